@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use meshwork::catalogue::Catalogue;
 use meshwork::job::{Dims, Request};
-use meshwork::machine::{Block, Placement as Nodes};
+use meshwork::machine::{Block, NodePart, PartAmounts, Placement as Nodes};
 use meshwork::pool::{PlacedBlock, Pool};
 use meshwork::registry::with_article;
 use meshwork::topology::Topology as Wired;
@@ -203,6 +203,29 @@ impl Placement {
         self.nodes.blocks.iter().map(block).collect()
     }
 
+    /// The parts of nodes that are held; `None` if nodes are held as a whole.
+    ///
+    /// Each is a dictionary with the `node`, the number of `pieces`, the cores of each island,
+    /// `mem`, `other`, and for each GPU its index with the thousandths of it.
+    #[getter]
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyDict>>>> {
+        let (Some(types), Some(parts)) = (self.topology.types(), &self.nodes.parts) else {
+            return Ok(None);
+        };
+        let one = |part: &NodePart| {
+            let PartAmounts { cores, mem, other, gpus } = part.amounts(types.of(part.node));
+            let dict = PyDict::new(py);
+            dict.set_item("node", part.node)?;
+            dict.set_item("pieces", part.pieces)?;
+            dict.set_item("cores", cores)?;
+            dict.set_item("mem", mem)?;
+            dict.set_item("other", other)?;
+            dict.set_item("gpus", gpus)?;
+            Ok(dict)
+        };
+        parts.parts.iter().map(one).collect::<PyResult<_>>().map(Some)
+    }
+
     /// The node numbers, in rank order.
     #[getter]
     fn nodes(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -230,19 +253,25 @@ impl Placement {
 
     /// Builds a placement from blocks.
     #[staticmethod]
+    #[pyo3(signature = (topology, blocks, parts = None))]
     fn _from_blocks(
         topology: &Bound<'_, Topology>,
         blocks: &Bound<'_, PyAny>,
+        parts: Option<&str>,
     ) -> PyResult<Placement> {
         let topology = Arc::clone(&topology.get().0);
-        Ok(Placement { nodes: placement(blocks, &topology)?, topology })
+        let mut nodes = placement(blocks, &topology)?;
+        nodes.parts = parts.map(serde_json::from_str).transpose().map_err(wrong)?;
+        Ok(Placement { nodes, topology })
     }
 
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Topology, Bound<'py, PyAny>))> {
+    ) -> PyResult<(Bound<'py, PyAny>, (Topology, Bound<'py, PyAny>, Option<String>))> {
         let topology = Topology(Arc::clone(&slf.get().topology));
-        Ok((slf.getattr("_from_blocks")?, (topology, slf.getattr("blocks")?)))
+        let parts = slf.get().nodes.parts.as_ref().map(serde_json::to_string);
+        let parts = parts.transpose().map_err(wrong)?;
+        Ok((slf.getattr("_from_blocks")?, (topology, slf.getattr("blocks")?, parts)))
     }
 
     fn __len__(&self) -> usize {

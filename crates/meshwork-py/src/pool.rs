@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use meshwork::job::Time;
+use meshwork::job::{Request, Time};
 use meshwork::machine::Placement as Nodes;
 use meshwork::pool::{PlacedBlock, Pool as Model, Snapshot};
 use meshwork::topology::Topology as Wired;
@@ -115,6 +115,24 @@ impl Pool {
         answer
     }
 
+    /// A request from Python, in the terms of this machine.
+    fn wanted(&self, py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<Request> {
+        if given.cast::<PyDict>().is_err() {
+            return request(given);
+        }
+        let columns = to_table(given, "the request")?;
+        self.lock(py)?.pieces(&columns).or_wrong()
+    }
+
+    /// Records which nodes are idle, where jobs share nodes.
+    fn sync(&self, py: Python<'_>) -> PyResult<()> {
+        let pool = self.lock(py)?;
+        if pool.site().amounts().is_some() {
+            self.site.get().set_to(pool.site(), pool.held(), py);
+        }
+        Ok(())
+    }
+
     fn placed(&self, nodes: Nodes) -> Placement {
         Placement { nodes, topology: Arc::clone(&self.topology) }
     }
@@ -135,25 +153,26 @@ impl Pool {
     /// Allocate processors for a request; return `None` if the allocator finds none now.
     ///
     /// A request is a number of processors, the sides of a block, or a text such as `"3x5"`, and
-    /// `"2^3"` for a subcube.
+    /// `"2^3"` for a subcube. On a machine whose nodes jobs share it may be a mapping with the
+    /// columns of pieces, such as `{"pieces": 4, "gpu": 1}`.
     fn allocate(&self, py: Python<'_>, wanted: &Bound<'_, PyAny>) -> PyResult<Option<Placement>> {
-        let wanted = request(wanted)?;
+        let wanted = self.wanted(py, wanted)?;
         let (placed, now) = self.ask(py, |pool| (pool.allocate(&wanted), pool.now()))?;
-        Ok(placed.map(|nodes| {
-            self.site.get().claimed(&nodes, now);
-            self.placed(nodes)
-        }))
+        let Some(nodes) = placed else { return Ok(None) };
+        self.site.get().claimed(&nodes, now);
+        self.sync(py)?;
+        Ok(Some(self.placed(nodes)))
     }
 
     /// Return the placement that `allocate` would make now, without changing anything.
     fn can(&self, py: Python<'_>, wanted: &Bound<'_, PyAny>) -> PyResult<Option<Placement>> {
-        let wanted = request(wanted)?;
+        let wanted = self.wanted(py, wanted)?;
         Ok(self.ask(py, |pool| pool.can(&wanted))?.map(|nodes| self.placed(nodes)))
     }
 
     /// Return whether the empty machine could hold a request. If not, waiting is useless.
     fn could_hold(&self, py: Python<'_>, wanted: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let wanted = request(wanted)?;
+        let wanted = self.wanted(py, wanted)?;
         self.ask(py, |pool| pool.could_hold(&wanted))
     }
 
@@ -163,6 +182,7 @@ impl Pool {
         let (adopted, now) = self.ask(py, |pool| (pool.adopt(&nodes), pool.now()))?;
         adopted.or_wrong()?;
         self.site.get().claimed(&nodes, now);
+        self.sync(py)?;
         Ok(self.placed(nodes))
     }
 
@@ -171,7 +191,7 @@ impl Pool {
         let nodes = placement(held, &self.topology)?;
         self.ask(py, |pool| pool.release(&nodes))?.or_wrong()?;
         self.site.get().released(&nodes);
-        Ok(())
+        self.sync(py)
     }
 
     #[pyo3(signature = (ratio = None))]
@@ -184,6 +204,11 @@ impl Pool {
             PyTuple::new(py, [tuple(py, &base)?, tuple(py, &dims)?])
         });
         dict.set_item("largest", largest.transpose()?)?;
+        if let Some([cpu, mem, gpu, other]) = space.amounts {
+            for (kind, free) in [("cpu", cpu), ("mem", mem), ("gpu", gpu), ("other", other)] {
+                dict.set_item(kind, free)?;
+            }
+        }
         Ok(dict)
     }
 

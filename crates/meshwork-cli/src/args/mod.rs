@@ -457,6 +457,12 @@ pub(crate) struct Place {
     /// first_fit, and naive on flat machines]
     #[arg(short, long)]
     pub(crate) allocator: Option<String>,
+    /// Which node comes first where jobs share nodes: a name, or a table [default: first]
+    #[arg(long, conflicts_with = "slurm")]
+    pub(crate) order: Option<String>,
+    /// Which cores and GPUs of a node are given where jobs share nodes [default: lowest]
+    #[arg(long, conflicts_with = "slurm")]
+    pub(crate) within: Option<String>,
     /// A file that keeps what is held: read at the beginning, if it is there, and written before each answer
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,

@@ -11,7 +11,7 @@ from typing_extensions import Self
 
 __version__: str
 
-Request = int | str | Sequence[int]
+Request = int | str | Sequence[int] | Mapping[str, Any]
 Block = tuple[tuple[int, ...], tuple[int, ...]]
 
 def ask(words: Sequence[str]) -> tuple[str, bool]: ...
@@ -101,6 +101,13 @@ class Placement:
     def blocks(self) -> list[Block]:
         """The blocks, each as its base and its sides."""
     @property
+    def parts(self) -> list[dict[str, Any]] | None:
+        """The parts of nodes that are held; `None` if nodes are held as a whole.
+
+        Each is a dictionary with the `node`, the number of `pieces`, the cores of each island,
+        `mem`, `other`, and for each GPU its index with the thousandths of it.
+        """
+    @property
     def nodes(self) -> NDArray[numpy.int64]:
         """The node numbers, in rank order."""
     @property
@@ -126,7 +133,8 @@ class Pool:
         """Allocate processors for a request; return `None` if the allocator finds none now.
 
         A request is a number of processors, the sides of a block, or a text such as `"3x5"`, and
-        `"2^3"` for a subcube.
+        `"2^3"` for a subcube. On a machine whose nodes jobs share it may be a mapping with the
+        columns of pieces, such as `{"pieces": 4, "gpu": 1}`.
         """
     def can(self, wanted: Request) -> Placement | None:
         """Return the placement that `allocate` would make now, without changing anything."""

@@ -34,6 +34,10 @@ class Pool(_native.Pool):
         The seed of an allocator that draws random numbers.
     shape
         How a count of processors becomes a block: `squarest` or `exact`.
+    order
+        Which node comes first, where jobs share nodes: `machine` has types of its `nodes`.
+    within
+        Which cores and GPUs of a node are given there.
 
     Raises
     ------
@@ -61,10 +65,13 @@ class Pool(_native.Pool):
         *,
         seed: int | None = None,
         shape: str | None = None,
+        order: object = None,
+        within: object = None,
     ) -> Self:
         """Make an empty pool."""
         document: dict[str, Any] = {"machine": machine}
-        for key, value in (("allocator", allocator), ("seed", seed), ("shape", shape)):
+        choices = {"allocator": allocator, "seed": seed, "shape": shape, "order": order, "within": within}
+        for key, value in choices.items():
             if value is not None:
                 document[key] = value
         return super().__new__(cls, document)

@@ -135,7 +135,7 @@ impl Site {
         held: impl Iterator<Item = &'n Nodes>,
         _py: Python<'_>,
     ) {
-        self.sync(&NodeSet::full(model.nodes()));
+        self.sync(&NodeSet::full(model.grid().nodes()));
         self.state().claims = 0;
         for placement in held {
             self.claimed(placement, Time::ZERO);

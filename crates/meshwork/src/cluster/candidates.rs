@@ -160,7 +160,8 @@ impl Cluster<'_> {
             return Chance::None;
         }
         let form = self.forms.request(kind);
-        if self.facility.sites()[0].is_denied(form) {
+        // Enough nodes are free, so only the cached denials are left to look at.
+        if self.facility.sites()[0].is_known_denied(form) {
             Chance::None
         } else if let Some(guard) = guard.filter(|guard| self.is_denied_beside(form, guard)) {
             Chance::By(guard.reservation.at)

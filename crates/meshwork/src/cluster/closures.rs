@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Cluster;
 use super::access::Gate;
 use super::queue::Ticket;
-use super::reservation::{Hold, Reservation};
+use super::reservation::{BesideParts, Hold, Reservation};
 use crate::failures::Planned;
 use crate::geometry::{Block, NodeSet, Placement};
 use crate::job::{Dims, Job, Time};
@@ -78,6 +78,7 @@ impl Cluster<'_> {
         &mut self,
         ticket: Ticket,
         kept: &[(usize, &Placement)],
+        beside: Option<&BesideParts>,
         mut proposal: Proposal,
     ) -> Option<Proposal> {
         while self.runs_into_closure(ticket, &proposal) {
@@ -90,7 +91,7 @@ impl Cluster<'_> {
                 .collect();
             let closed = closed.iter().map(|(site, placement)| (*site, placement));
             let kept: Vec<(usize, &Placement)> = kept.iter().copied().chain(closed).collect();
-            proposal = self.ask_clear_of(ticket, &kept)?;
+            proposal = self.ask_clear_of(ticket, &kept, beside)?;
         }
         Some(proposal)
     }

@@ -8,6 +8,7 @@ use crate::facility::SiteAhead;
 use crate::form::Finds;
 use crate::geometry::NodeSet;
 use crate::job::Time;
+use crate::machine::Placement;
 use crate::network::RunKey;
 use crate::offer::Proposal;
 use crate::sizing::Size;
@@ -140,8 +141,8 @@ impl Cluster<'_> {
     /// trial, in their expected order, until the job fits.
     fn earliest_parts(&mut self, ticket: Ticket, limit: Time) -> Option<Guard> {
         self.ends();
-        self.guards += 1;
-        let number = self.guards;
+        self.guards.set(self.guards.get() + 1);
+        let number = self.guards.get();
         let Cluster { now, facility, ends, running, forms, queue, .. } = self;
         let (now, job, ends) = (*now, queue.job(ticket), ends.get()?);
         let form = forms.request(queue.form(ticket)?);
@@ -240,19 +241,53 @@ impl Cluster<'_> {
     #[must_use]
     pub fn expected_free(&self, ticket: Ticket, reservation: &Reservation) -> Time {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.at };
-        let grid = self.site(reservation.site).grid();
-        let mut nodes = NodeSet::empty(grid.nodes());
-        placement.add_to(&mut nodes, grid);
-        let blocking = self.ends().iter().rev().find(|end| {
-            end.site as usize == reservation.site
-                && !self.ran(end).placement.is_clear_of(&nodes, grid)
-        });
-        let free = blocking.map_or(self.now, |end| end.at.max(self.now));
+        let free = if placement.parts.is_some() {
+            self.parts_free(reservation.site, placement)
+        } else {
+            let grid = self.site(reservation.site).grid();
+            let mut nodes = NodeSet::empty(grid.nodes());
+            placement.add_to(&mut nodes, grid);
+            let blocking = self.ends().iter().rev().find(|end| {
+                end.site as usize == reservation.site
+                    && !self.ran(end).placement.is_clear_of(&nodes, grid)
+            });
+            blocking.map_or(self.now, |end| end.at.max(self.now))
+        };
         if self.is_unbounded() {
             return free;
         }
         // Held nodes only decrease as jobs end, so a closure that has passed does not matter again.
         self.clear_from(ticket, reservation, self.held_from(reservation, free))
+    }
+
+    /// When parts of nodes are expected to be free.
+    fn parts_free(&self, site: usize, placement: &Placement) -> Time {
+        let mut then = self.facility.fork_site(site);
+        let mut at = self.now;
+        for end in self.ends().iter().filter(|end| end.site as usize == site) {
+            if then.site().has_free(placement) {
+                break;
+            }
+            then.release(&self.ran(end).placement);
+            at = end.at.max(self.now);
+        }
+        at
+    }
+
+    /// The limits of jobs that run beyond a reserved start beside its parts of nodes, if it has
+    /// any.
+    fn beside(&self, reservation: &Reservation) -> Option<Box<BesideParts>> {
+        let Hold::Nodes(placement) = &reservation.hold else { return None };
+        placement.parts.as_ref()?;
+        let mut then = self.facility.fork_site(reservation.site);
+        for end in self.ends().iter() {
+            if end.site as usize == reservation.site && end.at.max(self.now) <= reservation.at {
+                then.release(&self.ran(end).placement);
+            }
+        }
+        self.guards.set(self.guards.get() + 1);
+        let limits = then.site().left_beside(placement);
+        Some(Box::new(BesideParts { number: self.guards.get(), limits }))
     }
 
     /// Returns a guard that protects a reservation while other jobs start beside it.
@@ -273,6 +308,7 @@ impl Cluster<'_> {
             }
         };
         let headroom = self.headroom_beside(&reservation);
-        Guard { reservation, extra_nodes, headroom, beside: None }
+        let beside = self.beside(&reservation);
+        Guard { reservation, extra_nodes, headroom, beside }
     }
 }

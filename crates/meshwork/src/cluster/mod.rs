@@ -41,7 +41,7 @@ pub use starts::{Place, StartOptions};
 pub use crate::network::RunKey;
 pub use crate::observe::JobId;
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 use slab::Slab;
@@ -96,7 +96,7 @@ pub struct Cluster<'a> {
     releases: u64,
     without: Option<starts::Without>,
     /// Number of guards of parts of nodes so far.
-    guards: u64,
+    guards: Cell<u64>,
     /// Forms without room beside the last guard of parts, with its number and the releases so far.
     denied_beside: (u64, u64, Vec<Request>),
     state: MachineState,
@@ -156,7 +156,7 @@ impl<'a> Cluster<'a> {
             changes: 0,
             releases: 0,
             without: None,
-            guards: 0,
+            guards: Cell::new(0),
             denied_beside: (0, 0, Vec::new()),
             waits: None,
             service: None,

@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
-use super::closures::Closures;
+use super::closures::{Closure, Closures};
 use super::profile::Profile;
 use super::reservation::{Hold, Reservation};
 use crate::facility::{Facility, SiteAhead};
@@ -112,7 +112,7 @@ impl Outlook {
     pub fn sooner(&self, job: &Job, reservation: &Reservation) -> Reservation {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.clone() };
         if placement.parts.is_some() {
-            return self.sooner_parts(reservation, placement);
+            return self.sooner_parts(job, reservation, placement);
         }
         let site = reservation.site;
         let grid = self.facility.sites()[site].site().grid();
@@ -163,11 +163,25 @@ impl Outlook {
     }
 
     /// [`sooner`](Outlook::sooner) where jobs share nodes: tries now and every end before it.
-    fn sooner_parts(&self, reservation: &Reservation, placement: &Placement) -> Reservation {
+    fn sooner_parts(
+        &self,
+        job: &Job,
+        reservation: &Reservation,
+        placement: &Placement,
+    ) -> Reservation {
+        let grid = self.facility.sites()[reservation.site].site().grid();
+        let mut nodes = NodeSet::empty(grid.nodes());
+        placement.add_to(&mut nodes, grid);
+        let closed: Vec<&Closure> = self
+            .closures
+            .to(job)
+            .filter(|closure| closure.site == reservation.site && closure.nodes.meets(&nodes))
+            .collect();
         let running = self.running.iter().map(|(end, ..)| *end);
         let planned = self.planned.iter().map(Reservation::until);
         let mut instants: Vec<Time> = running
             .chain(planned)
+            .chain(closed.iter().map(|closure| closure.until))
             .filter(|at| (self.now..reservation.at).contains(at))
             .chain([self.now])
             .collect();
@@ -175,6 +189,10 @@ impl Outlook {
         instants.dedup();
         let fits = |at: &Time| {
             let moved = reservation.moved_to(*at);
+            let is_closed = closed.iter().any(|closure| closure.hinders(*at, moved.until()));
+            if is_closed || self.first_held(&moved).is_some_and(|held| held > *at) {
+                return false;
+            }
             let mut then = self.facility.fork_site(reservation.site);
             self.least_free(&mut then, reservation.site, *at, moved.until(), true);
             then.site().has_free(placement)
@@ -302,10 +320,16 @@ impl Outlook {
     fn at_instant(&self, site: usize, job: &Job, at: Time, ended: bool) -> Option<Reservation> {
         let mut span = self.shortest(site, job);
         if self.facility.shares_nodes() {
+            let until = (at + span).max(at.next());
             let mut then = self.facility.fork_site(site);
-            self.least_free(&mut then, site, at, (at + span).max(at.next()), ended);
+            self.least_free(&mut then, site, at, until, ended);
+            for closure in self.closures.to(job).filter(|closure| closure.hinders(at, until)) {
+                then.take_what_is_free_of(&closure.placement, at).ok()?;
+            }
             let Proposal { placement, stretch, .. } = then.propose(job, at)?;
-            return Some(Reservation { at, span, stretch, site, hold: Hold::Nodes(placement) });
+            let found = Reservation { at, span, stretch, site, hold: Hold::Nodes(placement) };
+            let is_held = self.headroom.is_none() || self.first_held(&found) == Some(at);
+            return is_held.then_some(found);
         }
         loop {
             let mut then = self.facility.fork_site(site);

@@ -1,20 +1,24 @@
 //! Power use during a run: nodes that sleep and are woken, and the power cap.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use super::Cluster;
 use super::reservation::Reservation;
 use crate::energy::{Energy, Sleep};
 use crate::geometry::{Block, NodeSet, Placement};
-use crate::job::{Dims, Time};
+use crate::job::{Dims, Time, WHOLE_SHARE};
 use crate::observe::{Event, JobId};
 use crate::offer::ManagedSite;
+use crate::topology::types::NodeTypes;
 use crate::topology::{Grid, Node};
 
 /// Energy model and sleep states.
 pub(super) struct Power {
     energy: Energy,
     sleep_states: Option<SleepStates>,
+    /// Thousandths of GPUs that nobody holds and that jobs hold, on nodes in service and awake.
+    gpus: [u64; 2],
 }
 
 /// Sleep states of nodes.
@@ -29,6 +33,10 @@ struct SleepStates {
 
 struct Site {
     grid: Grid,
+    /// Processors and thousandths of GPUs of each node, where jobs share them.
+    types: Option<Arc<NodeTypes>>,
+    /// Thousandths of GPUs that are out of service, by node.
+    out: BTreeMap<Node, u64>,
     asleep: NodeSet,
     /// When each node falls asleep if it stays idle; infinite for nodes that are not idle.
     due: Vec<Time>,
@@ -56,7 +64,7 @@ impl SleepStates {
 
     /// Marks nodes as not idle; returns those that slept, sorted.
     fn mark_busy(&mut self, site: usize, placement: &Placement) -> Vec<Node> {
-        let Site { grid, asleep, due } = &mut self.sites[site];
+        let Site { grid, asleep, due, .. } = &mut self.sites[site];
         let mut woken = Vec::new();
         placement.for_each_run(grid, |start, count| {
             due[start as usize..(start + count) as usize].fill(Time::new(NEVER));
@@ -72,7 +80,7 @@ impl SleepStates {
     fn next_asleep(&mut self, by: Time) -> Option<(Time, usize, Vec<Node>)> {
         self.idle.front().filter(|idle| idle.at < by)?;
         let IdleNodes { at, site, placement } = self.idle.pop_front()?;
-        let Site { grid, asleep, due } = &mut self.sites[site];
+        let Site { grid, asleep, due, .. } = &mut self.sites[site];
         let mut fallen = Vec::new();
         placement.for_each_run(grid, |start, count| {
             // Nodes used in the meantime are due at another instant.
@@ -96,7 +104,8 @@ impl Cluster<'_> {
                 let grid = managed.site().grid().clone();
                 let asleep = NodeSet::empty(grid.nodes());
                 let due = vec![Time::new(NEVER); grid.nodes() as usize];
-                Site { grid, asleep, due }
+                let types = managed.site().topology().types().cloned();
+                Site { grid, types, out: BTreeMap::new(), asleep, due }
             };
             let sites: Vec<Site> = self.facility.sites().iter().map(site).collect();
             let (idle, delayed) = (VecDeque::new(), BTreeSet::new());
@@ -107,7 +116,10 @@ impl Cluster<'_> {
             }
             sleep_states
         });
-        self.power = Some(Box::new(Power { energy, sleep_states }));
+        let types = self.facility.sites().iter().filter_map(|m| m.site().topology().types());
+        let gpus: u64 = types.map(|types| types.totals()[2]).sum();
+        let gpus = [gpus * u64::from(WHOLE_SHARE), 0];
+        self.power = Some(Box::new(Power { energy, sleep_states, gpus }));
     }
 
     /// Updates `most_free`.
@@ -132,6 +144,9 @@ impl Cluster<'_> {
 
     /// Number of free nodes among some kept placements.
     fn free_of(&self, kept: &[(usize, &Placement)]) -> u64 {
+        if self.facility.shares_nodes() {
+            return kept.iter().map(|(_, placement)| u64::from(placement.len())).sum();
+        }
         let sites = self.facility.sites().iter().enumerate();
         let free = sites.map(|(index, managed)| {
             let site = managed.site();
@@ -180,33 +195,39 @@ impl Cluster<'_> {
                     continue;
                 }
                 if at > self.now {
-                    self.state.power = power.energy.power(&self.state);
+                    self.state.power = power.energy.total(&self.state, power.gpus);
                     self.observer.elapsed(self.now, at, &self.state);
                     self.now = at;
                 }
-                self.state.asleep += nodes.len() as u64;
+                let (processors, shares) = sleep_states.sites[site].has(&nodes);
+                self.state.asleep += processors;
+                power.gpus[0] -= shares;
                 self.observer.observe(self.now, &Event::Asleep { site, nodes: &nodes });
             }
         }
-        self.state.power = power.energy.power(&self.state);
+        self.state.power = power.energy.total(&self.state, power.gpus);
         self.power = Some(power);
     }
 
     /// Wakes the nodes that a job takes; returns how long it waits for them.
     #[cold]
     pub(super) fn wake(&mut self, id: JobId, site: usize, placement: &Placement) -> f64 {
-        let Some(sleep_states) = self.power.as_mut().and_then(|power| power.sleep_states.as_mut())
-        else {
+        let held = self.gpu_shares(site, placement);
+        let Some(Power { gpus, sleep_states, .. }) = self.power.as_deref_mut() else { return 0.0 };
+        let nodes = match sleep_states {
+            Some(sleep_states) => sleep_states.mark_busy(site, placement),
+            None => Vec::new(),
+        };
+        let Some(sleep_states) = sleep_states.as_mut().filter(|_| !nodes.is_empty()) else {
+            *gpus = [gpus[0] - held, gpus[1] + held];
             return 0.0;
         };
-        let nodes = sleep_states.mark_busy(site, placement);
-        if nodes.is_empty() {
-            return 0.0;
-        }
         let Sleep { wake, wake_energy, .. } = sleep_states.sleep;
         sleep_states.delayed.insert(id);
-        self.state.asleep -= nodes.len() as u64;
-        let energy = wake_energy * nodes.len() as f64;
+        let (processors, shares) = sleep_states.sites[site].has(&nodes);
+        *gpus = [gpus[0] + shares - held, gpus[1] + held];
+        self.state.asleep -= processors;
+        let energy = wake_energy * processors as f64;
         self.observer.observe(self.now, &Event::Awake { site, nodes: &nodes, energy });
         wake
     }
@@ -214,11 +235,32 @@ impl Cluster<'_> {
     /// Marks the nodes of a stopped job as idle.
     #[cold]
     pub(super) fn leave_idle(&mut self, id: JobId, site: usize, placement: &Placement) {
-        if let Some(sleep_states) =
-            self.power.as_mut().and_then(|power| power.sleep_states.as_mut())
-        {
+        let given_back = self.gpu_shares(site, placement);
+        let idle = self.idle_part(site, placement);
+        let Some(power) = self.power.as_mut() else { return };
+        power.gpus = [power.gpus[0] + given_back, power.gpus[1] - given_back];
+        if let Some(sleep_states) = power.sleep_states.as_mut() {
             sleep_states.delayed.remove(&id);
-            sleep_states.mark_idle(site, placement.clone(), self.now);
+            sleep_states.mark_idle(site, idle, self.now);
+        }
+    }
+
+    /// Thousandths of GPUs of a placement.
+    fn gpu_shares(&self, site: usize, placement: &Placement) -> u64 {
+        match (self.site(site).topology().types(), &placement.parts) {
+            (Some(types), Some(parts)) => {
+                parts.parts.iter().map(|part| types.of(part.node).gpu_shares(&part.cells)).sum()
+            }
+            _ => 0,
+        }
+    }
+
+    /// The nodes of a placement that hold no job; where nodes are not shared, all.
+    fn idle_part(&self, site: usize, placement: &Placement) -> Placement {
+        let site = self.site(site);
+        match site.amounts() {
+            Some(_) => placement.part_in(site.free(), site.grid()),
+            None => placement.clone(),
         }
     }
 
@@ -230,21 +272,66 @@ impl Cluster<'_> {
             .map_or(0.0, |sleep_states| sleep_states.sleep.wake)
     }
 
-    /// Marks a node that goes out of service as not idle.
+    /// Marks a node that goes out of service as not idle, or a GPU as out.
     pub(super) fn switch_off(&mut self, site: usize, placement: &Placement) {
-        if let Some(sleep_states) =
-            self.power.as_mut().and_then(|power| power.sleep_states.as_mut())
-        {
-            self.state.asleep -= sleep_states.mark_busy(site, placement).len() as u64;
+        let out = self.gpu_shares(site, placement);
+        let is_gpu = placement.is_empty();
+        let Some(Power { gpus, sleep_states, .. }) = self.power.as_deref_mut() else { return };
+        let Some(sleep_states) = sleep_states else {
+            gpus[0] -= out;
+            return;
+        };
+        if is_gpu {
+            gpus[0] -= sleep_states.sites[site].mark_out(placement, out);
+            return;
         }
+        let nodes = sleep_states.mark_busy(site, placement);
+        let (processors, shares) = sleep_states.sites[site].has(&nodes);
+        self.state.asleep -= processors;
+        gpus[0] = gpus[0] + shares - out;
     }
 
-    /// Marks a node that is back in service as idle.
+    /// Marks a node that is back in service as idle, or a GPU as in.
     pub(super) fn switch_on(&mut self, site: usize, placement: &Placement) {
-        if let Some(sleep_states) =
-            self.power.as_mut().and_then(|power| power.sleep_states.as_mut())
-        {
-            sleep_states.mark_idle(site, placement.clone(), self.now);
+        let back = self.gpu_shares(site, placement);
+        let is_gpu = placement.is_empty();
+        let idle = self.idle_part(site, placement);
+        let Some(Power { gpus, sleep_states, .. }) = self.power.as_deref_mut() else { return };
+        match sleep_states {
+            Some(sleep_states) if is_gpu => {
+                gpus[0] += sleep_states.sites[site].mark_in(placement, back);
+            }
+            Some(sleep_states) => {
+                gpus[0] += back;
+                sleep_states.mark_idle(site, idle, self.now);
+            }
+            None => gpus[0] += back,
         }
+    }
+}
+
+impl Site {
+    /// Number of processors, and thousandths of GPUs in service, of some nodes.
+    fn has(&self, nodes: &[Node]) -> (u64, u64) {
+        let Some(types) = &self.types else { return (nodes.len() as u64, 0) };
+        nodes.iter().fold((0, 0), |(processors, gpus), &node| {
+            let kind = types.of(node);
+            let own = u64::from(kind.gpu * WHOLE_SHARE) - self.out.get(&node).unwrap_or(&0);
+            (processors + u64::from(kind.cpu), gpus + own)
+        })
+    }
+
+    /// Marks a GPU as out of service; returns its thousandths if its node is awake.
+    fn mark_out(&mut self, gpu: &Placement, shares: u64) -> u64 {
+        let Some(block) = gpu.blocks.first() else { return 0 };
+        *self.out.entry(block.base).or_default() += shares;
+        if self.asleep.contains(block.base) { 0 } else { shares }
+    }
+
+    /// Marks a GPU as in service; returns its thousandths if its node is awake.
+    fn mark_in(&mut self, gpu: &Placement, shares: u64) -> u64 {
+        let Some(block) = gpu.blocks.first() else { return 0 };
+        self.out.entry(block.base).and_modify(|out| *out -= shares);
+        if self.asleep.contains(block.base) { 0 } else { shares }
     }
 }

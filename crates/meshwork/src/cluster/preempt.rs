@@ -1,12 +1,15 @@
 //! Preemption of running jobs for a waiting one.
 
+use std::collections::BTreeMap;
+
 use super::queue::Ticket;
 use super::service::{Service, Unsatisfiable};
 use super::starts::Place;
 use super::{Cluster, Culprit};
-use crate::geometry::{NodeSet, Placement};
+use crate::geometry::{NodePart, NodeSet, Parts, Placement};
 use crate::network::RunKey;
 use crate::offer::Proposal;
+use crate::topology::Node;
 
 /// Treatment of a preempted job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,14 +37,19 @@ impl Cluster<'_> {
         if self.runs_into_closure(ticket, &proposal) {
             return None;
         }
-        let grid = self.site(proposal.site).grid();
-        let mut nodes = NodeSet::empty(grid.nodes());
-        proposal.placement.add_to(&mut nodes, grid);
-        let in_the_way = |key: &&RunKey| {
-            let ran = &self.running[key.slot as usize];
-            ran.site == proposal.site && !ran.placement.is_clear_of(&nodes, grid)
+        let hit = match &proposal.placement.parts {
+            Some(parts) => self.in_the_way_of_parts(proposal.site, parts, victims),
+            None => {
+                let grid = self.site(proposal.site).grid();
+                let mut nodes = NodeSet::empty(grid.nodes());
+                proposal.placement.add_to(&mut nodes, grid);
+                let in_the_way = |key: &&RunKey| {
+                    let ran = &self.running[key.slot as usize];
+                    ran.site == proposal.site && !ran.placement.is_clear_of(&nodes, grid)
+                };
+                victims.iter().filter(in_the_way).copied().collect()
+            }
         };
-        let hit: Vec<RunKey> = victims.iter().filter(in_the_way).copied().collect();
         // No job is preempted for power, but the nodes of the preempted jobs count towards the cap.
         let back: u64 = hit.iter().map(|key| u64::from(self.running[key.slot as usize].held)).sum();
         if self.is_capped() && u64::from(proposal.placement.len()) > self.headroom() + back {
@@ -60,6 +68,42 @@ impl Cluster<'_> {
                 None
             }
         }
+    }
+
+    /// The first victims that give back what parts of nodes lack: those that hold some of an
+    /// amount of which too little is free.
+    fn in_the_way_of_parts(&self, site: usize, parts: &Parts, victims: &[RunKey]) -> Vec<RunKey> {
+        let Some(amounts) = self.site(site).amounts() else { return Vec::new() };
+        // What is missing of each cell.
+        let mut lack: BTreeMap<(Node, u16), i64> = BTreeMap::new();
+        for part in &parts.parts {
+            for &(cell, amount) in &part.cells {
+                *lack.entry((part.node, cell)).or_default() += i64::from(amount);
+            }
+        }
+        for (&(node, cell), lack) in &mut lack {
+            *lack -= i64::from(amounts.of(node).cells[cell as usize]);
+        }
+        let mut hit = Vec::new();
+        for &key in victims {
+            let ran = &self.running[key.slot as usize];
+            let Some(held) = ran.placement.parts.as_ref().filter(|_| ran.site == site) else {
+                continue;
+            };
+            let cells = || {
+                let each = |part: &NodePart| (part.node, part.cells.clone());
+                held.parts.iter().map(each).flat_map(|(node, cells)| {
+                    cells.into_iter().map(move |(cell, amount)| ((node, cell), amount))
+                })
+            };
+            if cells().any(|(cell, _)| lack.get(&cell).is_some_and(|&lack| lack > 0)) {
+                for (cell, amount) in cells() {
+                    lack.entry(cell).and_modify(|lack| *lack -= i64::from(amount));
+                }
+                hit.push(key);
+            }
+        }
+        hit
     }
 
     fn stop_all(
@@ -105,7 +149,7 @@ impl Cluster<'_> {
                 None => ahead.propose(self.queue.job(ticket), self.now, &around),
                 Some(its) => {
                     let site = ahead.sites()[its.site].site();
-                    its.placement.is_within(site.free(), site.grid()).then(|| its.proposal())
+                    site.has_free(&its.placement).then(|| its.proposal())
                 }
             };
             if found.is_some() {

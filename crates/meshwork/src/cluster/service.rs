@@ -55,8 +55,8 @@ pub enum Unsatisfiable {
 pub(super) struct Service {
     timeline: Timeline,
     to_the_end: bool,
-    /// Nodes with an outage, by site.
-    nodes: BTreeMap<(usize, Node), Affected>,
+    /// Nodes and GPUs with an outage.
+    nodes: BTreeMap<Unit, Affected>,
     /// Number of nodes with an outage that wait for their job to end.
     draining: usize,
     /// Number of running entries that are stand-ins for nodes out of service.
@@ -69,12 +69,16 @@ pub(super) struct Service {
     idle: u32,
 }
 
+/// A node of a site, or a GPU of it.
+type Unit = (usize, Node, Option<u32>);
+
 #[derive(Default)]
 struct Affected {
     /// Number of current outages, without those that let a job run to its end (`soft`).
     hard: u32,
     soft: u32,
-    is_out: bool,
+    /// Its nodes or GPU while they are out of service.
+    out: Option<Placement>,
     /// Slot of its stand-in among the running jobs, if it is expected back.
     stand_in: Option<usize>,
     /// When the last of its outages is expected to end.
@@ -187,7 +191,8 @@ impl Cluster<'_> {
             let now = self.now;
             closures.retain(|closure| {
                 let is_out = |node: &Node| {
-                    nodes.get(&(closure.site, *node)).is_some_and(|affected| affected.is_out)
+                    let affected = nodes.get(&(closure.site, *node, None));
+                    affected.is_some_and(|affected| affected.out.is_some())
                 };
                 closure.until > now
                     && !(closure.from <= now && closure.nodes.iter().all(|node| is_out(&node)))
@@ -213,12 +218,13 @@ impl Cluster<'_> {
                 What::Begin => self.begin_outage(service, step)?,
                 What::Overdue => {
                     for node in step.nodes {
-                        self.expect_back(service, (step.site, node), step.expected);
+                        self.expect_back(service, (step.site, node, step.gpu), step.expected);
                     }
                 }
                 What::End => {
                     for node in step.nodes {
-                        self.end_outage(service, (step.site, node), step.drains);
+                        let unit = (step.site, node, step.gpu);
+                        self.end_outage(service, unit, step.drains)?;
                     }
                 }
             }
@@ -227,18 +233,18 @@ impl Cluster<'_> {
     }
 
     fn begin_outage(&mut self, service: &mut Service, step: Step) -> Result<(), Unsatisfiable> {
-        let Step { site, nodes, expected, drains, .. } = step;
+        let Step { site, nodes, gpu, expected, drains, .. } = step;
         for &node in &nodes {
-            let affected = service.nodes.entry((site, node)).or_default();
+            let affected = service.nodes.entry((site, node, gpu)).or_default();
             if drains {
-                service.draining += usize::from(affected.soft == 0 && !affected.is_out);
+                service.draining += usize::from(affected.soft == 0 && affected.out.is_none());
                 affected.soft += 1;
             } else {
                 affected.hard += 1;
             }
         }
-        let mut back = nodes.clone();
-        let hit = if drains { Vec::new() } else { self.jobs_on(site, &nodes) };
+        let mut back: Vec<Unit> = nodes.iter().map(|&node| (site, node, gpu)).collect();
+        let hit = if drains { Vec::new() } else { self.jobs_on(site, &nodes, gpu) };
         let mut interrupted = Vec::new();
         for key in hit {
             let mut interruptions = 0;
@@ -248,17 +254,18 @@ impl Cluster<'_> {
             if interruptions > MAX_INTERRUPTIONS {
                 return Err(Unsatisfiable::NeverEnds { number: ran.job.number });
             }
-            let held = ran.placement.nodes(self.site(site).grid());
-            back.extend(held.into_iter().filter(|node| service.nodes.contains_key(&(site, *node))));
+            for node in ran.placement.nodes(self.site(site).grid()) {
+                back.extend(affected_on(service, (site, node)));
+            }
             interrupted.push(ran);
         }
         back.sort_unstable();
         back.dedup();
         for node in nodes {
-            self.expect_back(service, (site, node), expected);
+            self.expect_back(service, (site, node, gpu), expected);
         }
-        for node in back {
-            self.take_out(service, (site, node))?;
+        for unit in back {
+            self.take_out(service, unit)?;
         }
         for ran in interrupted {
             self.requeue(service, &ran, service.to_the_end)?;
@@ -266,13 +273,16 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// The jobs that hold any of these nodes, in order of arrival.
-    fn jobs_on(&self, site: usize, nodes: &[Node]) -> Vec<RunKey> {
+    /// The jobs that hold any of these nodes, or some of a GPU of them, in order of arrival.
+    fn jobs_on(&self, site: usize, nodes: &[Node], gpu: Option<u32>) -> Vec<RunKey> {
         let grid = self.site(site).grid();
         let mut set = NodeSet::empty(grid.nodes());
         nodes.iter().for_each(|&node| set.insert(node));
         let holds = |ran: &Running| {
-            ran.site == site && !ran.is_stand_in() && !ran.placement.is_clear_of(&set, grid)
+            ran.site == site
+                && !ran.is_stand_in()
+                && !ran.placement.is_clear_of(&set, grid)
+                && gpu.is_none_or(|gpu| self.holds_gpu(ran, nodes, gpu))
         };
         let mut hit: Vec<RunKey> = self
             .running
@@ -282,6 +292,16 @@ impl Cluster<'_> {
             .collect();
         hit.sort_unstable();
         hit
+    }
+
+    /// Whether a job holds some of a GPU of these nodes.
+    fn holds_gpu(&self, ran: &Running, nodes: &[Node], gpu: u32) -> bool {
+        let Some(types) = self.site(ran.site).topology().types() else { return false };
+        let parts = ran.placement.parts.as_ref().map_or(&[][..], |parts| &parts.parts);
+        parts.iter().filter(|part| nodes.contains(&part.node)).any(|part| {
+            let its = types.of(part.node).gpus_from() + gpu as usize;
+            part.cells.iter().any(|(cell, _)| *cell as usize == its)
+        })
     }
 
     /// Stops a running job and releases its nodes. `notify` records the outcome; it receives the
@@ -325,37 +345,41 @@ impl Cluster<'_> {
         Ok(ticket)
     }
 
-    /// Takes a node out of service, unless it already is or a job must first end on it.
-    fn take_out(&mut self, service: &mut Service, at: (usize, Node)) -> Result<(), Unsatisfiable> {
-        let (site, node) = at;
+    /// Takes a node or GPU out of service, unless it already is or a job must first end on it.
+    fn take_out(&mut self, service: &mut Service, at: Unit) -> Result<(), Unsatisfiable> {
+        let (site, node, gpu) = at;
         let Some(affected) = service.nodes.get_mut(&at) else { return Ok(()) };
-        if affected.is_out || !self.facility.sites()[site].site().free().contains(node) {
+        if affected.out.is_some() {
             return Ok(());
         }
+        let Some(placement) = self.if_unused(at) else { return Ok(()) };
         if affected.soft > 0 {
             service.draining -= 1;
         }
-        affected.is_out = true;
-        let placement = self.alone(at);
+        affected.out = Some(placement.clone());
         self.facility
             .claim_for(site, &placement, Claim::new(self.now, Holder::Outage))
             .map_err(|error| Unsatisfiable::Bug(error.to_string()))?;
         self.switch_off(site, &placement);
         self.changes += 1;
-        self.state.down += 1;
-        self.observer.observe(self.now, &Event::Down { site, node });
+        self.state.down += u64::from(placement.len());
+        self.observer.observe(
+            self.now,
+            &match gpu {
+                None => Event::Down { site, node },
+                Some(gpu) => Event::GpuDown { site, node, gpu },
+            },
+        );
         let expected = affected.expected;
         self.expect_back(service, at, expected);
         Ok(())
     }
 
     /// Postpones a node's expected return to `expected`, if that is later.
-    fn expect_back(&mut self, service: &mut Service, at: (usize, Node), expected: Time) {
+    fn expect_back(&mut self, service: &mut Service, at: Unit, expected: Time) {
         let Some(affected) = service.nodes.get_mut(&at) else { return };
         affected.expected = affected.expected.max(expected);
-        if !affected.is_out {
-            return;
-        }
+        let Some(placement) = affected.out.clone() else { return };
         let expected = affected.expected;
         if let Some(slot) = affected.stand_in.take() {
             self.dismiss(slot);
@@ -365,9 +389,8 @@ impl Cluster<'_> {
         if !expected.units().is_finite() {
             return;
         }
-        let placement = self.alone(at);
         let slot = self.running.vacant_key();
-        let ran = stand_in(at, placement, self.now, expected, slot);
+        let ran = stand_in(at.0, placement, self.now, expected, slot);
         if let Some(ends) = self.ends.get_mut() {
             ends.insert(End::of(slot, &ran));
         }
@@ -383,32 +406,50 @@ impl Cluster<'_> {
         }
     }
 
-    /// Ends one outage of a node.
-    fn end_outage(&mut self, service: &mut Service, at: (usize, Node), drains: bool) {
-        let Some(affected) = service.nodes.get_mut(&at) else { return };
+    /// Ends one outage of a node or GPU.
+    fn end_outage(
+        &mut self,
+        service: &mut Service,
+        at: Unit,
+        drains: bool,
+    ) -> Result<(), Unsatisfiable> {
+        let Some(affected) = service.nodes.get_mut(&at) else { return Ok(()) };
         if drains {
             affected.soft -= 1;
-            service.draining -= usize::from(affected.soft == 0 && !affected.is_out);
+            service.draining -= usize::from(affected.soft == 0 && affected.out.is_none());
         } else {
             affected.hard -= 1;
         }
         if affected.hard + affected.soft > 0 {
-            return;
+            return Ok(());
         }
-        let Some(Affected { is_out, stand_in, .. }) = service.nodes.remove(&at) else { return };
+        let Some(Affected { out, stand_in, .. }) = service.nodes.remove(&at) else {
+            return Ok(());
+        };
         if let Some(slot) = stand_in {
             self.dismiss(slot);
             service.stand_ins -= 1;
         }
-        if is_out {
-            let placement = self.alone(at);
-            self.facility.release(at.0, &placement);
-            self.switch_on(at.0, &placement);
+        if let Some(placement) = out {
+            let (site, node, gpu) = at;
+            self.facility.release(site, &placement);
+            self.switch_on(site, &placement);
             self.changes += 1;
             self.releases += 1;
-            self.state.down -= 1;
-            self.observer.observe(self.now, &Event::Up { site: at.0, node: at.1 });
+            self.state.down -= u64::from(placement.len());
+            self.observer.observe(
+                self.now,
+                &match gpu {
+                    None => Event::Up { site, node },
+                    Some(gpu) => Event::GpuUp { site, node, gpu },
+                },
+            );
+            // A GPU may have failed while its node was out.
+            for unit in affected_on(service, (site, node)) {
+                self.take_out(service, unit)?;
+            }
         }
+        Ok(())
     }
 
     /// Takes drained nodes out of service whose jobs have ended.
@@ -417,43 +458,52 @@ impl Cluster<'_> {
         let Some(mut service) = self.service.take_if(|service| service.draining > 0) else {
             return;
         };
-        let waits = |(_, affected): &(&(usize, Node), &Affected)| !affected.is_out;
-        let drained: Vec<(usize, Node)> =
-            service.nodes.iter().filter(waits).map(|(at, _)| *at).collect();
-        let before = self.state.down;
+        let waits = |(_, affected): &(&Unit, &Affected)| affected.out.is_none();
+        let drained: Vec<Unit> = service.nodes.iter().filter(waits).map(|(at, _)| *at).collect();
+        let before = self.changes;
         for at in drained {
             if let Err(error) = self.take_out(&mut service, at) {
                 self.note(Culprit::Meshwork, None, error.to_string());
             }
         }
-        service.is_disturbed |= self.state.down > before;
+        service.is_disturbed |= self.changes > before;
         self.service = Some(service);
     }
 
-    /// A placement of one node.
-    fn alone(&self, (site, node): (usize, Node)) -> Placement {
-        let dimensions = self.site(site).grid().dimensions();
-        Block { base: node, sides: Dims::from_elem(1, dimensions) }.into()
+    /// The placement of one node or GPU; `None` if a job holds some of it, or its node is out.
+    fn if_unused(&self, (site, node, gpu): Unit) -> Option<Placement> {
+        let site = self.site(site);
+        let dimensions = site.grid().dimensions();
+        let alone = Block { base: node, sides: Dims::from_elem(1, dimensions) }.into();
+        let Some(amounts) = site.amounts() else {
+            return site.free().contains(node).then_some(alone);
+        };
+        let parts = match gpu {
+            None => amounts.is_idle(node).then(|| amounts.rest(node)),
+            Some(gpu) => amounts.whole_gpu(node, gpu),
+        }?;
+        Some(Placement { parts: Some(Box::new(parts)), ..alone })
     }
 }
 
+/// The node and its GPUs, as far as they have an outage.
+fn affected_on(service: &Service, (site, node): (usize, Node)) -> Vec<Unit> {
+    let units = service.nodes.range((site, node, None)..=(site, node, Some(u32::MAX)));
+    units.map(|(unit, _)| *unit).collect()
+}
+
 /// The entry among the running jobs for a node that is out of service.
-fn stand_in(
-    (site, _): (usize, Node),
-    placement: Placement,
-    now: Time,
-    expected: Time,
-    slot: usize,
-) -> Running {
+fn stand_in(site: usize, placement: Placement, now: Time, expected: Time, slot: usize) -> Running {
     let span = expected - now;
     let job = Job::new(0, now, Request::Nodes(1), span);
+    let held = placement.len();
     Running {
         id: JobId::stand_in(slot),
         job,
         site,
         placement,
-        asked: 1,
-        held: 1,
+        asked: held.into(),
+        held,
         stretch: 1.0,
         rate: 1.0,
         start: now,

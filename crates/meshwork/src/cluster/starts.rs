@@ -8,7 +8,7 @@ use crate::alloc::{Claim, Holder};
 use crate::facility::Facility;
 use crate::geometry::NodeSet;
 use crate::job::{Request, Time};
-use crate::machine::{ClaimError, Placement};
+use crate::machine::{ClaimError, Placement, Site};
 use crate::network::{RunKey, Work};
 use crate::observe::Event;
 use crate::offer::Proposal;
@@ -29,6 +29,26 @@ impl Without {
             mine.0 == other.0 && mine.1 == *other.1
         };
         self.kept.len() == kept.len() && self.kept.iter().zip(kept).all(same)
+    }
+}
+
+/// Number of cores that a job asks for, where jobs share nodes.
+///
+/// Jobs with nodes of their own ask for all that they hold.
+fn asked_of_parts(request: &Request, held: u32) -> u64 {
+    match request {
+        Request::Pieces(pieces) if !pieces.exclusive => pieces.cores(),
+        _ => u64::from(held),
+    }
+}
+
+/// Leaves of what is free what is beside kept placements and a reservation of parts.
+fn leave(site: &mut Site, kept: &[(usize, &Placement)], beside: Option<&BesideParts>) {
+    if let Some(beside) = beside {
+        site.limit(&beside.limits);
+    }
+    for (_, kept) in kept {
+        site.take_what_is_free_of(kept);
     }
 }
 
@@ -129,7 +149,7 @@ impl Cluster<'_> {
         if named && self.runs_into_closure(ticket, proposal) {
             return false;
         }
-        if named && clear_of.iter().any(|&kept| self.meets(proposal, kept)) {
+        if named && !self.is_left_beside(proposal, clear_of, None) {
             return false;
         }
         if let Some(guard) = beside
@@ -180,7 +200,7 @@ impl Cluster<'_> {
             if self.would_end(key) <= guard.reservation.at {
                 return self.ask(ticket, clear_of);
             }
-            return self.ask_beside_parts(ticket, beside);
+            return self.ask_in_service(ticket, clear_of, Some(beside));
         }
         // An allocator that misses no block and fails without kept nodes also fails with them, so
         // one request is enough.
@@ -211,39 +231,45 @@ impl Cluster<'_> {
     #[inline(always)]
     fn ask(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
         if self.service.is_none() && self.gate.is_none() {
-            return self.ask_clear_of(ticket, kept);
+            return self.ask_clear_of(ticket, kept, None);
         }
-        self.ask_in_service(ticket, kept)
+        self.ask_in_service(ticket, kept, None)
     }
 
-    /// Slow path of `ask` for a machine with outages or access rules.
+    /// Slow path of `ask` for a machine with outages or access rules, or beside a reservation of
+    /// parts.
     #[inline(never)]
-    fn ask_in_service(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
+    fn ask_in_service(
+        &mut self,
+        ticket: Ticket,
+        kept: &[(usize, &Placement)],
+        beside: Option<&BesideParts>,
+    ) -> Option<Proposal> {
         if let Some(its) = self.suspended(ticket) {
             let proposal = its.proposal();
-            let site = self.site(its.site);
-            let is_free = its.placement.is_within(site.free(), site.grid());
-            let is_kept = kept.iter().any(|&kept| self.meets(&proposal, kept));
-            let is_open = !self.runs_into_closure(ticket, &proposal);
-            return (is_free && !is_kept && is_open).then_some(proposal);
+            let is_free = self.site(its.site).has_free(&proposal.placement);
+            let is_open = is_free && !self.runs_into_closure(ticket, &proposal);
+            return (is_open && self.is_left_beside(&proposal, kept, beside)).then_some(proposal);
         }
         let outside = self.outside_of(ticket);
         let outside = outside.iter().map(|(site, placement)| (*site, placement));
         let kept: Vec<(usize, &Placement)> = kept.iter().copied().chain(outside).collect();
-        let proposal = self.ask_clear_of(ticket, &kept)?;
-        self.clear_of_closures(ticket, &kept, proposal)
+        let proposal = self.ask_clear_of(ticket, &kept, beside)?;
+        self.clear_of_closures(ticket, &kept, beside, proposal)
     }
 
-    /// Proposed placement with `kept` treated as busy.
+    /// Proposed placement with `kept` treated as busy, which leaves a reservation of parts what it
+    /// needs.
     #[inline(always)]
     pub(super) fn ask_clear_of(
         &mut self,
         ticket: Ticket,
         kept: &[(usize, &Placement)],
+        beside: Option<&BesideParts>,
     ) -> Option<Proposal> {
-        if !kept.is_empty() {
+        if beside.is_some() || !kept.is_empty() {
             if self.facility.shares_nodes() {
-                return self.ask_beside_kept(ticket, kept);
+                return self.ask_for_parts(ticket, kept, beside);
             }
             return self.ask_without(ticket, kept);
         }
@@ -256,42 +282,47 @@ impl Cluster<'_> {
         }
     }
 
-    /// Proposed placement that leaves a reservation of parts what it needs.
-    fn ask_beside_parts(&mut self, ticket: Ticket, beside: &BesideParts) -> Option<Proposal> {
+    /// Slow path of `ask_clear_of` where jobs share nodes.
+    fn ask_for_parts(
+        &mut self,
+        ticket: Ticket,
+        kept: &[(usize, &Placement)],
+        beside: Option<&BesideParts>,
+    ) -> Option<Proposal> {
         let form = self.forms.request(self.queue.form(ticket)?);
         let now = self.now;
         let found = self.facility.in_trial(|site| {
-            site.site_mut().limit(&beside.limits);
+            leave(site.site_mut(), kept, beside);
             site.choose_in_trial(form, now, true)
         });
         let Some(placement) = found else {
-            let stamp = (beside.number, self.releases);
-            if (self.denied_beside.0, self.denied_beside.1) != stamp {
-                self.denied_beside = (stamp.0, stamp.1, Vec::new());
+            if let Some(beside) = beside.filter(|_| kept.is_empty()) {
+                let stamp = (beside.number, self.releases);
+                if (self.denied_beside.0, self.denied_beside.1) != stamp {
+                    self.denied_beside = (stamp.0, stamp.1, Vec::new());
+                }
+                self.denied_beside.2.push(form.clone());
             }
-            self.denied_beside.2.push(form.clone());
             return None;
         };
         let stretch = 1.0 / self.facility.sites()[0].site().speed();
         Some(Proposal { site: 0, placement, stretch })
     }
 
-    /// Proposed placement with what is kept taken, where jobs share nodes.
-    fn ask_beside_kept(
+    /// Whether what is free has room for a proposal beside kept placements and a reservation.
+    fn is_left_beside(
         &mut self,
-        ticket: Ticket,
+        proposal: &Proposal,
         kept: &[(usize, &Placement)],
-    ) -> Option<Proposal> {
-        let form = self.forms.request(self.queue.form(ticket)?);
-        let now = self.now;
-        let placement = self.facility.in_trial(|site| {
-            for (_, kept) in kept {
-                site.site_mut().take_what_is_free_of(kept);
-            }
-            site.choose_in_trial(form, now, true)
-        })?;
-        let stretch = 1.0 / self.facility.sites()[0].site().speed();
-        Some(Proposal { site: 0, placement, stretch })
+        beside: Option<&BesideParts>,
+    ) -> bool {
+        if !self.facility.shares_nodes() {
+            return !kept.iter().any(|&kept| self.meets(proposal, kept));
+        }
+        self.facility.in_trial(|site| {
+            leave(site.site_mut(), kept, beside);
+            site.site().has_free(&proposal.placement)
+        })
     }
 
     /// Slow path of `ask_clear_of` for a non-empty `kept`.
@@ -467,13 +498,10 @@ impl Cluster<'_> {
         let expected_end = self.now + (setup + job.estimate * stretch / rate);
         self.facility.expect(site, placement, expected_end);
         let held = placement.len();
-        let asked = match &job.request {
-            Request::Pieces(pieces) if pieces.exclusive => u64::from(held),
-            // Whole nodes, where jobs may share them.
-            request if placement.parts.is_none() || matches!(request, Request::Pieces(_)) => {
-                request.nodes()
-            }
-            _ => u64::from(held),
+        let asked = if placement.parts.is_none() {
+            job.request.nodes()
+        } else {
+            asked_of_parts(&job.request, held)
         };
         let dispersal = placement.dispersal(self.facility.sites()[site].site().grid());
         running.site = site;

@@ -74,6 +74,8 @@ impl Observer for Transcript {
             Event::Interrupted(run) => format!("interrupted {}", run.id.0),
             Event::Down { site, node } => format!("down {site} {node}"),
             Event::Up { site, node } => format!("up {site} {node}"),
+            Event::GpuDown { site, node, gpu } => format!("down {site} {node} {gpu}"),
+            Event::GpuUp { site, node, gpu } => format!("up {site} {node} {gpu}"),
             Event::Asleep { site, nodes } => format!("asleep {site} {nodes:?}"),
             Event::Awake { site, nodes, energy } => format!("awake {site} {nodes:?} {energy}"),
         };

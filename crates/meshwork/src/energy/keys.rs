@@ -17,6 +17,18 @@ pub static PARAMS: &[Param] = &[
         help: "what a processor takes that a job holds, in watts",
     },
     Param {
+        name: "gpu_idle",
+        kind: Kind::Number(Range::NonNegative),
+        default: DefaultValue::Absent("0, where jobs share nodes"),
+        help: "what a GPU takes that no job holds, in watts; a processor is a core there",
+    },
+    Param {
+        name: "gpu_busy",
+        kind: Kind::Number(Range::NonNegative),
+        default: DefaultValue::Absent("that of `gpu_idle`"),
+        help: "what a GPU takes that a job holds, in watts; of a part of one that part more",
+    },
+    Param {
         name: "sleep",
         kind: Kind::Number(Range::NonNegative),
         default: DefaultValue::Absent("processors never sleep"),

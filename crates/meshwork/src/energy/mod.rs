@@ -4,6 +4,7 @@ mod keys;
 
 pub use keys::PARAMS;
 
+use crate::job::WHOLE_SHARE;
 use crate::observe::MachineState;
 use crate::registry::{Params, Problem, join};
 
@@ -16,6 +17,8 @@ pub struct Energy {
     idle: f64,
     busy: f64,
     sleep: Option<Sleep>,
+    /// Power of an idle and of a busy GPU.
+    gpu: Option<(f64, f64)>,
     /// Number of processors that may be held at once under the cap.
     most_held: u64,
 }
@@ -33,11 +36,11 @@ pub(crate) struct Sleep {
 }
 
 impl Energy {
-    /// Reads the table `energy`, for a machine with this number of processors.
+    /// Reads the table `energy`, for a machine with these numbers of processors and of GPUs.
     ///
     /// # Errors
     /// The first problem, in one sentence.
-    pub(crate) fn read(params: &Params, processors: u64) -> Result<Energy, Problem> {
+    pub(crate) fn read(params: &Params, processors: u64, gpus: u64) -> Result<Energy, Problem> {
         let (idle, busy) = (params.number("idle"), params.number("busy"));
         let path = params.path();
         if busy < idle {
@@ -48,7 +51,28 @@ impl Energy {
                 ),
             ));
         }
-        let mut energy = Energy { idle, busy, sleep: sleep(params, idle)?, most_held: u64::MAX };
+        let sleep = sleep(params, idle)?;
+        let mut energy = Energy { idle, busy, sleep, gpu: gpu(params)?, most_held: u64::MAX };
+        if let Some(key) = ["gpu_idle", "gpu_busy"].into_iter().find(|key| params.has(key)) {
+            if gpus == 0 {
+                return Err(params.problem(
+                    key,
+                    format!(
+                        "`{path}.{key}` is given, but the machine has no GPUs: give `machine.nodes`, such as \
+                         [{{ type = \"dgx\" }}]"
+                    ),
+                ));
+            }
+            if params.has("cap") {
+                return Err(params.problem(
+                    key,
+                    format!(
+                        "`{path}.cap` is a number of cores that may be held, and GPUs take what `{path}.{key}` says: \
+                         leave out one of them"
+                    ),
+                ));
+            }
+        }
         if let Some(cap) = params.get_number("cap") {
             energy.most_held = energy.most_under(cap, processors).ok_or_else(|| {
                 let least = energy.of_machine(processors, 0);
@@ -68,6 +92,14 @@ impl Energy {
             })?;
         }
         Ok(energy)
+    }
+
+    /// Power of the machine with its GPUs, given the thousandths that are idle and held.
+    pub(crate) fn total(&self, state: &MachineState, [idle, held]: [u64; 2]) -> f64 {
+        let of_gpus = self.gpu.map_or(0.0, |(when_idle, when_busy)| {
+            (when_idle * idle as f64 + when_busy * held as f64) / f64::from(WHOLE_SHARE)
+        });
+        self.power(state) + of_gpus
     }
 
     /// The sleep parameters; `None` if processors do not sleep.
@@ -123,6 +155,26 @@ impl Energy {
     }
 }
 
+/// Power of an idle and of a busy GPU; `None` if nothing is said of GPUs.
+fn gpu(params: &Params) -> Result<Option<(f64, f64)>, Problem> {
+    let (idle, busy) = (params.get_number("gpu_idle"), params.get_number("gpu_busy"));
+    if idle.is_none() && busy.is_none() {
+        return Ok(None);
+    }
+    let idle = idle.unwrap_or(0.0);
+    let busy = busy.unwrap_or(idle);
+    if busy < idle {
+        return Err(params.problem(
+            "gpu_busy",
+            format!(
+                "`{}.gpu_busy` is {busy}, but a GPU that works takes at least the {idle} of one that is idle",
+                params.path()
+            ),
+        ));
+    }
+    Ok(Some((idle, busy)))
+}
+
 fn sleep(params: &Params, idle: f64) -> Result<Option<Sleep>, Problem> {
     let path = params.path();
     let Some(power) = params.get_number("sleep") else {
@@ -165,7 +217,7 @@ mod tests {
 
     fn read(text: &str, processors: u64) -> Result<Energy, Problem> {
         let params: Vec<&Param> = PARAMS.iter().collect();
-        Energy::read(&resolve("energy", &params, &text.parse().unwrap(), &[])?, processors)
+        Energy::read(&resolve("energy", &params, &text.parse().unwrap(), &[])?, processors, 8)
     }
 
     #[test]
@@ -200,6 +252,11 @@ mod tests {
             ("idle = 3\nbusy = 4\ncap = 29", "the 10 processors take 30 when all are idle"),
             ("idle = 3\nbusy = 4\ncap = 30.5", "lets no job start"),
             ("idle = 3\nbusy = 4\nsleep = 1\nsleep_after = -2", "a number from 0"),
+            (
+                "idle = 3\nbusy = 4\ngpu_idle = 5\ngpu_busy = 4",
+                "takes at least the 5 of one that is idle",
+            ),
+            ("idle = 3\nbusy = 4\ngpu_busy = 4\ncap = 35", "leave out one of them"),
         ] {
             let refused = read(text, 10).unwrap_err().message;
             assert!(refused.contains(part), "{text}: {refused}");

@@ -29,7 +29,7 @@ pub static PARAMS: &[Param] = &[
         name: "scope",
         kind: SCOPES.kind(),
         default: DefaultValue::Is("\"node\""),
-        help: "what fails as one: a node, an aligned block of them, all nodes of a switch, or both ends of a link",
+        help: "what fails as one: a node, an aligned block of them, all nodes of a switch, both ends of a link, or one GPU of a node that jobs share",
     },
     Param {
         name: "block",

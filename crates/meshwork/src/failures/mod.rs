@@ -240,7 +240,9 @@ fn checkpoint(
                 ),
             ));
         }
-        (None, Some(mtbf)) => Every::Daly { mtbf: mtbf.mean(), units_per_node: units.per_node() },
+        (None, Some(mtbf)) => {
+            Every::Daly { mtbf: mtbf.mean(), units_per_node: units.per_processor() }
+        }
     };
     if matches!(every, Every::Daly { .. }) && cost == 0.0 {
         return Err(given.problem(

@@ -27,6 +27,8 @@ pub(crate) struct Step {
     pub(crate) what: What,
     pub(crate) site: usize,
     pub(crate) nodes: Vec<Node>,
+    /// The GPU of the only node, if that alone is concerned.
+    pub(crate) gpu: Option<u32>,
     /// Expected end of the outage; infinite if there is none. Unused at the end.
     pub(crate) expected: Time,
     /// Whether a job on the nodes runs to its end.
@@ -137,13 +139,14 @@ impl Timeline {
                     what,
                     site: *site,
                     nodes: nodes.clone(),
+                    gpu: None,
                     expected: *until,
                     drains: *drains,
                 })
             }
             Source::Unit(unit) => {
                 let chance = self.chance.as_mut()?;
-                let (site, nodes) = chance.units.nodes(unit);
+                let (site, nodes, gpu) = chance.units.nodes(unit);
                 let mean = chance.repair.mean();
                 let mut expected = at;
                 match what {
@@ -162,7 +165,7 @@ impl Timeline {
                         self.heap.push(Reverse(Item { at: next.0, what: next.1, source, end }));
                     }
                 }
-                Some(Step { what, site, nodes, expected, drains: false })
+                Some(Step { what, site, nodes, gpu, expected, drains: false })
             }
         }
     }

@@ -10,13 +10,15 @@ pub(super) enum Scope {
     Block,
     Switch,
     Link,
+    Gpu,
 }
 
-pub(super) static SCOPES: Words<Scope, 4> = Words::new([
+pub(super) static SCOPES: Words<Scope, 5> = Words::new([
     ("node", Scope::Node),
     ("block", Scope::Block),
     ("switch", Scope::Switch),
     ("link", Scope::Link),
+    ("gpu", Scope::Gpu),
 ]);
 
 /// The units of all sites, numbered one site after the other.
@@ -30,6 +32,7 @@ struct OfSite {
     first: u32,
     count: u32,
     nodes: u32,
+    processors: u32,
     kind: Kind,
 }
 
@@ -41,6 +44,8 @@ enum Kind {
     Blocks { sides: Vec<u32>, across: Vec<u32>, strides: Vec<u32> },
     /// Links between routers with `each` nodes.
     Links { ends: Vec<(u32, u32)>, each: u32 },
+    /// GPUs of shared nodes: the number of the first one of each node, and of all.
+    Gpus(Vec<u32>),
 }
 
 impl Units {
@@ -85,17 +90,21 @@ impl Units {
                 Scope::Switch => switches(topology).map_err(|says| {
                     params.problem("scope", format!("`{}.scope` {says}", params.path()))
                 })?,
+                Scope::Gpu => gpus(topology).map_err(|says| {
+                    params.problem("scope", format!("`{}.scope` {says}", params.path()))
+                })?,
                 Scope::Link => links(topology).map_err(|says| {
                     params.problem("scope", format!("`{}.scope` {says}", params.path()))
                 })?,
             };
-            let nodes = topology.nodes();
+            let (nodes, processors) = (topology.nodes(), topology.processors());
             let count = match &kind {
                 Kind::Row(nodes_each) => nodes.div_ceil(*nodes_each),
                 Kind::Blocks { sides, .. } => nodes / sides.iter().product::<u32>(),
                 Kind::Links { ends, .. } => ends.len() as u32,
+                Kind::Gpus(firsts) => firsts.last().copied().unwrap_or(0),
             };
-            sites.push(OfSite { first, count, nodes, kind });
+            sites.push(OfSite { first, count, nodes, processors, kind });
             first += count;
         }
         Ok(Units { sites })
@@ -106,17 +115,18 @@ impl Units {
         self.sites.iter().map(|site| site.count).sum()
     }
 
-    /// Mean number of units for each node.
-    pub(super) fn per_node(&self) -> f64 {
-        let nodes: f64 = self.sites.iter().map(|site| f64::from(site.nodes)).sum();
-        f64::from(self.count()) / nodes
+    /// Mean number of units for each processor: for each core, where jobs share nodes.
+    pub(super) fn per_processor(&self) -> f64 {
+        let processors: f64 = self.sites.iter().map(|site| f64::from(site.processors)).sum();
+        f64::from(self.count()) / processors
     }
 
-    /// The site of a unit, and the nodes that go down with it, each once.
-    pub(super) fn nodes(&self, unit: u32) -> (usize, Vec<Node>) {
+    /// The site of a unit, and the nodes that go down with it, each once; the GPU, if it is one.
+    pub(super) fn nodes(&self, unit: u32) -> (usize, Vec<Node>, Option<u32>) {
         let at = self.sites.partition_point(|site| site.first <= unit) - 1;
         let OfSite { first, nodes, kind, .. } = &self.sites[at];
         let place = unit - first;
+        let mut gpu = None;
         let list = match kind {
             Kind::Row(each) => (place * each..((place + 1) * each).min(*nodes)).collect(),
             Kind::Blocks { sides, across, strides } => {
@@ -138,8 +148,13 @@ impl Units {
                 let of = |router: u32| router * each..(router + 1) * each;
                 if a == b { of(a).collect() } else { of(a.min(b)).chain(of(a.max(b))).collect() }
             }
+            Kind::Gpus(firsts) => {
+                let node = firsts.partition_point(|&first| first <= place) - 1;
+                gpu = Some(place - firsts[node]);
+                vec![node as Node]
+            }
         };
-        (at, list)
+        (at, list, gpu)
     }
 }
 
@@ -208,6 +223,23 @@ fn switches(topology: &Topology) -> Result<Kind, String> {
             with_article(topology)
         )),
     }
+}
+
+/// The GPUs of one site, whose nodes jobs share.
+fn gpus(topology: &Topology) -> Result<Kind, String> {
+    let Some(types) = topology.types() else {
+        return Err("is \"gpu\", but the nodes of the machine have no types, and so no GPUs that anybody knows of: give \
+                    `machine.nodes`, such as [{ type = \"dgx\" }]"
+            .to_owned());
+    };
+    let mut firsts = vec![0];
+    for node in 0..types.nodes() {
+        firsts.push(firsts[node as usize] + types.of(node).gpu);
+    }
+    if firsts.last() == Some(&0) {
+        return Err("is \"gpu\", but no node of the machine has GPUs".to_owned());
+    }
+    Ok(Kind::Gpus(firsts))
 }
 
 /// The links of one site. All its routers must have nodes, and no packet a choice of paths between

@@ -18,4 +18,4 @@ pub(crate) mod squarest;
 pub use bases::FreeBases;
 pub use block::{Block, Placement};
 pub use nodeset::NodeSet;
-pub use parts::{NodePart, Parts};
+pub use parts::{NodePart, PartAmounts, Parts};

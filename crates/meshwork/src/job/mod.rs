@@ -248,8 +248,16 @@ impl Request {
     /// assert_eq!(Request::Subcube(3).nodes(), 8);
     /// ```
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn nodes(&self) -> u64 {
+        match self {
+            Request::Nodes(count) => u64::from(*count), // the common case, without a call
+            other => other.nodes_in_a_form(),
+        }
+    }
+
+    #[inline(never)]
+    fn nodes_in_a_form(&self) -> u64 {
         match self {
             Request::Nodes(count) => u64::from(*count),
             Request::Block(sides) => {

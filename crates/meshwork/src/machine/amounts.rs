@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::geometry::{NodePart, Parts};
+use crate::job::WHOLE_SHARE;
 use crate::topology::Node;
 use crate::topology::types::{CORES, MEM, NodeType, NodeTypes, OTHER};
 
@@ -101,13 +102,19 @@ impl<'a> NodeAmounts<'a> {
     pub fn is_idle(&self) -> bool {
         self.cores == self.kind.cpu
     }
+
+    /// Whether no job is on it, and no GPU out of service.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.is_idle() && self.gpus == self.kind.gpu
+    }
 }
 
 #[inline]
 fn sums(kind: &NodeType, cells: &[u32]) -> Sums {
     let (gpus_from, to) = (kind.gpus_from(), kind.tallies_from());
     let cores = cells[CORES..gpus_from].iter().sum();
-    let gpus = cells[gpus_from..to].iter().filter(|&&share| share == crate::job::WHOLE_SHARE);
+    let gpus = cells[gpus_from..to].iter().filter(|&&share| share == WHOLE_SHARE);
     Sums { cores, gpus: gpus.count() as u32 }
 }
 
@@ -332,6 +339,31 @@ impl Amounts {
         }
         self.spare = former;
         self.log.truncate(mark);
+    }
+
+    /// Whether no job is on a node.
+    #[must_use]
+    pub fn is_idle(&self, node: Node) -> bool {
+        self.of(node).is_idle()
+    }
+
+    /// The rest of a node, as a part.
+    pub(crate) fn rest(&self, node: Node) -> Parts {
+        let of = self.of(node);
+        let left = of.cells[..of.kind.tallies_from()].iter().enumerate();
+        let cells = left.filter(|(_, amount)| **amount > 0);
+        let cells = cells.map(|(cell, &amount)| (cell as u16, amount)).collect();
+        Parts { parts: vec![NodePart { node, pieces: 0, cells }], cores: of.cores }
+    }
+
+    /// A GPU of a node as a part; `None` if some of it is held.
+    pub(crate) fn whole_gpu(&self, node: Node, gpu: u32) -> Option<Parts> {
+        let of = self.of(node);
+        let cell = of.kind.gpus_from() + gpu as usize;
+        (of.cells[cell] == WHOLE_SHARE).then(|| {
+            let cells = [(cell as u16, WHOLE_SHARE)].into_iter().collect();
+            Parts { parts: vec![NodePart { node, pieces: 0, cells }], cores: 0 }
+        })
     }
 
     /// The part of a node that a job holds that has all of it.

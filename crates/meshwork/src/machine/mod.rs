@@ -14,7 +14,7 @@ use crate::job::Request;
 use crate::topology::{Grid, Node, Topology};
 
 // Re-exported: the units in which a site is claimed.
-pub use crate::geometry::{Block, NodePart, Parts, Placement};
+pub use crate::geometry::{Block, NodePart, PartAmounts, Parts, Placement};
 
 /// Reasons why a placement cannot be claimed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -74,9 +74,11 @@ impl Alone {
         self.sites.iter().map(|(lone, _)| lone)
     }
 
-    /// The nodes of a placement, by rank.
+    /// The nodes of a placement, by rank; where jobs share nodes each piece is a process.
     pub(super) fn nodes(&self, site: usize, at: &Placement) -> Vec<Node> {
-        at.nodes(&self.sites[site].1)
+        let Some(parts) = &at.parts else { return at.nodes(&self.sites[site].1) };
+        let pieces = parts.parts.iter();
+        pieces.flat_map(|part| std::iter::repeat_n(part.node, part.pieces as usize)).collect()
     }
 
     /// Number of directed links of all sites.
@@ -99,7 +101,8 @@ impl Alone {
         site: usize,
         at: &Placement,
     ) -> Result<(Plan, Vec<Node>), NetworkError> {
-        Ok((self.messaging.plan(run.id, at.len())?, self.nodes(site, at)))
+        let nodes = self.nodes(site, at);
+        Ok((self.messaging.plan(run.id, nodes.len() as u32)?, nodes))
     }
 
     /// Estimates a job. Processes share nodes if there are fewer nodes than processes.

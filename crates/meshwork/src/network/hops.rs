@@ -24,4 +24,5 @@ pub static ENTRY: NetworkEntry = NetworkEntry::new(
     |params, machine| Ok(Box::new(Flow::new(Alone::new(params, machine)?, false))),
 )
 .sends(true)
+.shares(true)
 .memory(|params, machine| super::alone::memory(params, machine, 0));

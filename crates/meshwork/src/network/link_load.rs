@@ -27,5 +27,6 @@ pub static ENTRY: NetworkEntry = NetworkEntry::new(
     |params, machine| Ok(Box::new(Flow::new(Alone::new(params, machine)?, true))),
 )
 .sends(true)
+.shares(true)
 // The load of each link, and the load that a starting job adds to it.
 .memory(|params, machine| super::alone::memory(params, machine, 16));

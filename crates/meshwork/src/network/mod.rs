@@ -143,6 +143,8 @@ pub struct NetworkEntry {
     pub about: About,
     /// Whether its jobs send messages.
     pub sends: bool,
+    /// Whether jobs that share nodes may send: each piece is a process there.
+    pub shares: bool,
     /// Approximate memory of the model in bytes, without building it; fails where `build` would.
     pub memory: fn(&Params, &NetworkContext<'_>) -> Result<u64, Problem>,
     /// Builds the model.
@@ -156,7 +158,7 @@ impl NetworkEntry {
         about: About,
         build: fn(&Params, &NetworkContext<'_>) -> Result<Box<dyn Network>, Problem>,
     ) -> NetworkEntry {
-        NetworkEntry { about, build, sends: false, memory: |_, _| Ok(0) }
+        NetworkEntry { about, build, sends: false, shares: false, memory: |_, _| Ok(0) }
     }
 
     /// Replaces the description.
@@ -180,6 +182,13 @@ impl NetworkEntry {
     #[must_use]
     pub const fn sends(mut self, sends: bool) -> NetworkEntry {
         self.sends = sends;
+        self
+    }
+
+    /// Sets whether jobs that share nodes may send messages.
+    #[must_use]
+    pub const fn shares(mut self, shares: bool) -> NetworkEntry {
+        self.shares = shares;
         self
     }
 

@@ -108,6 +108,8 @@ impl Observer for Ledger {
             | Event::Unusable(_)
             | Event::Down { .. }
             | Event::Up { .. }
+            | Event::GpuDown { .. }
+            | Event::GpuUp { .. }
             | Event::Asleep { .. }
             | Event::Awake { .. } => {}
         }

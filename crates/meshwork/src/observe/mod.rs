@@ -75,6 +75,24 @@ pub enum Event<'a> {
         /// Number of the node at the site.
         node: Node,
     },
+    /// A GPU of a node that jobs share went out of service.
+    GpuDown {
+        /// Index of the site.
+        site: usize,
+        /// Number of the node at the site.
+        node: Node,
+        /// Number of the GPU on its node.
+        gpu: u32,
+    },
+    /// A GPU returned to service.
+    GpuUp {
+        /// Index of the site.
+        site: usize,
+        /// Number of the node at the site.
+        node: Node,
+        /// Number of the GPU on its node.
+        gpu: u32,
+    },
     /// Idle nodes fell asleep.
     Asleep {
         /// Index of the site.

@@ -670,6 +670,8 @@ impl Observer for Recorder {
             | Event::Moved { .. }
             | Event::Down { .. }
             | Event::Up { .. }
+            | Event::GpuDown { .. }
+            | Event::GpuUp { .. }
             | Event::Asleep { .. } => {}
             Event::Awake { nodes, energy, .. } => {
                 let is_measured = self.measuring_from.is_some_and(|from| now >= from);

@@ -297,6 +297,13 @@ impl ManagedSite {
         request.nodes() > u64::from(self.site.free_nodes()) || self.denied.is_known(request)
     }
 
+    /// Whether a request in the allocator's form is cached as unplaceable. If more nodes are asked
+    /// for than are free, it need not be.
+    #[inline]
+    pub(crate) fn is_known_denied(&self, request: &Request) -> bool {
+        self.denied.is_known(request)
+    }
+
     /// Takes over the cached denials of an older copy of the site. They are known if nothing became
     /// free since (`still_true`), else suspected.
     pub(crate) fn learn_from(&mut self, copy: &mut ManagedSite, still_true: bool) {

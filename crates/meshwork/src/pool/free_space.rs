@@ -3,6 +3,7 @@
 use super::{PlacedBlock, Pool, PoolError};
 use crate::geometry::cube::CubeSearch;
 use crate::geometry::{Block, FreeBases};
+use crate::machine::Amounts;
 use crate::registry::with_article;
 use crate::topology::Wiring;
 
@@ -10,14 +11,17 @@ use crate::topology::Wiring;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FreeSpace {
-    /// Number of free nodes.
+    /// Number of free nodes, or of free cores where jobs share nodes.
     pub free: u32,
-    /// Number of nodes of the machine.
+    /// Number of nodes of the machine, or of cores where jobs share nodes.
     pub nodes: u32,
     /// Largest free block with sides in the requested ratio; on a hypercube, largest free subcube.
     /// The one with the lowest base. `None` if there is none, and on a flat machine, which has no
     /// blocks.
     pub largest: Option<PlacedBlock>,
+    /// Free cores, memory in MiB, wholly free GPUs and the fourth kind, where jobs share nodes.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub amounts: Option<[u64; 4]>,
 }
 
 impl Pool {
@@ -50,7 +54,9 @@ impl Pool {
         if ratio.is_some() && !is_grid {
             return Err(PoolError::NoRatio(with_article(topology)));
         }
-        let mut space = FreeSpace { free: site.free_nodes(), nodes: site.nodes(), largest: None };
+        let (free, nodes) = (site.free_nodes(), site.nodes());
+        let amounts = site.amounts().map(Amounts::free);
+        let mut space = FreeSpace { free, nodes, largest: None, amounts };
         if topology.wiring() == Wiring::Hypercube {
             let mut search = CubeSearch::new(grid.dimensions() as u32);
             let largest = search.largest(site.free());

@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
+use crate::alloc::parts::nodes::{ORDER, WITHIN};
+use crate::alloc::parts::shortage;
 use crate::alloc::{self, Claim, Holder};
 use crate::catalogue::Catalogue;
 use crate::facility::SiteAhead;
@@ -22,8 +24,10 @@ use crate::machine::{Placement, Site};
 use crate::offer::ManagedSite;
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem, resolve_in};
 use crate::scenario::BYTES_PER_NODE;
+use crate::scenario::nodes::split_types;
 use crate::scenario::sites::{SiteSpec, allocators_for, resolve_machine, split_machine};
 use crate::topology::Node;
+use crate::workload::distribution::of_columns;
 use crate::workload::{SHAPE, SHAPES};
 
 /// The keys of a pool, besides `machine`.
@@ -43,6 +47,8 @@ pub static PARAMS: &[Param] = &[
         help: "the seed of an allocator that draws",
     },
     SHAPE,
+    ORDER,
+    WITHIN,
 ];
 
 /// Processors of one machine with an allocator: **the** entry point for authors of schedulers.
@@ -78,8 +84,8 @@ pub struct Pool {
     managed: ManagedSite,
     /// The site in its initial state, for requests that ask what could ever be held.
     empty: ManagedSite,
-    /// Held placements by their first node, which is unique to each.
-    held: BTreeMap<Node, Held>,
+    /// Held placements by their first node and number; several may share a node.
+    held: BTreeMap<(Node, u64), Held>,
     /// Number of placements held so far, released ones included.
     count: u64,
     now: Time,
@@ -141,13 +147,7 @@ impl Pool {
         let (machine, rest) = split_machine(catalogue, table)?;
         let params: Vec<&Param> = PARAMS.iter().collect();
         let params = resolve_in(catalogue, "", &params, &rest, &["machine"])?;
-        if machine.get("nodes").is_some_and(Value::is_array) {
-            return Err(Problem::new(
-                "machine.nodes",
-                "a pool cannot hand out parts of nodes yet: leave out the types of `machine.nodes`, or ask \
-                 `meshwork place --slurm` with --gres",
-            ));
-        }
+        let (machine, types) = split_types(catalogue, &machine)?;
         let (mut machine, sites) = resolve_machine(catalogue, &machine)?;
         if let Some(several) = machine.get("sites").and_then(Value::as_array) {
             return Err(Problem::new(
@@ -160,7 +160,8 @@ impl Pool {
             ));
         }
         let mut table = params.table().clone();
-        let specs = allocators_for(catalogue, &mut table, &mut machine, &sites, &Table::new())?;
+        let specs = allocators_for(catalogue, &mut table, &mut machine, &sites, &types)?;
+        machine.extend(types);
         table.insert("machine".to_owned(), Value::Table(machine));
         let spec = specs.into_iter().next().expect("a machine without a list of sites is one");
         Ok((spec, params, table))
@@ -262,7 +263,7 @@ impl Pool {
 
     fn hold(&mut self, placement: Placement) {
         let (since, number) = (self.now, self.count);
-        self.held.insert(first(&placement), Held { placement, since, number });
+        self.held.insert((first(&placement), number), Held { placement, since, number });
         self.count += 1;
     }
 
@@ -271,13 +272,53 @@ impl Pool {
     /// # Errors
     /// If exactly this placement is not held; nothing is changed then.
     pub fn release(&mut self, placement: &Placement) -> Result<(), PoolError> {
-        let known = placement.blocks.first().and_then(|block| self.held.get(&block.base));
-        if known.map(|held| &held.placement) != Some(placement) {
-            return Err(PoolError::NotHeld);
-        }
-        self.held.remove(&first(placement));
+        let Some(held) = self.find(placement) else { return Err(PoolError::NotHeld) };
+        let key = (first(placement), held.number);
+        self.held.remove(&key);
         self.managed.release(placement);
         Ok(())
+    }
+
+    /// The first held placement that is equal to this one.
+    fn find(&self, placement: &Placement) -> Option<&Held> {
+        let node = placement.blocks.first()?.base;
+        let there = self.held.range((node, 0)..=(node, u64::MAX));
+        there.map(|(_, held)| held).find(|held| held.placement == *placement)
+    }
+
+    /// Reads a request for pieces by the columns of a table of jobs, for a machine whose nodes jobs
+    /// share.
+    ///
+    /// ```
+    /// use meshwork::pool::Pool;
+    ///
+    /// let mut pool = Pool::read(&toml::toml! {
+    ///     machine = { topology = "flat", processors = 2, nodes = [{ type = "dgx" }] }
+    /// })?;
+    /// let wanted = pool.pieces(&toml::toml! { pieces = 3
+    ///                                         gpu = 4 })?;
+    /// let placed = pool.allocate(&wanted).unwrap();
+    /// assert_eq!(placed.node_count(), 2);
+    /// assert_eq!(pool.shortage(&wanted).unwrap(), "it asks for 12 GPUs, and 4 are free where it may run");
+    /// pool.release(&placed)?;
+    /// assert!(pool.can(&wanted).is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the nodes have no types, or such pieces can never be placed, in one sentence.
+    pub fn pieces(&self, columns: &Table) -> Result<Request, Problem> {
+        of_columns(columns, self.site().topology()).map(Request::pieces)
+    }
+
+    /// Explains what a request for pieces lacks now; `None` if nodes are not shared.
+    #[must_use]
+    pub fn shortage(&self, request: &Request) -> Option<String> {
+        let amounts = self.site().amounts()?;
+        match self.managed.in_form(request)?.as_ref() {
+            Request::Pieces(pieces) => Some(shortage(pieces, amounts)),
+            _ => None,
+        }
     }
 
     /// Returns a fork of the machine for what-if questions about releases and allocations.

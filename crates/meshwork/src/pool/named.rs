@@ -78,6 +78,8 @@ pub enum Answer {
         /// Whether waiting is useless.
         never: bool,
         /// Explanation, if a rule of the machine other than its size excludes the request.
+        ///
+        /// Where jobs share nodes also what it lacks now.
         #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
         reason: Option<String>,
     },
@@ -297,7 +299,7 @@ impl NamedPool {
 
     fn no_placement(&mut self, request: &Request) -> Answer {
         let never = !self.pool.could_hold(request);
-        let reason = never.then(|| self.pool.never(request)).flatten();
+        let reason = if never { self.pool.never(request) } else { self.pool.shortage(request) };
         Answer::NoPlacement { never, reason }
     }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
-use super::{Held, Pool, PoolError, RestoreError, first};
-use crate::geometry::Block;
+use super::{Held, Pool, PoolError, RestoreError};
+use crate::geometry::{Block, Parts};
 use crate::job::{Dims, Time};
 use crate::machine::Placement;
 use crate::registry::{join, with_article};
@@ -44,6 +44,9 @@ pub struct Tenure {
     pub since: f64,
     /// Blocks of the placement, in rank order.
     pub blocks: Vec<PlacedBlock>,
+    /// Its parts of these nodes; `None` if it holds all of them.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub parts: Option<Box<Parts>>,
 }
 
 /// A block given by coordinates instead of node numbers.
@@ -111,6 +114,7 @@ impl Pool {
         let held = self.in_order().into_iter().map(|held| Tenure {
             since: held.since.units(),
             blocks: PlacedBlock::all_of(&held.placement, grid),
+            parts: held.placement.parts.clone(),
         });
         Snapshot {
             model_version: MODEL_VERSION,
@@ -159,8 +163,9 @@ impl Pool {
             table: self.table.clone(),
         };
         for tenure in &snapshot.held {
-            let placement = PlacedBlock::placement(&tenure.blocks, self.site().topology())
+            let mut placement = PlacedBlock::placement(&tenure.blocks, self.site().topology())
                 .map_err(RestoreError::Placement)?;
+            placement.parts.clone_from(&tenure.parts);
             restored.now = instant(tenure.since, restored.now)?;
             restored.adopt(&placement).map_err(RestoreError::Held)?;
         }
@@ -180,7 +185,7 @@ impl Pool {
 
     /// Instant of a held placement's allocation and the number of placements before it.
     pub(super) fn tenure(&self, placement: &Placement) -> Option<(Time, u64)> {
-        self.held.get(&first(placement)).map(|held| (held.since, held.number))
+        self.find(placement).map(|held| (held.since, held.number))
     }
 }
 

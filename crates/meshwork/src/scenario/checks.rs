@@ -135,7 +135,6 @@ impl Scenario {
         let Parts { scheduler, sizing, network, .. } = &self.parts;
         let sizing_params = self.params.component("sizing", &sizing::FAMILY);
         let is_fixed = (sizing.0.build)(&sizing_params, &self.topologies())?.is_fixed();
-        let machine = self.params.nested("machine");
         let unsupported = [
             (self.machine.len() > 1, "machine.sites", "several sites".to_owned()),
             (
@@ -144,14 +143,10 @@ impl Scenario {
                 format!("the scheduler `{}`", scheduler.0.about.name),
             ),
             (!is_fixed, "sizing", format!("the sizing `{}`", sizing.0.about.name)),
-            (network.0.sends, "network", format!("the network `{}`", network.0.about.name)),
-            (self.failures.is_some(), "failures", "`failures`".to_owned()),
-            (self.energy.is_some(), "energy", "`energy`".to_owned()),
-            (machine.has("partitions"), "machine.partitions", "`machine.partitions`".to_owned()),
             (
-                machine.has("reservations"),
-                "machine.reservations",
-                "`machine.reservations`".to_owned(),
+                network.0.sends && !network.0.shares,
+                "network",
+                format!("the network `{}`", network.0.about.name),
             ),
         ];
         match unsupported.into_iter().find(|(is_given, ..)| *is_given) {

@@ -1,7 +1,7 @@
 //! The keys of a scenario, as data.
 
 use crate::alloc;
-use crate::alloc::parts::{orders, within};
+use crate::alloc::parts::nodes::{ORDER, WITHIN};
 use crate::energy;
 use crate::engine::Passes;
 use crate::failures;
@@ -39,18 +39,8 @@ pub static PARAMS: &[Param] = &[
         ),
         help: "which free processors a job gets",
     },
-    Param {
-        name: "order",
-        kind: Kind::Component(&orders::FAMILY),
-        default: DefaultValue::Absent("first, where the machine has types of `nodes`"),
-        help: "which of the nodes that have room for a piece is taken first",
-    },
-    Param {
-        name: "within",
-        kind: Kind::Component(&within::FAMILY),
-        default: DefaultValue::Absent("lowest, where the machine has types of `nodes`"),
-        help: "which cores and GPUs of a node a piece gets",
-    },
+    ORDER,
+    WITHIN,
     Param {
         name: "scheduler",
         kind: Kind::Component(&sched::FAMILY),

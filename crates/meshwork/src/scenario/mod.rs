@@ -3,7 +3,7 @@
 mod checks;
 mod fair;
 mod keys;
-mod nodes;
+pub(crate) mod nodes;
 pub(crate) mod sites;
 
 use std::collections::BTreeMap;
@@ -227,7 +227,11 @@ impl Scenario {
         let fails = failures.as_ref().is_some_and(Failures::may_fail);
         let processors = topologies.iter().map(|site| u64::from(site.processors())).sum();
         let energy = match params.has("energy") {
-            true => Some(Energy::read(&params.nested("energy"), processors)?),
+            true => {
+                let gpus = topologies.iter().filter_map(|site| site.types());
+                let gpus = gpus.map(|types| types.totals()[2]).sum();
+                Some(Energy::read(&params.nested("energy"), processors, gpus)?)
+            }
             false => None,
         };
         let parts = Parts::find(catalogue, &params, fails, energy.is_some());

@@ -38,6 +38,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
         }))
     },
 )
+.shares(true)
 .by_owner(true);
 
 struct FairShare {

@@ -32,6 +32,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
         Ok(Box::new(GivingUp { shortest, sites: sites.len(), tried: None }))
     },
 )
+.shares(true)
 .serves_all(false);
 
 struct GivingUp {

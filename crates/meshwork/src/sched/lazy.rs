@@ -64,6 +64,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     ]),
     |params, _| Ok(Box::new(Lazy::new(params))),
 )
+.shares(true)
 .serves_all(false);
 
 /// Lazy scheduling over any allocator, by size classes. Each class has a queue, in which as many

@@ -44,6 +44,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     .params(PARAMS),
     |params, sites| Ok(Box::new(Priority::new(params, sites)?)),
 )
+.shares(true)
 .by_owner(true);
 
 /// The treatment of preempted jobs, if preemption is enabled.
@@ -203,7 +204,7 @@ impl Priority {
             max_age: params.number("max_age"),
             favor_small: params.flag("favor_small"),
             damping: params.number("damping"),
-            processors: sites.iter().map(|site| f64::from(site.grid().nodes())).sum(),
+            processors: sites.iter().map(|site| f64::from(site.processors())).sum(),
             queues: Queues::of(params)?,
             preempt: params.meaning("preempt", &PREEMPT),
             usage: Usage::new(half_life(params), Shares::read(params)?),

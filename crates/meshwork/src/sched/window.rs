@@ -45,7 +45,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
             ahead: BTreeSet::new(),
         }))
     },
-);
+)
+.shares(true);
 
 /// Tries the waiting jobs from the front, and after each start from the front again. The head of
 /// the queue has been passed by most often, so only its count can reach the limit first.

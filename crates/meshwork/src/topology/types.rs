@@ -78,6 +78,14 @@ impl NodeType {
         gpu / (self.gpu / self.islands)
     }
 
+    /// Thousandths of its GPUs that a part of such a node has.
+    #[must_use]
+    pub fn gpu_shares(&self, part: &[(u16, u32)]) -> u64 {
+        let gpus = self.gpus_from()..self.tallies_from();
+        let own = part.iter().filter(|(cell, _)| gpus.contains(&(*cell as usize)));
+        own.map(|(_, share)| u64::from(*share)).sum()
+    }
+
     /// Type of its GPUs.
     #[must_use]
     pub fn gpu_model(&self) -> &str {

@@ -44,6 +44,7 @@ mod rfold_program;
 mod scattered;
 mod selectors;
 mod shared_nodes;
+mod shared_service;
 #[cfg(feature = "serde")]
 mod serialization;
 mod simulation;

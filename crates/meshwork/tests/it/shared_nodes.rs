@@ -11,22 +11,23 @@ use meshwork::scenario::Scenario;
 
 /// A node as the naive simulator sees it: free memory, cores of each island, shares of each GPU.
 #[derive(Clone, Debug, PartialEq)]
-struct Node {
-    kind: usize,
-    mem: u32,
-    other: u32,
-    cores: Vec<u32>,
-    gpus: Vec<u32>,
+pub(crate) struct Node {
+    pub(crate) kind: usize,
+    pub(crate) mem: u32,
+    pub(crate) other: u32,
+    pub(crate) cores: Vec<u32>,
+    pub(crate) gpus: Vec<u32>,
 }
 
 /// Cores, memory, GPUs, islands and the fourth kind of each type.
-const TYPES: [(&str, [u32; 5]); 2] = [("a", [8, 100, 4, 2, 3]), ("b", [12, 60, 0, 1, 0])];
+pub(crate) const TYPES: [(&str, [u32; 5]); 2] =
+    [("a", [8, 100, 4, 2, 3]), ("b", [12, 60, 0, 1, 0])];
 
-const NODES: usize = 12;
+pub(crate) const NODES: usize = 12;
 
 const LEAF: usize = 3;
 
-fn idle() -> Vec<Node> {
+pub(crate) fn idle() -> Vec<Node> {
     let kind = |at: usize| usize::from(at % 4 == 3);
     let node = |at: usize| {
         let [cpu, mem, gpu, islands, other] = TYPES[kind(at)].1;
@@ -170,7 +171,7 @@ fn fill(
 }
 
 /// The nodes that a request gets, by definition.
-fn choose(
+pub(crate) fn choose(
     nodes: &[Node],
     domain: &str,
     order: &str,
@@ -238,10 +239,10 @@ fn choose(
     }
 }
 
-type Held = Vec<(usize, Node, Node)>;
+pub(crate) type Held = Vec<(usize, Node, Node)>;
 
 /// Takes what a request gets; returns before and after of each node it touches.
-fn take(nodes: &mut [Node], picks: &[(usize, usize, u32)], request: &Pieces) -> Held {
+pub(crate) fn take(nodes: &mut [Node], picks: &[(usize, usize, u32)], request: &Pieces) -> Held {
     let mut held = Vec::new();
     for &(role, at, count) in picks {
         let before = nodes[at].clone();
@@ -252,7 +253,11 @@ fn take(nodes: &mut [Node], picks: &[(usize, usize, u32)], request: &Pieces) -> 
 }
 
 /// Applies `op` to each cell of a node with the amounts of a part.
-fn apply(node: &mut Node, (before, after): (&Node, &Node), mut op: impl FnMut(u32, u32) -> u32) {
+pub(crate) fn apply(
+    node: &mut Node,
+    (before, after): (&Node, &Node),
+    mut op: impl FnMut(u32, u32) -> u32,
+) {
     let own =
         [&mut node.mem, &mut node.other].into_iter().chain(&mut node.cores).chain(&mut node.gpus);
     let each = |node: &Node| -> Vec<u32> {
@@ -646,16 +651,20 @@ fn every_scheduler_of_shared_nodes_serves_every_job() {
         let mut seen = Starts::default();
         let setup = scenario.setup(0).unwrap();
         let outcome = scenario.run_on(setup, submissions(jobs.clone()), &mut seen).unwrap();
-        assert_eq!(outcome.finished + outcome.refused, 100, "{}", entry.about.name);
-        outcomes.push(outcome.finished);
+        if entry.serves_all {
+            assert_eq!(outcome.finished + outcome.refused, 100, "{}", entry.about.name);
+            outcomes.push(outcome.finished);
+        } else {
+            assert!(outcome.finished > 20, "{} ends {}", entry.about.name, outcome.finished);
+        }
     }
     assert!(outcomes.len() > 5 && outcomes.iter().all(|finished| *finished == outcomes[0]));
 }
 
 /// Starts of a run, with the nodes of each; fails if a cell is ever taken twice.
 #[derive(Default)]
-struct Starts {
-    starts: Vec<(usize, f64, Vec<usize>)>,
+pub(crate) struct Starts {
+    pub(crate) starts: Vec<(usize, f64, Vec<usize>)>,
     free: BTreeMap<(u32, u16), i64>,
     running: BTreeMap<JobId, Vec<(u32, u16, u32)>>,
 }
@@ -679,7 +688,7 @@ impl Observer for Starts {
                     }
                 }
             }
-            Event::Finished(running) => {
+            Event::Finished(running) | Event::Interrupted(running) => {
                 for (node, cell, amount) in self.running.remove(&running.id).unwrap_or_default() {
                     *self.free.get_mut(&(node, cell)).unwrap() += i64::from(amount);
                 }
@@ -701,14 +710,14 @@ fn capacity(node: usize, cell: usize) -> i64 {
     }
 }
 
-fn machine() -> String {
+pub(crate) fn machine() -> String {
     "machine = { topology = 'fat_tree', arity = [3, 4], nodes = [\n\
      { type = 'a', cpu = 8, mem = 100, gpu = 4, islands = 2, other = 3, on = '0-2,4-6,8-10' },\n\
      { type = 'b', cpu = 12, mem = 60 } ] }\n"
         .to_owned()
 }
 
-fn shared(rest: &str) -> Scenario {
+pub(crate) fn shared(rest: &str) -> Scenario {
     scenario(&format!("{}{rest}", machine()))
 }
 
@@ -728,7 +737,7 @@ fn random_piece(rng: &mut Stream, count: u64) -> Piece {
     }
 }
 
-fn random_jobs(rng: &mut Stream, jobs: u64) -> Vec<Job> {
+pub(crate) fn random_jobs(rng: &mut Stream, jobs: u64) -> Vec<Job> {
     let mut at = 0.0;
     (0..jobs)
         .map(|number| {
@@ -797,7 +806,7 @@ fn starts(rest: &str, jobs: &[(f64, Pieces, f64)]) -> Vec<(usize, f64, Vec<usize
     seen.starts
 }
 
-fn gpus(count: u32, gpu: u32) -> Pieces {
+pub(crate) fn gpus(count: u32, gpu: u32) -> Pieces {
     Pieces::of(Piece { count, gpu, ..Piece::default() })
 }
 
@@ -1065,10 +1074,8 @@ fn bad_pieces_get_one_sentence() {
 fn what_does_not_know_of_parts_is_refused_by_name() {
     for (rest, what) in [
         ("scheduler = 'equipartition'", "the scheduler `equipartition`"),
-        ("network = 'hops'", "the network `hops`"),
+        ("network = 'wormhole'", "the network `wormhole`"),
         ("sizing = { name = 'limit', dimension = 2 }", "the sizing `limit`"),
-        ("failures = { mtbf = 100, repair = 1 }", "`failures`"),
-        ("energy = { idle = 1, busy = 2 }", "`energy`"),
     ] {
         let text = format!("{}{rest}\nworkload = {{ name = 'lublin', jobs = 1 }}", machine());
         let says = Scenario::read(&text.parse().unwrap()).map(drop).unwrap_err().message;

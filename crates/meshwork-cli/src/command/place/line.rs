@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-use meshwork::job::{Dims, Request, Time};
-use meshwork::machine::Placement;
+use meshwork::job::{Dims, Request, Time, WHOLE_SHARE};
+use meshwork::machine::{NodePart, PartAmounts, Placement};
 use meshwork::pool::{
-    Answer, FreeSpace, Holding, Name, NamedPool, Operation, PlacedBlock, Question,
+    Answer, FreeSpace, Holding, Name, NamedPool, Operation, PlacedBlock, Pool, Question,
 };
-use meshwork::topology::Grid;
+use meshwork::topology::{Grid, Topology};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Value as Json, json};
 
@@ -16,11 +16,34 @@ use super::LONGEST;
 use super::state::Saved;
 use crate::picture::{Cell, Letters, Map};
 
+/// The letter of a node with several holders.
+const SEVERAL: char = '+';
+
 /// The width in columns of the drawing returned by `show`.
 const WIDTH: usize = 80;
 
 /// The operations, for error messages.
 const OPS: &str = "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"adopt\", \"hold_exactly\", \"snapshot\" or \"restore\"";
+
+/// The keys of a request, the last ones for pieces on nodes that jobs share.
+const ALLOCATE: [&str; 16] = [
+    "op",
+    "id",
+    "at",
+    "block",
+    "nodes",
+    "subcube",
+    "pieces",
+    "cpu",
+    "mem",
+    "gpu",
+    "other",
+    "per_node",
+    "inside",
+    "type",
+    "exclusive",
+    "roles",
+];
 
 /// The reason why a line was refused.
 #[derive(Debug)]
@@ -138,7 +161,7 @@ impl Counter {
     pub(super) fn answer(&mut self, line: Option<&[u8]>, out: &mut String) -> Result<(), Refusal> {
         let (mut asked, id) = Asked::read(line)?;
         let refused = |sentence| Refusal { id: id.clone(), sentence };
-        let question = question(&mut asked).map_err(refused)?;
+        let question = question(&mut asked, self.named.pool()).map_err(refused)?;
         // The pool does not know the letters, so a restore is handled here.
         let saved = match question {
             Asks::Pool(question) => {
@@ -219,6 +242,9 @@ impl Counter {
             Answer::Placed(placement) => {
                 out.push_str("\"blocks\":");
                 write_blocks(placement, grid, out);
+                if let Some(parts) = parts(placement, self.named.pool().site().topology()) {
+                    let _ = write!(out, ",\"parts\":{parts}");
+                }
             }
             Answer::NoPlacement { never, reason } => {
                 out.push_str("\"blocks\":null");
@@ -234,12 +260,16 @@ impl Counter {
             Answer::Released(count) => {
                 let _ = write!(out, "\"released\":{count}");
             }
-            Answer::Free(FreeSpace { free, nodes, largest }) => {
+            Answer::Free(FreeSpace { free, nodes, largest, amounts }) => {
                 let at = Json::from(self.named.pool().now().units());
                 let _ = write!(out, "\"at\":{at},\"free\":{free},\"nodes\":{nodes},\"largest\":");
                 match largest {
                     Some(block) => write_block(&block.base, &block.dims, out),
                     None => out.push_str("null"),
+                }
+                if let Some([cpu, mem, gpu, other]) = amounts {
+                    let _ =
+                        write!(out, ",\"cpu\":{cpu},\"mem\":{mem},\"gpu\":{gpu},\"other\":{other}");
                 }
             }
             Answer::Held(holdings) => {
@@ -258,21 +288,26 @@ impl Counter {
 
     fn shown(&self, holdings: &[Holding]) -> Json {
         let site = self.named.pool().site();
-        let mut owner: Vec<char> = (0..site.nodes())
+        let mut owner: Vec<char> = (0..site.grid().nodes())
             .map(|node| if site.free().contains(node) { '.' } else { '#' })
             .collect();
         let mut held = Vec::new();
         for Holding { name, placement, .. } in holdings {
             let letter = self.letter_of.get(name).copied().unwrap_or('#');
             for node in placement.nodes(site.grid()) {
-                owner[node as usize] = letter;
+                let own = &mut owner[node as usize];
+                // Several holders may share a node.
+                *own = if matches!(own, '#' | '.') { letter } else { SEVERAL };
             }
             let mut blocks = String::new();
             write_blocks(placement, site.grid(), &mut blocks);
             let blocks: Json = serde_json::from_str(&blocks).unwrap_or(Json::Null);
-            held.push(
-                json!({ "id": name_json(name), "letter": letter.to_string(), "blocks": blocks }),
-            );
+            let mut own =
+                json!({ "id": name_json(name), "letter": letter.to_string(), "blocks": blocks });
+            if let Some(parts) = parts(placement, site.topology()) {
+                own["parts"] = parts;
+            }
+            held.push(own);
         }
         let map = Map::new(site.topology(), WIDTH);
         let (width, height) = map.size();
@@ -297,14 +332,18 @@ enum Asks {
     Restore(Box<Saved>),
 }
 
-fn question(asked: &mut Asked) -> Result<Asks, String> {
+fn question(asked: &mut Asked, pool: &Pool) -> Result<Asks, String> {
     let op = match asked.get("op") {
         Some(Json::String(op)) => op.clone(),
         Some(other) => return Err(format!("`op` is {other}, but must be {OPS}")),
         None => return Err(format!("`op` is missing: {OPS}")),
     };
     let keys: &[&str] = match op.as_str() {
-        "allocate" | "can" => &["op", "id", "at", "block", "nodes", "subcube"],
+        "allocate" | "can" => {
+            let is_of_pieces = |(key, _): &(String, Json)| ALLOCATE[6..].contains(&key.as_str());
+            let has_parts = pool.site().amounts().is_some() || asked.0.iter().any(is_of_pieces);
+            if has_parts { &ALLOCATE } else { &ALLOCATE[..6] }
+        }
         "adopt" => &["op", "id", "at", "blocks"],
         "hold_exactly" => &["op", "at", "held"],
         "release" => &["op", "id", "at"],
@@ -316,8 +355,8 @@ fn question(asked: &mut Asked) -> Result<Asks, String> {
     asked.only(&op, keys)?;
     let at = asked.get("at").map(instant).transpose()?;
     let operation = match op.as_str() {
-        "allocate" => Operation::Allocate(name(asked)?, request(asked)?),
-        "can" => Operation::Can(request(asked)?),
+        "allocate" => Operation::Allocate(name(asked)?, request(asked, pool)?),
+        "can" => Operation::Can(request(asked, pool)?),
         "adopt" => Operation::Adopt(name(asked)?, blocks(asked)?),
         "hold_exactly" => Operation::HoldExactly(held(asked)?),
         "release" => Operation::Release(name(asked)?),
@@ -368,7 +407,23 @@ fn list(value: &Json, least: u64) -> Option<Vec<u32>> {
     list.iter().map(|number| whole(number, least)).collect()
 }
 
-fn request(asked: &Asked) -> Result<Request, String> {
+fn request(asked: &Asked, pool: &Pool) -> Result<Request, String> {
+    let of_pieces = asked.0.iter().filter(|(key, _)| ALLOCATE[6..].contains(&key.as_str()));
+    let columns: Vec<&(String, Json)> = of_pieces.collect();
+    if !columns.is_empty() {
+        if let Some(other) =
+            ["block", "nodes", "subcube"].iter().find(|key| asked.get(key).is_some())
+        {
+            return Err(format!("give either `{other}` or pieces, of which `{}` is", columns[0].0));
+        }
+        let mut table = toml::Table::new();
+        for (key, value) in columns {
+            let value = toml::Value::try_from(value)
+                .map_err(|_| format!("`{key}` is {value}, but must be a number or a text"))?;
+            table.insert(key.clone(), value);
+        }
+        return pool.pieces(&table).map_err(|problem| problem.message);
+    }
     let given = ["block", "nodes", "subcube"].map(|key| asked.get(key));
     let most = u32::MAX;
     let (request, sentence): (_, fn(&Json) -> String) = match given {
@@ -422,6 +477,26 @@ fn ratio(asked: &Asked) -> Result<Option<Vec<u32>>, String> {
     ratio.ok_or_else(|| {
         format!("`ratio` is {given}, but must be a list of whole numbers from 1, as in [2,1]")
     })
+}
+
+/// Amounts that a placement holds of each node; `None` if it holds whole nodes.
+fn parts(placement: &Placement, topology: &Topology) -> Option<Json> {
+    let (types, parts) = (topology.types()?, placement.parts.as_ref()?);
+    let one = |part: &NodePart| {
+        let PartAmounts { cores, mem, other, gpus } = part.amounts(types.of(part.node));
+        let mut json = json!({
+            "node": part.node, "pieces": part.pieces, "cpu": cores.iter().sum::<u32>(), "islands": cores,
+            "mem": mem, "gpus": gpus.iter().map(|(gpu, _)| *gpu).collect::<Vec<u32>>()
+        });
+        if let Some((_, share)) = gpus.iter().find(|(_, share)| *share < WHOLE_SHARE) {
+            json["share"] = (f64::from(*share) / f64::from(WHOLE_SHARE)).into();
+        }
+        if other > 0 {
+            json["other"] = other.into();
+        }
+        json
+    };
+    Some(parts.parts.iter().map(one).collect())
 }
 
 fn write_blocks(placement: &Placement, grid: &Grid, out: &mut String) {

@@ -113,10 +113,11 @@ fn pool(catalogue: &Catalogue, arguments: &Place, given: &str) -> Result<Pool, S
     let machine =
         machine(given).map_err(|sentence| Stop::Wrong(format!("--machine {given}: {sentence}")))?;
     table.insert("machine".to_owned(), machine);
-    if let Some(text) = &arguments.allocator {
-        let allocator = component(text)
-            .map_err(|sentence| Stop::Wrong(format!("--allocator {text}: {sentence}")))?;
-        table.insert("allocator".to_owned(), allocator);
+    for (key, given) in choices(arguments) {
+        let Some(text) = given else { continue };
+        let choice = component(text)
+            .map_err(|sentence| Stop::Wrong(format!("--{key} {text}: {sentence}")))?;
+        table.insert(key.to_owned(), choice);
     }
     table.insert("seed".to_owned(), Value::Integer(arguments.seed));
     table.insert("shape".to_owned(), arguments.shape.clone().into());
@@ -130,10 +131,18 @@ fn pool(catalogue: &Catalogue, arguments: &Place, given: &str) -> Result<Pool, S
 
 /// The problem as a sentence that begins with the argument to blame.
 fn blame(arguments: &Place, machine: &str, problem: &Problem) -> String {
-    match (problem.path.split(['.', '[']).next(), &arguments.allocator) {
-        (Some("allocator"), Some(text)) => format!("--allocator {text}: {problem}"),
+    let begins = problem.path.split(['.', '[']).next();
+    let mut choices = choices(arguments).into_iter();
+    match choices.find(|(key, given)| begins == Some(*key) && given.is_some()) {
+        Some((key, Some(text))) => format!("--{key} {text}: {problem}"),
         _ => format!("--machine {machine}: {problem}"),
     }
+}
+
+/// The keys of a pool that are options, each with what was given.
+fn choices(arguments: &Place) -> [(&'static str, &Option<String>); 3] {
+    let Place { allocator, order, within, .. } = arguments;
+    [("allocator", allocator), ("order", order), ("within", within)]
 }
 
 /// Parses a machine: in words, or a table as in a study.

@@ -1,11 +1,11 @@
 //! Jobs that must move so that a request fits, for any allocator.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use meshwork::facility::SiteAhead;
 use meshwork::form::Finds;
-use meshwork::job::Job;
+use meshwork::job::{Job, Time};
 use meshwork::machine::Placement;
 use serde_json::{Value as Json, json};
 
@@ -71,11 +71,6 @@ impl Instant {
     /// That of checking every block, and a few queries to the allocator for each block that is
     /// tried.
     pub fn defrag(&self, target: &InstantTarget, most: usize) -> Result<Vec<InstantPlan>, String> {
-        if self.sites.iter().any(|site| site.site().amounts().is_some()) {
-            return Err(
-                "jobs share the nodes of this machine, and moves are of whole nodes".to_owned()
-            );
-        }
         let (job, site) = (&target.job, target.site);
         if self.empty[site].fork().propose(job, self.now).is_none() {
             let says = self.empty[site].never(&job.request);
@@ -183,14 +178,15 @@ fn clear(
         return None;
     }
     let mut ahead = instant.sites[*site].fork();
-    ahead.take_what_is_free_of(place, now).ok()?;
+    let mut rest = place.clone();
+    keep(&mut ahead, &mut rest, now)?;
     let mut steps: Vec<InstantMove> = Vec::new();
     for job in jobs {
         let holder = &instant.running[job];
         let to = ahead.propose(&holder.job, now)?.placement;
         ahead.take_what_is_free_of(&to, now).ok()?;
         ahead.release(&holder.placement);
-        ahead.take_what_is_free_of(place, now).ok()?;
+        keep(&mut ahead, &mut rest, now)?;
         steps.push(InstantMove { job, from: holder.placement.clone(), to });
     }
     let placement = carried_out(instant, *site, &steps)?.propose(wanted, now)?.placement;
@@ -198,11 +194,34 @@ fn clear(
     Some(InstantPlan { placement, steps, cost })
 }
 
+/// Takes what is free of a place, and leaves in `rest` what is still to be taken.
+fn keep(ahead: &mut SiteAhead, rest: &mut Placement, now: Time) -> Option<()> {
+    let Some(amounts) = ahead.site().amounts().filter(|_| rest.parts.is_some()) else {
+        // Of whole nodes those taken before are not free any more.
+        return ahead.take_what_is_free_of(rest, now).ok();
+    };
+    let mut taken = rest.clone();
+    if let (Some(rest), Some(taken)) = (&mut rest.parts, &mut taken.parts) {
+        // Parts of one node may take of one amount.
+        let mut used: BTreeMap<(u32, u16), u32> = BTreeMap::new();
+        for (rest, taken) in rest.parts.iter_mut().zip(&mut taken.parts) {
+            let free = amounts.of(rest.node).cells;
+            for (left, own) in rest.cells.iter_mut().zip(&mut taken.cells) {
+                let used = used.entry((rest.node, own.0)).or_default();
+                own.1 = own.1.min(free[own.0 as usize] - *used);
+                *used += own.1;
+                left.1 -= own.1;
+            }
+        }
+    }
+    ahead.take_what_is_free_of(&taken, now).ok()
+}
+
 /// The site after these moves; `None` if one of them goes to nodes that are not free.
 fn carried_out(instant: &Instant, site: usize, steps: &[InstantMove]) -> Option<SiteAhead> {
     let mut ahead = instant.sites[site].fork();
     for step in steps {
-        if !step.to.is_within(ahead.site().free(), ahead.site().grid()) {
+        if !ahead.site().has_free(&step.to) {
             return None;
         }
         ahead.take_what_is_free_of(&step.to, instant.now).ok()?;
@@ -222,7 +241,7 @@ pub fn json(instant: &Instant, site: usize, plans: &[InstantPlan]) -> Json {
             })
         };
         json!({
-            "site": site + 1, "place": text(&plan.placement), "nodes": plan.placement.len(), "cost": plan.cost,
+            "site": site + 1, "place": text(&plan.placement), "nodes": plan.placement.node_count(), "cost": plan.cost,
             "steps": plan.steps.iter().map(step).collect::<Vec<Json>>()
         })
     };

@@ -155,10 +155,6 @@ impl Instant {
             (0..self.sites.len()).map(|site| blocks(self, site, job)).collect();
         explained.nearest = self.nearest(job, &ways);
         explained.overlooked = self.overlooked(job);
-        if explained.short.is_some() {
-            // Moves are of whole nodes.
-            return explained;
-        }
         let target = |site| InstantTarget { site, ..InstantTarget::of(job.clone()) };
         let moves = ways.iter().enumerate().filter_map(|(site, ways)| {
             let plans = cheapest(self, &target(site), ways.as_deref(), 1, MOST_MOVES);

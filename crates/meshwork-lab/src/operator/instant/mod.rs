@@ -12,9 +12,10 @@ mod stored;
 mod ways;
 
 use meshwork::facility::SiteAhead;
-use meshwork::job::{Cause, Job, Request, Time};
+use meshwork::job::{Cause, Job, Request, Time, WHOLE_SHARE};
 use meshwork::machine::Placement;
 use meshwork::topology::Wiring;
+use meshwork::workload::table;
 
 pub use saved::is_saved;
 pub use stored::RunName;
@@ -84,23 +85,51 @@ impl Instant {
     pub fn text(&self, site: usize, placement: &Placement) -> String {
         const MOST: usize = 6;
         let grid = self.sites[site].site().grid();
-        let place = if placement.blocks.len() > MOST {
-            format!("{} nodes in {} blocks", placement.len(), placement.blocks.len())
+        let mut place = if placement.blocks.len() > MOST {
+            format!("{} nodes in {} blocks", placement.node_count(), placement.blocks.len())
         } else {
             placement.text(grid)
         };
+        if let Some(parts) = self.parts_text(site, placement) {
+            place = format!("{parts} of {place}");
+        }
         if self.sites.len() > 1 { format!("site {}, {place}", site + 1) } else { place }
     }
 }
 
-/// Reads a request: `8x8x4`, a number of nodes, or `2^5`, a subcube.
+impl Instant {
+    /// Amounts that a placement holds of its nodes, in words; `None` if it holds all of them.
+    fn parts_text(&self, site: usize, placement: &Placement) -> Option<String> {
+        let types = self.sites[site].site().topology().types()?;
+        let parts = placement.parts.as_ref()?;
+        let (mut mem, mut shares) = (0_u64, 0_u64);
+        for part in &parts.parts {
+            mem += u64::from(part.amounts(types.of(part.node)).mem);
+            shares += types.of(part.node).gpu_shares(&part.cells);
+        }
+        let mut words = vec![format!("{} cores", parts.cores)];
+        words.extend((mem > 0).then(|| format!("{mem} MiB")));
+        let gpus = shares as f64 / f64::from(WHOLE_SHARE);
+        words.extend((shares > 0).then(|| format!("{gpus} GPUs")));
+        Some(words.join(", "))
+    }
+}
+
+/// Reads a request: `8x8x4`, a number of nodes, `2^5`, a subcube, or pieces by the columns of a
+/// table of jobs, such as `pieces=4 gpu=1`.
 ///
 /// # Errors
 /// One sentence, if it is none of them.
 pub fn request(text: &str) -> Result<Request, String> {
     let wrong = || {
-        format!("`{text}` is no shape: sides, as 8x8x4, a number of nodes, or a subcube, as 2^5")
+        format!(
+            "`{text}` is no shape: sides, as 8x8x4, a number of nodes, a subcube, as 2^5, or pieces, as \
+             \"pieces=4 gpu=1\""
+        )
     };
+    if text.contains('=') {
+        return table::pieces_in_words(text).map_err(|says| format!("`{text}`: {says}"));
+    }
     if let Some(dimension) = text.strip_prefix("2^") {
         let dimension = dimension.parse().ok().filter(|&dimension: &u32| dimension < 32);
         return dimension.map(Request::Subcube).ok_or_else(wrong);
@@ -116,6 +145,9 @@ pub fn request(text: &str) -> Result<Request, String> {
 
 /// The request of a holder, derived from its placement.
 fn as_held(placement: &Placement, site: &SiteAhead) -> Request {
+    if let (Some(types), Some(parts)) = (site.site().topology().types(), &placement.parts) {
+        return Request::pieces(parts.as_pieces(types));
+    }
     match (&placement.blocks[..], site.site().topology().wiring()) {
         ([block], Wiring::Mesh | Wiring::Torus) => Request::Block(block.sides.clone()),
         _ => Request::Nodes(placement.len()),

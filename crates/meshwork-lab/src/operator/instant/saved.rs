@@ -69,11 +69,13 @@ impl Instant {
     pub fn of_desk(desk: &NamedPool) -> Instant {
         let pool = desk.pool();
         let site = pool.ahead();
-        let holdings = desk.holdings();
+        let mut holdings = desk.holdings();
         let now = pool.now();
         let running = pool.held().map(|placement| {
-            let own = holdings.iter().find(|own| own.placement == *placement);
-            let name = match own.map(|own| &own.name) {
+            // Of equal parts each holding is named once.
+            let own = holdings.iter().position(|own| own.placement == *placement);
+            let own = own.map(|own| holdings.swap_remove(own));
+            let name = match own.as_ref().map(|own| &own.name) {
                 Some(Name::Text(text)) => text.clone(),
                 Some(Name::Number(number)) => number.to_string(),
                 None => format!("at {}", placement.text(pool.site().grid())),

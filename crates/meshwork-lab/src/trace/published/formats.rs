@@ -1,7 +1,7 @@
 //! The published traces, as data: their columns, and the columns of a table of jobs made from them.
 
 use super::Source::{
-    Always, Between, Hour, Id, Limit, Of, Product, Share, SlurmMemory, Times, Word,
+    Always, Between, Hour, Id, If, Limit, Of, Product, Share, SlurmMemory, Times, Word,
 };
 use super::{Holds, MachineColumns, Mapped, Published};
 
@@ -234,6 +234,8 @@ pub(super) static FORMATS: [Published; 15] = [
                 of("cpu", Share("num_cpus", "num_nodes")),
                 of("gpu", Share("num_gpus_req", "num_nodes_req")),
                 of("gpu", Share("num_gpus_alloc", "num_nodes_alloc")),
+                // Slurm's word for a job that shares its nodes with no other.
+                of("exclusive", If("shared", "0", "node")),
                 of("user", Of("user_id")),
                 of("group", Of("group_id")),
                 of("queue", Of("partition")),
@@ -251,7 +253,6 @@ pub(super) static FORMATS: [Published; 15] = [
             "priority",
             "qos",
             "req_nodes",
-            "shared",
             "threads_per_core",
         ],
     },

@@ -52,6 +52,9 @@ pub(crate) fn machine_text(path: &str) -> Result<PublishedMachine, String> {
     let mut machine = Table::new();
     machine.insert("topology".to_owned(), "flat".into());
     machine.insert("processors".to_owned(), Value::Integer(nodes.len() as i64));
+    let types = types(&nodes);
+    let is_typed = types.is_some();
+    machine.extend(types.map(|types| ("nodes".to_owned(), types)));
     let mut study = Table::new();
     study.insert("machine".to_owned(), Value::Table(machine));
     if let Some(switches) = switches(&nodes, columns.above.len()) {
@@ -74,10 +77,12 @@ pub(crate) fn machine_text(path: &str) -> Result<PublishedMachine, String> {
         .filter(|(_, nodes)| *nodes > 0)
         .map(|(name, nodes)| format!("{name} of {} nodes", count(nodes)))
         .collect();
-    lost.push(format!(
-        "stays in comments, because a machine has no key for it: {}",
-        kinds.join(", ")
-    ));
+    if !is_typed {
+        lost.push(format!(
+            "stays in comments, because types of nodes have a number of cores: {}",
+            kinds.join(", ")
+        ));
+    }
     if !found.unknown.is_empty() {
         lost.push(format!("left out: {}", found.unknown.join(", ")));
     }
@@ -89,6 +94,48 @@ pub(crate) fn machine_text(path: &str) -> Result<PublishedMachine, String> {
         ));
     }
     Ok(PublishedMachine { text, nodes: nodes.len() as u64, lost })
+}
+
+/// The types of sorted nodes as `machine.nodes`; `None` if the cores of any are not known.
+fn types(nodes: &[Listed]) -> Option<Value> {
+    let mut kinds: BTreeMap<&NodeType, Vec<usize>> = BTreeMap::new();
+    for (at, (.., kind)) in nodes.iter().enumerate() {
+        kinds.entry(kind).or_default().push(at);
+    }
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    let mut list = Vec::new();
+    for (kind, places) in kinds {
+        let NodeType([_, _, _, model]) = kind;
+        let whole = |at: usize| {
+            let amount = kind.0[at].as_ref()?.parse::<f64>().ok()?;
+            (amount >= 1.0).then_some(amount as i64)
+        };
+        let (cpu, gpu) = (whole(0)?, whole(2));
+        let base = model.as_deref().filter(|_| gpu.is_some()).unwrap_or("plain");
+        let further = (2..).map(|number| format!("{base}-{number}"));
+        let mut tried = std::iter::once(base.to_owned()).chain(further);
+        let name = tried.find(|name| names.insert(name.clone()))?;
+        let mut table = Table::new();
+        table.insert("type".to_owned(), name.into());
+        table.insert("on".to_owned(), ranges(&places).into());
+        table.insert("cpu".to_owned(), cpu.into());
+        table.extend(whole(1).map(|mem| ("mem".to_owned(), mem.into())));
+        if let Some(gpu) = gpu {
+            table.insert("gpu".to_owned(), gpu.into());
+            table.extend(model.clone().map(|model| ("gpu_type".to_owned(), model.into())));
+        }
+        list.push(Value::Table(table));
+    }
+    Some(Value::Array(list))
+}
+
+/// Ascending numbers as `0-3,7`.
+fn ranges(numbers: &[usize]) -> String {
+    let runs = numbers.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
+        [only] => only.to_string(),
+        run => format!("{}-{}", run[0], run[run.len() - 1]),
+    });
+    runs.collect::<Vec<String>>().join(",")
 }
 
 fn listed(path: &str, found: &Recognized, columns: &MachineColumns) -> Result<Vec<Listed>, String> {

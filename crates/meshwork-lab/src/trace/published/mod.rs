@@ -72,6 +72,8 @@ enum Source {
     Between(&'static str, &'static str),
     /// A word translated by a list of pairs.
     Word(&'static str, &'static [(&'static str, &'static str)]),
+    /// A word of ours where a column has this value, and nothing elsewhere.
+    If(&'static str, &'static str, &'static str),
     /// The beginning of an hour of a day, both counted from 0.
     Hour(&'static str, &'static str),
     /// A length of time as Slurm writes it.
@@ -90,6 +92,7 @@ impl Source {
             | Source::Id(one)
             | Source::Times(one, _)
             | Source::Word(one, _)
+            | Source::If(one, ..)
             | Source::Limit(one)
             | Source::SlurmMemory(one) => vec![one],
             Source::Product(one, other, _)
@@ -543,6 +546,10 @@ impl Recognized {
                     (Some(begin), Some(end)) => positive(value(&end) - value(&begin)),
                     _ => None,
                 }
+            }
+            Source::If(column, value, ours) => {
+                let is_it = self.text(given, column).is_some_and(|text| text == value);
+                is_it.then_some(Cell::Text(Cow::Borrowed(ours)))
             }
             Source::Word(column, words) => {
                 let Some(text) = self.text(given, column) else { return Ok(None) };

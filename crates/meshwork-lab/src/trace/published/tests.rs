@@ -23,11 +23,8 @@ fn cells(table: &str, columns: &[&str]) -> Vec<String> {
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let header = reader.headers().unwrap().clone();
     let find = |name: &str| header.iter().position(|column| column == name);
-    let place = |name: &&str| {
-        // Where jobs have pieces, there is one for each node.
-        let place = find(name).or_else(|| find("pieces").filter(|_| *name == "nodes"));
-        place.unwrap_or_else(|| panic!("{name} is no column of {table}"))
-    };
+    let place =
+        |name: &&str| find(name).unwrap_or_else(|| panic!("{name} is no column of {table}"));
     let places: Vec<usize> = columns.iter().map(place).collect();
     let row = |row: csv::StringRecord| {
         places.iter().map(|&place| row[place].to_owned()).collect::<Vec<_>>().join(" ")
@@ -49,6 +46,8 @@ pod-2,1000,1024,0,0,,BE,Pending,60,90,
 fn pods_of_openb() {
     let (jobs, done) = table("pods.csv", PODS);
     assert_eq!(cells(&jobs, &["submit", "runtime", "wait"]), ["0 80 20", "50 300 0"]);
+    let pieces = cells(&jobs, &["pieces", "cpu", "mem", "gpu", "type"]);
+    assert_eq!(pieces, ["1 2 2048 0.46 ", "1 64 4096 8 G1|G2"]);
     assert_eq!((done.lines, done.jobs, done.no_run_time), (3, 2, 1));
     says(&done, "read as Alibaba openb 2023, pods");
     says(&done, "qos of 3 jobs");
@@ -62,7 +61,16 @@ fn nodes_become_a_machine() {
     assert_eq!(table["machine"]["processors"].as_integer(), Some(3));
     assert!(study.contains("# 2 nodes: cpu 96, mem 786432, gpu 8, model V100M32\n"), "{study}");
     assert_eq!(done.nodes, 3);
-    says(&done, "gpu of 3 nodes, model of 2 nodes");
+    let kinds = "[{ type = \"plain\", on = \"0\", cpu = 32, mem = 262144 }, \
+                 { type = \"V100M32\", on = \"1-2\", cpu = 96, mem = 786432, gpu = 8, gpu_type = \"V100M32\" }]";
+    let kinds: toml::Table = format!("nodes = {kinds}").parse().unwrap();
+    assert_eq!(table["machine"]["nodes"], kinds["nodes"]);
+    let mut scenario = table;
+    scenario.insert(
+        "workload".to_owned(),
+        "name = 'table'\npath = 'x'".parse::<toml::Table>().unwrap().into(),
+    );
+    meshwork::scenario::Scenario::read(&scenario).unwrap();
     let refused = converted("nodes.csv", text, "jobs.csv").unwrap_err();
     assert_eq!(
         refused,
@@ -138,8 +146,8 @@ fn jobs_of_philly() {
         job("3", &running)
     );
     let (jobs, done) = table("cluster_job_log.json", &text);
-    let columns = ["submit", "runtime", "nodes", "user", "queue", "wait"];
-    assert_eq!(cells(&jobs, &columns), ["0 3660  u v 60"]);
+    let columns = ["submit", "runtime", "pieces", "gpu", "user", "queue", "wait"];
+    assert_eq!(cells(&jobs, &columns), ["0 3660 2 2 u v 60"]);
     assert_eq!((done.lines, done.no_run_time), (3, 2));
     says(&done, "further attempts of 1 jobs");
     says(&done, "numbered by their rows, because their IDs are no whole numbers: of 3 jobs");
@@ -157,16 +165,16 @@ fn jobs_of_helios_and_acme() {
         11,u,v,16,64,2,COMPLETED,2020-06-09 18:00:00,2020-06-09 18:01:00,2020-06-09 19:01:00,3600,60\n\
         12,u,v,0,1,1,CANCELLED,2020-06-09 18:00:00,,,,\n";
     let (jobs, done) = table("cluster_log.csv", text);
-    let columns = ["job", "submit", "runtime", "nodes", "user", "queue", "wait"];
-    assert_eq!(cells(&jobs, &columns), ["11 0 3600  u v 60"]);
+    let columns = ["job", "submit", "runtime", "pieces", "cpu", "gpu", "user", "queue", "wait"];
+    assert_eq!(cells(&jobs, &columns), ["11 0 3600 2 32 8 u v 60"]);
     assert_eq!(done.no_run_time, 1);
     let text = "job_id,user,node_num,gpu_num,cpu_num,mem_per_pod_GB,shared_mem_per_pod,type,state,submit_time,start_time,end_time,fail_time,stop_time,duration,queue,gpu_time\n\
         dlc,u,8,64,960,1000,100.0,Pretrain,FAILED,2023-05-17 11:00:58+00:00,2023-05-17 11:01:08+00:00,2023-05-17 11:01:16+00:00,,,18,10.0,1152.0\n";
     let (jobs, done) = table("trace_kalos.csv", text);
-    let columns = ["job", "runtime", "nodes", "application", "wait"];
+    let columns = ["job", "runtime", "pieces", "cpu", "mem", "gpu", "application", "wait"];
     assert_eq!(
         cells(&jobs, &columns),
-        ["1 8  Pretrain 10"],
+        ["1 8 8 120 1024000 8 Pretrain 10"],
         "not the `duration`, which counts from submission here"
     );
     says(&done, "shared_mem_per_pod of 1 jobs");
@@ -177,15 +185,20 @@ fn jobs_of_marconi_fugaku_and_in2p3() {
     let text = "job_id,submit_time,eligible_time,start_time,end_time,run_time,time_limit,user_id,group_id,partition,num_nodes_req,num_cores_req,num_gpus_req,mem_req,shared,qos,power_consumption\n\
         7,2020-05-01 00:00:00,2020-05-01 00:00:00,2020-05-01 00:00:10,2020-05-01 00:10:10,600,30,5,6,1,4,512,16,237,0,2,x\n";
     let (jobs, done) = table("job_table.csv", text);
-    let columns = ["job", "runtime", "estimate", "nodes", "user", "group", "queue", "wait"];
-    assert_eq!(cells(&jobs, &columns), ["7 600 1800  5 6 1 10"]);
+    let columns =
+        ["job", "runtime", "estimate", "pieces", "cpu", "gpu", "exclusive", "user", "wait"];
+    assert_eq!(cells(&jobs, &columns), ["7 600 1800 4 128 4 node 5 10"]);
+    assert_eq!(cells(&jobs, &["group", "queue"]), ["6 1"]);
+    let shared = text.replace(",237,0,2", ",237,1,2");
+    let (jobs, _) = table("shared.csv", &shared);
+    assert!(!jobs.contains("exclusive"), "{jobs}");
     says(&done, "mem_req of 1 jobs");
     says(&done, "no columns of this trace that are known: power_consumption");
     let text = "jid,usr,jnam,cnumr,nnumr,adt,sdt,edt,elpl,duration,pri,exit state\n\
         h1,u,n,384,8,2021-03-01 00:00:00,2021-03-01 00:00:30,2021-03-01 01:00:30,7200,3600,127,completed\n";
     let (jobs, _) = table("21_03.csv", text);
-    let columns = ["submit", "runtime", "estimate", "nodes", "user", "application", "wait"];
-    assert_eq!(cells(&jobs, &columns), ["0 3600 7200  u n 30"]);
+    let columns = ["submit", "runtime", "estimate", "pieces", "cpu", "user", "application", "wait"];
+    assert_eq!(cells(&jobs, &columns), ["0 3600 7200 8 48 u n 30"]);
     let text = "JobID\tUser\tAccount\tPartition\tState\tSubmit\tStart\tEnd\tTimelimit\tAllocCPUS\tReqMem\n\
         9\tu\ta\thtc\tCOMPLETED\t2024-01-01T00:00:00\t2024-01-01T00:05:00\t2024-01-01T01:05:00\t1-00:00:00\t8\t16G\n\
         10\tu\ta\thtc\tCANCELLED\t2024-01-01T00:00:00\tUnknown\tUnknown\tUNLIMITED\t0\t512K\n";

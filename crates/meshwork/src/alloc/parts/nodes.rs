@@ -1,6 +1,23 @@
 //! The keys of a type of nodes, in the key `nodes` of a machine.
 
+use super::{orders, within};
 use crate::registry::{DefaultValue, Kind, Param};
+
+/// The key of the order of nodes.
+pub const ORDER: Param = Param {
+    name: "order",
+    kind: Kind::Component(&orders::FAMILY),
+    default: DefaultValue::Absent("first, where the machine has types of `nodes`"),
+    help: "which of the nodes that have room for a piece is taken first",
+};
+
+/// The key of the choice within a node.
+pub const WITHIN: Param = Param {
+    name: "within",
+    kind: Kind::Component(&within::FAMILY),
+    default: DefaultValue::Absent("lowest, where the machine has types of `nodes`"),
+    help: "which cores and GPUs of a node a piece gets",
+};
 
 /// The key of a machine that lists the types of its nodes.
 pub static TYPES: &[Param] = &[Param {

@@ -42,7 +42,7 @@ pub(super) struct Ranked {
 
 /// Number of pieces of a role that fit on a node; for a job on one node or island all or none.
 pub(super) fn fits(node: &NodeAmounts<'_>, piece: &Piece, request: &Pieces, suits: bool) -> u32 {
-    if !suits || (request.exclusive && !node.is_idle()) {
+    if !suits || (request.exclusive && !node.is_whole()) {
         return 0;
     }
     let by = |free: u32, own: u32| free.checked_div(own).unwrap_or(u32::MAX);
@@ -273,16 +273,14 @@ impl Ranked {
     /// The leaf of a span with the fewest fitting pieces among those with enough, the first of
     /// equals.
     pub(super) fn tightest_leaf(&self, (from, to): Span, wanted: u32) -> Option<u32> {
-        let leaves = from / self.leaf..to / self.leaf;
-        let mut found = None;
-        let mut least = u32::MAX;
-        for at in leaves {
-            let room = self.leaf_rooms[at as usize];
-            if room >= wanted && room < least {
-                (found, least) = (Some(at), room);
-            }
-        }
-        found
+        let first = from / self.leaf;
+        let rooms = &self.leaf_rooms[first as usize..(to / self.leaf) as usize];
+        // What is left, where it is enough; elsewhere the difference wraps around and is larger
+        // than any. Two passes without branches are faster than one with.
+        let left = |room: &u32| room.wrapping_sub(wanted);
+        let least = rooms.iter().map(left).min().filter(|&least| least <= u32::MAX - wanted)?;
+        let at = rooms.iter().position(|room| left(room) == least)?;
+        Some(first + at as u32)
     }
 
     /// Number of pieces to put on a node on which `fits` pieces fit, when `left` are still to be

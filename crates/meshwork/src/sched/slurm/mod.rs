@@ -50,7 +50,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     )
     .params(PARAMS),
     |params, sites| {
-        let processors = sites.iter().map(|site| f64::from(site.grid().nodes())).sum();
+        let processors = sites.iter().map(|site| f64::from(site.processors())).sum();
         Ok(Box::new(Slurm {
             settings: Settings::read(params),
             order: Order::new(params, processors)?,

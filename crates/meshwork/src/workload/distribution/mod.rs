@@ -14,5 +14,6 @@ mod whole;
 
 pub use hyper_erlang::{HyperErlang, MAX_ORDER, Moments};
 pub use runtimes::{RUNTIMES, Runtime};
+pub(crate) use sizes::of_columns;
 pub use sizes::{SIZES, Sizes};
 pub use stages::Stages;

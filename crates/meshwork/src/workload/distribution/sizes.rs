@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use toml::Table;
+
 use crate::job::{Dims, Pieces, Request, WHOLE_SHARE};
 use crate::registry::{
     About, DefaultValue, Family, Kind, Named, Param, Params, Problem, Range, Words, abouts, entry,
-    with_article,
+    resolve, with_article,
 };
 use crate::rng::Stream;
 use crate::topology::{MAX_NODES, Topology, Wiring};
@@ -371,6 +373,16 @@ static VECTORS: SizeEntry = SizeEntry {
     build: |own| Err(own.params.problem("of", "pieces have no sides")),
 };
 
+/// Reads pieces by the columns of a table of jobs.
+///
+/// # Errors
+/// If the machine's nodes have no types, or such pieces can never be placed there.
+pub(crate) fn of_columns(columns: &Table, machine: &Topology) -> Result<Pieces, Problem> {
+    // Shares are those of drawn jobs.
+    let params: Vec<&Param> = PIECES.iter().filter(|param| param.name != "share").collect();
+    of_table(&resolve("pieces", &params, columns, &[])?, machine)
+}
+
 static PIECES: &[Param] = &[
     Param {
         name: "share",
@@ -616,7 +628,7 @@ mod tests {
     use super::*;
 
     fn made(given: &str, machine: &Topology) -> Result<Sizes, Problem> {
-        let table: toml::Table = given.parse().unwrap();
+        let table: Table = given.parse().unwrap();
         Sizes::new(&SIZES.resolve("sizes", &table.into())?, machine)
     }
 

@@ -71,6 +71,12 @@ impl Column {
         COLUMNS.iter().find(|column| column.name == name)
     }
 
+    /// Whether it describes pieces.
+    #[must_use]
+    pub fn is_of_pieces(&self) -> bool {
+        OF_PIECES.contains(&self.name) || self.name == "exclusive"
+    }
+
     /// Whether every job has a cell in it.
     #[must_use]
     pub fn is_certain(&self) -> bool {

@@ -297,6 +297,30 @@ fn request(row: Row) -> Result<Request, String> {
     }
 }
 
+/// Reads pieces in words, by the columns of a table of jobs: `pieces=4 cpu=8 gpu=1`.
+///
+/// It is the inverse of the display of [`Pieces`].
+///
+/// # Errors
+/// The first word that is none of a column of pieces, or what is wrong with its value.
+pub fn pieces_in_words(text: &str) -> Result<Request, String> {
+    let mut row = Row::default();
+    for word in text.split_whitespace() {
+        let (name, cell) = word.split_once('=').unwrap_or((word, ""));
+        let column = Column::named(name).filter(|column| column.is_of_pieces());
+        let Some(column) = column else {
+            return Err(format!(
+                "`{word}` says nothing of pieces, which are as in \"pieces=4 cpu=8 gpu=1 inside=leaf\""
+            ));
+        };
+        column.set(&mut row, Cell::Text(cell.into()))?;
+    }
+    if row.roles.is_none() {
+        row.pieces.get_or_insert(1);
+    }
+    pieces(row)
+}
+
 /// The request of a row with pieces.
 pub(super) fn pieces(row: Row) -> Result<Request, String> {
     let beside = row.constraints.cells().into_iter().find(|(column, _)| *column != "partition");

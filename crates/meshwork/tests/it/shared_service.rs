@@ -1,0 +1,796 @@
+//! Partitions, reservations, outages, preemption and energy where jobs share nodes: against a naive
+//! simulator, and by hand.
+#![expect(clippy::float_cmp, reason = "these instants are exact")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::common::{Diary, scenario, submissions};
+use crate::shared_nodes::{
+    Held, NODES, Node, Starts, apply, choose, gpus, idle, machine, random_jobs, shared, take,
+};
+use meshwork::job::{Inside, Job, Owner, Piece, Pieces, Request, Time};
+use meshwork::machine::Placement;
+use meshwork::observe::{Event, Observer};
+use meshwork::pool::Pool;
+use meshwork::rng::Stream;
+use meshwork::scenario::Scenario;
+
+/// A window in which nodes are kept for a user.
+struct Window {
+    from: f64,
+    until: f64,
+    nodes: Vec<usize>,
+    user: &'static str,
+}
+
+/// A node or GPU that is out of service.
+#[derive(Clone, Debug, PartialEq)]
+struct Outage {
+    from: f64,
+    until: f64,
+    node: usize,
+    gpu: Option<usize>,
+}
+
+/// Nodes that a running job, or an outage, holds.
+struct Running {
+    end: f64,
+    expected: f64,
+    held: Held,
+}
+
+/// A simulator that asks everything anew in every pass.
+struct Twin<'a> {
+    jobs: &'a [Job],
+    domain: &'a str,
+    order: &'a str,
+    partitions: BTreeMap<&'static str, Vec<usize>>,
+    windows: Vec<Window>,
+    outages: Vec<Outage>,
+    nodes: Vec<Node>,
+    queue: BTreeSet<usize>,
+    running: BTreeMap<usize, Running>,
+    starts: Vec<(usize, f64, Vec<usize>)>,
+    promise: Option<(usize, f64, Held)>,
+}
+
+/// Key of the first outage among the running jobs.
+const OUT: usize = 1 << 20;
+
+fn pieces(job: &Job) -> &Pieces {
+    let Request::Pieces(pieces) = &job.request else { panic!("pieces") };
+    pieces
+}
+
+fn nothing(node: &Node) -> Node {
+    let (cores, gpus) = (vec![0; node.cores.len()], vec![0; node.gpus.len()]);
+    Node { mem: 0, other: 0, cores, gpus, kind: node.kind }
+}
+
+fn release(nodes: &mut [Node], held: &Held) {
+    for (node, before, after) in held {
+        apply(&mut nodes[*node], (before, after), |free, amount| free + amount);
+    }
+}
+
+impl<'a> Twin<'a> {
+    fn new(jobs: &'a [Job], domain: &'a str, order: &'a str) -> Twin<'a> {
+        Twin {
+            jobs,
+            domain,
+            order,
+            partitions: BTreeMap::new(),
+            windows: Vec::new(),
+            outages: Vec::new(),
+            nodes: idle(),
+            queue: BTreeSet::new(),
+            running: BTreeMap::new(),
+            starts: Vec::new(),
+            promise: None,
+        }
+    }
+
+    fn user(&self, job: usize) -> &str {
+        self.jobs[job].owner.as_ref().and_then(|owner| owner.user.as_deref()).unwrap_or("")
+    }
+
+    /// The windows that a job would run into if it started at an instant.
+    fn closed(&self, job: usize, at: f64) -> Vec<usize> {
+        let end = at + self.jobs[job].estimate;
+        let hinders = |window: &&Window| {
+            window.user != self.user(job) && at < window.until && window.from < end
+        };
+        self.windows.iter().filter(hinders).flat_map(|window| window.nodes.clone()).collect()
+    }
+
+    /// Nodes without those outside a job's partition and these.
+    fn without(&self, nodes: &[Node], job: usize, closed: &[usize]) -> Vec<Node> {
+        let owner = self.jobs[job].owner.as_ref();
+        let inside = owner
+            .and_then(|owner| owner.partition.as_deref())
+            .and_then(|name| self.partitions.get(name));
+        let is_open =
+            |at: &usize| inside.is_none_or(|inside| inside.contains(at)) && !closed.contains(at);
+        let node = |(at, node): (usize, &Node)| {
+            if is_open(&at) { node.clone() } else { nothing(node) }
+        };
+        nodes.iter().enumerate().map(node).collect()
+    }
+
+    fn choose(&self, nodes: &[Node], job: usize) -> Option<Vec<(usize, usize, u32)>> {
+        choose(nodes, self.domain, self.order, pieces(&self.jobs[job]))
+    }
+
+    /// Pieces that a job gets now on these nodes: clear of closing ones only if it would meet them.
+    fn place(&self, on: &[Node], job: usize, now: f64) -> Option<Vec<(usize, usize, u32)>> {
+        let picks = self.choose(&self.without(on, job, &[]), job)?;
+        let closed = self.closed(job, now);
+        if !picks.iter().any(|(_, at, _)| closed.contains(at)) {
+            return Some(picks);
+        }
+        self.choose(&self.without(on, job, &closed), job)
+    }
+
+    fn start(&mut self, job: usize, now: f64, on: &[Node]) -> bool {
+        let Some(picks) = self.place(on, job, now) else { return false };
+        let own = pieces(&self.jobs[job]);
+        let held = take(&mut on.to_vec(), &picks, own);
+        for (node, before, after) in &held {
+            apply(&mut self.nodes[*node], (before, after), |free, amount| free - amount);
+        }
+        let nodes: BTreeSet<usize> = held.iter().map(|(node, ..)| *node).collect();
+        self.starts.push((job, now, nodes.into_iter().collect()));
+        let (end, expected) = (now + self.jobs[job].runtime, now + self.jobs[job].estimate);
+        self.running.insert(job, Running { end, expected, held });
+        self.queue.remove(&job);
+        true
+    }
+
+    fn then(&self, now: f64, by: f64) -> Vec<Node> {
+        let mut nodes = self.nodes.clone();
+        for running in self.running.values().filter(|running| running.expected.max(now) <= by) {
+            release(&mut nodes, &running.held);
+        }
+        nodes
+    }
+
+    fn promised(&self, job: usize, now: f64) -> (usize, f64, Held) {
+        let ends = self.running.values().map(|running| running.expected.max(now));
+        let windows = self.windows.iter().filter(|window| window.user != self.user(job));
+        let mut instants: Vec<f64> =
+            ends.chain(windows.map(|window| window.until)).chain([now]).collect();
+        instants.retain(|at| *at >= now);
+        instants.sort_by(f64::total_cmp);
+        for by in instants {
+            let closed = self.closed(job, by);
+            let mut nodes = self.without(&self.then(now, by), job, &closed);
+            if let Some(picks) = self.choose(&nodes, job) {
+                return (job, by, take(&mut nodes, &picks, pieces(&self.jobs[job])));
+            }
+        }
+        panic!("it fits the empty machine")
+    }
+
+    /// Nodes as they are left for a job that runs beyond the promised start.
+    fn beside(&self, now: f64) -> Vec<Node> {
+        let (_, by, promised) = self.promise.as_ref().unwrap();
+        let mut then = self.then(now, *by);
+        let mut on = self.nodes.clone();
+        for (node, before, after) in promised {
+            apply(&mut then[*node], (before, after), u32::saturating_sub);
+        }
+        for (node, before, after) in promised {
+            let left = then[*node].clone();
+            let limit = |free: &mut u32, left: u32, is_taken: bool| {
+                if is_taken {
+                    *free = left.min(*free);
+                }
+            };
+            let own = &mut on[*node];
+            limit(&mut own.mem, left.mem, before.mem > after.mem);
+            limit(&mut own.other, left.other, before.other > after.other);
+            for at in 0..left.cores.len() {
+                limit(&mut own.cores[at], left.cores[at], before.cores[at] > after.cores[at]);
+            }
+            for at in 0..left.gpus.len() {
+                limit(&mut own.gpus[at], left.gpus[at], before.gpus[at] > after.gpus[at]);
+            }
+        }
+        on
+    }
+
+    /// Begins an outage: its jobs wait again.
+    fn fails(&mut self, index: usize) {
+        let Outage { until, node, gpu, .. } = self.outages[index];
+        let is_hit = |(at, before, after): &(usize, Node, Node)| {
+            *at == node && gpu.is_none_or(|gpu| before.gpus[gpu] > after.gpus[gpu])
+        };
+        let hit: Vec<usize> = self
+            .running
+            .iter()
+            .filter(|(job, running)| **job < OUT && running.held.iter().any(is_hit))
+            .map(|(job, _)| *job)
+            .collect();
+        for job in hit {
+            let ran = self.running.remove(&job).unwrap();
+            release(&mut self.nodes, &ran.held);
+            self.queue.insert(job);
+        }
+        let before = self.nodes[node].clone();
+        let mut after = before.clone();
+        match gpu {
+            Some(gpu) => after.gpus[gpu] = 0,
+            None => after = nothing(&before),
+        }
+        self.nodes[node] = after.clone();
+        let held = vec![(node, before, after)];
+        self.running.insert(OUT + index, Running { end: until, expected: until, held });
+    }
+
+    fn run(mut self, backfills: bool) -> Vec<(usize, f64, Vec<usize>)> {
+        let (mut next, mut now) = (0, 0.0);
+        let mut failed = 0;
+        loop {
+            let arrival = self.jobs.get(next).map(|job| job.arrival.units());
+            let ends = self.running.values().map(|running| running.end);
+            let outage = self.outages.get(failed).map(|outage| outage.from);
+            let edges = self.windows.iter().flat_map(|window| [window.from, window.until]);
+            let edges = edges.filter(|edge| *edge > now && !self.queue.is_empty());
+            let runs = self.running.keys().any(|key| *key < OUT);
+            if arrival.is_none() && !runs && self.queue.is_empty() {
+                break;
+            }
+            let all = arrival.into_iter().chain(ends).chain(outage).chain(edges);
+            now = all.min_by(f64::total_cmp).unwrap();
+            let mut keeps = true;
+            let ended: Vec<usize> =
+                self.running.iter().filter(|(_, own)| own.end <= now).map(|(at, _)| *at).collect();
+            for at in ended {
+                let own = self.running.remove(&at).unwrap();
+                release(&mut self.nodes, &own.held);
+                let by = self.promise.as_ref().map(|(_, by, _)| *by);
+                keeps &= at < OUT && by.is_some_and(|by| own.expected < by);
+            }
+            while self.outages.get(failed).is_some_and(|outage| outage.from <= now) {
+                self.fails(failed);
+                failed += 1;
+                keeps = false;
+            }
+            while self.jobs.get(next).is_some_and(|job| job.arrival.units() <= now) {
+                if self.choose(&self.without(&idle(), next, &[]), next).is_some() {
+                    self.queue.insert(next);
+                }
+                next += 1;
+            }
+            self.pass(now, backfills, keeps);
+        }
+        self.starts
+    }
+
+    fn pass(&mut self, now: f64, backfills: bool, keeps: bool) {
+        while let Some(&head) = self.queue.first()
+            && self.start(head, now, &self.nodes.clone())
+        {}
+        let Some(&head) = self.queue.first().filter(|_| backfills) else { return };
+        let late = self.running.values().any(|running| running.expected <= now);
+        if !(keeps && !late && self.promise.as_ref().is_some_and(|own| own.0 == head)) {
+            self.promise = Some(self.promised(head, now));
+        }
+        for job in self.queue.clone().into_iter().skip(1) {
+            let by = self.promise.as_ref().unwrap().1;
+            let is_beside = now + self.jobs[job].estimate > by;
+            let on = if is_beside { self.beside(now) } else { self.nodes.clone() };
+            self.start(job, now, &on);
+        }
+    }
+}
+
+/// Jobs of one role each, of random users and partitions.
+fn jobs_of_owners(rng: &mut Stream, jobs: u64) -> Vec<Job> {
+    let mut jobs = random_jobs(rng, jobs);
+    for job in &mut jobs {
+        if let Request::Pieces(pieces) = &mut job.request {
+            // Several roles may miss a place at one instant and find one at a worse.
+            pieces.roles.truncate(1);
+        }
+        let of = |names: [&str; 3], rng: &mut Stream| Some(names[rng.below(3) as usize].to_owned());
+        let partition = of(["left", "right", "all"], rng);
+        let user = of(["ann", "bob", "eve"], rng);
+        job.owner = Some(Arc::new(Owner { user, partition, ..Owner::default() }));
+    }
+    jobs
+}
+
+#[test]
+fn partitions_and_windows_are_those_of_a_naive_simulator() {
+    let mut rng = Stream::new(41, 0, "access");
+    let (mut passed, mut confined, mut compared) = (0, 0, 0);
+    for round in 0..48 {
+        let domain = ["naive", "fewest_leaves"][round % 2];
+        let order = ["first", "most_allocated", "least_allocated"][round % 3];
+        let scheduler = ["easy", "fcfs", "easy"][round / 6 % 3];
+        let jobs = jobs_of_owners(&mut rng, 70);
+        let from = 10.0 + rng.below(20) as f64;
+        let until = from + 5.0 + rng.below(40) as f64;
+        let text = machine().replace(
+            "nodes = [",
+            &format!(
+                "partitions = [{{ name = 'left', nodes = '0-6' }}, {{ name = 'right', nodes = '5-11' }}, \
+                 {{ name = 'all', default = true }}], \
+                 reservations = [{{ from = {from}, until = {until}, nodes = '4-7', users = ['ann'] }}], nodes = ["
+            ),
+        );
+        let scenario = scenario(&format!(
+            "{text}allocator = '{domain}'\norder = '{order}'\nscheduler = '{scheduler}'\n\
+             workload = {{ name = 'table', path = 'x.csv' }}\n"
+        ));
+        let mut seen = Starts::default();
+        scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs.clone()), &mut seen).unwrap();
+        let mut twin = Twin::new(&jobs, domain, order);
+        twin.partitions =
+            [("left", (0..7).collect()), ("right", (5..NODES).collect())].into_iter().collect();
+        twin.windows.push(Window { from, until, nodes: (4..8).collect(), user: "ann" });
+        let expected = twin.run(scheduler == "easy");
+        for (own, other) in seen.starts.iter().zip(&expected) {
+            assert_eq!(own, other, "round {round}: {domain}, {order}, {scheduler}");
+        }
+        assert_eq!(seen.starts.len(), expected.len());
+        compared += expected.len();
+        passed += seen.starts.windows(2).filter(|pair| pair[0].0 > pair[1].0).count();
+        confined += seen.starts.iter().filter(|own| own.2.iter().all(|&node| node < 7)).count();
+    }
+    assert!(compared > 2500 && passed > 200 && confined > 500, "{compared} {passed} {confined}");
+}
+
+/// The outages of a run, and its starts.
+#[derive(Default)]
+struct Outages {
+    starts: Starts,
+    all: Vec<Outage>,
+    stopped: u32,
+}
+
+impl Observer for Outages {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        self.starts.observe(now, event);
+        let (node, gpu) = match event {
+            Event::Down { node, .. } => (*node as usize, None),
+            Event::GpuDown { node, gpu, .. } => (*node as usize, Some(*gpu as usize)),
+            Event::Interrupted(_) => {
+                self.stopped += 1;
+                return;
+            }
+            _ => return,
+        };
+        self.all.push(Outage { from: now.units(), until: now.units() + 9.0, node, gpu });
+    }
+}
+
+#[test]
+fn outages_of_nodes_and_gpus_are_those_of_a_naive_simulator() {
+    let mut rng = Stream::new(42, 0, "outages");
+    let (mut stopped, mut failed, mut passed) = (0, 0, 0);
+    for round in 0..48 {
+        let domain = ["naive", "fewest_leaves"][round % 2];
+        let order = ["first", "most_allocated", "least_allocated"][round % 3];
+        let (scope, mtbf) = [("gpu", 250), ("node", 90)][round / 6 % 2];
+        let scheduler = ["easy", "fcfs"][round / 12 % 2];
+        let jobs = jobs_of_owners(&mut rng, 60);
+        let scenario = shared(&format!(
+            "allocator = '{domain}'\norder = '{order}'\nscheduler = '{scheduler}'\nseed = {round}\n\
+             failures = {{ mtbf = {mtbf}, repair = {{ name = 'constant', value = 9.0 }}, scope = '{scope}' }}\n"
+        ));
+        let mut seen = Outages::default();
+        scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs.clone()), &mut seen).unwrap();
+        let mut twin = Twin::new(&jobs, domain, order);
+        twin.outages.clone_from(&seen.all);
+        let expected = twin.run(scheduler == "easy");
+        for (own, other) in seen.starts.starts.iter().zip(&expected) {
+            assert_eq!(own, other, "round {round}: {domain}, {order}, {scheduler}, {scope}");
+        }
+        assert_eq!(seen.starts.starts.len(), expected.len());
+        stopped += seen.stopped;
+        failed += seen.all.len();
+        let starts = &seen.starts.starts;
+        passed += starts.windows(2).filter(|pair| pair[0].0 > pair[1].0).count();
+    }
+    assert!(stopped > 300 && failed > 600 && passed > 200, "{stopped} {failed} {passed}");
+}
+
+#[test]
+fn a_gpu_fails_alone_and_its_node_serves_on() {
+    // One node of two GPUs; the second job wants both, and waits for the repair.
+    let text = "machine = { topology = 'flat', processors = 1, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
+                failures = { mtbf = { name = 'constant', value = 10.0 }, repair = { name = 'constant', value = 5.0 }, \
+                scope = 'gpu' }\nworkload = { name = 'table', path = 'x.csv' }";
+    let one = |number, at, count, runtime| {
+        Job::new(number, Time::new(at), Request::pieces(gpus(count, 1)), runtime)
+    };
+    let cores = Job::new(3, Time::ZERO, Request::pieces(Pieces::of(Piece::default())), 13.0);
+    let jobs = vec![cores, one(1, 2.0, 1, 9.0), one(2, 3.0, 2, 3.0)];
+    let scenario = scenario(text);
+    let mut seen = Diary::default();
+    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    // Both GPUs fail at 10 and are back at 15, and again at 25; the job with a core alone goes on.
+    let expected = [
+        "0 start 3",
+        "2 start 1",
+        "10 stop 1",
+        "13 end 3",
+        "15 start 1",
+        "24 end 1",
+        "24 start 2",
+        "25 stop 2",
+        "30 start 2",
+        "33 end 2",
+    ];
+    assert_eq!(seen.0, expected);
+}
+
+#[test]
+fn a_node_and_its_gpus_fail_and_come_back_in_any_order() {
+    // Windows take nodes out while GPUs fail and come back: no cell is given twice or lost.
+    let mut rng = Stream::new(43, 0, "both");
+    for seed in 0..12 {
+        let jobs = jobs_of_owners(&mut rng, 60);
+        let scenario = shared(&format!(
+            "scheduler = 'easy'\nseed = {seed}\nfailures = {{ mtbf = 500, repair = 30, scope = 'gpu', \
+             maintenance = [{{ from = 20, until = 45, nodes = '0-4' }}, {{ from = 40, until = 60, nodes = '3-9' }}], \
+             drain = [{{ from = 10, until = 30, nodes = '8-10' }}] }}"
+        ));
+        let mut seen = Outages::default();
+        let setup = scenario.setup(0).unwrap();
+        let outcome = scenario.run_on(setup, submissions(jobs), &mut seen).unwrap();
+        assert_eq!(outcome.finished + outcome.refused, 60);
+        assert!(seen.all.iter().any(|outage| outage.gpu.is_none()));
+        for (_, at, nodes) in &seen.starts.starts {
+            let is_out = |node: &usize| {
+                (20.0..45.0).contains(at) && *node < 5
+                    || (40.0..60.0).contains(at) && (3..10).contains(node)
+                    || (10.0..30.0).contains(at) && (8..11).contains(node)
+            };
+            assert!(!nodes.iter().any(is_out), "a job starts at {at} on {nodes:?}");
+        }
+    }
+}
+
+#[test]
+fn a_failed_gpu_lasts_beyond_the_outage_of_its_node() {
+    // The GPU fails at 10 for 20; its node is out from 15 to 20.
+    let text = "machine = { topology = 'flat', processors = 1, nodes = [{ type = 'a', cpu = 8, gpu = 1 }] }\n\
+                failures = { mtbf = { name = 'constant', value = 10.0 }, repair = { name = 'constant', value = 20.0 }, \
+                scope = 'gpu', maintenance = [{ from = 15, until = 20 }] }\nworkload = { name = 'table', path = 'x.csv' }";
+    let gpu = Job::new(1, Time::new(11.0), Request::pieces(gpus(1, 1)), 3.0);
+    let core = Job::new(2, Time::new(16.0), Request::pieces(Pieces::of(Piece::default())), 1.0);
+    let first = Job::new(0, Time::ZERO, Request::pieces(Pieces::of(Piece::default())), 1.0);
+    let scenario = scenario(&format!("{text}\nscheduler = {{ name = 'window' }}"));
+    let mut seen = Diary::default();
+    let jobs = submissions(vec![first, gpu, core]);
+    scenario.run_on(scenario.setup(0).unwrap(), jobs, &mut seen).unwrap();
+    let expected = [
+        "0 start 0",
+        "1 end 0",
+        "15 down 0",
+        "20 up 0",
+        "20 start 2",
+        "21 end 2",
+        "30 start 1",
+        "33 end 1",
+    ];
+    assert_eq!(seen.0, expected);
+}
+
+fn of_queue(number: u64, at: f64, pieces: Pieces, runtime: f64, queue: &str) -> Job {
+    let owner = Owner { queue: Some(queue.to_owned()), ..Owner::default() };
+    let owner = Some(Arc::new(owner));
+    Job { owner, ..Job::new(number, Time::new(at), Request::pieces(pieces), runtime) }
+}
+
+fn with_preemption(preempt: &str) -> Scenario {
+    scenario(&format!(
+        "machine = {{ topology = 'flat', processors = 2, nodes = [{{ type = 'a', cpu = 8, mem = 100, gpu = 4, islands = 2 }}] }}\n\
+         scheduler = {{ name = 'priority', preempt = '{preempt}', \
+         queues = [{{ name = 'low', priority = 1 }}, {{ name = 'high', priority = 2 }}] }}\n\
+         workload = {{ name = 'table', path = 'x.csv' }}"
+    ))
+}
+
+#[test]
+fn jobs_are_preempted_for_what_is_missing_alone() {
+    let mem = |mem| Pieces::of(Piece { mem, ..Piece::default() });
+    // Memory of both nodes is taken; the GPU job needs no memory, the urgent one the youngest's.
+    let jobs = vec![
+        of_queue(1, 0.0, mem(90), 50.0, "low"),
+        of_queue(2, 1.0, mem(90), 50.0, "low"),
+        of_queue(3, 2.0, gpus(1, 2), 50.0, "low"),
+        of_queue(4, 3.0, mem(60), 10.0, "high"),
+    ];
+    for (preempt, lines) in [
+        (
+            "requeue",
+            ["3 stop 2", "3 start 4", "13 end 4", "13 start 2", "50 end 1", "52 end 3", "63 end 2"],
+        ),
+        (
+            "suspend",
+            ["3 stop 2", "3 start 4", "13 end 4", "13 start 2", "50 end 1", "52 end 3", "61 end 2"],
+        ),
+    ] {
+        let scenario = with_preemption(preempt);
+        let mut seen = Diary::default();
+        let setup = scenario.setup(0).unwrap();
+        scenario.run_on(setup, submissions(jobs.clone()), &mut seen).unwrap();
+        assert_eq!(seen.0[3..], lines, "{preempt}");
+    }
+}
+
+#[test]
+fn a_suspended_job_goes_on_with_its_own_parts() {
+    // The high job takes two of the three suspended GPUs; one of the others is free meanwhile.
+    let jobs = vec![
+        of_queue(1, 0.0, Pieces { inside: Inside::Node, ..gpus(3, 1) }, 20.0, "low"),
+        of_queue(2, 1.0, Pieces { inside: Inside::Node, ..gpus(4, 1) }, 100.0, "high"),
+        of_queue(3, 5.0, Pieces { inside: Inside::Node, ..gpus(2, 1) }, 10.0, "high"),
+        of_queue(4, 6.0, gpus(1, 1), 30.0, "low"),
+    ];
+    let scenario = with_preemption("suspend");
+    struct Parts(Vec<(u64, f64, Vec<(u16, u32)>)>);
+    impl Observer for Parts {
+        fn observe(&mut self, now: Time, event: &Event<'_>) {
+            if let Event::Started(run) = event {
+                let parts = &run.placement.parts.as_ref().unwrap().parts;
+                let cells = parts.iter().flat_map(|part| part.cells.to_vec()).collect();
+                self.0.push((run.job.number, now.units(), cells));
+            }
+        }
+    }
+    let mut seen = Parts(Vec::new());
+    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let of = |number: u64| -> Vec<&(u64, f64, Vec<(u16, u32)>)> {
+        seen.0.iter().filter(|own| own.0 == number).collect()
+    };
+    let (first, again) = (of(1)[0], of(1)[1]);
+    assert_eq!((first.1, again.1), (0.0, 15.0), "it waits for the two GPUs of the third");
+    assert_eq!(first.2, again.2, "and has the cells that it had");
+    assert_eq!(of(4)[0].1, 6.0, "a GPU that nobody holds is not kept for it");
+}
+
+#[test]
+fn preemption_with_everything_gives_no_cell_twice() {
+    let mut rng = Stream::new(44, 0, "preempted");
+    let mut stopped = 0;
+    for round in 0..24 {
+        let preempt = ["requeue", "suspend"][round % 2];
+        let backfill = ["none", "easy"][round / 2 % 2];
+        let mut jobs = jobs_of_owners(&mut rng, 80);
+        for job in &mut jobs {
+            let queue = ["low", "high"][usize::from(rng.below(4) == 0)].to_owned();
+            let mut owner = (**job.owner.as_ref().unwrap()).clone();
+            owner.queue = Some(queue);
+            job.owner = Some(Arc::new(owner));
+        }
+        let scenario = scenario(&format!(
+            "{}scheduler = {{ name = 'priority', preempt = '{preempt}', backfill = '{backfill}', \
+             queues = [{{ name = 'low', priority = 1 }}, {{ name = 'high', priority = 2 }}] }}\n\
+             workload = {{ name = 'table', path = 'x.csv' }}",
+            machine()
+        ));
+        let mut seen = Outages::default();
+        let setup = scenario.setup(0).unwrap();
+        let outcome = scenario.run_on(setup, submissions(jobs), &mut seen).unwrap();
+        assert_eq!(outcome.finished + outcome.refused, 80);
+        stopped += seen.stopped;
+    }
+    assert!(stopped > 100, "only {stopped} were preempted");
+}
+
+/// Watts of the machine over time, with every instant at which they change.
+#[derive(Default)]
+struct Watts(Vec<(f64, f64, f64)>);
+
+impl Observer for Watts {
+    fn elapsed(&mut self, from: Time, to: Time, state: &meshwork::observe::MachineState) {
+        self.0.push((from.units(), to.units(), state.power));
+    }
+}
+
+#[test]
+fn cores_and_gpus_take_power_by_the_part() {
+    // Two nodes of eight cores and two GPUs. Cores take 1 idle and 3 busy, GPUs 10 and 100.
+    let text = "machine = { topology = 'flat', processors = 2, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
+                energy = { idle = 1, busy = 3, gpu_idle = 10, gpu_busy = 100 }\n\
+                workload = { name = 'table', path = 'x.csv' }";
+    let half = Pieces::of(Piece { cpu: 4, gpu: 1, share: 500, ..Piece::default() });
+    let jobs = vec![
+        Job::new(1, Time::ZERO, Request::pieces(half), 10.0),
+        Job::new(2, Time::new(5.0), Request::Nodes(1), 10.0),
+    ];
+    let scenario = scenario(text);
+    let mut seen = Watts::default();
+    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let half = 12.0 + 4.0 * 3.0 + 3.5 * 10.0 + 0.5 * 100.0;
+    let both = 4.0 + 12.0 * 3.0 + 1.5 * 10.0 + 2.5 * 100.0;
+    let whole = 8.0 + 8.0 * 3.0 + 2.0 * 10.0 + 2.0 * 100.0;
+    assert_eq!(seen.0, [(0.0, 5.0, half), (5.0, 10.0, both), (10.0, 15.0, whole)]);
+}
+
+#[test]
+fn only_idle_nodes_sleep_and_their_gpus_with_them() {
+    // The first node has a job throughout; the second is idle from 10 on and sleeps from 14 on.
+    let text = "machine = { topology = 'flat', processors = 2, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
+                energy = { idle = 1, busy = 3, gpu_idle = 10, gpu_busy = 100, sleep = 0.5, sleep_after = 4, wake = 2, wake_energy = 7 }\n\
+                workload = { name = 'table', path = 'x.csv' }";
+    let core = |number, at, runtime| {
+        Job::new(number, Time::new(at), Request::pieces(Pieces::of(Piece::default())), runtime)
+    };
+    let jobs = vec![
+        core(1, 0.0, 30.0),
+        core(2, 0.0, 12.0),
+        Job::new(3, Time::ZERO, Request::Nodes(1), 10.0),
+        Job::new(4, Time::new(20.0), Request::Nodes(1), 3.0),
+    ];
+    let scenario = scenario(text);
+    let mut seen = Watts::default();
+    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let two = 6.0 + 10.0 * 3.0 + 2.0 * 10.0 + 2.0 * 100.0;
+    let idle = |held: f64| (16.0 - held) + held * 3.0 + 4.0 * 10.0;
+    let asleep = 7.0 + 3.0 + 8.0 * 0.5 + 2.0 * 10.0;
+    let woken = 7.0 + 9.0 * 3.0 + 2.0 * 10.0 + 2.0 * 100.0;
+    let expected = [
+        (0.0, 10.0, two),
+        (10.0, 12.0, idle(2.0)),
+        (12.0, 14.0, idle(1.0)),
+        (14.0, 20.0, asleep),
+        (20.0, 25.0, woken),
+        (25.0, 29.0, idle(1.0)),
+        (29.0, 30.0, asleep),
+    ];
+    assert_eq!(seen.0, expected);
+}
+
+#[test]
+fn a_cap_holds_jobs_back_by_their_cores() {
+    // Sixteen cores, of which ten may be held: 16 + 2 · 10 = 36 watts.
+    let text = "machine = { topology = 'flat', processors = 2, nodes = [{ type = 'a', cpu = 8 }] }\n\
+                scheduler = 'easy'\nenergy = { idle = 1, busy = 3, cap = 36 }\n\
+                workload = { name = 'table', path = 'x.csv' }";
+    let cores = |number, cpu, runtime| {
+        let pieces = Pieces::of(Piece { cpu, ..Piece::default() });
+        Job::new(number, Time::new(number as f64 / 100.0), Request::pieces(pieces), runtime)
+    };
+    let jobs = vec![cores(1, 6, 10.0), cores(2, 6, 10.0), cores(3, 4, 5.0), cores(4, 4, 50.0)];
+    let scenario = scenario(text);
+    let mut seen = Diary::default();
+    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let starts: Vec<&String> = seen.0.iter().filter(|line| line.contains("start")).collect();
+    // The third runs beside the first; the fourth leaves the second its start.
+    assert_eq!(starts, ["0.01 start 1", "0.03 start 3", "5.03 start 4", "10.01 start 2"]);
+}
+
+fn pool(rest: &str) -> Pool {
+    Pool::read(&format!("{}{rest}", machine()).parse().unwrap()).unwrap()
+}
+
+#[test]
+fn a_pool_of_parts_gives_back_what_it_gave_and_is_restored() {
+    let mut rng = Stream::new(45, 0, "pool");
+    let (mut placed, mut refused) = (0, 0);
+    for order in ["first", "most_allocated", "least_allocated"] {
+        let rest = format!("order = '{order}'\nallocator = 'fewest_leaves'\n");
+        let (mut one, mut other) = (pool(&rest), pool(&rest));
+        let idle = one.site().amounts().unwrap().free();
+        let mut held: Vec<Placement> = Vec::new();
+        for job in random_jobs(&mut rng, 300) {
+            let there = one.can(&job.request);
+            let found = one.allocate(&job.request);
+            assert_eq!(there, found, "`can` says where");
+            placed += usize::from(found.is_some());
+            if found.is_none() && one.could_hold(&job.request) {
+                refused += 1;
+                let says = one.shortage(&job.request).expect("what is short");
+                assert!(says.contains("free") || says.starts_with("enough in total"), "{says}");
+            }
+            held.extend(found);
+            while held.len() > 12 {
+                let gone = held.swap_remove(rng.below(held.len() as u64) as usize);
+                one.release(&gone).unwrap();
+            }
+            other.restore(&one.snapshot()).unwrap();
+            assert_eq!(
+                other.site().amounts().unwrap().free(),
+                one.site().amounts().unwrap().free()
+            );
+            assert_eq!(other.snapshot(), one.snapshot());
+        }
+        for gone in held {
+            one.release(&gone).unwrap();
+        }
+        assert_eq!(one.site().amounts().unwrap().free(), idle);
+        assert_eq!(one.held().count(), 0);
+    }
+    assert!(placed > 300 && refused > 100, "{placed} placed, {refused} refused");
+}
+
+#[test]
+fn equal_parts_of_a_node_are_released_one_by_one_and_whole_nodes_wait_for_them() {
+    let mut pool = pool("");
+    let core = Request::pieces(Pieces::of(Piece::default()));
+    let (one, other) = (pool.allocate(&core).unwrap(), pool.allocate(&core).unwrap());
+    assert_eq!(one, other, "cores of an island are alike");
+    let whole = Placement { parts: None, ..one.clone() };
+    assert!(pool.adopt(&whole).is_err(), "the node is in use");
+    pool.release(&one).unwrap();
+    assert!(pool.adopt(&whole).is_err());
+    pool.release(&other).unwrap();
+    assert!(pool.release(&other).is_err(), "both are gone");
+    pool.adopt(&whole).unwrap();
+    assert_ne!(pool.can(&core).unwrap().blocks, whole.blocks);
+    pool.release(&whole).unwrap();
+    assert_eq!(pool.can(&core), Some(one));
+}
+
+#[test]
+fn pieces_of_a_pool_that_cannot_be_get_one_sentence() {
+    let says = |columns: &str| {
+        let columns: toml::Table = columns.parse().unwrap();
+        pool("").pieces(&columns).unwrap_err().message
+    };
+    for (columns, part) in [
+        ("gpu = 5", "can never start: no node has 1 core and 5 GPUs: the nearest type, `a`, has"),
+        ("gpus = 1", "unknown key `gpus` in `pieces` (did you mean `gpu`?"),
+        ("gpu = -1", "but must be a number from 0"),
+        ("gpu = 1.5", "must be a whole number, or a part of one GPU"),
+        ("type = 'z'", "which no node has (known: a, b)"),
+    ] {
+        let sentence = says(columns);
+        assert!(sentence.contains(part), "{columns}: {sentence}");
+    }
+    let plain = Pool::read(&"machine = 'flat:4'".parse().unwrap()).unwrap();
+    let columns: toml::Table = "gpu = 1".parse().unwrap();
+    assert!(plain.pieces(&columns).unwrap_err().message.contains("give `machine.nodes`"));
+}
+
+/// End and sum of hops of each job.
+#[derive(Default)]
+struct Sent(Vec<(u64, f64, u64)>);
+
+impl Observer for Sent {
+    fn observe(&mut self, _now: Time, event: &Event<'_>) {
+        if let Event::Finished(run) = event {
+            let messages = run.messages.as_ref().unwrap();
+            self.0.push((run.job.number, (run.expected_end - run.start).min(1e9), messages.hops));
+        }
+    }
+}
+
+fn sent(network: &str, jobs: Vec<Job>) -> Vec<(u64, f64, u64)> {
+    let text = format!(
+        "machine = {{ topology = 'mesh', dims = [4, 4], nodes = [{{ type = 'a', cpu = 8, gpu = 4 }}] }}\n\
+         network = {{ name = '{network}', pattern = 'all_to_all' }}\nallocator = 'naive'\n\
+         workload = {{ name = 'table', path = 'x.csv' }}"
+    );
+    let scenario = scenario(&text);
+    let mut seen = Sent::default();
+    let setup = scenario.setup(0).unwrap();
+    let outcome = scenario.run_on(setup, submissions(jobs), &mut seen).unwrap();
+    assert_eq!(outcome.finished as usize, seen.0.len());
+    seen.0
+}
+
+#[test]
+fn pieces_send_from_the_nodes_that_they_are_on() {
+    let pieces = |per_node| Pieces::of(Piece { count: 4, per_node, ..Piece::default() });
+    let job = |request| vec![Job::new(1, Time::ZERO, request, 1.0)];
+    for network in ["hops", "link_load"] {
+        // A piece on each node sends as a job with these nodes does.
+        let apart = sent(network, job(Request::pieces(pieces(Some(1)))));
+        let whole = sent(network, job(Request::Nodes(4)));
+        assert_eq!(apart[0].2, whole[0].2, "{network}");
+        assert!(apart[0].2 > 0);
+        // Two on each of two nodes that are one hop apart: four pairs in both directions.
+        let two = sent(network, job(Request::pieces(pieces(Some(2)))));
+        assert_eq!(two[0].2, 8, "{network}");
+        let one = sent(network, job(Request::pieces(pieces(None))));
+        assert_eq!(one[0].2, 0, "{network}: all on one node");
+    }
+}
