@@ -66,6 +66,8 @@ pub struct JobRecord {
     pub reservation: String,
     /// The number of tasks of its array that may run at once.
     pub throttle: Option<u32>,
+    /// The options that say which parts of nodes it asked for, as `salloc` takes them.
+    pub options: String,
     /// The last priority.
     pub priority: Option<i64>,
     /// The scheduler that started it.
@@ -135,7 +137,7 @@ pub struct History {
 }
 
 /// The columns of a history as a table.
-const COLUMNS: [&str; 32] = [
+const COLUMNS: [&str; 33] = [
     "id",
     "attempt",
     "user",
@@ -168,6 +170,7 @@ const COLUMNS: [&str; 32] = [
     "nice",
     "reservation",
     "throttle",
+    "options",
 ];
 
 impl History {
@@ -231,7 +234,10 @@ impl History {
             cell(&mut text, &nice);
             cell(&mut text, &stay.reservation);
             let throttle = number(stay.throttle.map(i64::from)).unwrap_or_default();
-            let _ = writeln!(text, "{throttle}");
+            let _ = write!(text, "{throttle},");
+            cell(&mut text, &stay.options);
+            text.pop();
+            text.push('\n');
         }
         text
     }
@@ -316,6 +322,7 @@ impl History {
                 nice: number("nice")?.unwrap_or(0),
                 reservation: text("reservation"),
                 throttle: count("throttle")?,
+                options: text("options"),
             });
         }
         Ok(History { stays })
@@ -347,6 +354,7 @@ mod tests {
             nice: -7,
             reservation: "night".to_owned(),
             throttle: Some(2),
+            options: "-n2 --gpus=a,b".to_owned(),
             state: "COMPLETED".to_owned(),
             submit: Some(1),
             start: Some(-5),

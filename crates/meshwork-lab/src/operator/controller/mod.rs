@@ -4,6 +4,7 @@
 
 pub(super) mod cycles;
 mod limits;
+mod parts;
 mod plan;
 mod priority;
 mod replay;
@@ -15,12 +16,15 @@ pub use replay::ControllerReplay;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use meshwork::alloc::listed::{SlurmMessage, Wait};
 use meshwork::geometry::NodeSet;
 
 use super::folder::SlurmMachine;
 use super::history::{JobRecord, Second};
 use crate::slurm::desk::{SlurmAllocator, SlurmAnswer};
 use limits::{RunningSums, Test};
+use meshwork::alloc::shared::SharedGrant;
+use parts::PartsDesk;
 use plan::{BackfillPlan, Planned, blocks_around};
 use priority::{FairTree, SeenBy};
 use request::{ControlledJob, ResolvedRequest};
@@ -53,6 +57,8 @@ pub(super) struct Held {
     pub(super) partition: usize,
     pub(super) nodes: NodeSet,
     pub(super) start: Second,
+    /// Its parts of nodes, once it has given them back.
+    parts: Vec<SharedGrant>,
 }
 
 /// A start that a scheduler decides on.
@@ -84,6 +90,8 @@ pub(super) struct Controller<'a> {
     jobs: Vec<ControlledJob>,
     kinds: usize,
     desks: Vec<SlurmAllocator<usize>>,
+    /// What running jobs hold of nodes that they share, if jobs do so here.
+    parts: Option<PartsDesk>,
     pairs: Vec<Pair>,
     seen: Vec<SeenBy>,
     pub(super) running: BTreeMap<usize, Held>,
@@ -105,7 +113,8 @@ impl<'a> Controller<'a> {
         rules: &'a SiteRules,
         stays: &'a [JobRecord],
     ) -> Controller<'a> {
-        let (jobs, kinds) = request::jobs(machine, rules, stays);
+        let parts = PartsDesk::of(machine, rules, stays);
+        let (jobs, kinds) = request::jobs(machine, rules, stays, parts.as_ref());
         let site =
             |own: &rules::PartitionRules| SlurmAllocator::new(machine.site(&own.name).clone());
         let desks: Vec<SlurmAllocator<usize>> = rules.partitions.iter().map(site).collect();
@@ -120,6 +129,7 @@ impl<'a> Controller<'a> {
             jobs,
             kinds,
             desks,
+            parts,
             pairs: Vec::new(),
             seen: vec![SeenBy::default(); stays.len()],
             running: BTreeMap::new(),
@@ -147,6 +157,11 @@ impl<'a> Controller<'a> {
     /// The answer of the first partition of a job to its request now.
     pub(super) fn ask(&self, job: usize) -> SlurmAnswer {
         let request = &self.jobs[job].requests[0];
+        if self.parts.is_some() {
+            let found = self.find(request, &self.no_nodes());
+            let busy = SlurmAnswer::Wait(Wait::Nodes, SlurmMessage::Busy);
+            return found.map_or(busy, SlurmAnswer::Nodes);
+        }
         self.desks[request.partition].ask(&request.asked)
     }
 
@@ -184,13 +199,23 @@ impl<'a> Controller<'a> {
     }
 
     fn hold(&mut self, job: usize, partition: usize, nodes: NodeSet, now: Second) {
+        let request = self.request(job, partition);
+        let (partition_asked, parts) = (request.partition, request.parts.clone());
+        if let (Some(desk), Some(parts)) = (&mut self.parts, parts) {
+            desk.hold(job, partition_asked, &parts, &nodes);
+        }
+        self.count(job, partition, nodes, now);
+    }
+
+    /// Notes that a job runs, beside its parts of nodes.
+    fn count(&mut self, job: usize, partition: usize, nodes: NodeSet, now: Second) {
         let asked = &*self.request(job, partition).asked.clone();
         self.desks.iter_mut().for_each(|desk| desk.hold(&job, asked, nodes.clone()));
         self.sums.count(&self.jobs[job], self.rules.partitions[partition].qos, true);
         if let Some((array, _)) = self.jobs[job].array {
             *self.tasks.entry(array).or_default() += 1;
         }
-        self.running.insert(job, Held { partition, nodes, start: now });
+        self.running.insert(job, Held { partition, nodes, start: now, parts: Vec::new() });
     }
 
     fn request(&self, job: usize, partition: usize) -> &ResolvedRequest {
@@ -212,7 +237,8 @@ impl<'a> Controller<'a> {
     }
 
     fn release(&mut self, job: usize) -> Option<Held> {
-        let held = self.running.remove(&job)?;
+        let mut held = self.running.remove(&job)?;
+        held.parts = self.parts.as_mut().map(|desk| desk.release(job)).unwrap_or_default();
         self.desks.iter_mut().for_each(|desk| {
             desk.release(&job);
         });
@@ -233,7 +259,10 @@ impl<'a> Controller<'a> {
     /// Takes back the end of a job.
     pub(super) fn unend(&mut self, job: usize, held: Held, now: Second) {
         self.charge(job, held.start, now, -1.0);
-        self.hold(job, held.partition, held.nodes, held.start);
+        if let Some(desk) = &mut self.parts {
+            desk.take(job, held.parts);
+        }
+        self.count(job, held.partition, held.nodes, held.start);
     }
 
     fn charge(&mut self, job: usize, start: Second, now: Second, sign: f64) {
@@ -312,6 +341,9 @@ impl<'a> Controller<'a> {
     }
 
     fn find(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
+        if let Some(desk) = &self.parts {
+            return desk.find(request.partition, request.parts.as_ref()?, kept);
+        }
         self.desks[request.partition].find_without(&request.asked, kept)
     }
 
@@ -529,7 +561,7 @@ impl<'a> Controller<'a> {
             let site = self.machine.site(&self.rules.partitions[partition].name);
             let reserved =
                 |from, kept: &mut NodeSet| self.keep(pair.job, now, (from, request.limit), kept);
-            let planned = plan.plan(site, &request, &reserved, |kept| {
+            let planned = plan.plan(site, &request, self.parts.as_ref(), &reserved, |kept| {
                 let mut kept = kept.clone();
                 kept.unite(&closed);
                 if fits { self.find(&request, &kept) } else { None }
@@ -555,8 +587,11 @@ impl<'a> Controller<'a> {
                 }
                 if let Some(start) = if mine.is_none() { nodes.clone() } else { here.cloned() } {
                     let around = around(&start);
-                    plan.reserve(now, request.limit, &around);
-                    plan.run(request.limit, around);
+                    // Nodes of which a job has parts are not reserved for it.
+                    if request.parts.as_ref().is_none_or(|own| own.lookup.takes_whole_nodes()) {
+                        plan.reserve(now, request.limit, &around);
+                    }
+                    plan.run(request.limit, pair.job, around);
                     self.hold(pair.job, partition, start, now);
                     tried.extend((recorded.is_some() && mine.is_none()).then_some(pair.job));
                 }
@@ -583,7 +618,7 @@ impl<'a> Controller<'a> {
         let running = self.running.iter().map(|(job, held)| {
             let site = self.desks[held.partition].site();
             let nodes = blocks_around(site, &held.nodes, self.stays[*job].whole_blocks);
-            (held.start.saturating_add(self.jobs[*job].limit), nodes)
+            (held.start.saturating_add(self.jobs[*job].limit), *job, nodes)
         });
         let rules::SchedulerParameters { bf_window, bf_resolution, .. } = self.rules.parameters;
         BackfillPlan::new(now, bf_window, bf_resolution, up, running)

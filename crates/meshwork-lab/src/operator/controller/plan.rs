@@ -3,6 +3,7 @@
 use meshwork::alloc::listed::find;
 use meshwork::geometry::NodeSet;
 
+use super::parts::{PartsDesk, PartsFuture};
 use super::request::ResolvedRequest;
 use crate::operator::history::Second;
 use crate::slurm::site::SlurmSite;
@@ -31,7 +32,16 @@ pub(super) struct BackfillPlan {
     /// Nodes without a running job.
     idle: NodeSet,
     /// Running jobs by the ends of their limits.
-    running: Vec<(Second, NodeSet)>,
+    running: Vec<PlannedEnd>,
+}
+
+/// A running job, with the end of its limit.
+pub(super) type PlannedEnd = (Second, usize, NodeSet);
+
+/// What is free at a time of a plan.
+enum Future<'a> {
+    Nodes(NodeSet),
+    Parts(PartsFuture<'a>),
 }
 
 /// When a job starts by a plan.
@@ -55,12 +65,12 @@ impl BackfillPlan {
         window: Second,
         resolution: Second,
         up: NodeSet,
-        running: impl Iterator<Item = (Second, NodeSet)>,
+        running: impl Iterator<Item = PlannedEnd>,
     ) -> BackfillPlan {
-        let mut running: Vec<(Second, NodeSet)> = running.collect();
-        running.sort_by_key(|(end, _)| *end);
+        let mut running: Vec<PlannedEnd> = running.collect();
+        running.sort_by_key(|own| own.0);
         let mut idle = up.clone();
-        running.iter().for_each(|(_, nodes)| idle.subtract(nodes));
+        running.iter().for_each(|own| idle.subtract(&own.2));
         let horizon = now.saturating_add(window);
         let floor = |time: Second| time.div_euclid(resolution) * resolution;
         let end = floor(horizon).max(now + 1);
@@ -69,11 +79,11 @@ impl BackfillPlan {
     }
 
     /// Lets a job run from now on.
-    pub(super) fn run(&mut self, limit: Second, nodes: NodeSet) {
+    pub(super) fn run(&mut self, limit: Second, job: usize, nodes: NodeSet) {
         self.idle.subtract(&nodes);
         let end = self.now.saturating_add(limit);
         let place = self.running.partition_point(|own| own.0 <= end);
-        self.running.insert(place, (end, nodes));
+        self.running.insert(place, (end, job, nodes));
     }
 
     /// Reserves nodes for a job that starts at a time, on the grid of the resolution.
@@ -105,7 +115,7 @@ impl BackfillPlan {
     /// leave enough nodes that nobody has reserved, and tries again later if that is not before
     /// reservations end. `now` finds nodes that are free now, beside those in its argument;
     /// `reserved` adds the nodes that reservations keep from it at a start, and says when the first
-    /// of these ends.
+    /// of these ends. `parts` are what running jobs hold of nodes that they share.
     ///
     /// # Complexity
     /// A question to the rule for each attempt, of which there are **O(log t)** for each
@@ -114,6 +124,7 @@ impl BackfillPlan {
         &self,
         site: &SlurmSite,
         request: &ResolvedRequest,
+        parts: Option<&PartsDesk>,
         reserved: &dyn Fn(Second, &mut NodeSet) -> Option<Second>,
         now: impl Fn(&NodeSet) -> Option<NodeSet>,
     ) -> Option<Planned> {
@@ -159,7 +170,7 @@ impl BackfillPlan {
             {
                 return Some(Planned::Now(nodes));
             }
-            let Some((start, nodes)) = self.will_run(site, request, &available) else {
+            let Some((start, nodes)) = self.will_run(site, request, parts, &available) else {
                 return Some(Planned::Never);
             };
             let start = start.max(from);
@@ -198,11 +209,15 @@ impl BackfillPlan {
         &self,
         site: &SlurmSite,
         request: &ResolvedRequest,
+        parts: Option<&PartsDesk>,
         available: &NodeSet,
     ) -> Option<(Second, NodeSet)> {
         let wanted = request.wanted();
-        let attempt = |free: &NodeSet| {
-            let mut free = free.clone();
+        let attempt = |free: &Future<'_>| {
+            let mut free = match free {
+                Future::Nodes(free) => free.clone(),
+                Future::Parts(future) => return future.find(),
+            };
             if request.asked.whole_blocks
                 && let Structure::Block(blocks, ..) = &site.structure
             {
@@ -216,8 +231,16 @@ impl BackfillPlan {
                 .then(|| find(site.rule(), &site.nodes, wanted, &free))
                 .flatten()
         };
-        let mut free = self.idle.clone();
-        free.intersect(available);
+        let mut free = match (parts, &request.parts) {
+            (Some(desk), Some(parts)) => {
+                Future::Parts(PartsFuture::new(desk, request.partition, parts, available))
+            }
+            _ => {
+                let mut idle = self.idle.clone();
+                idle.intersect(available);
+                Future::Nodes(idle)
+            }
+        };
         if let Some(nodes) = attempt(&free) {
             return Some((self.now, nodes));
         }
@@ -227,14 +250,19 @@ impl BackfillPlan {
         let mut running = self.running.iter().peekable();
         loop {
             let (mut last, mut together) = (None, 0);
-            while let Some((end, nodes)) = running.next() {
+            while let Some((end, job, nodes)) = running.next() {
                 if !nodes.meets(available) {
                     continue;
                 }
                 let bound = *bound.get_or_insert(end - end.rem_euclid(group) + group);
-                let mut own = nodes.clone();
-                own.intersect(available);
-                free.unite(&own);
+                match &mut free {
+                    Future::Nodes(free) => {
+                        let mut own = nodes.clone();
+                        own.intersect(available);
+                        free.unite(&own);
+                    }
+                    Future::Parts(future) => future.end(*job),
+                }
                 last = Some(*end);
                 let reach = bound.saturating_add(group);
                 if together > MOST_TOGETHER || running.peek().is_none_or(|next| next.0 > reach) {
@@ -244,7 +272,7 @@ impl BackfillPlan {
             }
             let (last, first_bound) = last.zip(bound)?;
             group = group.saturating_mul(2);
-            if let Some((next, _)) = running.peek() {
+            if let Some((next, ..)) = running.peek() {
                 while *next > first_bound.saturating_add(group) {
                     group = group.saturating_mul(2);
                 }

@@ -322,7 +322,7 @@ pub(super) fn choose(
 ) -> Option<Chosen> {
     let least = least_free(machine, needs);
     let open = || holdings.with_free(least).filter(|&node| pool.contains(node) && is_open(node));
-    if needs.max_nodes == 1 {
+    if needs.max_nodes == 1 && !machine.params.fits_single {
         return [true, false]
             .into_iter()
             .find_map(|first_pass| one_node(machine, needs, holdings, open(), first_pass));
