@@ -226,7 +226,7 @@ impl SlurmMachine {
                 let named = Some(name).filter(|name| !name.is_empty());
                 let mut site = SharedSite::new(&self.reading, &lines, named)?;
                 let own = self.site(name);
-                site.machine.params.fits_single = own.fits_single;
+                site.machine.params.is_older = own.fits_single;
                 site.machine.up.clone_from(&own.up);
                 Ok((name.to_owned(), site))
             };

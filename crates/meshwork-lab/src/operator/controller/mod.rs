@@ -148,6 +148,11 @@ impl<'a> Controller<'a> {
         self.pairs.len()
     }
 
+    /// Whether jobs have parts of nodes.
+    pub(super) fn shares_nodes(&self) -> bool {
+        self.parts.is_some()
+    }
+
     /// The waiting jobs in order, with the kinds of their requests; each in its first partition.
     pub(super) fn waiting_kinds(&self) -> impl Iterator<Item = (usize, usize)> {
         let first = self.pairs.iter().filter(|pair| pair.request == 0);

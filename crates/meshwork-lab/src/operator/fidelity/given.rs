@@ -44,13 +44,16 @@ const COMPLETING: Second = 1;
 /// Whether something holds before the first and the second cycle of a second.
 const WAYS: [[bool; 2]; 4] = [[false; 2], [true; 2], [false, true], [true, false]];
 
+/// The number of moves of single events that are tried in a second.
+const MOST_MOVES: usize = 64;
+
 /// The score of a recorded start that is found, and as much again if on its nodes.
 const FOUND: usize = 8;
 /// The score that is left of if no other start is found.
 const UNWANTED: usize = 7;
 
 /// An order in which the events and cycles of a second may have come.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Order {
     main_first: bool,
     /// Whether priorities are computed before all of them.
@@ -61,6 +64,8 @@ struct Order {
     /// Whether all nodes of ended jobs are back before each cycle; otherwise only those on which
     /// recorded jobs start.
     all_back: [bool; 2],
+    /// Events for which it is the other way round from a cycle on.
+    moved: Vec<(usize, usize)>,
 }
 
 /// A cycle: whose it is, whether it considers the whole queue, and its recorded starts.
@@ -243,9 +248,9 @@ impl<'a> Given<'a> {
         let are_two = runs_main && runs_backfill;
         let orders = self.orders(at, &unclear, are_two, recorded.is_empty());
         let perfect = UNWANTED + 2 * FOUND * recorded.len();
-        let mut best: Option<(usize, &Order, Vec<(StartedBy, Start)>)> = None;
-        for order in &orders {
-            let tried = self.try_order(at, order, &unclear, &cycles(order.main_first), recorded);
+        let mut best: Option<(usize, Order, Vec<(StartedBy, Start)>)> = None;
+        for order in orders {
+            let tried = self.try_order(at, &order, &unclear, &cycles(order.main_first), recorded);
             let score = self.score(recorded, &tried);
             if best.as_ref().is_none_or(|own| score > own.0) {
                 best = Some((score, order, tried));
@@ -254,12 +259,16 @@ impl<'a> Given<'a> {
                 break;
             }
         }
-        let Some((_, order, decided)) = best else { return };
+        let Some(best) = best else { return };
+        let (order, decided) = match self.controller.shares_nodes() && best.0 < perfect {
+            true => self.move_events(at, best, &unclear, &cycles, recorded),
+            false => (best.1, best.2),
+        };
         if order.ticked {
             self.compute_priorities();
         }
         let cycles = cycles(order.main_first);
-        for own in self.before(cycles.len() - 1, order, &unclear, &cycles) {
+        for own in self.before(cycles.len() - 1, &order, &unclear, &cycles) {
             self.happen(self.events[own].1, at);
             happened.insert(own);
         }
@@ -279,7 +288,7 @@ impl<'a> Given<'a> {
     /// starts only one in which nothing of that second has happened before.
     fn orders(&self, at: Second, unclear: &[usize], are_two: bool, is_quiet: bool) -> Vec<Order> {
         let first =
-            Order { main_first: true, ticked: false, all: [false; 2], all_back: [false; 2] };
+            Order { main_first: true, ticked: false, all: [false; 2], all_back: [false; 2], moved: Vec::new() };
         if is_quiet {
             return vec![first];
         }
@@ -293,7 +302,8 @@ impl<'a> Given<'a> {
                 for &all in either(!unclear.is_empty()).iter().filter(|own| **own != [true, false])
                 {
                     for &all_back in either(is_completing) {
-                        orders.push(Order { main_first, ticked, all, all_back });
+                        let moved = Vec::new();
+                        orders.push(Order { main_first, ticked, all, all_back, moved });
                     }
                 }
             }
@@ -322,8 +332,52 @@ impl<'a> Given<'a> {
             Event::End(job) => self.controller.running.contains_key(&job),
             _ => true,
         };
+        let is_moved = |own: &usize| {
+            let moves = order.moved.iter().filter(|(from, event)| *from <= cycle && event == own);
+            moves.count() % 2 == 1
+        };
         let may_be = unclear.iter().copied().filter(is_possible);
-        may_be.filter(|own| all || is_needed(own)).collect()
+        may_be.filter(|own| (all || is_needed(own)) != is_moved(own)).collect()
+    }
+
+    /// Moves single events of a second before or behind its cycles, as long as more recorded starts
+    /// agree. A job on nodes that it shares needs none of the ends there.
+    fn move_events<'c>(
+        &mut self,
+        at: Second,
+        (mut score, mut order, mut decided): (usize, Order, Vec<(StartedBy, Start)>),
+        unclear: &[usize],
+        cycles: &impl Fn(bool) -> Vec<Cycle<'c>>,
+        recorded: &[usize],
+    ) -> (Order, Vec<(StartedBy, Start)>) {
+        let cycles = cycles(order.main_first);
+        let is_end = |own: &&usize| matches!(self.events[**own].1, Event::End(_));
+        let ends: Vec<usize> = unclear.iter().filter(is_end).copied().collect();
+        let every = |cycle: usize, own: &[usize]| own.iter().map(|&own| (cycle, own)).collect();
+        let mut moves: Vec<Vec<(usize, usize)>> =
+            (0..cycles.len()).map(|cycle| every(cycle, &ends)).collect();
+        let single = |cycle| unclear.iter().map(move |&own| vec![(cycle, own)]);
+        moves.extend((0..cycles.len()).flat_map(single));
+        let mut left = MOST_MOVES;
+        loop {
+            let before = score;
+            for own in &moves {
+                if left == 0 {
+                    return (order, decided);
+                }
+                left -= 1;
+                let mut other = order.clone();
+                other.moved.extend(own);
+                let tried = self.try_order(at, &other, unclear, &cycles, recorded);
+                let found = self.score(recorded, &tried);
+                if found > score {
+                    (score, order, decided) = (found, other, tried);
+                }
+            }
+            if score == before {
+                return (order, decided);
+            }
+        }
     }
 
     /// The decisions of the cycles of a second in some order; the state stays.

@@ -322,7 +322,7 @@ pub(super) fn choose(
 ) -> Option<Chosen> {
     let least = least_free(machine, needs);
     let open = || holdings.with_free(least).filter(|&node| pool.contains(node) && is_open(node));
-    if needs.max_nodes == 1 && !machine.params.fits_single {
+    if needs.max_nodes == 1 && !machine.params.is_older {
         return [true, false]
             .into_iter()
             .find_map(|first_pass| one_node(machine, needs, holdings, open(), first_pass));
@@ -637,14 +637,17 @@ fn least_loaded(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
                 if attempt.map.contains(node) || attempt.fit(node).cpus == 0 {
                     continue;
                 }
-                cpus = attempt.select_cores(node, missing.nodes_at_least);
-                if cpus == 0 {
+                let own = attempt.select_cores(node, missing.nodes_at_least);
+                if !attempt.machine.params.is_older {
+                    cpus = own;
+                }
+                if own == 0 {
                     continue;
                 }
                 let free = |node: u32| u64::from(attempt.fit(node).free_cpus);
                 let all = |node: u32| u64::from(attempt.machine.node(node).cpus());
                 if best.is_none_or(|best| free(best) * all(node) < free(node) * all(best)) {
-                    best = Some(node);
+                    (best, cpus) = (Some(node), own);
                     if last_free == Some(free(node)) {
                         break;
                     }

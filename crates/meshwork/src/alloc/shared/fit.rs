@@ -129,7 +129,7 @@ impl Fit {
         if needs.tpn > 0 && !needs.whole && !has_gpu_cpus {
             tasks = tasks.min(needs.tpn);
         }
-        if needs.gpus.is_none() {
+        if needs.gpus.is_none() && !machine.params.is_older {
             if needs.cpt < 2 {
                 cpus = tasks;
             } else {
