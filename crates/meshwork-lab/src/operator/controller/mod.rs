@@ -23,7 +23,7 @@ use super::folder::SlurmMachine;
 use super::history::{JobRecord, Second};
 use crate::slurm::desk::{SlurmAllocator, SlurmAnswer};
 use limits::{RunningSums, Test};
-use meshwork::alloc::shared::SharedGrant;
+use meshwork::alloc::shared::{NearGpus, SharedGrant};
 use parts::PartsDesk;
 use plan::{BackfillPlan, Planned, blocks_around};
 use priority::{FairTree, SeenBy};
@@ -163,7 +163,7 @@ impl<'a> Controller<'a> {
     pub(super) fn ask(&self, job: usize) -> SlurmAnswer {
         let request = &self.jobs[job].requests[0];
         if self.parts.is_some() {
-            let found = self.find(request, &self.no_nodes());
+            let found = self.place(job, request.partition, Second::MIN);
             let busy = SlurmAnswer::Wait(Wait::Nodes, SlurmMessage::Busy);
             return found.map_or(busy, SlurmAnswer::Nodes);
         }
@@ -178,6 +178,10 @@ impl<'a> Controller<'a> {
     /// Adds a job to the queue.
     pub(super) fn submit(&mut self, job: usize) {
         for request in 0..self.jobs[job].requests.len() {
+            let own = &self.jobs[job].requests[request];
+            if let (Some(desk), Some(parts)) = (&self.parts, &own.parts) {
+                desk.submit(own.partition, parts);
+            }
             let pair = self.pair(job, request, None);
             let place = self.pairs.partition_point(|own| own.before(&pair).is_lt());
             self.pairs.insert(place, pair);
@@ -234,6 +238,18 @@ impl<'a> Controller<'a> {
             self.release(job);
         }
         self.pairs = queue.0;
+    }
+
+    /// The weights that questions about parts of nodes have left.
+    pub(super) fn near(&self) -> Option<NearGpus> {
+        self.parts.as_ref().map(PartsDesk::near)
+    }
+
+    /// Sets the weights that questions about parts of nodes have left.
+    pub(super) fn set_near(&self, near: Option<NearGpus>) {
+        if let Some((desk, near)) = self.parts.as_ref().zip(near) {
+            desk.set_near(near);
+        }
     }
 
     /// The queue as it is, for [`retract`](Controller::retract).
@@ -345,6 +361,30 @@ impl<'a> Controller<'a> {
         closed
     }
 
+    /// Finds nodes as backfill does for a job that starts.
+    fn begin(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
+        match (&self.parts, &request.parts) {
+            (Some(desk), Some(parts)) => desk.begin(request.partition, parts, kept),
+            _ => self.find(request, kept),
+        }
+    }
+
+    /// Whether there are nodes now, without leaving a trace.
+    fn fits(&self, request: &ResolvedRequest, kept: &NodeSet) -> bool {
+        let near = self.near();
+        let fits = self.find(request, kept).is_some();
+        self.set_near(near);
+        fits
+    }
+
+    /// Finds nodes as the main scheduler does.
+    fn select(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
+        match (&self.parts, &request.parts) {
+            (Some(desk), Some(parts)) => desk.select(request.partition, parts, kept),
+            _ => self.find(request, kept),
+        }
+    }
+
     fn find(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
         if let Some(desk) = &self.parts {
             return desk.find(request.partition, request.parts.as_ref()?, kept);
@@ -379,7 +419,10 @@ impl<'a> Controller<'a> {
         let mut kept = self.closed(now);
         let request = self.request(job, partition);
         self.keep(job, now, (now, request.limit), &mut kept);
-        self.find(request, &kept)
+        let near = self.near();
+        let found = self.select(request, &kept);
+        self.set_near(near);
+        found
     }
 
     /// Whether the limits of a partition admit a job, and the partition gives out nodes.
@@ -448,7 +491,7 @@ impl<'a> Controller<'a> {
             let mut busy = kept.clone();
             busy.unite(&completing);
             self.keep(pair.job, now, (now, request.limit), &mut busy);
-            let found = if are_enough { self.find(&request, &busy) } else { None };
+            let found = if are_enough { self.select(&request, &busy) } else { None };
             // A job that is over its limits holds up nobody, if its partition has the nodes.
             let is_allowed = self.allows(pair.job, partition, Test::After);
             let found_or_over = found.is_some() || (are_enough && !is_allowed);
@@ -524,7 +567,7 @@ impl<'a> Controller<'a> {
         let mut fits: Vec<Option<bool>> = vec![None; self.kinds];
         let may_start = |fits: &mut Vec<Option<bool>>, pair: &Pair| {
             let request = &self.jobs[pair.job].requests[pair.request];
-            *fits[request.kind].get_or_insert_with(|| self.find(request, &closed).is_some())
+            *fits[request.kind].get_or_insert_with(|| self.fits(request, &closed))
         };
         // Reservations last for one pass, so behind the last job that may start none is needed.
         let is_wanted = |fits: &mut Vec<Option<bool>>, pair: &Pair| {
@@ -562,14 +605,14 @@ impl<'a> Controller<'a> {
             of_partition[partition] += 1;
             let is_allowed = is_allowed(Test::After);
             let fits =
-                *fits[request.kind].get_or_insert_with(|| self.find(&request, &closed).is_some());
+                *fits[request.kind].get_or_insert_with(|| self.fits(&request, &closed));
             let site = self.machine.site(&self.rules.partitions[partition].name);
             let reserved =
                 |from, kept: &mut NodeSet| self.keep(pair.job, now, (from, request.limit), kept);
             let planned = plan.plan(site, &request, self.parts.as_ref(), &reserved, |kept| {
                 let mut kept = kept.clone();
                 kept.unite(&closed);
-                if fits { self.find(&request, &kept) } else { None }
+                if fits { self.begin(&request, &kept) } else { None }
             });
             tested += usize::from(planned.is_some());
             // Limits on nodes are tested after these were found, so such a job counts as tested.
@@ -605,6 +648,9 @@ impl<'a> Controller<'a> {
             }
             if self.reserves_not(pair, now) {
                 continue;
+            }
+            if let Planned::Later(start, nodes) = &planned && std::env::var("DBG").is_ok() {
+                eprintln!("PLAN {now} {} {start} {}", self.stays[pair.job].id, self.machine.reading.hosts.listed(nodes));
             }
             if let Planned::Later(start, nodes) = planned {
                 plan.reserve(start, request.limit, &around(&nodes));

@@ -1,8 +1,9 @@
 //! Parts of nodes: what running jobs hold of nodes that they share, and what waiting jobs ask for.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use meshwork::alloc::shared::{Holdings, SharedGrant, SharedLookup, SharedRequest};
+use meshwork::alloc::shared::{Holdings, NearGpus, SharedGrant, SharedLookup, SharedRequest};
 use meshwork::geometry::NodeSet;
 
 use super::rules::SiteRules;
@@ -26,6 +27,8 @@ pub(super) struct PartsDesk {
     sites: Vec<SharedSite>,
     holdings: Holdings,
     held: BTreeMap<usize, Vec<SharedGrant>>,
+    /// The GPUs near jobs that were counted last, in questions that change nothing else.
+    near: RefCell<NearGpus>,
 }
 
 impl PartsDesk {
@@ -43,7 +46,8 @@ impl PartsDesk {
         let site = |own: &super::rules::PartitionRules| parts.get(&own.name).cloned();
         let sites: Vec<SharedSite> = rules.partitions.iter().map(site).collect::<Option<_>>()?;
         let holdings = Holdings::idle(&sites.first()?.machine);
-        Some(PartsDesk { sites, holdings, held: BTreeMap::new() })
+        let near = RefCell::new(NearGpus::none(&sites[0].machine));
+        Some(PartsDesk { sites, holdings, held: BTreeMap::new(), near })
     }
 
     /// What a job asks for in a partition; `None` if it could never start there.
@@ -61,6 +65,59 @@ impl PartsDesk {
                 .for_each(|node| named.insert(node));
         }
         Some(PartsRequest { lookup, named, processors: stay.processors })
+    }
+
+    /// The nodes that a job gets now beside those in `kept`, which Slurm takes as far as they are
+    /// in the partition; if it gets none, it asks whether it could ever start beside them.
+    pub(super) fn select(
+        &self,
+        partition: usize,
+        request: &PartsRequest,
+        kept: &NodeSet,
+    ) -> Option<NodeSet> {
+        self.near.borrow_mut().forget(request.lookup.pool());
+        let found = self.find(partition, request, kept);
+        if found.is_none() {
+            let mut open = request.named.clone();
+            open.subtract(kept);
+            self.ask_ever(partition, request, &open);
+        }
+        found
+    }
+
+    /// Notes that a job was submitted.
+    pub(super) fn submit(&self, partition: usize, request: &PartsRequest) {
+        self.near.borrow_mut().forget(request.lookup.pool());
+        self.ask_ever(partition, request, &request.named);
+    }
+
+    /// The nodes on which backfill starts a job beside those in `kept`, if it fits there.
+    pub(super) fn begin(
+        &self,
+        partition: usize,
+        request: &PartsRequest,
+        kept: &NodeSet,
+    ) -> Option<NodeSet> {
+        self.find(partition, request, kept)?;
+        let mut nodes = request.lookup.pool().clone();
+        nodes.subtract(kept);
+        self.near.borrow_mut().forget(&nodes);
+        self.find(partition, request, kept)
+    }
+
+    fn ask_ever(&self, partition: usize, request: &PartsRequest, open: &NodeSet) {
+        let machine = &self.sites[partition].machine;
+        request.lookup.ask_ever(machine, &self.holdings, open, &mut self.near.borrow_mut());
+    }
+
+    /// The weights of nodes that questions have left.
+    pub(super) fn near(&self) -> NearGpus {
+        self.near.borrow().clone()
+    }
+
+    /// Sets the weights of nodes.
+    pub(super) fn set_near(&self, near: NearGpus) {
+        *self.near.borrow_mut() = near;
     }
 
     /// The nodes that a job would get now beside those in `kept`.
@@ -81,7 +138,8 @@ impl PartsDesk {
         request: &PartsRequest,
         open: &NodeSet,
     ) -> Option<Vec<SharedGrant>> {
-        request.lookup.find(&self.sites[partition].machine, &self.holdings, open)
+        let near = &mut self.near.borrow_mut();
+        request.lookup.find(&self.sites[partition].machine, &self.holdings, open, near)
     }
 
     fn nodes_of(&self, grants: &[SharedGrant]) -> NodeSet {
@@ -99,12 +157,15 @@ impl PartsDesk {
         nodes: &NodeSet,
     ) {
         let is_whole = |grants: &Vec<SharedGrant>| self.nodes_of(grants) == *nodes;
+        let near = self.near();
+        self.near.borrow_mut().forget(request.lookup.pool());
         let grants = self.grants(partition, request, &request.named).filter(is_whole);
         let grants = grants.or_else(|| self.grants(partition, request, nodes).filter(is_whole));
         let machine = &self.sites[partition].machine;
         let grants = grants.unwrap_or_else(|| {
             request.lookup.forced(machine, &self.holdings, nodes, request.processors)
         });
+        self.set_near(near);
         self.take(job, grants);
     }
 
@@ -171,7 +232,8 @@ impl<'a> PartsFuture<'a> {
     /// The nodes that the job would get.
     pub(super) fn find(&self) -> Option<NodeSet> {
         let machine = &self.desk.sites[self.partition].machine;
-        let grants = self.request.lookup.find(machine, &self.holdings, &self.open)?;
+        let near = &mut self.desk.near.borrow_mut();
+        let grants = self.request.lookup.find(machine, &self.holdings, &self.open, near)?;
         Some(self.desk.nodes_of(&grants))
     }
 }

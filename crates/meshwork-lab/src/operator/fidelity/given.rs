@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use meshwork::alloc::shared::NearGpus;
 use meshwork::geometry::NodeSet;
 
 use crate::operator::controller::cycles::Cycles;
@@ -66,6 +67,13 @@ struct Order {
     all_back: [bool; 2],
     /// Events for which it is the other way round from a cycle on.
     moved: Vec<(usize, usize)>,
+}
+
+/// What the cycles of a second do in some order.
+struct Tried {
+    decided: Vec<(StartedBy, Start)>,
+    /// The weights of nodes that they leave.
+    near: Option<NearGpus>,
 }
 
 /// A cycle: whose it is, whether it considers the whole queue, and its recorded starts.
@@ -248,10 +256,10 @@ impl<'a> Given<'a> {
         let are_two = runs_main && runs_backfill;
         let orders = self.orders(at, &unclear, are_two, recorded.is_empty());
         let perfect = UNWANTED + 2 * FOUND * recorded.len();
-        let mut best: Option<(usize, Order, Vec<(StartedBy, Start)>)> = None;
+        let mut best: Option<(usize, Order, Tried)> = None;
         for order in orders {
             let tried = self.try_order(at, &order, &unclear, &cycles(order.main_first), recorded);
-            let score = self.score(recorded, &tried);
+            let score = self.score(recorded, &tried.decided);
             if best.as_ref().is_none_or(|own| score > own.0) {
                 best = Some((score, order, tried));
             }
@@ -260,7 +268,7 @@ impl<'a> Given<'a> {
             }
         }
         let Some(best) = best else { return };
-        let (order, decided) = match self.controller.shares_nodes() && best.0 < perfect {
+        let (order, Tried { decided, near }) = match self.controller.shares_nodes() && best.0 < perfect {
             true => self.move_events(at, best, &unclear, &cycles, recorded),
             false => (best.1, best.2),
         };
@@ -273,6 +281,7 @@ impl<'a> Given<'a> {
             happened.insert(own);
         }
         self.settle(at, recorded, &decided);
+        self.controller.set_near(near);
         if runs_main {
             self.cycles.ran_main(at as f64, is_full);
             self.controller.ran(false);
@@ -345,17 +354,18 @@ impl<'a> Given<'a> {
     fn move_events<'c>(
         &mut self,
         at: Second,
-        (mut score, mut order, mut decided): (usize, Order, Vec<(StartedBy, Start)>),
+        (mut score, mut order, mut best): (usize, Order, Tried),
         unclear: &[usize],
         cycles: &impl Fn(bool) -> Vec<Cycle<'c>>,
         recorded: &[usize],
-    ) -> (Order, Vec<(StartedBy, Start)>) {
+    ) -> (Order, Tried) {
         let cycles = cycles(order.main_first);
-        let is_end = |own: &&usize| matches!(self.events[**own].1, Event::End(_));
-        let ends: Vec<usize> = unclear.iter().filter(is_end).copied().collect();
-        let every = |cycle: usize, own: &[usize]| own.iter().map(|&own| (cycle, own)).collect();
-        let mut moves: Vec<Vec<(usize, usize)>> =
-            (0..cycles.len()).map(|cycle| every(cycle, &ends)).collect();
+        let is_end = |own: &usize| matches!(self.events[*own].1, Event::End(_));
+        let every = |cycle: usize| {
+            let ends = self.before(cycle, &order, unclear, &cycles).into_iter().filter(is_end);
+            ends.map(|own| (cycle, own)).collect()
+        };
+        let mut moves: Vec<Vec<(usize, usize)>> = (0..cycles.len()).map(every).collect();
         let single = |cycle| unclear.iter().map(move |&own| vec![(cycle, own)]);
         moves.extend((0..cycles.len()).flat_map(single));
         let mut left = MOST_MOVES;
@@ -363,19 +373,19 @@ impl<'a> Given<'a> {
             let before = score;
             for own in &moves {
                 if left == 0 {
-                    return (order, decided);
+                    return (order, best);
                 }
                 left -= 1;
                 let mut other = order.clone();
                 other.moved.extend(own);
                 let tried = self.try_order(at, &other, unclear, &cycles, recorded);
-                let found = self.score(recorded, &tried);
+                let found = self.score(recorded, &tried.decided);
                 if found > score {
-                    (score, order, decided) = (found, other, tried);
+                    (score, order, best) = (found, other, tried);
                 }
             }
             if score == before {
-                return (order, decided);
+                return (order, best);
             }
         }
     }
@@ -388,8 +398,8 @@ impl<'a> Given<'a> {
         unclear: &[usize],
         cycles: &[Cycle<'_>],
         recorded: &[usize],
-    ) -> Vec<(StartedBy, Start)> {
-        let queue = self.controller.queue();
+    ) -> Tried {
+        let (queue, near) = (self.controller.queue(), self.controller.near());
         let shares = order.ticked.then(|| self.controller.shares());
         if order.ticked {
             self.controller.tick(at);
@@ -433,11 +443,13 @@ impl<'a> Given<'a> {
         }
         self.controller.completing = self.controller.no_nodes();
         self.controller.retract(recorded, queue);
+        let left = self.controller.near();
+        self.controller.set_near(near);
         for (job, held) in ended.into_iter().rev() {
             self.controller.unend(job, held, at);
         }
         shares.into_iter().for_each(|own| self.controller.restore(own));
-        decided
+        Tried { decided, near: left }
     }
 
     /// How well decisions agree with the starts of a second.

@@ -313,12 +313,15 @@ impl<'a> Attempt<'a> {
 }
 
 /// Chooses the nodes of a job among the nodes of `pool` that are open to it.
+///
+/// Where several nodes may be taken, `weigh` sees what could be taken of each first.
 pub(super) fn choose(
     machine: &SharedMachine,
     needs: &Needs,
     holdings: &Holdings,
     pool: &NodeSet,
     is_open: impl Fn(u32) -> bool,
+    weigh: &mut dyn FnMut(u32, &mut Fit),
 ) -> Option<Chosen> {
     let least = least_free(machine, needs);
     let open = || holdings.with_free(least).filter(|&node| pool.contains(node) && is_open(node));
@@ -330,7 +333,8 @@ pub(super) fn choose(
     let mut attempt = Attempt::new(machine, needs, NodeSet::empty(machine.count()));
     attempt.slots = vec![u32::MAX; machine.count() as usize];
     for node in open() {
-        if let Some(fit) = Fit::new(machine, needs, node, holdings.of(node)) {
+        if let Some(mut fit) = Fit::new(machine, needs, node, holdings.of(node)) {
+            weigh(node, &mut fit);
             attempt.slots[node as usize] = attempt.fits.len() as u32;
             attempt.fits.push(fit);
             attempt.map.insert(node);

@@ -3,8 +3,10 @@
 use crate::geometry::NodeSet;
 
 use super::choose::choose;
+use super::cores::CoreSet;
+use super::fit::Fit;
 use super::give::give;
-use super::holdings::{Holdings, SharedGrant};
+use super::holdings::{Free, Holdings, SharedGrant};
 use super::machine::SharedMachine;
 use super::request::{Memory, Needs, SharedRequest, SocketOrder};
 
@@ -41,7 +43,7 @@ pub fn decide_shared(
     };
     let is_open =
         |node: u32| machine.up.contains(node) && is_available(machine, &needs, holdings, node);
-    if let Some(chosen) = choose(machine, &needs, holdings, &pool, is_open)
+    if let Some(chosen) = choose(machine, &needs, holdings, &pool, is_open, &mut |_, _| {})
         && let Some((tasks, grants)) = give(machine, &needs, request.order, holdings, &chosen)
     {
         return SharedDecision::Start { tasks, grants };
@@ -90,7 +92,7 @@ pub(super) fn is_ever(
     needs: &Needs,
     pool: &NodeSet,
 ) -> bool {
-    choose(machine, needs, holdings.without_jobs(), pool, |_| true).is_some()
+    choose(machine, needs, holdings.without_jobs(), pool, |_| true, &mut |_, _| {}).is_some()
 }
 
 /// The nodes that a job could ever have.
@@ -152,6 +154,33 @@ pub(super) fn is_available(
     }
 }
 
+/// The GPUs near a job that were counted last on each node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NearGpus(Vec<u8>);
+
+impl NearGpus {
+    /// A machine on which nothing was counted yet.
+    #[must_use]
+    pub fn none(machine: &SharedMachine) -> NearGpus {
+        NearGpus(vec![0; machine.count() as usize])
+    }
+
+    /// Forgets what was counted on some nodes.
+    pub fn forget(&mut self, nodes: &NodeSet) {
+        nodes.iter().for_each(|node| self.0[node as usize] = 0);
+    }
+
+    /// Counts the GPUs of a node, were all of its cores free.
+    fn note(&mut self, machine: &SharedMachine, needs: &Needs, node: u32, free: &Free) {
+        let kind = machine.node(node);
+        let count = kind.all_cores();
+        let free = Free { cores: CoreSet::full(count), core_count: count, ..*free };
+        if let Some(fit) = Fit::new(machine, needs, node, &free) {
+            self.0[node as usize] = fit.near();
+        }
+    }
+}
+
 /// A request looked up on a machine, for many questions about it.
 #[derive(Clone, Debug)]
 pub struct SharedLookup {
@@ -204,6 +233,9 @@ impl SharedLookup {
 
     /// The parts of nodes that the job gets, of those in `open` that are up; `None` if it waits.
     ///
+    /// Slurm 22.05 keeps the weights of nodes from one question to the next: jobs with GPUs write
+    /// `near`, and others read it.
+    ///
     /// # Complexity
     /// That of [`decide_shared`], without its question about the empty machine.
     #[must_use]
@@ -212,6 +244,7 @@ impl SharedLookup {
         machine: &SharedMachine,
         holdings: &Holdings,
         open: &NodeSet,
+        near: &mut NearGpus,
     ) -> Option<Vec<SharedGrant>> {
         let Wanted { needs, pool } = &self.wanted;
         let is_open = |node: u32| {
@@ -219,8 +252,39 @@ impl SharedLookup {
                 && machine.up.contains(node)
                 && is_available(machine, needs, holdings, node)
         };
-        let chosen = choose(machine, needs, holdings, pool, is_open)?;
+        if machine.params.is_older && needs.gpus.is_some() {
+            // It looks whether all cores would suffice before it looks at the free ones.
+            for node in pool.iter().filter(|&node| is_open(node)) {
+                near.note(machine, needs, node, holdings.of(node));
+            }
+        }
+        let mut weigh = |node: u32, fit: &mut Fit| match needs.gpus {
+            Some(_) => near.0[node as usize] = fit.near(),
+            None => fit.set_near(near.0[node as usize]),
+        };
+        let mut keep = |_: u32, _: &mut Fit| {};
+        let weigh: &mut dyn FnMut(u32, &mut Fit) =
+            if machine.params.is_older { &mut weigh } else { &mut keep };
+        let chosen = choose(machine, needs, holdings, pool, is_open, weigh)?;
         give(machine, needs, self.order, holdings, &chosen).map(|(_, grants)| grants)
+    }
+
+    /// Writes the weights as a question whether the job could ever start does, if only the nodes in
+    /// `open` are looked at.
+    pub fn ask_ever(
+        &self,
+        machine: &SharedMachine,
+        holdings: &Holdings,
+        open: &NodeSet,
+        near: &mut NearGpus,
+    ) {
+        let Wanted { needs, pool } = &self.wanted;
+        let idle = holdings.without_jobs();
+        if machine.params.is_older && needs.gpus.is_some() {
+            for node in pool.iter().filter(|&node| open.contains(node)) {
+                near.note(machine, needs, node, idle.of(node));
+            }
+        }
     }
 
     /// Parts of given nodes for a job that has a number of CPUs there, as far as they are free.

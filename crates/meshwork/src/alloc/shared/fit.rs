@@ -192,6 +192,16 @@ impl Fit {
         Some(fit)
     }
 
+    /// The near GPUs in its weight.
+    pub(super) fn near(&self) -> u8 {
+        0xff - (self.weight & 0xff) as u8
+    }
+
+    /// Sets the near GPUs in its weight.
+    pub(super) fn set_near(&mut self, near: u8) {
+        self.weight = self.weight & !0xff | u64::from(0xff - near);
+    }
+
     /// Sets the GPUs that the job could use, and the weight.
     fn limit_gpus(
         &mut self,
