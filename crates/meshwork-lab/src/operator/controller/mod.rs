@@ -179,7 +179,7 @@ impl<'a> Controller<'a> {
     pub(super) fn submit(&mut self, job: usize) {
         for request in 0..self.jobs[job].requests.len() {
             let own = &self.jobs[job].requests[request];
-            if let (Some(desk), Some(parts)) = (&self.parts, &own.parts) {
+            if let (Some(desk), Some(parts)) = (&mut self.parts, &own.parts) {
                 desk.submit(own.partition, parts);
             }
             let pair = self.pair(job, request, None);
@@ -243,6 +243,11 @@ impl<'a> Controller<'a> {
     /// The weights that questions about parts of nodes have left.
     pub(super) fn near(&self) -> Option<NearGpus> {
         self.parts.as_ref().map(PartsDesk::near)
+    }
+
+    /// Leaves the weights as if the last job with GPUs or without any were submitted just now.
+    pub(super) fn submit_again(&mut self, with_gpus: bool) {
+        self.parts.iter_mut().for_each(|desk| desk.submit_again(with_gpus));
     }
 
     /// Sets the weights that questions about parts of nodes have left.
@@ -606,6 +611,7 @@ impl<'a> Controller<'a> {
             let is_allowed = is_allowed(Test::After);
             let fits =
                 *fits[request.kind].get_or_insert_with(|| self.fits(&request, &closed));
+            if std::env::var("DBG").is_ok() { eprintln!("TEST {now} {}", self.stays[pair.job].id); }
             let site = self.machine.site(&self.rules.partitions[partition].name);
             let reserved =
                 |from, kept: &mut NodeSet| self.keep(pair.job, now, (from, request.limit), kept);

@@ -29,6 +29,8 @@ pub(super) struct PartsDesk {
     held: BTreeMap<usize, Vec<SharedGrant>>,
     /// The GPUs near jobs that were counted last, in questions that change nothing else.
     near: RefCell<NearGpus>,
+    /// The last submitted jobs that ask for GPUs, and for none, with their partitions.
+    last: [Option<(usize, PartsRequest)>; 2],
 }
 
 impl PartsDesk {
@@ -47,7 +49,7 @@ impl PartsDesk {
         let sites: Vec<SharedSite> = rules.partitions.iter().map(site).collect::<Option<_>>()?;
         let holdings = Holdings::idle(&sites.first()?.machine);
         let near = RefCell::new(NearGpus::none(&sites[0].machine));
-        Some(PartsDesk { sites, holdings, held: BTreeMap::new(), near })
+        Some(PartsDesk { sites, holdings, held: BTreeMap::new(), near, last: [None, None] })
     }
 
     /// What a job asks for in a partition; `None` if it could never start there.
@@ -86,9 +88,17 @@ impl PartsDesk {
     }
 
     /// Notes that a job was submitted.
-    pub(super) fn submit(&self, partition: usize, request: &PartsRequest) {
+    pub(super) fn submit(&mut self, partition: usize, request: &PartsRequest) {
         self.near.borrow_mut().forget(request.lookup.pool());
         self.ask_ever(partition, request, &request.named);
+        self.last[usize::from(request.lookup.asks_for_gpus())] = Some((partition, request.clone()));
+    }
+
+    /// Leaves the weights as if the last job with GPUs or without any were submitted just now.
+    pub(super) fn submit_again(&mut self, with_gpus: bool) {
+        if let Some((partition, request)) = self.last[usize::from(with_gpus)].clone() {
+            self.submit(partition, &request);
+        }
     }
 
     /// The nodes on which backfill starts a job beside those in `kept`, if it fits there.
@@ -98,7 +108,14 @@ impl PartsDesk {
         request: &PartsRequest,
         kept: &NodeSet,
     ) -> Option<NodeSet> {
-        self.find(partition, request, kept)?;
+        let dbg = self.near();
+        let stale = self.find(partition, request, kept);
+        if std::env::var("DBG").is_ok() {
+            let mut used: BTreeMap<u32, (u32, u64)> = BTreeMap::new();
+            for g in self.held.values().flatten() { let u = used.entry(g.node).or_default(); u.0 += g.cores.count(); u.1 += g.memory; }
+            eprintln!("BEGIN p{} kept {} stale {:?} near {:?} used {:?}", request.processors, self.sites[0].hosts.listed(kept), stale.as_ref().map(|s| self.sites[0].hosts.listed(s)), dbg, used);
+        }
+        stale?;
         let mut nodes = request.lookup.pool().clone();
         nodes.subtract(kept);
         self.near.borrow_mut().forget(&nodes);

@@ -67,6 +67,8 @@ struct Order {
     all_back: [bool; 2],
     /// Events for which it is the other way round from a cycle on.
     moved: Vec<(usize, usize)>,
+    /// Before which cycle the last job with GPUs, or without any, was submitted.
+    last_submitted: Vec<(usize, bool)>,
 }
 
 /// What the cycles of a second do in some order.
@@ -268,10 +270,19 @@ impl<'a> Given<'a> {
             }
         }
         let Some(best) = best else { return };
+        let dbg = best.0;
         let (order, Tried { decided, near }) = match self.controller.shares_nodes() && best.0 < perfect {
             true => self.move_events(at, best, &unclear, &cycles, recorded),
             false => (best.1, best.2),
         };
+        if std::env::var("DBG").is_ok() && !recorded.is_empty() {
+            let sc = self.score(recorded, &decided);
+            let names: Vec<String> = unclear.iter().map(|e| format!("{:?}{}", self.events[*e].1, match self.events[*e].1 { Event::End(j)|Event::Cancel(j)|Event::Queue(j) => self.stays[j].id.clone()})).collect();
+            let b: Vec<usize> = self.before(cycles(order.main_first).len()-1, &order, &unclear, &cycles(order.main_first));
+            let bn: Vec<String> = b.iter().map(|e| match self.events[*e].1 { Event::End(j)|Event::Cancel(j)|Event::Queue(j) => self.stays[j].id.clone()}).collect();
+            let extra: Vec<String> = decided.iter().map(|(by,s)| format!("{:?} {} {}", by, self.stays[s.job].id, s.nodes.is_some())).filter(|_|true).collect();
+            eprintln!("ORDER {at} perfect {perfect} base {dbg} score {sc} {order:?} unclear {names:?} before {bn:?} decided {extra:?} completing {}", self.completing.len());
+        }
         if order.ticked {
             self.compute_priorities();
         }
@@ -297,7 +308,7 @@ impl<'a> Given<'a> {
     /// starts only one in which nothing of that second has happened before.
     fn orders(&self, at: Second, unclear: &[usize], are_two: bool, is_quiet: bool) -> Vec<Order> {
         let first =
-            Order { main_first: true, ticked: false, all: [false; 2], all_back: [false; 2], moved: Vec::new() };
+            Order { main_first: true, ticked: false, all: [false; 2], all_back: [false; 2], moved: Vec::new(), last_submitted: Vec::new() };
         if is_quiet {
             return vec![first];
         }
@@ -311,8 +322,7 @@ impl<'a> Given<'a> {
                 for &all in either(!unclear.is_empty()).iter().filter(|own| **own != [true, false])
                 {
                     for &all_back in either(is_completing) {
-                        let moved = Vec::new();
-                        orders.push(Order { main_first, ticked, all, all_back, moved });
+                        orders.push(Order { main_first, ticked, all, all_back, ..first.clone() });
                     }
                 }
             }
@@ -371,13 +381,16 @@ impl<'a> Given<'a> {
         let mut left = MOST_MOVES;
         loop {
             let before = score;
-            for own in &moves {
+            let submitted = (0..cycles.len()).flat_map(|cycle| [(cycle, false), (cycle, true)]);
+            let moved = moves.iter().map(|own| (&own[..], None));
+            for (own, submitted) in moved.chain(submitted.map(|own| (&[][..], Some(own)))) {
                 if left == 0 {
                     return (order, best);
                 }
                 left -= 1;
                 let mut other = order.clone();
                 other.moved.extend(own);
+                other.last_submitted.extend(submitted);
                 let tried = self.try_order(at, &other, unclear, &cycles, recorded);
                 let found = self.score(recorded, &tried.decided);
                 if found > score {
@@ -422,6 +435,9 @@ impl<'a> Given<'a> {
                     Event::Cancel(job) => self.controller.withdraw(job),
                     Event::Queue(job) => self.submit(job),
                 }
+            }
+            for (_, with_gpus) in order.last_submitted.iter().filter(|own| own.0 == cycle) {
+                self.controller.submit_again(*with_gpus);
             }
             for nodes in starts.iter().filter_map(|own| self.nodes[*own].as_ref()) {
                 completing.subtract(nodes);

@@ -225,6 +225,12 @@ impl SharedLookup {
         self.wanted.needs.min_nodes
     }
 
+    /// Whether the job asks for GPUs.
+    #[must_use]
+    pub fn asks_for_gpus(&self) -> bool {
+        self.wanted.needs.gpus.is_some()
+    }
+
     /// Whether the job gets whole nodes.
     #[must_use]
     pub fn takes_whole_nodes(&self) -> bool {
