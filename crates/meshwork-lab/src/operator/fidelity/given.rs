@@ -157,10 +157,26 @@ impl<'a> Given<'a> {
             while self.tick < at {
                 self.compute_priorities();
             }
-            let recorded = self.starts.get(&at).cloned().unwrap_or_default();
+            let mut recorded = self.starts.get(&at).cloned().unwrap_or_default();
             let within = self.events[next..].iter().take_while(|own| own.0 == at).count();
             let before = self.found.len();
+            let mut submitted = Vec::new();
+            if self.controller.shares_nodes() {
+                let is_at_once = |job: &usize| self.is_at_once(*job);
+                submitted = recorded.extract_if(.., |job| is_at_once(job)).collect();
+                for event in next..next + within {
+                    if let Event::Queue(job) = self.events[event].1
+                        && submitted.contains(&job)
+                    {
+                        happened.insert(event);
+                    }
+                }
+                submitted.retain(|&job| !self.start_at_once(job, at, false));
+            }
             self.second(at, &recorded, next..next + within, &mut happened);
+            for job in submitted {
+                self.start_at_once(job, at, true);
+            }
             if self.found.len() / REPORT_EVERY > before / REPORT_EVERY {
                 report(self.found.len());
             }
@@ -178,6 +194,29 @@ impl<'a> Given<'a> {
         let one =
             |(stay, (by, nodes))| PredictedStart { stay, by, predicted: predicted[stay], nodes };
         found.into_iter().map(one).collect()
+    }
+
+    /// Whether no scheduler has started a job, but its submission.
+    fn is_at_once(&self, job: usize) -> bool {
+        let stay = &self.stays[job];
+        stay.by == StartedBy::Unknown && stay.start == stay.queued()
+    }
+
+    /// Starts a job at its submission, at the latest or if that gives its recorded nodes; returns
+    /// whether it starts.
+    fn start_at_once(&mut self, job: usize, at: Second, is_last: bool) -> bool {
+        let partition = self.controller.partition_of(job);
+        let nodes = self.controller.place(job, partition, at);
+        let starts = is_last || nodes.is_some() && nodes == self.nodes[job];
+        if starts {
+            self.predicted[job] = nodes.is_some().then_some(at);
+            self.found.insert(job, (StartedBy::Unknown, nodes));
+            if let Some(own) = self.nodes[job].clone() {
+                self.controller.start(job, partition, own, at);
+            }
+            self.cycles.change(true);
+        }
+        starts
     }
 
     fn compute_priorities(&mut self) {
