@@ -510,7 +510,7 @@ fn leave_out_small(
         let fit = attempt.fit(node);
         u64::from(fit.cpus) + if counts { fit.gpus } else { 0 }
     };
-    let mut try_on = |attempt: &mut Attempt<'_>, left: &NodeSet| {
+    let try_on = |attempt: &mut Attempt<'_>, left: &NodeSet| {
         attempt.nodes_left = most_nodes;
         attempt.limit_first();
         attempt.map.copy_from(left);
