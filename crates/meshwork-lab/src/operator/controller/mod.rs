@@ -611,7 +611,6 @@ impl<'a> Controller<'a> {
             let is_allowed = is_allowed(Test::After);
             let fits =
                 *fits[request.kind].get_or_insert_with(|| self.fits(&request, &closed));
-            if std::env::var("DBG").is_ok() { eprintln!("TEST {now} {}", self.stays[pair.job].id); }
             let site = self.machine.site(&self.rules.partitions[partition].name);
             let reserved =
                 |from, kept: &mut NodeSet| self.keep(pair.job, now, (from, request.limit), kept);
@@ -654,9 +653,6 @@ impl<'a> Controller<'a> {
             }
             if self.reserves_not(pair, now) {
                 continue;
-            }
-            if let Planned::Later(start, nodes) = &planned && std::env::var("DBG").is_ok() {
-                eprintln!("PLAN {now} {} {start} {}", self.stays[pair.job].id, self.machine.reading.hosts.listed(nodes));
             }
             if let Planned::Later(start, nodes) = planned {
                 plan.reserve(start, request.limit, &around(&nodes));

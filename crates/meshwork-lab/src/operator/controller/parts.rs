@@ -108,14 +108,7 @@ impl PartsDesk {
         request: &PartsRequest,
         kept: &NodeSet,
     ) -> Option<NodeSet> {
-        let dbg = self.near();
-        let stale = self.find(partition, request, kept);
-        if std::env::var("DBG").is_ok() {
-            let mut used: BTreeMap<u32, (u32, u64)> = BTreeMap::new();
-            for g in self.held.values().flatten() { let u = used.entry(g.node).or_default(); u.0 += g.cores.count(); u.1 += g.memory; }
-            eprintln!("BEGIN p{} kept {} stale {:?} near {:?} used {:?}", request.processors, self.sites[0].hosts.listed(kept), stale.as_ref().map(|s| self.sites[0].hosts.listed(s)), dbg, used);
-        }
-        stale?;
+        self.find(partition, request, kept)?;
         let mut nodes = request.lookup.pool().clone();
         nodes.subtract(kept);
         self.near.borrow_mut().forget(&nodes);

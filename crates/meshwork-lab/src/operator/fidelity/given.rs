@@ -313,19 +313,10 @@ impl<'a> Given<'a> {
             }
         }
         let Some(best) = best else { return };
-        let dbg = best.0;
         let (order, Tried { decided, near }) = match self.controller.shares_nodes() && best.0 < perfect {
             true => self.move_events(at, best, &unclear, &cycles, recorded),
             false => (best.1, best.2),
         };
-        if std::env::var("DBG").is_ok() && !recorded.is_empty() {
-            let sc = self.score(recorded, &decided);
-            let names: Vec<String> = unclear.iter().map(|e| format!("{:?}{}", self.events[*e].1, match self.events[*e].1 { Event::End(j)|Event::Cancel(j)|Event::Queue(j) => self.stays[j].id.clone()})).collect();
-            let b: Vec<usize> = self.before(cycles(order.main_first).len()-1, &order, &unclear, &cycles(order.main_first));
-            let bn: Vec<String> = b.iter().map(|e| match self.events[*e].1 { Event::End(j)|Event::Cancel(j)|Event::Queue(j) => self.stays[j].id.clone()}).collect();
-            let extra: Vec<String> = decided.iter().map(|(by,s)| format!("{:?} {} {}", by, self.stays[s.job].id, s.nodes.is_some())).filter(|_|true).collect();
-            eprintln!("ORDER {at} perfect {perfect} base {dbg} score {sc} {order:?} unclear {names:?} before {bn:?} decided {extra:?} completing {}", self.completing.len());
-        }
         if order.ticked {
             self.compute_priorities();
         }
