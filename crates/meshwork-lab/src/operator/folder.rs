@@ -15,7 +15,7 @@ use crate::slurm::conf;
 use crate::slurm::desk::SlurmRequest;
 use crate::slurm::finding::LintFindings;
 use crate::slurm::hostlist;
-use crate::slurm::shared::{SharedSite, gres};
+use crate::slurm::shared::{SharedSite, gres, options};
 use crate::slurm::site::{self, Reading, SlurmFiles, SlurmSite};
 use crate::slurm::topology::{SlurmTopology, build};
 
@@ -234,6 +234,15 @@ impl SlurmMachine {
             names.map(site).collect::<Result<BTreeMap<_, _>, String>>().map(Arc::new)
         };
         self.parts.get_or_init(read).clone()
+    }
+
+    /// Whether the options by which a job asks for parts of nodes can be read.
+    #[must_use]
+    pub fn reads_options(&self, stay: &JobRecord) -> bool {
+        let name = stay.partition.split(',').next().unwrap_or_default();
+        let parts = self.parts().ok();
+        let site = parts.as_ref().and_then(|parts| parts.get(name).or(parts.values().next()));
+        site.is_none_or(|site| options::read(&stay.options, site).is_ok())
     }
 
     /// A copy with another topology of the same name; `None` if Slurm would not start with it.

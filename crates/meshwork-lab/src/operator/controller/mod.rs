@@ -609,8 +609,7 @@ impl<'a> Controller<'a> {
             *user += 1;
             of_partition[partition] += 1;
             let is_allowed = is_allowed(Test::After);
-            let fits =
-                *fits[request.kind].get_or_insert_with(|| self.fits(&request, &closed));
+            let fits = *fits[request.kind].get_or_insert_with(|| self.fits(&request, &closed));
             let site = self.machine.site(&self.rules.partitions[partition].name);
             let reserved =
                 |from, kept: &mut NodeSet| self.keep(pair.job, now, (from, request.limit), kept);
@@ -769,5 +768,98 @@ mod tests {
             own("5", 1, "q"),
         ];
         assert_eq!(passes(&machine, &jobs)[0], [(0, 0), (2, 0)]);
+    }
+
+    /// A flat machine of four nodes of 2 x 4 cores, the last two with GPUs, on which jobs share nodes.
+    fn shared(partitions: &str) -> SlurmMachine {
+        let node = "CPUs=8 SocketsPerBoard=2 CoresPerSocket=4 RealMemory=16000";
+        let conf = format!(
+            "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\nDefMemPerCPU=1000\n\
+             NodeName=n[0-1] {node}\nNodeName=n[2-3] {node} Gres=gpu:2\n{partitions}"
+        );
+        let gres = "NodeName=n[2-3] Name=gpu File=/dev/g[0-1]\n";
+        let texts = [("topology.yaml", FLAT), ("slurm.conf", &conf), ("gres.conf", gres)];
+        let texts = texts.map(|(name, text)| (PathBuf::from(name), text.to_owned()));
+        let mut machine = SlurmMachine::made(texts.to_vec()).unwrap();
+        machine.fit_single_nodes(true);
+        machine
+    }
+
+    /// A job for parts of nodes.
+    fn part(id: &str, partition: &str, processors: u32, options: &str) -> JobRecord {
+        JobRecord {
+            processors,
+            options: options.to_owned(),
+            exclusive: options.contains("--exclusive"),
+            ..job(id, partition, 1)
+        }
+    }
+
+    /// The starts of a main and then a backfill pass, as lists of nodes.
+    fn places(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<(usize, String)>; 2] {
+        let rules = SiteRules::of(machine);
+        let mut controller = Controller::new(machine, &rules, jobs);
+        (0..jobs.len()).for_each(|own| controller.submit(own));
+        let listed = |nodes: &NodeSet| machine.reading.hosts.listed(nodes);
+        let of = |starts: Vec<Start>| {
+            starts.iter().map(|own| (own.job, listed(own.nodes.as_ref().unwrap()))).collect()
+        };
+        let main = of(controller.main(100, false, None));
+        [main, of(controller.backfill(100, None))]
+    }
+
+    #[test]
+    fn jobs_take_cores_memory_and_gpus() {
+        let machine = shared("PartitionName=p Nodes=n[0-3] Default=YES\n");
+        // The second and third lack memory and GPUs where there are cores; the best fit is taken.
+        let jobs = [
+            part("1", "p", 2, "-n2 --mem=12000"),
+            part("2", "p", 2, "-n2 --mem=6000"),
+            part("3", "p", 1, "-n1 --gres=gpu:2"),
+            part("4", "p", 1, "-n1"),
+            part("5", "p", 12, "-n12"),
+        ];
+        let [main, _] = places(&machine, &jobs);
+        let nodes: Vec<&str> = main.iter().map(|own| own.1.as_str()).collect();
+        assert_eq!(nodes, ["n0", "n1", "n2", "n0", "n[1-2]"]);
+    }
+
+    #[test]
+    fn a_job_that_waits_for_gpus_keeps_its_partition_and_plans_whole_nodes() {
+        let machine =
+            shared("PartitionName=p Nodes=n[0-3] Default=YES\nPartitionName=gpu Nodes=n[2-3]\n");
+        let long = |stay: JobRecord| JobRecord { limit: Some(600), ..stay };
+        let jobs = [
+            part("1", "gpu", 1, "-n1 --gres=gpu:2"),
+            part("2", "gpu", 1, "-n1 --gres=gpu:1"),
+            part("3", "gpu", 2, "-n1 -c2 --gres=gpu:2"),
+            part("4", "p", 16, "-N2 --exclusive"),
+            long(part("5", "p", 1, "-n1")),
+            part("6", "p", 1, "-n1"),
+        ];
+        let [main, backfill] = places(&machine, &jobs);
+        // The third job waits for the first, and takes n[2-3] from all others in the main pass.
+        let starts = |own: &[(usize, String)]| -> Vec<(usize, String)> { own.to_vec() };
+        let of = |job: usize, nodes: &str| (job, nodes.to_owned());
+        assert_eq!(starts(&main), [of(0, "n2"), of(1, "n3"), of(3, "n[0-1]")]);
+        // Its plan takes the whole of n2 from a minute on, which only the short job can leave.
+        assert_eq!(starts(&backfill), [of(4, "n3"), of(5, "n2")]);
+    }
+
+    #[test]
+    fn weights_of_a_plan_outlast_it() {
+        let machine =
+            shared("PartitionName=p Nodes=n[0-3] Default=YES\nPartitionName=gpu Nodes=n[2-3]\n");
+        let rules = SiteRules::of(&machine);
+        let jobs = [part("1", "gpu", 1, "-n1 --gres=gpu:1"), part("2", "p", 1, "-n1")];
+        let mut controller = Controller::new(&machine, &rules, &jobs);
+        controller.submit(0);
+        let none = controller.no_nodes();
+        let request = controller.jobs[1].requests[0].clone();
+        // Nodes with GPUs are lighter until a job without any is submitted or started.
+        let asked = |controller: &Controller<'_>| controller.find(&request, &none).unwrap().first();
+        assert_eq!(asked(&controller), Some(2));
+        controller.submit(1);
+        assert_eq!(asked(&controller), Some(0));
     }
 }

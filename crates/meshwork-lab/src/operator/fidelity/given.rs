@@ -313,10 +313,11 @@ impl<'a> Given<'a> {
             }
         }
         let Some(best) = best else { return };
-        let (order, Tried { decided, near }) = match self.controller.shares_nodes() && best.0 < perfect {
-            true => self.move_events(at, best, &unclear, &cycles, recorded),
-            false => (best.1, best.2),
-        };
+        let (order, Tried { decided, near }) =
+            match self.controller.shares_nodes() && best.0 < perfect {
+                true => self.move_events(at, best, &unclear, &cycles, recorded),
+                false => (best.1, best.2),
+            };
         if order.ticked {
             self.compute_priorities();
         }
@@ -341,8 +342,14 @@ impl<'a> Given<'a> {
     /// The orders in which the cycles of a second and its events may have come; without recorded
     /// starts only one in which nothing of that second has happened before.
     fn orders(&self, at: Second, unclear: &[usize], are_two: bool, is_quiet: bool) -> Vec<Order> {
-        let first =
-            Order { main_first: true, ticked: false, all: [false; 2], all_back: [false; 2], moved: Vec::new(), last_submitted: Vec::new() };
+        let first = Order {
+            main_first: true,
+            ticked: false,
+            all: [false; 2],
+            all_back: [false; 2],
+            moved: Vec::new(),
+            last_submitted: Vec::new(),
+        };
         if is_quiet {
             return vec![first];
         }

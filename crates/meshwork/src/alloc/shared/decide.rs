@@ -326,7 +326,9 @@ impl SharedLookup {
                 Memory::Cpu(each) => each.saturating_mul(u64::from(own.count() * kind.threads)),
                 Memory::Node(0) => kind.memory,
                 Memory::Node(all) => all,
-                Memory::Gpu => needs.gpus.map_or(0, |own| own.memory * u64::from(gpus.count_ones())),
+                Memory::Gpu => {
+                    needs.gpus.map_or(0, |own| own.memory * u64::from(gpus.count_ones()))
+                }
             };
             let left = kind.memory.saturating_sub(free.memory_used);
             let memory = if machine.params.memory { memory.min(left) } else { 0 };
