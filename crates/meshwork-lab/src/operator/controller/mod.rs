@@ -811,7 +811,8 @@ mod tests {
     #[test]
     fn jobs_take_cores_memory_and_gpus() {
         let machine = shared("PartitionName=p Nodes=n[0-3] Default=YES\n");
-        // The second and third lack memory and GPUs where there are cores; the best fit is taken.
+        // The second and third lack memory and GPUs where there are cores. The fourth takes the node
+        // that fits best, and the fifth what memory leaves of three.
         let jobs = [
             part("1", "p", 2, "-n2 --mem=12000"),
             part("2", "p", 2, "-n2 --mem=6000"),
@@ -821,13 +822,15 @@ mod tests {
         ];
         let [main, _] = places(&machine, &jobs);
         let nodes: Vec<&str> = main.iter().map(|own| own.1.as_str()).collect();
-        assert_eq!(nodes, ["n0", "n1", "n2", "n0", "n[1-2]"]);
+        assert_eq!(nodes, ["n0", "n1", "n2", "n0", "n[0-2]"]);
     }
 
     #[test]
     fn a_job_that_waits_for_gpus_keeps_its_partition_and_plans_whole_nodes() {
-        let machine =
-            shared("PartitionName=p Nodes=n[0-3] Default=YES\nPartitionName=gpu Nodes=n[2-3]\n");
+        let machine = shared(
+            "SchedulerParameters=bf_resolution=10\n\
+             PartitionName=p Nodes=n[0-3] Default=YES\nPartitionName=gpu Nodes=n[2-3]\n",
+        );
         let long = |stay: JobRecord| JobRecord { limit: Some(600), ..stay };
         let jobs = [
             part("1", "gpu", 1, "-n1 --gres=gpu:2"),
@@ -835,15 +838,14 @@ mod tests {
             part("3", "gpu", 2, "-n1 -c2 --gres=gpu:2"),
             part("4", "p", 16, "-N2 --exclusive"),
             long(part("5", "p", 1, "-n1")),
-            part("6", "p", 1, "-n1"),
+            JobRecord { limit: Some(30), ..part("6", "p", 7, "-n1 -c7") },
         ];
         let [main, backfill] = places(&machine, &jobs);
         // The third job waits for the first, and takes n[2-3] from all others in the main pass.
-        let starts = |own: &[(usize, String)]| -> Vec<(usize, String)> { own.to_vec() };
         let of = |job: usize, nodes: &str| (job, nodes.to_owned());
-        assert_eq!(starts(&main), [of(0, "n2"), of(1, "n3"), of(3, "n[0-1]")]);
+        assert_eq!(main, [of(0, "n2"), of(1, "n3"), of(3, "n[0-1]")]);
         // Its plan takes the whole of n2 from a minute on, which only the short job can leave.
-        assert_eq!(starts(&backfill), [of(4, "n3"), of(5, "n2")]);
+        assert_eq!(backfill, [of(4, "n3"), of(5, "n2")]);
     }
 
     #[test]
