@@ -319,7 +319,7 @@ pub fn asked(stay: &JobRecord) -> SlurmRequest {
         .then(|| stay.processors.div_ceil(stay.nodes));
     SlurmRequest {
         wanted: NodeRequest {
-            nodes: stay.nodes,
+            nodes: stay.least.unwrap_or(stay.nodes),
             most: stay.nodes,
             segment: stay.segment,
             spread: stay.spread,

@@ -68,6 +68,10 @@ pub struct JobRecord {
     pub throttle: Option<u32>,
     /// The options that say which parts of nodes it asked for, as `salloc` takes them.
     pub options: String,
+    /// The number of nodes that would do, if it could have had fewer.
+    pub least: Option<u32>,
+    /// The seconds for which it was suspended.
+    pub suspended: Second,
     /// The last priority.
     pub priority: Option<i64>,
     /// The scheduler that started it.
@@ -123,6 +127,13 @@ impl JobRecord {
         self.eligible.or(self.submit)
     }
 
+    /// Whether it was ended from outside: its nodes come back when its processes are gone, and the
+    /// main scheduler runs then without delay.
+    #[must_use]
+    pub fn was_killed(&self) -> bool {
+        ["PREEMPTED", "REQUEUED", "CANCELLED", "NODE_FAIL"].contains(&self.state.as_str())
+    }
+
     /// Whether it was refused at submission: failed without a start.
     #[must_use]
     pub fn is_rejected(&self) -> bool {
@@ -137,7 +148,7 @@ pub struct History {
 }
 
 /// The columns of a history as a table.
-const COLUMNS: [&str; 33] = [
+const COLUMNS: [&str; 35] = [
     "id",
     "attempt",
     "user",
@@ -170,6 +181,8 @@ const COLUMNS: [&str; 33] = [
     "nice",
     "reservation",
     "throttle",
+    "min_nodes",
+    "suspended",
     "options",
 ];
 
@@ -234,7 +247,11 @@ impl History {
             cell(&mut text, &nice);
             cell(&mut text, &stay.reservation);
             let throttle = number(stay.throttle.map(i64::from)).unwrap_or_default();
-            let _ = write!(text, "{throttle},");
+            cell(&mut text, &throttle);
+            let least = number(stay.least.map(i64::from)).unwrap_or_default();
+            cell(&mut text, &least);
+            let suspended = number(Some(stay.suspended).filter(|&own| own != 0));
+            cell(&mut text, &suspended.unwrap_or_default());
             cell(&mut text, &stay.options);
             text.pop();
             text.push('\n');
@@ -323,6 +340,8 @@ impl History {
                 reservation: text("reservation"),
                 throttle: count("throttle")?,
                 options: text("options"),
+                least: count("min_nodes")?,
+                suspended: number("suspended")?.unwrap_or(0),
             });
         }
         Ok(History { stays })
@@ -355,6 +374,8 @@ mod tests {
             reservation: "night".to_owned(),
             throttle: Some(2),
             options: "-n2 --gpus=a,b".to_owned(),
+            least: Some(3),
+            suspended: 5,
             state: "COMPLETED".to_owned(),
             submit: Some(1),
             start: Some(-5),

@@ -10,6 +10,8 @@ pub(in crate::operator) struct Cycles {
     last_backfill: Option<f64>,
     /// Whether a job was submitted or ended since the main scheduler ran.
     news: bool,
+    /// Whether the main scheduler runs without delay.
+    urgent: bool,
     /// Whether anything has changed since backfill ran.
     changed: bool,
 }
@@ -20,6 +22,11 @@ impl Cycles {
         (self.news, self.changed) = (true, true);
     }
 
+    /// Notes that the processes of a killed job are gone.
+    pub(in crate::operator) fn killed(&mut self) {
+        self.urgent = true;
+    }
+
     /// Notes that jobs have started or priorities have moved, if they did.
     pub(in crate::operator) fn change(&mut self, changed: bool) {
         self.changed |= changed;
@@ -27,7 +34,8 @@ impl Cycles {
 
     /// When the main scheduler runs next after an event.
     pub(in crate::operator) fn main_at(&self, parameters: &SchedulerParameters) -> Option<f64> {
-        let last = self.last_main.map_or(f64::NEG_INFINITY, |last| last + parameters.main_delay);
+        let last = self.last_main.filter(|_| !self.urgent);
+        let last = last.map_or(f64::NEG_INFINITY, |last| last + parameters.main_delay);
         self.news.then_some(last)
     }
 
@@ -44,7 +52,7 @@ impl Cycles {
 
     /// Notes a cycle of the main scheduler; the first counts as one over the whole queue.
     pub(in crate::operator) fn ran_main(&mut self, at: f64, is_full: bool) {
-        (self.last_main, self.news) = (Some(at), false);
+        (self.last_main, self.news, self.urgent) = (Some(at), false, false);
         if is_full || self.last_full.is_none() {
             self.last_full = Some(at);
         }

@@ -15,6 +15,7 @@ pub mod rules;
 pub use replay::ControllerReplay;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use meshwork::alloc::listed::{SlurmMessage, Wait};
 use meshwork::geometry::NodeSet;
@@ -24,7 +25,7 @@ use super::history::{JobRecord, Second};
 use crate::slurm::desk::{SlurmAllocator, SlurmAnswer};
 use limits::{RunningSums, Test};
 use meshwork::alloc::shared::{NearGpus, SharedGrant};
-use parts::PartsDesk;
+use parts::{PartsDesk, PartsRequest};
 use plan::{BackfillPlan, Planned, blocks_around};
 use priority::{FairTree, SeenBy};
 use request::{ControlledJob, ResolvedRequest};
@@ -34,7 +35,8 @@ use rules::SiteRules;
 /// A waiting job in one of its partitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Pair {
-    tier: u32,
+    /// What comes before the priority: the tier of its partition, and whether it has a reservation.
+    standing: (u32, u32),
     priority: f64,
     rank: u64,
     job: usize,
@@ -44,8 +46,8 @@ struct Pair {
 
 impl Pair {
     fn before(&self, other: &Pair) -> std::cmp::Ordering {
-        let by_tier = other.tier.cmp(&self.tier);
-        by_tier
+        let by_standing = other.standing.cmp(&self.standing);
+        by_standing
             .then_with(|| other.priority.total_cmp(&self.priority))
             .then_with(|| self.rank.cmp(&other.rank))
     }
@@ -82,6 +84,11 @@ fn starts_here(recorded: &Recorded, job: usize, partition: usize) -> bool {
     recorded.get(&job).is_some_and(|own| own.0 == partition)
 }
 
+/// Whether a job is recorded to start in this pass in any partition.
+fn starts_at_once(recorded: Option<&Recorded>, job: usize) -> bool {
+    recorded.is_some_and(|own| own.contains_key(&job))
+}
+
 /// The state of a controller.
 pub(super) struct Controller<'a> {
     machine: &'a SlurmMachine,
@@ -97,9 +104,13 @@ pub(super) struct Controller<'a> {
     pub(super) running: BTreeMap<usize, Held>,
     /// Nodes without a job that are not given back yet.
     pub(super) completing: NodeSet,
+    /// Whether starts that are not recorded take no nodes in a pass with recorded ones.
+    pub(super) leaves_others: bool,
     sums: RunningSums,
     /// The running tasks of each array.
     tasks: BTreeMap<u64, u32>,
+    /// The schedulers that have had a task of each array in their queues.
+    arrays: BTreeMap<u64, SeenBy>,
     reserved: Vec<Reserved>,
     fair: FairTree,
     last_tick: Option<Second>,
@@ -134,8 +145,10 @@ impl<'a> Controller<'a> {
             seen: vec![SeenBy::default(); stays.len()],
             running: BTreeMap::new(),
             completing: NodeSet::empty(machine.reading.hosts.count()),
+            leaves_others: false,
             sums: RunningSums::default(),
             tasks: BTreeMap::new(),
+            arrays: BTreeMap::new(),
             reserved: reserved::of(machine, rules, stays),
             fair: FairTree::new(rules),
             last_tick: None,
@@ -170,6 +183,11 @@ impl<'a> Controller<'a> {
         self.desks[request.partition].ask(&request.asked)
     }
 
+    /// The place of a job in the queue; behind all if it is not in it.
+    pub(super) fn place_in_queue(&self, job: usize) -> usize {
+        self.pairs.iter().position(|own| own.job == job).unwrap_or(usize::MAX)
+    }
+
     /// Whether no partition could ever hold a job.
     pub(super) fn is_hopeless(&self, job: usize) -> bool {
         self.jobs[job].requests.iter().all(ResolvedRequest::is_hopeless)
@@ -177,12 +195,16 @@ impl<'a> Controller<'a> {
 
     /// Adds a job to the queue.
     pub(super) fn submit(&mut self, job: usize) {
+        // A task of an array that waits already is no newcomer.
+        let before = self.jobs[job].array.and_then(|(array, _)| self.arrays.get(&array).copied());
+        self.seen[job] = before.unwrap_or(self.seen[job]);
+        let tick = self.last_tick.filter(|_| before.is_some());
         for request in 0..self.jobs[job].requests.len() {
             let own = &self.jobs[job].requests[request];
             if let (Some(desk), Some(parts)) = (&mut self.parts, &own.parts) {
                 desk.submit(own.partition, parts);
             }
-            let pair = self.pair(job, request, None);
+            let pair = self.pair(job, request, tick);
             let place = self.pairs.partition_point(|own| own.before(&pair).is_lt());
             self.pairs.insert(place, pair);
         }
@@ -193,7 +215,14 @@ impl<'a> Controller<'a> {
         let partition = own.requests[request].partition;
         let (rules, seen) = (self.rules, self.seen[job]);
         let priority = priority::priority(rules, &self.fair, own, partition, tick, seen, self.size);
-        Pair { tier: self.rules.partitions[partition].tier, priority, rank: own.rank, job, request }
+        let tier = self.rules.partitions[partition].tier;
+        let is_reserved = u32::from(!own.reservation.is_empty());
+        // Whoever could preempt a job comes before it in any case.
+        let standing = match rules.preemption {
+            Some(rules::Preemption::Partitions) => (tier, is_reserved),
+            _ => (is_reserved, tier),
+        };
+        Pair { standing, priority, rank: own.rank, job, request }
     }
 
     /// Removes a waiting job from the queue.
@@ -310,6 +339,8 @@ impl<'a> Controller<'a> {
         for pair in &self.pairs {
             let seen = &mut self.seen[pair.job];
             *seen = SeenBy { any: true, backfill: seen.backfill || is_backfill };
+            let array = self.jobs[pair.job].array.filter(|_| self.stays[pair.job].attempt == 1);
+            array.into_iter().for_each(|own| _ = self.arrays.insert(own.0, *seen));
         }
     }
 
@@ -475,6 +506,15 @@ impl<'a> Controller<'a> {
             }
             let request = self.jobs[pair.job].requests[pair.request].clone();
             let partition = request.partition;
+            let fail = |failed: &mut [bool], kept: &mut NodeSet| {
+                kept.unite(&self.desks[partition].site().whole);
+                usize::from(!std::mem::replace(&mut failed[partition], true))
+            };
+            // Components of heterogeneous jobs are left to backfill.
+            if self.jobs[pair.job].group.is_some() && !starts_at_once(recorded, pair.job) {
+                open -= fail(&mut failed, &mut kept);
+                continue;
+            }
             considered[partition] += 1;
             if considered[partition] > part_depth {
                 continue;
@@ -484,7 +524,8 @@ impl<'a> Controller<'a> {
             if tested > depth.saturating_add(1) {
                 break;
             }
-            if failed[partition] || !self.is_admitted(pair, &request) {
+            let is_reserved = !self.jobs[pair.job].reservation.is_empty();
+            if failed[partition] && !is_reserved || !self.is_admitted(pair, &request) {
                 continue;
             }
             if !self.allows(pair.job, partition, Test::Before) {
@@ -518,9 +559,11 @@ impl<'a> Controller<'a> {
                         // It starts in another of its partitions.
                         Some(_) => {}
                         None => {
-                            let held = nodes.clone().into_iter();
-                            held.for_each(|nodes| self.hold(pair.job, partition, nodes, now));
-                            tried.push(pair.job);
+                            let held = nodes.clone().filter(|_| !self.leaves_others);
+                            if let Some(nodes) = held {
+                                self.hold(pair.job, partition, nodes, now);
+                                tried.push(pair.job);
+                            }
                             done.insert(pair.job);
                         }
                     }
@@ -534,12 +577,8 @@ impl<'a> Controller<'a> {
                     }
                     _ if are_enough && self.reserves_not(pair, now) => {}
                     // It is the reservation that lacks nodes, and not the partition.
-                    _ if are_enough && !self.jobs[pair.job].reservation.is_empty() => {}
-                    _ => {
-                        failed[partition] = true;
-                        open -= 1;
-                        kept.unite(&self.desks[partition].site().whole);
-                    }
+                    _ if are_enough && is_reserved => {}
+                    _ => open -= fail(&mut failed, &mut kept),
                 },
             }
         }
@@ -574,20 +613,38 @@ impl<'a> Controller<'a> {
             let request = &self.jobs[pair.job].requests[pair.request];
             *fits[request.kind].get_or_insert_with(|| self.fits(request, &closed))
         };
-        // Reservations last for one pass, so behind the last job that may start none is needed.
-        let is_wanted = |fits: &mut Vec<Option<bool>>, pair: &Pair| {
-            recorded.is_some_and(|own| own.contains_key(&pair.job)) || may_start(fits, pair)
-        };
-        let last = self.pairs.iter().rposition(|pair| is_wanted(&mut fits, pair));
-        let Some(last) = last else { return Vec::new() };
+        // The least limit and number of nodes of the jobs from each place on that may start now.
+        let mut least = vec![(Second::MAX, u32::MAX); self.pairs.len() + 1];
+        for (place, pair) in self.pairs.iter().enumerate().rev() {
+            let request = &self.jobs[pair.job].requests[pair.request];
+            let (limit, nodes) = least[place + 1];
+            least[place] = if recorded.is_some_and(|own| own.contains_key(&pair.job)) {
+                (0, 0)
+            } else if may_start(&mut fits, pair) {
+                (limit.min(request.limit), nodes.min(request.wanted().nodes))
+            } else {
+                (limit, nodes)
+            };
+        }
+        if least[0].1 == u32::MAX {
+            return Vec::new();
+        }
         let mut plan = self.plan(now, &closed);
+        let mut preemptable: BTreeMap<(usize, Option<usize>), NodeSet> = BTreeMap::new();
+        // The components that could start now of each heterogeneous job.
+        let mut together: BTreeMap<u64, Vec<(usize, usize, NodeSet)>> = BTreeMap::new();
         let mut of_user: BTreeMap<usize, usize> = BTreeMap::new();
         let mut of_partition = vec![0_usize; self.desks.len()];
         let (mut tested, mut decided, mut done) = (0_usize, Vec::new(), BTreeSet::new());
         // Starts that are not recorded, which are taken back behind the pass.
         let mut tried = Vec::new();
         let pairs = std::mem::take(&mut self.pairs);
-        for pair in &pairs[..=last] {
+        for (place, pair) in pairs.iter().enumerate() {
+            // Reservations last for one pass: none is needed if nobody behind them can start.
+            let (limit, nodes) = least[place];
+            if plan.left_until(now.saturating_add(limit)) < nodes {
+                break;
+            }
             if done.contains(&pair.job) {
                 continue;
             }
@@ -613,7 +670,10 @@ impl<'a> Controller<'a> {
             let site = self.machine.site(&self.rules.partitions[partition].name);
             let reserved =
                 |from, kept: &mut NodeSet| self.keep(pair.job, now, (from, request.limit), kept);
-            let planned = plan.plan(site, &request, self.parts.as_ref(), &reserved, |kept| {
+            let its = (partition, self.jobs[pair.job].qos);
+            let gone = preemptable.entry(its).or_insert_with(|| self.preemptable(its));
+            let gone = (&*gone, self.parts.as_ref());
+            let planned = plan.plan(site, &request, gone, &reserved, |kept| {
                 let mut kept = kept.clone();
                 kept.unite(&closed);
                 if fits { self.begin(&request, &kept) } else { None }
@@ -630,6 +690,14 @@ impl<'a> Controller<'a> {
             };
             let around = |nodes: &NodeSet| blocks_around(site, nodes, request.asked.whole_blocks);
             let mine = recorded.and_then(|own| own.get(&pair.job));
+            // The components of a heterogeneous job start together behind the pass.
+            let planned = match (planned, self.jobs[pair.job].group) {
+                (Planned::Now(nodes), Some(group)) if mine.is_none() => {
+                    together.entry(group).or_default().push((pair.job, partition, nodes.clone()));
+                    Planned::Later(now, nodes)
+                }
+                (planned, _) => planned,
+            };
             let here = mine.filter(|own| own.0 == partition).map(|own| &own.1);
             let nodes = if let Planned::Now(nodes) = &planned { Some(nodes.clone()) } else { None };
             if nodes.is_some() || here.is_some() {
@@ -637,10 +705,15 @@ impl<'a> Controller<'a> {
                 if mine.is_none() || here.is_some() {
                     done.insert(pair.job);
                 }
-                if let Some(start) = if mine.is_none() { nodes.clone() } else { here.cloned() } {
+                let own = || nodes.clone().filter(|_| !self.leaves_others);
+                if let Some(start) = if mine.is_none() { own() } else { here.cloned() } {
                     let around = around(&start);
-                    // Nodes of which a job has parts are not reserved for it.
-                    if request.parts.as_ref().is_none_or(|own| own.lookup.takes_whole_nodes()) {
+                    // Whoever may be preempted keeps nodes from nobody who could do it, and a job of
+                    // parts of nodes leaves the rest of them.
+                    let is_whole = |own: &Arc<PartsRequest>| own.lookup.takes_whole_nodes();
+                    if !self.is_preemptable(partition)
+                        && request.parts.as_ref().is_none_or(is_whole)
+                    {
                         plan.reserve(now, request.limit, &around);
                     }
                     plan.run(request.limit, pair.job, around);
@@ -657,10 +730,42 @@ impl<'a> Controller<'a> {
                 plan.reserve(start, request.limit, &around(&nodes));
             }
         }
+        for (group, parts) in together {
+            let waits = |pair: &&Pair| self.jobs[pair.job].group == Some(group);
+            let waiting: BTreeSet<usize> = pairs.iter().filter(waits).map(|own| own.job).collect();
+            let found: BTreeSet<usize> = parts.iter().map(|own| own.0).collect();
+            if found != waiting {
+                continue;
+            }
+            for (job, partition, nodes) in parts {
+                if !self.running.contains_key(&job) {
+                    self.hold(job, partition, nodes.clone(), now);
+                    tried.extend(recorded.is_some().then_some(job));
+                    decided.push(Start { job, partition, nodes: Some(nodes) });
+                }
+            }
+        }
         tried.into_iter().for_each(|job| drop(self.release(job)));
         self.pairs = pairs;
         self.pairs.retain(|own| !self.running.contains_key(&own.job));
         decided
+    }
+
+    /// The nodes of running jobs that a job may preempt, which is given with its partition and QOS.
+    fn preemptable(&self, job: (usize, Option<usize>)) -> NodeSet {
+        let mut nodes = self.no_nodes();
+        if self.rules.preemption.is_some() {
+            let may = |own: &(&usize, &Held)| {
+                self.rules.may_preempt(job, (own.1.partition, self.jobs[*own.0].qos))
+            };
+            self.running.iter().filter(may).for_each(|own| nodes.unite(&own.1.nodes));
+        }
+        nodes
+    }
+
+    /// Whether jobs of a partition may be preempted.
+    fn is_preemptable(&self, partition: usize) -> bool {
+        self.rules.preemption.is_some() && self.rules.partitions[partition].is_preemptable
     }
 
     /// The plan behind the running jobs.

@@ -35,7 +35,7 @@ pub(super) struct BackfillPlan {
     running: Vec<PlannedEnd>,
 }
 
-/// A running job, with the end of its limit.
+/// The end of a running job by its limit, the job and its nodes.
 pub(super) type PlannedEnd = (Second, usize, NodeSet);
 
 /// What is free at a time of a plan.
@@ -51,6 +51,15 @@ pub(super) enum Planned {
     /// At a time, on nodes to be reserved.
     Later(Second, NodeSet),
     /// Not within the window.
+    Never,
+}
+
+/// When running jobs leave nodes for a job.
+enum WillRun {
+    /// At a time, on some nodes.
+    At(Second, NodeSet),
+    /// Later than the time that was given.
+    Behind(Second),
     Never,
 }
 
@@ -101,6 +110,17 @@ impl BackfillPlan {
         time.div_euclid(self.resolution) * self.resolution
     }
 
+    /// The number of idle nodes that are not reserved before a time.
+    pub(super) fn left_until(&self, until: Second) -> u32 {
+        let mut left = self.idle.clone();
+        for span in self.spans.iter().take_while(|span| span.begin <= until) {
+            if span.end > self.now {
+                left.intersect(&span.free);
+            }
+        }
+        left.count()
+    }
+
     /// Lets a span end at a time within the plan.
     fn cut(&mut self, time: Second) {
         let place = self.spans.iter().position(|span| span.begin < time && time < span.end);
@@ -113,9 +133,11 @@ impl BackfillPlan {
 
     /// Plans a job behind all that were planned before, as Slurm does: it looks when running jobs
     /// leave enough nodes that nobody has reserved, and tries again later if that is not before
-    /// reservations end. `now` finds nodes that are free now, beside those in its argument;
+    /// reservations end. `gone` are nodes of running jobs that it may preempt,
+    /// `parts` what running jobs hold of nodes that they share. `now` finds nodes that are free now,
+    /// beside those in its argument;
     /// `reserved` adds the nodes that reservations keep from it at a start, and says when the first
-    /// of these ends. `parts` are what running jobs hold of nodes that they share.
+    /// of these ends.
     ///
     /// # Complexity
     /// A question to the rule for each attempt, of which there are **O(log t)** for each
@@ -124,12 +146,13 @@ impl BackfillPlan {
         &self,
         site: &SlurmSite,
         request: &ResolvedRequest,
-        parts: Option<&PartsDesk>,
+        (gone, parts): (&NodeSet, Option<&PartsDesk>),
         reserved: &dyn Fn(Second, &mut NodeSet) -> Option<Second>,
         now: impl Fn(&NodeSet) -> Option<NodeSet>,
     ) -> Option<Planned> {
         let wanted = request.wanted();
         let (mut from, mut is_tried) = (self.now, false);
+        let mut possible = None;
         loop {
             let until = from.max(self.now).saturating_add(request.limit);
             let (mut available, mut later) = (site.whole.clone(), None);
@@ -138,11 +161,10 @@ impl BackfillPlan {
                     continue;
                 }
                 if let Some(next) = self.spans.get(place + 1).filter(|_| later.is_none()) {
-                    let mut current = available.clone();
-                    current.intersect(&span.free);
                     let mut next = next.free.clone();
                     next.intersect(&site.whole);
-                    later = (!next.is_within(&current)).then_some(span.end);
+                    let adds = !next.is_within(&span.free) || !next.is_within(&available);
+                    later = adds.then_some(span.end);
                 }
                 if span.begin > until {
                     break;
@@ -152,7 +174,7 @@ impl BackfillPlan {
             let mut kept = NodeSet::empty(available.universe());
             let end = reserved(from.max(self.now), &mut kept);
             available.subtract(&kept);
-            later = later.into_iter().chain(end.map(|end| end + 1)).min();
+            later = later.into_iter().chain(end.map(|end| end.saturating_add(1))).min();
             available.intersect(request.may());
             let lacks = wanted.listed.as_ref().is_some_and(|listed| {
                 listed.count() <= wanted.nodes && !listed.is_within(&available)
@@ -170,10 +192,17 @@ impl BackfillPlan {
             {
                 return Some(Planned::Now(nodes));
             }
-            let Some((start, nodes)) = self.will_run(site, request, parts, &available) else {
-                return Some(Planned::Never);
+            let by = later.filter(|time| *time >= from);
+            let asked = (site, request, parts);
+            let found = self.will_run(asked, &available, gone, by, &mut possible);
+            let (start, nodes) = match found {
+                WillRun::At(start, nodes) => (start.max(from), nodes),
+                WillRun::Behind(time) => {
+                    from = time;
+                    continue;
+                }
+                WillRun::Never => return Some(Planned::Never),
             };
-            let start = start.max(from);
             if let Some(time) = later.filter(|time| start > *time) {
                 from = time;
                 continue;
@@ -203,21 +232,22 @@ impl BackfillPlan {
         now(&kept)
     }
 
-    /// When running jobs leave nodes for a job, and which. Ends that lie close together count as
-    /// one, at the last of them.
+    /// When running jobs leave nodes for a job, and which, up to a time `by`. Ends that lie close
+    /// together count as one, at the last of them. `possible` are nodes known to be enough.
     fn will_run(
         &self,
-        site: &SlurmSite,
-        request: &ResolvedRequest,
-        parts: Option<&PartsDesk>,
+        (site, request, parts): (&SlurmSite, &ResolvedRequest, Option<&PartsDesk>),
         available: &NodeSet,
-    ) -> Option<(Second, NodeSet)> {
+        gone: &NodeSet,
+        by: Option<Second>,
+        possible: &mut Option<NodeSet>,
+    ) -> WillRun {
         let wanted = request.wanted();
-        let attempt = |free: &Future<'_>| {
-            let mut free = match free {
-                Future::Nodes(free) => free.clone(),
-                Future::Parts(future) => return future.find(),
-            };
+        let attempt = |free: &NodeSet| {
+            if free.count() < wanted.nodes {
+                return None;
+            }
+            let mut free = free.clone();
             if request.asked.whole_blocks
                 && let Structure::Block(blocks, ..) = &site.structure
             {
@@ -235,19 +265,35 @@ impl BackfillPlan {
             (Some(desk), Some(parts)) => {
                 Future::Parts(PartsFuture::new(desk, request.partition, parts, available))
             }
-            _ => {
-                let mut idle = self.idle.clone();
-                idle.intersect(available);
-                Future::Nodes(idle)
-            }
+            _ => Future::Nodes(self.idle.clone()),
         };
-        if let Some(nodes) = attempt(&free) {
-            return Some((self.now, nodes));
+        let attempt_on = |free: &mut Future<'_>| match free {
+            Future::Nodes(free) => {
+                free.intersect(available);
+                attempt(free)
+            }
+            Future::Parts(future) => future.find(),
+        };
+        if let Some(nodes) = attempt_on(&mut free) {
+            return WillRun::At(self.now, nodes);
+        }
+        if gone.meets(available) {
+            match &mut free {
+                Future::Nodes(free) => free.unite(gone),
+                Future::Parts(future) => {
+                    let jobs = self.running.iter().filter(|own| own.2.is_within(gone));
+                    jobs.for_each(|own| future.end(own.1));
+                }
+            }
+            if let Some(nodes) = attempt_on(&mut free) {
+                return WillRun::At(self.now, nodes);
+            }
         }
         // The end of the first group is a multiple of its length, so that it does not move from one
         // pass to the next; later groups reach further beyond it.
         let (mut group, mut bound) = (FIRST_GROUP, None);
-        let mut running = self.running.iter().peekable();
+        let is_left = |own: &&PlannedEnd| gone.is_empty() || !own.2.is_within(gone);
+        let mut running = self.running.iter().filter(is_left).peekable();
         loop {
             let (mut last, mut together) = (None, 0);
             while let Some((end, job, nodes)) = running.next() {
@@ -256,11 +302,7 @@ impl BackfillPlan {
                 }
                 let bound = *bound.get_or_insert(end - end.rem_euclid(group) + group);
                 match &mut free {
-                    Future::Nodes(free) => {
-                        let mut own = nodes.clone();
-                        own.intersect(available);
-                        free.unite(&own);
-                    }
+                    Future::Nodes(free) => free.unite(nodes),
                     Future::Parts(future) => future.end(*job),
                 }
                 last = Some(*end);
@@ -270,7 +312,15 @@ impl BackfillPlan {
                 }
                 together += 1;
             }
-            let (last, first_bound) = last.zip(bound)?;
+            let Some((last, first_bound)) = last.zip(bound) else { return WillRun::Never };
+            // Questions about parts of nodes leave traces, so none of them is saved.
+            let may_skip = matches!(free, Future::Nodes(_));
+            if let Some(by) = by.filter(|by| may_skip && last.max(self.now + 1) > *by) {
+                if !possible.as_ref().is_some_and(|own| own.is_within(available)) {
+                    *possible = attempt(available);
+                }
+                return if possible.is_some() { WillRun::Behind(by) } else { WillRun::Never };
+            }
             group = group.saturating_mul(2);
             if let Some((next, ..)) = running.peek() {
                 while *next > first_bound.saturating_add(group) {
@@ -278,11 +328,13 @@ impl BackfillPlan {
                 }
             }
             if together <= MOST_TOGETHER
-                && let Some(nodes) = attempt(&free)
+                && let Some(nodes) = attempt_on(&mut free)
             {
-                return Some((last.max(self.now + 1), nodes));
+                return WillRun::At(last.max(self.now + 1), nodes);
             }
-            running.peek()?;
+            if running.peek().is_none() {
+                return WillRun::Never;
+            }
         }
     }
 }

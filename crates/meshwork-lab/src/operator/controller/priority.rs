@@ -162,7 +162,7 @@ pub(super) fn priority(
         return (last - weights.age * (age_at(at) - age)).max(1.0);
     }
     let is_known = tick.is_some() && seen.backfill;
-    let processors = if is_known { job.processors } else { job.nodes };
+    let processors = if is_known { job.processors } else { job.asked_processors };
     let size = (job.nodes as f64 / machine.0 + processors as f64 / machine.1) / 2.0;
     let size = if weights.favors_small { 1.0 - size } else { size };
     let largest = rules.partitions.iter().map(|own| own.job_factor).fold(0.0, f64::max);

@@ -178,7 +178,11 @@ impl Scheduler for Turn<'_> {
         }
         let mut has_news = false;
         for departure in cluster.departures() {
-            drop(self.controller.end(departure.ran.job.number as usize, now));
+            let job = departure.ran.job.number as usize;
+            drop(self.controller.end(job, now));
+            if self.stays[job].was_killed() {
+                self.cycles.killed();
+            }
             has_news = true;
             self.free(now);
         }

@@ -53,6 +53,8 @@ pub(super) struct ControlledJob {
     pub(super) chain: Vec<usize>,
     pub(super) qos: Option<usize>,
     pub(super) nodes: u64,
+    /// The processors that it asks for before nodes are found.
+    pub(super) asked_processors: u64,
     /// The processors of its nodes that it takes.
     pub(super) processors: u64,
     /// The time limit in seconds.
@@ -66,6 +68,8 @@ pub(super) struct ControlledJob {
     pub(super) nice: f64,
     /// The reservation that it names; empty for none.
     pub(super) reservation: String,
+    /// The heterogeneous job of which it is a component.
+    pub(super) group: Option<u64>,
     /// Its array, and how many tasks of it may run at once.
     pub(super) array: Option<(u64, u32)>,
     /// The last recorded priority, and when its wait was over.
@@ -90,6 +94,13 @@ pub(super) fn jobs(
     ranks.sort_by_cached_key(|&place| number(&stays[place]));
     let mut rank = vec![0; stays.len()];
     (0..).zip(&ranks).for_each(|(own, &place)| rank[place] = own);
+    let mut arrays: BTreeMap<u64, Second> = BTreeMap::new();
+    for stay in stays.iter().filter(|own| own.throttle.is_some() && own.attempt == 1) {
+        let queued = stay.queued().unwrap_or(0);
+        let first = arrays.entry(number(stay).1).or_insert(queued);
+        *first = queued.min(*first);
+    }
+    let raised = at_once(stays);
     let mut jobs = Vec::with_capacity(stays.len());
     for (place, stay) in stays.iter().enumerate() {
         let names = if stay.partitions.is_empty() { &stay.partition } else { &stay.partitions };
@@ -140,19 +151,48 @@ pub(super) fn jobs(
             account,
             chain: chain(rules, stay),
             qos: rules.qos.iter().position(|own| own.name == stay.qos),
-            nodes: u64::from(stay.nodes),
+            nodes: u64::from(stay.least.unwrap_or(stay.nodes)),
+            // A job that takes any number of nodes in a range has one task, if it says nothing.
+            asked_processors: stay.least.map_or(u64::from(stay.nodes), |_| 1),
             processors: if stay.processors > 0 { u64::from(stay.processors) } else { whole },
             limit,
-            eligible: stay.queued().unwrap_or(0),
+            // Tasks are recorded as eligible when others left them room, but the array was before.
+            eligible: arrays
+                .get(&number(stay).1)
+                .filter(|_| stay.throttle.is_some() && stay.attempt == 1)
+                .copied()
+                .unwrap_or_else(|| stay.queued().unwrap_or(0)),
             rank: rank[place],
             requests,
             nice: stay.nice as f64,
             reservation: stay.reservation.clone(),
-            array: stay.throttle.map(|most| (number(stay).1, most)),
+            group: stay.id.contains('+').then(|| number(stay).1),
+            array: stay.throttle.map(|most| {
+                let array = number(stay).1;
+                (array, most.max(raised.get(&array).copied().unwrap_or(0)))
+            }),
             last_priority: stay.priority.map(|own| own as f64).zip(stay.start.or(stay.end)),
         });
     }
     (jobs, kinds)
+}
+
+/// The largest number of running tasks of each array with a limit, which may have been raised.
+fn at_once(stays: &[JobRecord]) -> BTreeMap<u64, u32> {
+    let mut changes: Vec<(u64, Second, i32)> = Vec::new();
+    for stay in stays.iter().filter(|own| own.throttle.is_some()) {
+        let span = stay.start.zip(stay.end).filter(|(start, end)| start < end);
+        let (array, span) = (number(stay).1, span.into_iter());
+        changes.extend(span.flat_map(|(start, end)| [(array, start, 1), (array, end, -1)]));
+    }
+    changes.sort_unstable();
+    let (mut most, mut now) = (BTreeMap::new(), (0, 0));
+    for (array, _, change) in changes {
+        now = if now.0 == array { (array, now.1 + change) } else { (array, change) };
+        let most = most.entry(array).or_insert(0);
+        *most = (now.1.max(0) as u32).max(*most);
+    }
+    most
 }
 
 /// The number in a job ID: tasks of an array come in their order behind their first.

@@ -11,6 +11,8 @@ use crate::operator::history::{JobRecord, Second};
 pub(super) struct Reserved {
     name: String,
     span: (Second, Second),
+    /// When it was to end, as far as that is known.
+    planned_end: Second,
     nodes: NodeSet,
     /// When it was made at the earliest.
     since: Second,
@@ -24,7 +26,10 @@ pub(super) fn of(machine: &SlurmMachine, rules: &SiteRules, stays: &[JobRecord])
     let reserved = |own: &SiteReservation| {
         let nodes = own.nodes.clone().or_else(|| found(machine, own, stays))?;
         let since = since(machine, own, &nodes, stays);
-        Some(Reserved { name: own.name.clone(), span: own.span, nodes, since })
+        // One that does not last for whole minutes was ended before its time.
+        let is_cut = (own.span.1 - own.span.0) % 60 != 0;
+        let planned_end = if is_cut { Second::MAX } else { own.span.1 };
+        Some(Reserved { name: own.name.clone(), span: own.span, planned_end, nodes, since })
     };
     rules.reservations.iter().filter_map(reserved).collect()
 }
@@ -86,11 +91,15 @@ pub(super) fn kept(
     kept: &mut NodeSet,
 ) -> Option<Second> {
     let mut end: Option<Second> = None;
-    let is_near = |own: &&Reserved| own.since <= now && own.span.0 < until && from < own.span.1;
+    let is_near = |own: &&Reserved| {
+        // It is ended some time within the last of its seconds.
+        let is_known = own.since <= now && now <= own.span.1;
+        is_known && own.span.0 < until && from < own.planned_end
+    };
     for own in reserved.iter().filter(is_near) {
         if own.name != reservation {
             kept.unite(&own.nodes);
-            end = Some(end.map_or(own.span.1, |end| end.min(own.span.1)));
+            end = Some(end.map_or(own.planned_end, |end| end.min(own.planned_end)));
         }
     }
     if reservation.is_empty() {
@@ -99,7 +108,7 @@ pub(super) fn kept(
     // A job of a reservation runs on its nodes, and only while it lasts.
     let open = reserved
         .iter()
-        .find(|own| own.name == reservation && own.span.0 <= from && from < own.span.1);
+        .find(|own| own.name == reservation && own.span.0 <= from && from < own.planned_end);
     let mut closed = NodeSet::full(kept.universe());
     open.iter().for_each(|own| closed.subtract(&own.nodes));
     kept.unite(&closed);

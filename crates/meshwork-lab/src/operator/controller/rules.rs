@@ -22,6 +22,8 @@ pub struct SiteRules {
     pub associations: Vec<Association>,
     /// Whether limits hold up jobs, and ended jobs are charged to their users.
     pub enforces_limits: bool,
+    /// Who may preempt whom; `None` for nobody.
+    pub preemption: Option<Preemption>,
     /// Whether limits of a QOS hold up jobs.
     pub enforces_qos: bool,
     /// Whether a table is missing without which priorities are not known.
@@ -60,6 +62,17 @@ pub struct PartitionRules {
     /// The index of its QOS.
     pub qos: Option<usize>,
     pub is_up: bool,
+    /// Whether its running jobs may be preempted, if anybody's may.
+    pub is_preemptable: bool,
+}
+
+/// What decides whether a job may take the nodes of a running one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preemption {
+    /// The tiers of their partitions.
+    Partitions,
+    /// The QOS that a QOS lists.
+    Qos,
 }
 
 /// The parameters of both schedulers; times are in seconds.
@@ -127,6 +140,8 @@ pub struct QosRules {
     pub name: String,
     pub priority: f64,
     pub limits: LimitSet,
+    /// The names of the QOS whose jobs it may preempt.
+    pub preempts: Vec<String>,
 }
 
 /// An account, or a user in one.
@@ -162,6 +177,11 @@ impl SiteRules {
             qos: Vec::new(),
             associations: Vec::new(),
             enforces_limits: enforces(&["limits", "safe", "all"]),
+            preemption: match value("PreemptType").unwrap_or_default().to_lowercase().as_str() {
+                "preempt/partition_prio" => Some(Preemption::Partitions),
+                "preempt/qos" => Some(Preemption::Qos),
+                _ => None,
+            },
             enforces_qos: enforces(&["limits", "qos", "safe", "all"]),
             lacks_priorities: false,
             outages: Vec::new(),
@@ -176,6 +196,25 @@ impl SiteRules {
         rules.lacks_priorities = weights.fair_share > 0.0 && rules.associations.is_empty()
             || weights.qos > 0.0 && rules.qos.is_empty();
         rules
+    }
+
+    /// Whether a job may preempt a running one; each is given with its partition and QOS.
+    #[must_use]
+    pub fn may_preempt(
+        &self,
+        (partition, qos): (usize, Option<usize>),
+        (its_partition, its_qos): (usize, Option<usize>),
+    ) -> bool {
+        let its = &self.partitions[its_partition];
+        match self.preemption {
+            None => false,
+            Some(Preemption::Partitions) => {
+                its.is_preemptable && its.tier < self.partitions[partition].tier
+            }
+            Some(Preemption::Qos) => qos.zip(its_qos).is_some_and(|(qos, its_qos)| {
+                its.is_preemptable && self.qos[qos].preempts.contains(&self.qos[its_qos].name)
+            }),
+        }
     }
 
     /// Adds when nodes were down or drained, and when the controller registered first.
@@ -282,6 +321,11 @@ fn qos_of(row: &BTreeMap<&str, &str>) -> QosRules {
             job: limit_of("", get(&["MaxTRES", "MaxTRESPerJob"])),
             wall: span(get(&["MaxWall"])).ok().flatten(),
         },
+        preempts: get(&["Preempt"])
+            .split(',')
+            .filter(|name| !name.is_empty())
+            .map(str::to_owned)
+            .collect(),
     }
 }
 
@@ -297,6 +341,7 @@ fn partitions(machine: &SlurmMachine, lines: &[conf::ConfLine]) -> Vec<Partition
     let conf = machine.reading.conf.as_ref();
     let mut found: Vec<PartitionRules> = Vec::new();
     let mut defaults: Vec<(String, String)> = Vec::new();
+    let mode = lines.iter().rev().find_map(|line| line.get("PreemptMode")).unwrap_or("off");
     for line in lines {
         let Some((key, name)) = line.pairs.first() else { continue };
         if !key.eq_ignore_ascii_case("partitionname") {
@@ -321,6 +366,7 @@ fn partitions(machine: &SlurmMachine, lines: &[conf::ConfLine]) -> Vec<Partition
             most: read.map_or(u32::MAX, |own| own.most),
             qos: None,
             is_up: line.get("State").is_none_or(|state| state.eq_ignore_ascii_case("up")),
+            is_preemptable: !line.get("PreemptMode").unwrap_or(mode).eq_ignore_ascii_case("off"),
         });
     }
     if found.is_empty() {
@@ -334,6 +380,7 @@ fn partitions(machine: &SlurmMachine, lines: &[conf::ConfLine]) -> Vec<Partition
             most: u32::MAX,
             qos: None,
             is_up: true,
+            is_preemptable: false,
         });
     }
     found

@@ -59,6 +59,8 @@ struct Order {
     main_first: bool,
     /// Whether priorities are computed before all of them.
     ticked: bool,
+    /// Whether the main scheduler runs twice: before and after killed jobs have left their nodes.
+    split: bool,
     /// Whether all events of the second come before each cycle; otherwise only those that its
     /// recorded starts need.
     all: [bool; 2],
@@ -78,8 +80,17 @@ struct Tried {
     near: Option<NearGpus>,
 }
 
-/// A cycle: whose it is, whether it considers the whole queue, and its recorded starts.
-type Cycle<'c> = (StartedBy, bool, &'c [usize]);
+/// A cycle of a scheduler.
+#[derive(Clone)]
+struct Cycle {
+    by: StartedBy,
+    /// Whether it considers the whole queue.
+    is_full: bool,
+    /// Its recorded starts.
+    starts: Vec<usize>,
+    /// Nodes of killed jobs that come back behind it.
+    held: NodeSet,
+}
 
 /// A recording on its way through a controller.
 pub(super) struct Given<'a> {
@@ -91,9 +102,9 @@ pub(super) struct Given<'a> {
     predicted: Vec<Option<Second>>,
     found: BTreeMap<usize, (StartedBy, Option<NodeSet>)>,
     cycles: Cycles,
-    /// The nodes of jobs that have ended a moment ago, with their ends: each node is given back by
+    /// Jobs that have ended a moment ago, with their ends and nodes: each node is given back by
     /// itself.
-    completing: Vec<(Second, NodeSet)>,
+    completing: Vec<(Second, usize, NodeSet)>,
     /// When priorities are computed next.
     tick: Second,
 }
@@ -233,8 +244,11 @@ impl<'a> Given<'a> {
         match event {
             Event::End(job) => {
                 let held = self.controller.end(job, now);
+                if self.stays[job].was_killed() {
+                    self.cycles.killed();
+                }
                 let end = self.stays[job].end.unwrap_or(now);
-                self.completing.extend(held.map(|held| (end, held.nodes)));
+                self.completing.extend(held.map(|held| (end, job, held.nodes)));
             }
             Event::Cancel(job) => self.controller.withdraw(job),
             Event::Queue(job) => self.submit(job),
@@ -290,26 +304,57 @@ impl<'a> Given<'a> {
         if !runs_main && !runs_backfill {
             return;
         }
+        self.give_up(at, recorded);
         let unclear: Vec<usize> = unclear.filter(|own| !happened.contains(own)).collect();
         self.completing.retain(|own| own.0 >= at - COMPLETING);
-        let cycles = |main_first: bool| {
-            let main = runs_main.then_some((StartedBy::Main, is_full, &main[..]));
-            let backfill = runs_backfill.then_some((StartedBy::Backfill, false, &backfill[..]));
-            let both = if main_first { [main, backfill] } else { [backfill, main] };
-            both.into_iter().flatten().collect::<Vec<Cycle<'_>>>()
+        let cycle = |by, is_full, starts: &[usize]| {
+            let (starts, held) = (starts.to_vec(), self.controller.no_nodes());
+            Cycle { by, is_full, starts, held }
+        };
+        let single = runs_main.then(|| cycle(StartedBy::Main, is_full, &main));
+        let split = self.split(&main, is_full, &unclear);
+        let is_split = split.len() > 1;
+        let backfill = runs_backfill.then(|| cycle(StartedBy::Backfill, false, &backfill));
+        let cycles = |order: &Order| {
+            let main = if order.split { split.clone() } else { Vec::from_iter(single.clone()) };
+            let backfill = backfill.clone().into_iter();
+            let first = order.main_first;
+            let (early, late) = if first { (main, vec![]) } else { (vec![], main) };
+            early.into_iter().chain(backfill).chain(late).collect::<Vec<Cycle>>()
         };
         let are_two = runs_main && runs_backfill;
-        let orders = self.orders(at, &unclear, are_two, recorded.is_empty());
+        let mut orders = self.orders(at, &unclear, are_two, recorded.is_empty());
+        if is_split {
+            let split: Vec<Order> =
+                orders.iter().map(|own| Order { split: true, ..own.clone() }).collect();
+            orders.splice(..0, split);
+        }
         let perfect = UNWANTED + 2 * FOUND * recorded.len();
         let mut best: Option<(usize, Order, Tried)> = None;
         for order in orders {
-            let tried = self.try_order(at, &order, &unclear, &cycles(order.main_first), recorded);
+            let tried = self.try_order(at, &order, &unclear, &cycles(&order), recorded);
             let score = self.score(recorded, &tried.decided);
             if best.as_ref().is_none_or(|own| score > own.0) {
                 best = Some((score, order, tried));
             }
             if score >= perfect {
                 break;
+            }
+        }
+        // Slurm has not made the starts that are not recorded, so those of the record may as well
+        // be made without them.
+        if let Some((score, order, tried)) = &best
+            && tried.decided.iter().any(|own| !recorded.contains(&own.1.job))
+        {
+            self.controller.leaves_others = true;
+            let mut again = self.try_order(at, order, &unclear, &cycles(order), recorded);
+            self.controller.leaves_others = false;
+            let is_recorded = |own: &(StartedBy, Start)| recorded.contains(&own.1.job);
+            again.decided.retain(is_recorded);
+            again.decided.extend(tried.decided.iter().filter(|own| !is_recorded(own)).cloned());
+            let better = self.score(recorded, &again.decided);
+            if better > *score {
+                best = Some((better, order.clone(), again));
             }
         }
         let Some(best) = best else { return };
@@ -321,7 +366,7 @@ impl<'a> Given<'a> {
         if order.ticked {
             self.compute_priorities();
         }
-        let cycles = cycles(order.main_first);
+        let cycles = cycles(&order);
         for own in self.before(cycles.len() - 1, &order, &unclear, &cycles) {
             self.happen(self.events[own].1, at);
             happened.insert(own);
@@ -339,14 +384,61 @@ impl<'a> Given<'a> {
         self.cycles.change(!recorded.is_empty());
     }
 
+    /// The main cycles of a second in which killed jobs leave their nodes one after the other, for
+    /// recorded starts: the scheduler runs each time.
+    fn split(&self, main: &[usize], is_full: bool, unclear: &[usize]) -> Vec<Cycle> {
+        let ends = unclear.iter().filter_map(|own| match self.events[*own].1 {
+            Event::End(job) => Some(job),
+            _ => None,
+        });
+        let ended = self.completing.iter().map(|own| own.1).chain(ends);
+        let mut killed: Vec<usize> = ended.filter(|&job| self.stays[job].was_killed()).collect();
+        if killed.is_empty() {
+            return Vec::new();
+        }
+        let mut starts = main.to_vec();
+        starts.sort_by_key(|&job| self.controller.place_in_queue(job));
+        let mut cycles: Vec<Cycle> = Vec::new();
+        for start in starts {
+            let needs = |job: &usize| self.shares(start, *job);
+            if cycles.is_empty() || killed.iter().any(needs) {
+                if !cycles.is_empty() || killed.iter().any(needs) {
+                    killed.retain(|job| !self.shares(start, *job));
+                }
+                let mut held = self.controller.no_nodes();
+                let nodes = killed.iter().filter_map(|job| self.nodes[*job].as_ref());
+                nodes.for_each(|nodes| held.unite(nodes));
+                let is_full = is_full && cycles.is_empty();
+                cycles.push(Cycle { by: StartedBy::Main, is_full, starts: Vec::new(), held });
+            }
+            cycles.last_mut().into_iter().for_each(|own| own.starts.push(start));
+        }
+        cycles
+    }
+
+    /// Takes nodes on which recorded jobs start from jobs that are known to have been suspended.
+    fn give_up(&mut self, at: Second, recorded: &[usize]) {
+        let is_suspended = |&job: &usize| {
+            let stay = &self.stays[job];
+            let has_ended = stay.end.is_some_and(|end| end <= at);
+            stay.suspended > 0 && !has_ended && recorded.iter().any(|own| self.shares(*own, job))
+        };
+        let running = self.controller.running.keys().copied();
+        for job in running.filter(is_suspended).collect::<Vec<usize>>() {
+            self.controller.end(job, at);
+        }
+    }
+
     /// The orders in which the cycles of a second and its events may have come; without recorded
     /// starts only one in which nothing of that second has happened before.
     fn orders(&self, at: Second, unclear: &[usize], are_two: bool, is_quiet: bool) -> Vec<Order> {
+        let (no, split) = ([false; 2], false);
         let first = Order {
             main_first: true,
             ticked: false,
-            all: [false; 2],
-            all_back: [false; 2],
+            split,
+            all: no,
+            all_back: no,
             moved: Vec::new(),
             last_submitted: Vec::new(),
         };
@@ -378,15 +470,15 @@ impl<'a> Given<'a> {
         cycle: usize,
         order: &Order,
         unclear: &[usize],
-        cycles: &[Cycle<'_>],
+        cycles: &[Cycle],
     ) -> Vec<usize> {
-        let starts = || cycles[..=cycle].iter().flat_map(|own| own.2.iter().copied());
+        let starts = || cycles[..=cycle].iter().flat_map(|own| own.starts.iter().copied());
         let is_needed = |own: &usize| match self.events[*own].1 {
             Event::Queue(job) => starts().any(|start| start == job),
             Event::End(job) => starts().any(|start| self.shares(job, start)),
             Event::Cancel(_) => false,
         };
-        let all = order.all[..=cycle].contains(&true);
+        let all = order.all[..=cycle.min(1)].contains(&true);
         // A job that ends in the second of its start has not ended before it.
         let is_possible = |own: &usize| match self.events[*own].1 {
             Event::End(job) => self.controller.running.contains_key(&job),
@@ -402,15 +494,15 @@ impl<'a> Given<'a> {
 
     /// Moves single events of a second before or behind its cycles, as long as more recorded starts
     /// agree. A job on nodes that it shares needs none of the ends there.
-    fn move_events<'c>(
+    fn move_events(
         &mut self,
         at: Second,
         (mut score, mut order, mut best): (usize, Order, Tried),
         unclear: &[usize],
-        cycles: &impl Fn(bool) -> Vec<Cycle<'c>>,
+        cycles: &impl Fn(&Order) -> Vec<Cycle>,
         recorded: &[usize],
     ) -> (Order, Tried) {
-        let cycles = cycles(order.main_first);
+        let cycles = cycles(&order);
         let is_end = |own: &usize| matches!(self.events[*own].1, Event::End(_));
         let every = |cycle: usize| {
             let ends = self.before(cycle, &order, unclear, &cycles).into_iter().filter(is_end);
@@ -450,7 +542,7 @@ impl<'a> Given<'a> {
         at: Second,
         order: &Order,
         unclear: &[usize],
-        cycles: &[Cycle<'_>],
+        cycles: &[Cycle],
         recorded: &[usize],
     ) -> Tried {
         let (queue, near) = (self.controller.queue(), self.controller.near());
@@ -460,9 +552,9 @@ impl<'a> Given<'a> {
         }
         let (mut ended, mut done) = (Vec::new(), BTreeSet::new());
         let mut completing = self.controller.no_nodes();
-        self.completing.iter().for_each(|own| completing.unite(&own.1));
+        self.completing.iter().for_each(|own| completing.unite(&own.2));
         let mut decided = Vec::new();
-        for (cycle, (by, is_full, starts)) in cycles.iter().enumerate() {
+        for (cycle, Cycle { by, is_full, starts, held }) in cycles.iter().enumerate() {
             for own in self.before(cycle, order, unclear, cycles) {
                 if !done.insert(own) {
                     continue;
@@ -483,9 +575,10 @@ impl<'a> Given<'a> {
             for nodes in starts.iter().filter_map(|own| self.nodes[*own].as_ref()) {
                 completing.subtract(nodes);
             }
-            let none = self.controller.no_nodes();
-            self.controller.completing =
-                if order.all_back[cycle] { none } else { completing.clone() };
+            let are_back = order.all_back[cycle.min(1)];
+            let mut busy = if are_back { self.controller.no_nodes() } else { completing.clone() };
+            busy.unite(held);
+            self.controller.completing = busy;
             let nodes = |&place: &usize| {
                 let partition = self.controller.partition_of(place);
                 Some((place, (partition, self.nodes[place].clone()?)))
@@ -497,6 +590,12 @@ impl<'a> Given<'a> {
                 _ => self.controller.backfill(at, Some(&own)),
             };
             decided.extend(found.into_iter().map(|own| (*by, own)));
+            // Whatever the model says, later cycles of the second have seen these starts.
+            for (job, (partition, nodes)) in own {
+                if !self.controller.running.contains_key(&job) {
+                    self.controller.start(job, partition, nodes, at);
+                }
+            }
         }
         self.controller.completing = self.controller.no_nodes();
         self.controller.retract(recorded, queue);

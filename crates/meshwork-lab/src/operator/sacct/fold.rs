@@ -32,6 +32,7 @@ struct Columns {
     line: Option<usize>,
     req_tres: Option<usize>,
     constraints: Option<usize>,
+    suspended: Option<usize>,
     reservation: Option<usize>,
     texts: [Option<usize>; 5],
 }
@@ -58,6 +59,7 @@ impl Columns {
             line: column("SubmitLine"),
             req_tres: column("ReqTRES"),
             constraints: column("Constraints"),
+            suspended: column("Suspended"),
             reservation: column("Reservation"),
             texts: ["User", "Account", "Partition", "QOS", "Reason"].map(column),
         }
@@ -213,6 +215,8 @@ impl<'a> Folder<'_, 'a> {
         let mut submitted = Submitted::read(row.field(columns.line));
         let asked = count("ReqNodes", row.field(columns.req_nodes))?;
         let asked = asked.filter(|&nodes| nodes > 0).or(submitted.nodes);
+        // Of a range the number counts that the job has got.
+        let asked = asked.filter(|_| !submitted.is_range || had == 0);
         let nodes = match asked {
             Some(nodes) => nodes,
             None if had > 0 => had,
@@ -291,6 +295,8 @@ impl<'a> Folder<'_, 'a> {
             },
             throttle: submitted.throttle,
             options: submitted.options,
+            suspended: span(row.field(columns.suspended)).ok().flatten().unwrap_or(0),
+            least: submitted.nodes.filter(|least| submitted.is_range && *least < nodes),
         })
     }
 }

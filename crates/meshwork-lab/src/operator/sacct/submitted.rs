@@ -10,6 +10,8 @@ pub(super) struct Submitted {
     pub(super) segment: Option<u32>,
     pub(super) switches: Option<u32>,
     pub(super) nodes: Option<u32>,
+    /// Whether any number of nodes in a range would do.
+    pub(super) is_range: bool,
     /// Several partitions, separated by commas.
     pub(super) partitions: String,
     pub(super) nice: i64,
@@ -151,7 +153,10 @@ impl Submitted {
         match name {
             "w" | "nodelist" => self.require = list(),
             "x" | "exclude" => self.exclude = list(),
-            "N" | "nodes" => self.nodes = first_number(),
+            "N" | "nodes" => {
+                self.nodes = first_number();
+                self.is_range = value.contains('-');
+            }
             "segment" => self.segment = first_number(),
             "switches" => self.switches = first_number(),
             "exclusive" => {
@@ -217,6 +222,7 @@ mod tests {
         );
         assert!(found.whole_blocks && found.contiguous);
         assert_eq!((found.switches, found.nodes, found.exclude), (Some(2), Some(3), None));
+        assert!(found.is_range && !Submitted::read("sbatch -N4 a.sh").is_range);
         assert_eq!(Submitted::read("sbatch --wrap='srun -x a' -N 2").nodes, Some(2));
         assert_eq!(Submitted::read("sbatch -N 2 --wrap=srun -x a").exclude, None);
         assert_eq!(Submitted::read("sbatch -w /tmp/hosts").require, None);
