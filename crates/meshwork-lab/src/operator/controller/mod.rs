@@ -642,7 +642,11 @@ impl<'a> Controller<'a> {
         for (place, pair) in pairs.iter().enumerate() {
             // Reservations last for one pass: none is needed if nobody behind them can start.
             let (limit, nodes) = least[place];
-            if plan.left_until(now.saturating_add(limit)) < nodes {
+            let is_over = match self.parts {
+                Some(_) => nodes == u32::MAX,
+                None => plan.left_until(now.saturating_add(limit)) < nodes,
+            };
+            if is_over {
                 break;
             }
             if done.contains(&pair.job) {
