@@ -183,9 +183,15 @@ impl<'a> Controller<'a> {
         self.desks[request.partition].ask(&request.asked)
     }
 
-    /// The place of a job in the queue; behind all if it is not in it.
-    pub(super) fn place_in_queue(&self, job: usize) -> usize {
-        self.pairs.iter().position(|own| own.job == job).unwrap_or(usize::MAX)
+    /// The place of a job in the queue, or the one that it would have, before the next job in it.
+    pub(super) fn place_in_queue(&self, job: usize) -> (usize, bool) {
+        match self.pairs.iter().position(|own| own.job == job) {
+            Some(place) => (place, true),
+            None => {
+                let pair = self.pair(job, 0, None);
+                (self.pairs.partition_point(|own| own.before(&pair).is_lt()), false)
+            }
+        }
     }
 
     /// Whether no partition could ever hold a job.
@@ -196,7 +202,8 @@ impl<'a> Controller<'a> {
     /// Adds a job to the queue.
     pub(super) fn submit(&mut self, job: usize) {
         // A task of an array that waits already is no newcomer.
-        let before = self.jobs[job].array.and_then(|(array, _)| self.arrays.get(&array).copied());
+        let array = self.jobs[job].array.filter(|_| self.stays[job].attempt == 1);
+        let before = array.and_then(|(array, _)| self.arrays.get(&array).copied());
         self.seen[job] = before.unwrap_or(self.seen[job]);
         let tick = self.last_tick.filter(|_| before.is_some());
         for request in 0..self.jobs[job].requests.len() {
@@ -313,11 +320,16 @@ impl<'a> Controller<'a> {
 
     /// Takes back the end of a job.
     pub(super) fn unend(&mut self, job: usize, held: Held, now: Second) {
-        self.charge(job, held.start, now, -1.0);
+        self.uncharge(job, &held, now);
         if let Some(desk) = &mut self.parts {
             desk.take(job, held.parts);
         }
         self.count(job, held.partition, held.nodes, held.start);
+    }
+
+    /// Takes back what the end of a job has charged.
+    pub(super) fn uncharge(&mut self, job: usize, held: &Held, now: Second) {
+        self.charge(job, held.start, now, -1.0);
     }
 
     fn charge(&mut self, job: usize, start: Second, now: Second, sign: f64) {

@@ -128,6 +128,10 @@ impl<'a> Given<'a> {
                 let free = |end: Second| (end as f64 + cleanup).floor() as Second;
                 events.extend(stay.end.map(|end| (free(end), Event::End(place))));
             } else {
+                // One that is cancelled before it could start never stands in the queue.
+                if stay.end.is_some_and(|end| end <= queued) {
+                    continue;
+                }
                 events.extend(stay.end.map(|end| (end, Event::Cancel(place))));
             }
             events.push((queued, Event::Queue(place)));
@@ -397,16 +401,18 @@ impl<'a> Given<'a> {
             return Vec::new();
         }
         let mut starts = main.to_vec();
-        starts.sort_by_key(|&job| self.controller.place_in_queue(job));
+        // A job on the nodes of one that starts and is killed meanwhile comes behind it.
+        let needs = |start: usize, killed: usize| start != killed && self.shares(start, killed);
+        let follows = |start| killed.iter().any(|job| main.contains(job) && needs(start, *job));
+        starts.sort_by_cached_key(|&job| (follows(job), self.controller.place_in_queue(job)));
         let mut cycles: Vec<Cycle> = Vec::new();
         for start in starts {
-            let needs = |job: &usize| self.shares(start, *job);
-            if cycles.is_empty() || killed.iter().any(needs) {
-                if !cycles.is_empty() || killed.iter().any(needs) {
-                    killed.retain(|job| !self.shares(start, *job));
-                }
+            let waits = killed.iter().any(|job| needs(start, *job));
+            if cycles.is_empty() || waits {
+                killed.retain(|job| !needs(start, *job));
                 let mut held = self.controller.no_nodes();
-                let nodes = killed.iter().filter_map(|job| self.nodes[*job].as_ref());
+                let ended = killed.iter().filter(|job| !main.contains(job));
+                let nodes = ended.filter_map(|job| self.nodes[*job].as_ref());
                 nodes.for_each(|nodes| held.unite(nodes));
                 let is_full = is_full && cycles.is_empty();
                 cycles.push(Cycle { by: StartedBy::Main, is_full, starts: Vec::new(), held });
@@ -602,7 +608,11 @@ impl<'a> Given<'a> {
         let left = self.controller.near();
         self.controller.set_near(near);
         for (job, held) in ended.into_iter().rev() {
-            self.controller.unend(job, held, at);
+            // One that has started in this second is not running yet.
+            match recorded.contains(&job) {
+                true => self.controller.uncharge(job, &held, at),
+                false => self.controller.unend(job, held, at),
+            }
         }
         shares.into_iter().for_each(|own| self.controller.restore(own));
         Tried { decided, near: left }
