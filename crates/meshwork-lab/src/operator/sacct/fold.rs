@@ -294,7 +294,11 @@ impl<'a> Folder<'_, 'a> {
                 reservation.to_owned()
             },
             throttle: submitted.throttle,
-            options: submitted.options,
+            // Whole nodes by another column leave nothing to say.
+            options: match exclusive {
+                "NODE" | "TOPO" if !submitted.is_exclusive => String::new(),
+                _ => submitted.options,
+            },
             suspended: span(row.field(columns.suspended)).ok().flatten().unwrap_or(0),
             least: submitted.nodes.filter(|least| submitted.is_range && *least < nodes),
         })
