@@ -206,7 +206,7 @@ fn snapshots_are_merged_and_labels_become_a_tree() {
             .lines()
             .map(|line| {
                 let mut cells: Vec<&str> = line.split(',').collect();
-                cells.remove(cells.len() - 6);
+                cells.remove(cells.len() - 9);
                 cells.join(",")
             })
             .collect::<Vec<_>>()

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use meshwork::alloc::listed::NodeRequest;
 use meshwork::geometry::NodeSet;
@@ -14,6 +15,7 @@ use crate::slurm::conf;
 use crate::slurm::desk::SlurmRequest;
 use crate::slurm::finding::LintFindings;
 use crate::slurm::hostlist;
+use crate::slurm::shared::{SharedSite, gres, options};
 use crate::slurm::site::{self, Reading, SlurmFiles, SlurmSite};
 use crate::slurm::topology::{SlurmTopology, build};
 
@@ -21,6 +23,8 @@ use crate::slurm::topology::{SlurmTopology, build};
 const JOBS: &str = "jobs.csv";
 const QUALITY: &str = "quality.json";
 const CONF: &str = "slurm.conf";
+/// The description of GPUs, beside the `slurm.conf`.
+const GRES: &str = "gres.conf";
 /// The key of the file digests in `quality.json`.
 const DIGESTS: &str = "blake3";
 /// Optional tables of a site, as printed by Slurm.
@@ -42,6 +46,8 @@ pub struct SlurmMachine {
     default: SlurmSite,
     /// The texts of the files, by their names in the folder.
     texts: Vec<(PathBuf, String)>,
+    /// The partitions with the parts of their nodes, once they were needed.
+    parts: OnceLock<Result<Arc<BTreeMap<String, SharedSite>>, String>>,
 }
 
 impl SlurmMachine {
@@ -69,6 +75,8 @@ impl SlurmMachine {
         let mut texts = vec![(PathBuf::from(own), topology_text)];
         texts.extend(conf_text.map(|text| (PathBuf::from(CONF), text)));
         texts.extend(included);
+        let gres = conf.map(|_| folder.join(GRES)).filter(|file| file.is_file());
+        texts.extend(gres.map(|file| text(&file)).transpose()?.map(|own| (GRES.into(), own)));
         SlurmMachine::of(reading, texts)
     }
 
@@ -96,8 +104,13 @@ impl SlurmMachine {
     /// One sentence, if the file cannot be read, or Slurm would not start with it.
     pub fn flat(conf: &Path) -> Result<SlurmMachine, String> {
         let text = read_text(conf).map_err(|trouble| trouble.to_string())?;
-        let made =
+        let mut made =
             vec![(PathBuf::from(TOPOLOGIES[0]), FLAT.to_owned()), (PathBuf::from(CONF), text)];
+        let gres = conf.with_file_name(GRES);
+        if gres.is_file() {
+            let text = read_text(&gres).map_err(|trouble| trouble.to_string())?;
+            made.push((PathBuf::from(GRES), text));
+        }
         SlurmMachine::made(made).map_err(|says| format!("{}: {says}", conf.display()))
     }
 
@@ -152,7 +165,7 @@ impl SlurmMachine {
                 _ => return Err(says),
             },
         };
-        Ok(SlurmMachine { reading, partitions, default, texts })
+        Ok(SlurmMachine { reading, partitions, default, texts, parts: OnceLock::new() })
     }
 
     /// The partition of this name, or the default one if there is none.
@@ -196,6 +209,43 @@ impl SlurmMachine {
         shares && !self.site(&stay.partition).is_exclusive
     }
 
+    /// The partitions with the parts of their nodes, by name; of a machine without any the default
+    /// one, without a name.
+    ///
+    /// # Errors
+    /// One sentence: why parts of nodes are not modelled on this machine.
+    ///
+    /// # Complexity
+    /// At first **O(p n²)** for *p* partitions and *n* nodes, later **O(1)**.
+    pub fn parts(&self) -> Result<Arc<BTreeMap<String, SharedSite>>, String> {
+        let read = || {
+            let text = self.texts().find_map(|(name, text)| (name == GRES).then_some(text));
+            let lines = gres::read(text.unwrap_or_default());
+            let lines = lines.map_err(|says| format!("{GRES}, {says}"))?;
+            let alone = self.partitions.is_empty().then_some("");
+            let site = |name: &str| {
+                let named = Some(name).filter(|name| !name.is_empty());
+                let mut site = SharedSite::new(&self.reading, &lines, named)?;
+                let own = self.site(name);
+                site.machine.params.is_older = own.fits_single;
+                site.machine.up.clone_from(&own.up);
+                Ok((name.to_owned(), site))
+            };
+            let names = self.partitions.keys().map(String::as_str).chain(alone);
+            names.map(site).collect::<Result<BTreeMap<_, _>, String>>().map(Arc::new)
+        };
+        self.parts.get_or_init(read).clone()
+    }
+
+    /// Whether the options by which a job asks for parts of nodes can be read.
+    #[must_use]
+    pub fn reads_options(&self, stay: &JobRecord) -> bool {
+        let name = stay.partition.split(',').next().unwrap_or_default();
+        let parts = self.parts().ok();
+        let site = parts.as_ref().and_then(|parts| parts.get(name).or(parts.values().next()));
+        site.is_none_or(|site| options::read(&stay.options, site).is_ok())
+    }
+
     /// A copy with another topology of the same name; `None` if Slurm would not start with it.
     ///
     /// # Complexity
@@ -207,6 +257,7 @@ impl SlurmMachine {
         let mut machine = self.clone();
         let own = machine.reading.topologies.iter_mut().find(|(own, _)| own.name == topology.name);
         *own? = (topology.clone(), structure.clone());
+        machine.parts = OnceLock::new();
         let sites = machine.partitions.values_mut().chain(std::iter::once(&mut machine.default));
         for site in sites.filter(|site| site.topology == topology.name) {
             site.structure = structure.clone();
@@ -218,6 +269,7 @@ impl SlurmMachine {
     pub fn fit_single_nodes(&mut self, fits: bool) {
         let sites = self.partitions.values_mut().chain(std::iter::once(&mut self.default));
         sites.for_each(|site| site.fits_single = fits);
+        self.parts = OnceLock::new();
     }
 
     /// The number of nodes on which jobs may run, in any partition.
@@ -232,6 +284,7 @@ impl SlurmMachine {
     pub fn take_down(&mut self, nodes: &NodeSet) {
         self.partitions.values_mut().for_each(|site| site.up.subtract(nodes));
         self.default.up.subtract(nodes);
+        self.parts = OnceLock::new();
     }
 
     #[must_use]
@@ -374,6 +427,7 @@ impl Folder {
         for other in TOPOLOGIES
             .iter()
             .chain(&TABLES)
+            .chain([&GRES])
             .filter(|own| !machine.texts.iter().any(|(name, _)| name == Path::new(own)))
         {
             let _ = std::fs::remove_file(path.join(other));

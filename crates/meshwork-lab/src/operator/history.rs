@@ -66,6 +66,8 @@ pub struct JobRecord {
     pub reservation: String,
     /// The maximum number of tasks of its array that may run at once.
     pub throttle: Option<u32>,
+    /// The options for parts of nodes in its request, in the form that `salloc` takes.
+    pub options: String,
     /// The minimum of the requested range of node counts, if it is less than `nodes`.
     pub least: Option<u32>,
     /// The total time for which it was suspended, in seconds.
@@ -146,7 +148,7 @@ pub struct History {
 }
 
 /// The columns of a history as a table.
-const COLUMNS: [&str; 34] = [
+const COLUMNS: [&str; 35] = [
     "id",
     "attempt",
     "user",
@@ -181,6 +183,7 @@ const COLUMNS: [&str; 34] = [
     "throttle",
     "min_nodes",
     "suspended",
+    "options",
 ];
 
 impl History {
@@ -248,7 +251,10 @@ impl History {
             let least = number(stay.least.map(i64::from)).unwrap_or_default();
             cell(&mut text, &least);
             let suspended = number(Some(stay.suspended).filter(|&own| own != 0));
-            let _ = writeln!(text, "{}", suspended.unwrap_or_default());
+            cell(&mut text, &suspended.unwrap_or_default());
+            cell(&mut text, &stay.options);
+            text.pop();
+            text.push('\n');
         }
         text
     }
@@ -333,6 +339,7 @@ impl History {
                 nice: number("nice")?.unwrap_or(0),
                 reservation: text("reservation"),
                 throttle: count("throttle")?,
+                options: text("options"),
                 least: count("min_nodes")?,
                 suspended: number("suspended")?.unwrap_or(0),
             });
@@ -366,6 +373,7 @@ mod tests {
             nice: -7,
             reservation: "night".to_owned(),
             throttle: Some(2),
+            options: "-n2 --gpus=a,b".to_owned(),
             least: Some(3),
             suspended: 5,
             state: "COMPLETED".to_owned(),

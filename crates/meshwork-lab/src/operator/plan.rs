@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use meshwork::alloc::listed::{NodeRequest, find};
+use meshwork::alloc::shared::SharedLookup;
 use meshwork::geometry::NodeSet;
 
 use super::folder::{SlurmMachine, asked};
@@ -67,6 +68,16 @@ impl RequestLookup {
             || wanted.nodes > site.whole.count()
             || find(site.rule(), &site.nodes, &patient, &whole).is_none();
         RequestLookup { wanted, may, is_hopeless }
+    }
+
+    /// Replaces what was found by what a request for parts of nodes amounts to; `None` if it can
+    /// never start.
+    pub(super) fn set_parts(&mut self, parts: Option<&SharedLookup>) {
+        self.is_hopeless = !parts.is_some_and(SharedLookup::is_ever);
+        if let Some(parts) = parts {
+            self.wanted.nodes = parts.min_nodes();
+            self.may.clone_from(parts.pool());
+        }
     }
 }
 

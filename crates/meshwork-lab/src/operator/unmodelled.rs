@@ -148,6 +148,14 @@ pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     rule("fair_share", "fair shares (PriorityWeightFairshare)", !matches!(&*fair, "" | "0"));
     let what = "memory (SelectTypeParameters)";
     rule("memory", what, shares && names("SelectTypeParameters", &["memory"]));
+    if shares && machine.parts().is_ok() {
+        // The controller gives out parts of nodes.
+        found.retain(|own| !matches!(own.key, "shared_nodes" | "gres" | "features" | "memory"));
+        let unread = stays.iter().filter(|stay| !machine.reads_options(stay)).count();
+        let what = "options for parts of nodes that are not read".to_owned();
+        let unread = Unmodelled { key: "options", what, stays: Some(unread), share: None };
+        found.extend(unread.stays.is_some_and(|count| count > 0).then_some(unread));
+    }
     found
 }
 

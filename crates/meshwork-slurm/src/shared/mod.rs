@@ -153,6 +153,7 @@ fn params(conf: &Conf, partition: Option<&Partition>) -> Result<SelectParams, St
         by_socket: has("cr_core_default_dist_block"),
         serial_at_end: scheduler.contains("pack_serial_at_end"),
         exclusive: partition.is_some_and(|partition| partition.is_exclusive),
+        is_older: false,
         mem_per_cpu: per_cpu.unwrap_or(0),
         mem_per_node: per_node.unwrap_or(0),
         cpus_per_gpu: whole("DefCpuPerGPU")?.unwrap_or(0).min(1 << 20) as u32,

@@ -5,6 +5,7 @@
 
 pub(super) mod cycles;
 mod limits;
+mod parts;
 mod plan;
 mod priority;
 mod replay;
@@ -15,13 +16,17 @@ pub mod rules;
 pub use replay::ControllerReplay;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use meshwork::alloc::listed::{SlurmMessage, Wait};
 use meshwork::geometry::NodeSet;
 
 use super::folder::SlurmMachine;
 use super::history::{JobRecord, Second};
 use crate::slurm::desk::{SlurmAllocator, SlurmAnswer};
 use limits::{RunningSums, Test};
+use meshwork::alloc::shared::{NearGpus, SharedGrant};
+use parts::{PartsDesk, PartsRequest};
 use plan::{BackfillPlan, Planned, blocks_around};
 use priority::{FairTree, SeenBy};
 use request::{ControlledJob, ResolvedRequest};
@@ -55,6 +60,8 @@ pub(super) struct Held {
     pub(super) partition: usize,
     pub(super) nodes: NodeSet,
     pub(super) start: Second,
+    /// Its parts of nodes, once it has given them back.
+    parts: Vec<SharedGrant>,
 }
 
 /// A start decided by a scheduler.
@@ -92,6 +99,8 @@ pub(super) struct Controller<'a> {
     jobs: Vec<ControlledJob>,
     kinds: usize,
     desks: Vec<SlurmAllocator<usize>>,
+    /// What running jobs hold of nodes that they share, if jobs do so here.
+    parts: Option<PartsDesk>,
     pairs: Vec<Pair>,
     seen: Vec<SeenBy>,
     pub(super) running: BTreeMap<usize, Held>,
@@ -117,7 +126,8 @@ impl<'a> Controller<'a> {
         rules: &'a SiteRules,
         stays: &'a [JobRecord],
     ) -> Controller<'a> {
-        let (jobs, kinds) = request::jobs(machine, rules, stays);
+        let parts = PartsDesk::of(machine, rules, stays);
+        let (jobs, kinds) = request::jobs(machine, rules, stays, parts.as_ref());
         let site =
             |own: &rules::PartitionRules| SlurmAllocator::new(machine.site(&own.name).clone());
         let desks: Vec<SlurmAllocator<usize>> = rules.partitions.iter().map(site).collect();
@@ -132,6 +142,7 @@ impl<'a> Controller<'a> {
             jobs,
             kinds,
             desks,
+            parts,
             pairs: Vec::new(),
             seen: vec![SeenBy::default(); stays.len()],
             running: BTreeMap::new(),
@@ -152,6 +163,11 @@ impl<'a> Controller<'a> {
         self.pairs.len()
     }
 
+    /// Whether jobs have parts of nodes.
+    pub(super) fn shares_nodes(&self) -> bool {
+        self.parts.is_some()
+    }
+
     /// The waiting jobs in queue order with the kinds of their requests, each in its first
     /// partition.
     pub(super) fn waiting_kinds(&self) -> impl Iterator<Item = (usize, usize)> {
@@ -162,6 +178,11 @@ impl<'a> Controller<'a> {
     /// The present answer of the first partition of a job to its request.
     pub(super) fn ask(&self, job: usize) -> SlurmAnswer {
         let request = &self.jobs[job].requests[0];
+        if self.parts.is_some() {
+            let found = self.place(job, request.partition, Second::MIN);
+            let busy = SlurmAnswer::Wait(Wait::Nodes, SlurmMessage::Busy);
+            return found.map_or(busy, SlurmAnswer::Nodes);
+        }
         self.desks[request.partition].ask(&request.asked)
     }
 
@@ -189,6 +210,10 @@ impl<'a> Controller<'a> {
         self.seen[job] = before.unwrap_or(self.seen[job]);
         let tick = self.last_tick.filter(|_| before.is_some());
         for request in 0..self.jobs[job].requests.len() {
+            let own = &self.jobs[job].requests[request];
+            if let (Some(desk), Some(parts)) = (&mut self.parts, &own.parts) {
+                desk.submit(own.partition, parts);
+            }
             let pair = self.pair(job, request, tick);
             let place = self.pairs.partition_point(|own| own.before(&pair).is_lt());
             self.pairs.insert(place, pair);
@@ -222,13 +247,23 @@ impl<'a> Controller<'a> {
     }
 
     fn hold(&mut self, job: usize, partition: usize, nodes: NodeSet, now: Second) {
+        let request = self.request(job, partition);
+        let (partition_asked, parts) = (request.partition, request.parts.clone());
+        if let (Some(desk), Some(parts)) = (&mut self.parts, parts) {
+            desk.hold(job, partition_asked, &parts, &nodes);
+        }
+        self.count(job, partition, nodes, now);
+    }
+
+    /// Notes that a job runs, beside its parts of nodes.
+    fn count(&mut self, job: usize, partition: usize, nodes: NodeSet, now: Second) {
         let asked = &*self.request(job, partition).asked.clone();
         self.desks.iter_mut().for_each(|desk| desk.hold(&job, asked, nodes.clone()));
         self.sums.count(&self.jobs[job], self.rules.partitions[partition].qos, true);
         if let Some((array, _)) = self.jobs[job].array {
             *self.tasks.entry(array).or_default() += 1;
         }
-        self.running.insert(job, Held { partition, nodes, start: now });
+        self.running.insert(job, Held { partition, nodes, start: now, parts: Vec::new() });
     }
 
     fn request(&self, job: usize, partition: usize) -> &ResolvedRequest {
@@ -244,13 +279,31 @@ impl<'a> Controller<'a> {
         self.pairs = queue.0;
     }
 
+    /// The weights that questions about parts of nodes have left.
+    pub(super) fn near(&self) -> Option<NearGpus> {
+        self.parts.as_ref().map(PartsDesk::near)
+    }
+
+    /// Leaves the weights as if the last job with GPUs or without any were submitted just now.
+    pub(super) fn submit_again(&mut self, with_gpus: bool) {
+        self.parts.iter_mut().for_each(|desk| desk.submit_again(with_gpus));
+    }
+
+    /// Sets the weights that questions about parts of nodes have left.
+    pub(super) fn set_near(&self, near: Option<NearGpus>) {
+        if let Some((desk, near)) = self.parts.as_ref().zip(near) {
+            desk.set_near(near);
+        }
+    }
+
     /// A copy of the queue, for [`retract`](Controller::retract).
     pub(super) fn queue(&self) -> Queue {
         Queue(self.pairs.clone())
     }
 
     fn release(&mut self, job: usize) -> Option<Held> {
-        let held = self.running.remove(&job)?;
+        let mut held = self.running.remove(&job)?;
+        held.parts = self.parts.as_mut().map(|desk| desk.release(job)).unwrap_or_default();
         self.desks.iter_mut().for_each(|desk| {
             desk.release(&job);
         });
@@ -271,7 +324,10 @@ impl<'a> Controller<'a> {
     /// Undoes the end of a job.
     pub(super) fn unend(&mut self, job: usize, held: Held, now: Second) {
         self.uncharge(job, &held, now);
-        self.hold(job, held.partition, held.nodes, held.start);
+        if let Some(desk) = &mut self.parts {
+            desk.take(job, held.parts);
+        }
+        self.count(job, held.partition, held.nodes, held.start);
     }
 
     /// Undoes the charge for the usage of an ended job.
@@ -356,7 +412,34 @@ impl<'a> Controller<'a> {
         closed
     }
 
+    /// Finds nodes as backfill does for a job that starts.
+    fn begin(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
+        match (&self.parts, &request.parts) {
+            (Some(desk), Some(parts)) => desk.begin(request.partition, parts, kept),
+            _ => self.find(request, kept),
+        }
+    }
+
+    /// Whether there are nodes now, without leaving a trace.
+    fn fits(&self, request: &ResolvedRequest, kept: &NodeSet) -> bool {
+        let near = self.near();
+        let fits = self.find(request, kept).is_some();
+        self.set_near(near);
+        fits
+    }
+
+    /// Finds nodes as the main scheduler does.
+    fn select(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
+        match (&self.parts, &request.parts) {
+            (Some(desk), Some(parts)) => desk.select(request.partition, parts, kept),
+            _ => self.find(request, kept),
+        }
+    }
+
     fn find(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
+        if let Some(desk) = &self.parts {
+            return desk.find(request.partition, request.parts.as_ref()?, kept);
+        }
         self.desks[request.partition].find_without(&request.asked, kept)
     }
 
@@ -387,7 +470,10 @@ impl<'a> Controller<'a> {
         let mut kept = self.closed(now);
         let request = self.request(job, partition);
         self.keep(job, now, (now, request.limit), &mut kept);
-        self.find(request, &kept)
+        let near = self.near();
+        let found = self.select(request, &kept);
+        self.set_near(near);
+        found
     }
 
     /// Whether a partition is up and its limits admit a job.
@@ -467,7 +553,7 @@ impl<'a> Controller<'a> {
             let mut busy = kept.clone();
             busy.unite(&completing);
             self.keep(pair.job, now, (now, request.limit), &mut busy);
-            let found = if are_enough { self.find(&request, &busy) } else { None };
+            let found = if are_enough { self.select(&request, &busy) } else { None };
             // A job beyond its limits does not block its partition if enough nodes are free.
             let is_allowed = self.allows(pair.job, partition, Test::After);
             let found_or_over = found.is_some() || (are_enough && !is_allowed);
@@ -541,7 +627,7 @@ impl<'a> Controller<'a> {
         let mut fits: Vec<Option<bool>> = vec![None; self.kinds];
         let may_start = |fits: &mut Vec<Option<bool>>, pair: &Pair| {
             let request = &self.jobs[pair.job].requests[pair.request];
-            *fits[request.kind].get_or_insert_with(|| self.find(request, &closed).is_some())
+            *fits[request.kind].get_or_insert_with(|| self.fits(request, &closed))
         };
         // For each queue position, minimum time limit and minimum node count of the jobs from there
         // on.
@@ -573,7 +659,11 @@ impl<'a> Controller<'a> {
         for (place, pair) in pairs.iter().enumerate() {
             // Reservations of the plan last for one pass: none is needed if no later job can start.
             let (limit, nodes) = least[place];
-            if plan.left_until(now.saturating_add(limit)) < nodes {
+            let is_over = match self.parts {
+                Some(_) => nodes == u32::MAX,
+                None => plan.left_until(now.saturating_add(limit)) < nodes,
+            };
+            if is_over {
                 break;
             }
             if done.contains(&pair.job) {
@@ -597,17 +687,17 @@ impl<'a> Controller<'a> {
             *user += 1;
             of_partition[partition] += 1;
             let is_allowed = is_allowed(Test::After);
-            let fits =
-                *fits[request.kind].get_or_insert_with(|| self.find(&request, &closed).is_some());
+            let fits = *fits[request.kind].get_or_insert_with(|| self.fits(&request, &closed));
             let site = self.machine.site(&self.rules.partitions[partition].name);
             let reserved =
                 |from, kept: &mut NodeSet| self.keep(pair.job, now, (from, request.limit), kept);
             let its = (partition, self.jobs[pair.job].qos);
             let gone = preemptable.entry(its).or_insert_with(|| self.preemptable(its));
+            let gone = (&*gone, self.parts.as_ref());
             let planned = plan.plan(site, &request, gone, &reserved, |kept| {
                 let mut kept = kept.clone();
                 kept.unite(&closed);
-                if fits { self.find(&request, &kept) } else { None }
+                if fits { self.begin(&request, &kept) } else { None }
             });
             tested += usize::from(planned.is_some());
             // Limits on nodes are tested after nodes were found, so such a job counts as tested.
@@ -640,11 +730,14 @@ impl<'a> Controller<'a> {
                 if let Some(start) = if mine.is_none() { own() } else { here.cloned() } {
                     let around = around(&start);
                     // A preemptable job reserves nothing in the plan, since other jobs may take its
-                    // nodes.
-                    if !self.is_preemptable(partition) {
+                    // nodes; a job on parts of nodes leaves the rest of them.
+                    let is_whole = |own: &Arc<PartsRequest>| own.lookup.takes_whole_nodes();
+                    if !self.is_preemptable(partition)
+                        && request.parts.as_ref().is_none_or(is_whole)
+                    {
                         plan.reserve(now, request.limit, &around);
                     }
-                    plan.run(request.limit, around);
+                    plan.run(request.limit, pair.job, around);
                     self.hold(pair.job, partition, start, now);
                     tried.extend((recorded.is_some() && mine.is_none()).then_some(pair.job));
                 }
@@ -703,7 +796,7 @@ impl<'a> Controller<'a> {
         let running = self.running.iter().map(|(job, held)| {
             let site = self.desks[held.partition].site();
             let nodes = blocks_around(site, &held.nodes, self.stays[*job].whole_blocks);
-            (held.start.saturating_add(self.jobs[*job].limit), nodes)
+            (held.start.saturating_add(self.jobs[*job].limit), *job, nodes)
         });
         let rules::SchedulerParameters { bf_window, bf_resolution, .. } = self.rules.parameters;
         BackfillPlan::new(now, bf_window, bf_resolution, up, running)
@@ -802,5 +895,100 @@ mod tests {
             own("5", 1, "q"),
         ];
         assert_eq!(passes(&machine, &jobs)[0], [(0, 0), (2, 0)]);
+    }
+
+    /// A flat machine of four nodes of 2 x 4 cores, the last two with GPUs, on which jobs share nodes.
+    fn shared(partitions: &str) -> SlurmMachine {
+        let node = "CPUs=8 SocketsPerBoard=2 CoresPerSocket=4 RealMemory=16000";
+        let conf = format!(
+            "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\nDefMemPerCPU=1000\n\
+             NodeName=n[0-1] {node}\nNodeName=n[2-3] {node} Gres=gpu:2\n{partitions}"
+        );
+        let gres = "NodeName=n[2-3] Name=gpu File=/dev/g[0-1]\n";
+        let texts = [("topology.yaml", FLAT), ("slurm.conf", &conf), ("gres.conf", gres)];
+        let texts = texts.map(|(name, text)| (PathBuf::from(name), text.to_owned()));
+        let mut machine = SlurmMachine::made(texts.to_vec()).unwrap();
+        machine.fit_single_nodes(true);
+        machine
+    }
+
+    /// A job for parts of nodes.
+    fn part(id: &str, partition: &str, processors: u32, options: &str) -> JobRecord {
+        JobRecord {
+            processors,
+            options: options.to_owned(),
+            exclusive: options.contains("--exclusive"),
+            ..job(id, partition, 1)
+        }
+    }
+
+    /// The starts of a main and then a backfill pass, as lists of nodes.
+    fn places(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<(usize, String)>; 2] {
+        let rules = SiteRules::of(machine);
+        let mut controller = Controller::new(machine, &rules, jobs);
+        (0..jobs.len()).for_each(|own| controller.submit(own));
+        let listed = |nodes: &NodeSet| machine.reading.hosts.listed(nodes);
+        let of = |starts: Vec<Start>| {
+            starts.iter().map(|own| (own.job, listed(own.nodes.as_ref().unwrap()))).collect()
+        };
+        let main = of(controller.main(100, false, None));
+        [main, of(controller.backfill(100, None))]
+    }
+
+    #[test]
+    fn jobs_take_cores_memory_and_gpus() {
+        let machine = shared("PartitionName=p Nodes=n[0-3] Default=YES\n");
+        // The second and third lack memory and GPUs where there are cores. The fourth takes the node
+        // that fits best, and the fifth what memory leaves of three.
+        let jobs = [
+            part("1", "p", 2, "-n2 --mem=12000"),
+            part("2", "p", 2, "-n2 --mem=6000"),
+            part("3", "p", 1, "-n1 --gres=gpu:2"),
+            part("4", "p", 1, "-n1"),
+            part("5", "p", 12, "-n12"),
+        ];
+        let [main, _] = places(&machine, &jobs);
+        let nodes: Vec<&str> = main.iter().map(|own| own.1.as_str()).collect();
+        assert_eq!(nodes, ["n0", "n1", "n2", "n0", "n[0-2]"]);
+    }
+
+    #[test]
+    fn a_job_that_waits_for_gpus_keeps_its_partition_and_plans_whole_nodes() {
+        let machine = shared(
+            "SchedulerParameters=bf_resolution=10\n\
+             PartitionName=p Nodes=n[0-3] Default=YES\nPartitionName=gpu Nodes=n[2-3]\n",
+        );
+        let long = |stay: JobRecord| JobRecord { limit: Some(600), ..stay };
+        let jobs = [
+            part("1", "gpu", 1, "-n1 --gres=gpu:2"),
+            part("2", "gpu", 1, "-n1 --gres=gpu:1"),
+            part("3", "gpu", 2, "-n1 -c2 --gres=gpu:2"),
+            part("4", "p", 16, "-N2 --exclusive"),
+            long(part("5", "p", 1, "-n1")),
+            JobRecord { limit: Some(30), ..part("6", "p", 7, "-n1 -c7") },
+        ];
+        let [main, backfill] = places(&machine, &jobs);
+        // The third job waits for the first, and takes n[2-3] from all others in the main pass.
+        let of = |job: usize, nodes: &str| (job, nodes.to_owned());
+        assert_eq!(main, [of(0, "n2"), of(1, "n3"), of(3, "n[0-1]")]);
+        // Its plan takes the whole of n2 from a minute on, which only the short job can leave.
+        assert_eq!(backfill, [of(4, "n3"), of(5, "n2")]);
+    }
+
+    #[test]
+    fn weights_of_a_plan_outlast_it() {
+        let machine =
+            shared("PartitionName=p Nodes=n[0-3] Default=YES\nPartitionName=gpu Nodes=n[2-3]\n");
+        let rules = SiteRules::of(&machine);
+        let jobs = [part("1", "gpu", 1, "-n1 --gres=gpu:1"), part("2", "p", 1, "-n1")];
+        let mut controller = Controller::new(&machine, &rules, &jobs);
+        controller.submit(0);
+        let none = controller.no_nodes();
+        let request = controller.jobs[1].requests[0].clone();
+        // Nodes with GPUs are lighter until a job without any is submitted or started.
+        let asked = |controller: &Controller<'_>| controller.find(&request, &none).unwrap().first();
+        assert_eq!(asked(&controller), Some(2));
+        controller.submit(1);
+        assert_eq!(asked(&controller), Some(0));
     }
 }

@@ -3,6 +3,7 @@
 use meshwork::alloc::listed::find;
 use meshwork::geometry::NodeSet;
 
+use super::parts::{PartsDesk, PartsFuture};
 use super::request::ResolvedRequest;
 use crate::operator::history::Second;
 use crate::slurm::site::SlurmSite;
@@ -32,7 +33,16 @@ pub(super) struct BackfillPlan {
     /// Nodes without a running job.
     idle: NodeSet,
     /// Running jobs, sorted by the ends of their time limits.
-    running: Vec<(Second, NodeSet)>,
+    running: Vec<PlannedEnd>,
+}
+
+/// The end of a running job by its time limit, the job and its nodes.
+pub(super) type PlannedEnd = (Second, usize, NodeSet);
+
+/// The free nodes, or parts of nodes, at a time of a plan.
+enum Future<'a> {
+    Nodes(NodeSet),
+    Parts(PartsFuture<'a>),
 }
 
 /// The start of a job by the plan.
@@ -67,12 +77,12 @@ impl BackfillPlan {
         window: Second,
         resolution: Second,
         up: NodeSet,
-        running: impl Iterator<Item = (Second, NodeSet)>,
+        running: impl Iterator<Item = PlannedEnd>,
     ) -> BackfillPlan {
-        let mut running: Vec<(Second, NodeSet)> = running.collect();
-        running.sort_by_key(|(end, _)| *end);
+        let mut running: Vec<PlannedEnd> = running.collect();
+        running.sort_by_key(|own| own.0);
         let mut idle = up.clone();
-        running.iter().for_each(|(_, nodes)| idle.subtract(nodes));
+        running.iter().for_each(|own| idle.subtract(&own.2));
         let horizon = now.saturating_add(window);
         let floor = |time: Second| time.div_euclid(resolution) * resolution;
         let end = floor(horizon).max(now + 1);
@@ -81,11 +91,11 @@ impl BackfillPlan {
     }
 
     /// Adds a job that starts now.
-    pub(super) fn run(&mut self, limit: Second, nodes: NodeSet) {
+    pub(super) fn run(&mut self, limit: Second, job: usize, nodes: NodeSet) {
         self.idle.subtract(&nodes);
         let end = self.now.saturating_add(limit);
         let place = self.running.partition_point(|own| own.0 <= end);
-        self.running.insert(place, (end, nodes));
+        self.running.insert(place, (end, job, nodes));
     }
 
     /// Reserves nodes for a job from its start to the end of its limit, rounded to the resolution.
@@ -130,7 +140,8 @@ impl BackfillPlan {
     /// its time limit, once running jobs have released them. If that fails, or would take longer
     /// than until the end of a reservation, that end is the next candidate start.
     ///
-    /// `gone` are nodes of running jobs that it may preempt. `now` finds nodes that are free now,
+    /// `gone` are nodes of running jobs that it may preempt, `parts` the shares of nodes that
+    /// running jobs hold. `now` finds nodes that are free now,
     /// without those in its argument. `reserved` adds the nodes that the site's reservations
     /// withhold from the job at a start, and returns the first end of these reservations.
     ///
@@ -141,7 +152,7 @@ impl BackfillPlan {
         &self,
         site: &SlurmSite,
         request: &ResolvedRequest,
-        gone: &NodeSet,
+        (gone, parts): (&NodeSet, Option<&PartsDesk>),
         reserved: &dyn Fn(Second, &mut NodeSet) -> Option<Second>,
         now: impl Fn(&NodeSet) -> Option<NodeSet>,
     ) -> Option<Planned> {
@@ -190,7 +201,7 @@ impl BackfillPlan {
                 return Some(Planned::Now(nodes));
             }
             let by = later.filter(|time| *time >= from);
-            let asked = (site, request);
+            let asked = (site, request, parts);
             let found = self.will_run(asked, &available, gone, by, &mut possible);
             let (start, nodes) = match found {
                 WillRun::At(start, nodes) => (start.max(from), nodes),
@@ -236,7 +247,7 @@ impl BackfillPlan {
     /// to be enough.
     fn will_run(
         &self,
-        (site, request): (&SlurmSite, &ResolvedRequest),
+        (site, request, parts): (&SlurmSite, &ResolvedRequest, Option<&PartsDesk>),
         available: &NodeSet,
         gone: &NodeSet,
         by: Option<Second>,
@@ -261,31 +272,50 @@ impl BackfillPlan {
                 .then(|| find(site.rule(), &site.nodes, wanted, &free))
                 .flatten()
         };
-        let mut free = self.idle.clone();
-        free.intersect(available);
-        if let Some(nodes) = attempt(&free) {
+        let mut free = match (parts, &request.parts) {
+            (Some(desk), Some(parts)) => {
+                Future::Parts(PartsFuture::new(desk, request.partition, parts, available))
+            }
+            _ => Future::Nodes(self.idle.clone()),
+        };
+        let attempt_on = |free: &mut Future<'_>| match free {
+            Future::Nodes(free) => {
+                free.intersect(available);
+                attempt(free)
+            }
+            Future::Parts(future) => future.find(),
+        };
+        if let Some(nodes) = attempt_on(&mut free) {
             return WillRun::At(self.now, nodes);
         }
         if gone.meets(available) {
-            free.unite(gone);
-            free.intersect(available);
-            if let Some(nodes) = attempt(&free) {
+            match &mut free {
+                Future::Nodes(free) => free.unite(gone),
+                Future::Parts(future) => {
+                    let jobs = self.running.iter().filter(|own| own.2.is_within(gone));
+                    jobs.for_each(|own| future.end(own.1));
+                }
+            }
+            if let Some(nodes) = attempt_on(&mut free) {
                 return WillRun::At(self.now, nodes);
             }
         }
         // The end of the first group is a multiple of its length, so that it is the same in the
         // next pass; later groups are longer.
         let (mut group, mut bound) = (FIRST_GROUP, None);
-        let is_left = |own: &&(Second, NodeSet)| gone.is_empty() || !own.1.is_within(gone);
+        let is_left = |own: &&PlannedEnd| gone.is_empty() || !own.2.is_within(gone);
         let mut running = self.running.iter().filter(is_left).peekable();
         loop {
             let (mut last, mut together) = (None, 0);
-            while let Some((end, nodes)) = running.next() {
+            while let Some((end, job, nodes)) = running.next() {
                 if !nodes.meets(available) {
                     continue;
                 }
                 let bound = *bound.get_or_insert(end - end.rem_euclid(group) + group);
-                free.unite(nodes);
+                match &mut free {
+                    Future::Nodes(free) => free.unite(nodes),
+                    Future::Parts(future) => future.end(*job),
+                }
                 last = Some(*end);
                 let reach = bound.saturating_add(group);
                 if together > MOST_TOGETHER || running.peek().is_none_or(|next| next.0 > reach) {
@@ -294,21 +324,22 @@ impl BackfillPlan {
                 together += 1;
             }
             let Some((last, first_bound)) = last.zip(bound) else { return WillRun::Never };
-            if let Some(by) = by.filter(|by| last.max(self.now + 1) > *by) {
+            // Questions about parts of nodes leave traces, so none of them is saved.
+            let may_skip = matches!(free, Future::Nodes(_));
+            if let Some(by) = by.filter(|by| may_skip && last.max(self.now + 1) > *by) {
                 if !possible.as_ref().is_some_and(|own| own.is_within(available)) {
                     *possible = attempt(available);
                 }
                 return if possible.is_some() { WillRun::Behind(by) } else { WillRun::Never };
             }
             group = group.saturating_mul(2);
-            if let Some((next, _)) = running.peek() {
+            if let Some((next, ..)) = running.peek() {
                 while *next > first_bound.saturating_add(group) {
                     group = group.saturating_mul(2);
                 }
             }
-            free.intersect(available);
             if together <= MOST_TOGETHER
-                && let Some(nodes) = attempt(&free)
+                && let Some(nodes) = attempt_on(&mut free)
             {
                 return WillRun::At(last.max(self.now + 1), nodes);
             }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use meshwork::alloc::listed::NodeRequest;
 use meshwork::geometry::NodeSet;
 
+use super::parts::{PartsDesk, PartsRequest};
 use super::rules::SiteRules;
 use crate::operator::folder::{SlurmMachine, asked};
 use crate::operator::history::{JobRecord, Second};
@@ -23,6 +24,8 @@ pub(super) struct ResolvedRequest {
     /// The kind of the request; requests of a kind differ at most in their time limits.
     pub(super) kind: usize,
     found: Arc<RequestLookup>,
+    /// What it asks for of nodes that jobs share.
+    pub(super) parts: Option<Arc<PartsRequest>>,
 }
 
 impl ResolvedRequest {
@@ -81,8 +84,10 @@ pub(super) fn jobs(
     machine: &SlurmMachine,
     rules: &SiteRules,
     stays: &[JobRecord],
+    parts: Option<&PartsDesk>,
 ) -> (Vec<ControlledJob>, usize) {
-    let mut known: BTreeMap<(usize, u32), Vec<(SlurmRequest, ResolvedRequest)>> = BTreeMap::new();
+    type Known<'s> = Vec<(SlurmRequest, &'s str, ResolvedRequest)>;
+    let mut known: BTreeMap<(usize, u32), Known<'_>> = BTreeMap::new();
     let (mut users, mut accounts) = (BTreeMap::new(), BTreeMap::new());
     let mut kinds = 0;
     let mut ranks: Vec<usize> = (0..stays.len()).collect();
@@ -111,15 +116,24 @@ pub(super) fn jobs(
         for partition in named {
             let known = known.entry((partition, stay.nodes)).or_default();
             let own = asked(stay);
-            let request = match known.iter().find(|(asked, _)| *asked == own) {
-                Some((_, alike)) => ResolvedRequest { limit, ..alike.clone() },
+            let options = if parts.is_some() { stay.options.as_str() } else { "" };
+            let is_alike = |known: &&(SlurmRequest, &str, ResolvedRequest)| {
+                known.0 == own && known.1 == options
+            };
+            let request = match known.iter().find(is_alike) {
+                Some((_, _, alike)) => ResolvedRequest { limit, ..alike.clone() },
                 None => {
                     let site = machine.site(&rules.partitions[partition].name);
-                    let found = Arc::new(RequestLookup::of(machine, site, &own));
+                    let mut found = RequestLookup::of(machine, site, &own);
+                    let parts = parts.map(|desk| desk.request(partition, stay));
+                    if let Some(parts) = &parts {
+                        found.set_parts(parts.as_ref().map(|own| &own.lookup));
+                    }
+                    let (parts, found) = (parts.flatten().map(Arc::new), Arc::new(found));
                     let (asked, kind) = (Arc::new(own.clone()), kinds);
                     kinds += 1;
-                    let request = ResolvedRequest { partition, asked, limit, kind, found };
-                    known.push((own, request.clone()));
+                    let request = ResolvedRequest { partition, asked, limit, kind, found, parts };
+                    known.push((own, options, request.clone()));
                     request
                 }
             };

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use meshwork::alloc::shared::NearGpus;
 use meshwork::geometry::NodeSet;
 
 use crate::operator::controller::cycles::Cycles;
@@ -44,13 +45,16 @@ const COMPLETING: Second = 1;
 /// The cases of a condition that may hold before the first and the second cycle of a second.
 const WAYS: [[bool; 2]; 4] = [[false; 2], [true; 2], [false, true], [true, false]];
 
+/// The number of moves of single events that are tried in a second.
+const MOST_MOVES: usize = 64;
+
 /// The score of a predicted start that is recorded; twice as much if it is on the recorded nodes.
 const FOUND: usize = 8;
 /// The score of an order without wrong predictions; each of them lowers it by 1, down to 0.
 const UNWANTED: usize = 7;
 
 /// A possible order of the events and cycles within one second.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Order {
     main_first: bool,
     /// Whether priorities are computed before all cycles.
@@ -64,6 +68,17 @@ struct Order {
     /// Whether all nodes of ended jobs are available before each cycle. If not, only the nodes of
     /// its recorded starts are.
     all_back: [bool; 2],
+    /// Events for which it is the other way round from a cycle on.
+    moved: Vec<(usize, usize)>,
+    /// Before which cycle the last job with GPUs, or without any, was submitted.
+    last_submitted: Vec<(usize, bool)>,
+}
+
+/// What the cycles of a second do in some order.
+struct Tried {
+    decided: Vec<(StartedBy, Start)>,
+    /// The weights of nodes that they leave.
+    near: Option<NearGpus>,
 }
 
 /// A cycle of a scheduler.
@@ -158,10 +173,26 @@ impl<'a> Given<'a> {
             while self.tick < at {
                 self.compute_priorities();
             }
-            let recorded = self.starts.get(&at).cloned().unwrap_or_default();
+            let mut recorded = self.starts.get(&at).cloned().unwrap_or_default();
             let within = self.events[next..].iter().take_while(|own| own.0 == at).count();
             let before = self.found.len();
+            let mut submitted = Vec::new();
+            if self.controller.shares_nodes() {
+                let is_at_once = |job: &usize| self.is_at_once(*job);
+                submitted = recorded.extract_if(.., |job| is_at_once(job)).collect();
+                for event in next..next + within {
+                    if let Event::Queue(job) = self.events[event].1
+                        && submitted.contains(&job)
+                    {
+                        happened.insert(event);
+                    }
+                }
+                submitted.retain(|&job| !self.start_at_once(job, at, false));
+            }
             self.second(at, &recorded, next..next + within, &mut happened);
+            for job in submitted {
+                self.start_at_once(job, at, true);
+            }
             if self.found.len() / REPORT_EVERY > before / REPORT_EVERY {
                 report(self.found.len());
             }
@@ -179,6 +210,29 @@ impl<'a> Given<'a> {
         let one =
             |(stay, (by, nodes))| PredictedStart { stay, by, predicted: predicted[stay], nodes };
         found.into_iter().map(one).collect()
+    }
+
+    /// Whether no scheduler has started a job, but its submission.
+    fn is_at_once(&self, job: usize) -> bool {
+        let stay = &self.stays[job];
+        stay.by == StartedBy::Unknown && stay.start == stay.queued()
+    }
+
+    /// Starts a job at its submission, at the latest or if that gives its recorded nodes; returns
+    /// whether it starts.
+    fn start_at_once(&mut self, job: usize, at: Second, is_last: bool) -> bool {
+        let partition = self.controller.partition_of(job);
+        let nodes = self.controller.place(job, partition, at);
+        let starts = is_last || nodes.is_some() && nodes == self.nodes[job];
+        if starts {
+            self.predicted[job] = nodes.is_some().then_some(at);
+            self.found.insert(job, (StartedBy::Unknown, nodes));
+            if let Some(own) = self.nodes[job].clone() {
+                self.controller.start(job, partition, own, at);
+            }
+            self.cycles.change(true);
+        }
+        starts
     }
 
     fn compute_priorities(&mut self) {
@@ -249,7 +303,11 @@ impl<'a> Given<'a> {
         let is_due = |time: Option<Second>| time.is_some_and(|time| time <= at);
         let is_full = is_due(self.full_at());
         let runs_main = !main.is_empty() || is_full || is_due(self.main_at());
-        let runs_backfill = !backfill.is_empty() || is_due(self.backfill_at());
+        // Cycles take a while, so one that is due may have run in the next second.
+        let next = self.starts.get(&(at + 1)).into_iter().flatten();
+        let is_next = self.controller.shares_nodes()
+            && next.into_iter().any(|&job| self.stays[job].by == StartedBy::Backfill);
+        let runs_backfill = !backfill.is_empty() || is_due(self.backfill_at()) && !is_next;
         if !runs_main && !runs_backfill {
             return;
         }
@@ -275,14 +333,14 @@ impl<'a> Given<'a> {
         let mut orders = self.orders(at, &unclear, are_two, recorded.is_empty());
         if is_split {
             let split: Vec<Order> =
-                orders.iter().map(|own| Order { split: true, ..*own }).collect();
+                orders.iter().map(|own| Order { split: true, ..own.clone() }).collect();
             orders.splice(..0, split);
         }
         let perfect = UNWANTED + 2 * FOUND * recorded.len();
-        let mut best: Option<(usize, &Order, Vec<(StartedBy, Start)>)> = None;
-        for order in &orders {
-            let tried = self.try_order(at, order, &unclear, &cycles(order), recorded);
-            let score = self.score(recorded, &tried);
+        let mut best: Option<(usize, Order, Tried)> = None;
+        for order in orders {
+            let tried = self.try_order(at, &order, &unclear, &cycles(&order), recorded);
+            let score = self.score(recorded, &tried.decided);
             if best.as_ref().is_none_or(|own| score > own.0) {
                 best = Some((score, order, tried));
             }
@@ -293,29 +351,35 @@ impl<'a> Given<'a> {
         // Slurm has not made the starts that are not recorded, so the recorded starts may be
         // predicted without them.
         if let Some((score, order, tried)) = &best
-            && tried.iter().any(|own| !recorded.contains(&own.1.job))
+            && tried.decided.iter().any(|own| !recorded.contains(&own.1.job))
         {
             self.controller.leaves_others = true;
             let mut again = self.try_order(at, order, &unclear, &cycles(order), recorded);
             self.controller.leaves_others = false;
             let is_recorded = |own: &(StartedBy, Start)| recorded.contains(&own.1.job);
-            again.retain(is_recorded);
-            again.extend(tried.iter().filter(|own| !is_recorded(own)).cloned());
-            let better = self.score(recorded, &again);
+            again.decided.retain(is_recorded);
+            again.decided.extend(tried.decided.iter().filter(|own| !is_recorded(own)).cloned());
+            let better = self.score(recorded, &again.decided);
             if better > *score {
-                best = Some((better, *order, again));
+                best = Some((better, order.clone(), again));
             }
         }
-        let Some((_, order, decided)) = best else { return };
+        let Some(best) = best else { return };
+        let (order, Tried { decided, near }) =
+            match self.controller.shares_nodes() && best.0 < perfect {
+                true => self.move_events(at, best, &unclear, &cycles, recorded),
+                false => (best.1, best.2),
+            };
         if order.ticked {
             self.compute_priorities();
         }
-        let cycles = cycles(order);
-        for own in self.before(cycles.len() - 1, order, &unclear, &cycles) {
+        let cycles = cycles(&order);
+        for own in self.before(cycles.len() - 1, &order, &unclear, &cycles) {
             self.happen(self.events[own].1, at);
             happened.insert(own);
         }
         self.settle(at, recorded, &decided);
+        self.controller.set_near(near);
         if runs_main {
             self.cycles.ran_main(at as f64, is_full);
             self.controller.ran(false);
@@ -380,7 +444,15 @@ impl<'a> Given<'a> {
     /// Without recorded starts there is one order, in which no event precedes the cycles.
     fn orders(&self, at: Second, unclear: &[usize], are_two: bool, is_quiet: bool) -> Vec<Order> {
         let (no, split) = ([false; 2], false);
-        let first = Order { main_first: true, ticked: false, split, all: no, all_back: no };
+        let first = Order {
+            main_first: true,
+            ticked: false,
+            split,
+            all: no,
+            all_back: no,
+            moved: Vec::new(),
+            last_submitted: Vec::new(),
+        };
         if is_quiet {
             return vec![first];
         }
@@ -394,7 +466,7 @@ impl<'a> Given<'a> {
                 for &all in either(!unclear.is_empty()).iter().filter(|own| **own != [true, false])
                 {
                     for &all_back in either(is_completing) {
-                        orders.push(Order { main_first, ticked, split, all, all_back });
+                        orders.push(Order { main_first, ticked, all, all_back, ..first.clone() });
                     }
                 }
             }
@@ -425,8 +497,56 @@ impl<'a> Given<'a> {
             Event::End(job) => self.controller.running.contains_key(&job),
             _ => true,
         };
+        let is_moved = |own: &usize| {
+            let moves = order.moved.iter().filter(|(from, event)| *from <= cycle && event == own);
+            moves.count() % 2 == 1
+        };
         let may_be = unclear.iter().copied().filter(is_possible);
-        may_be.filter(|own| all || is_needed(own)).collect()
+        may_be.filter(|own| (all || is_needed(own)) != is_moved(own)).collect()
+    }
+
+    /// Moves single events of a second before or behind its cycles, as long as more recorded starts
+    /// agree. A job on nodes that it shares needs none of the ends there.
+    fn move_events(
+        &mut self,
+        at: Second,
+        (mut score, mut order, mut best): (usize, Order, Tried),
+        unclear: &[usize],
+        cycles: &impl Fn(&Order) -> Vec<Cycle>,
+        recorded: &[usize],
+    ) -> (Order, Tried) {
+        let cycles = cycles(&order);
+        let is_end = |own: &usize| matches!(self.events[*own].1, Event::End(_));
+        let every = |cycle: usize| {
+            let ends = self.before(cycle, &order, unclear, &cycles).into_iter().filter(is_end);
+            ends.map(|own| (cycle, own)).collect()
+        };
+        let mut moves: Vec<Vec<(usize, usize)>> = (0..cycles.len()).map(every).collect();
+        let single = |cycle| unclear.iter().map(move |&own| vec![(cycle, own)]);
+        moves.extend((0..cycles.len()).flat_map(single));
+        let mut left = MOST_MOVES;
+        loop {
+            let before = score;
+            let submitted = (0..cycles.len()).flat_map(|cycle| [(cycle, false), (cycle, true)]);
+            let moved = moves.iter().map(|own| (&own[..], None));
+            for (own, submitted) in moved.chain(submitted.map(|own| (&[][..], Some(own)))) {
+                if left == 0 {
+                    return (order, best);
+                }
+                left -= 1;
+                let mut other = order.clone();
+                other.moved.extend(own);
+                other.last_submitted.extend(submitted);
+                let tried = self.try_order(at, &other, unclear, &cycles, recorded);
+                let found = self.score(recorded, &tried.decided);
+                if found > score {
+                    (score, order, best) = (found, other, tried);
+                }
+            }
+            if score == before {
+                return (order, best);
+            }
+        }
     }
 
     /// The decisions of the cycles of a second in a given order; the state remains unchanged.
@@ -437,8 +557,8 @@ impl<'a> Given<'a> {
         unclear: &[usize],
         cycles: &[Cycle],
         recorded: &[usize],
-    ) -> Vec<(StartedBy, Start)> {
-        let queue = self.controller.queue();
+    ) -> Tried {
+        let (queue, near) = (self.controller.queue(), self.controller.near());
         let shares = order.ticked.then(|| self.controller.shares());
         if order.ticked {
             self.controller.tick(at);
@@ -461,6 +581,9 @@ impl<'a> Given<'a> {
                     Event::Cancel(job) => self.controller.withdraw(job),
                     Event::Queue(job) => self.submit(job),
                 }
+            }
+            for (_, with_gpus) in order.last_submitted.iter().filter(|own| own.0 == cycle) {
+                self.controller.submit_again(*with_gpus);
             }
             for nodes in starts.iter().filter_map(|own| self.nodes[*own].as_ref()) {
                 completing.subtract(nodes);
@@ -489,6 +612,8 @@ impl<'a> Given<'a> {
         }
         self.controller.completing = self.controller.no_nodes();
         self.controller.retract(recorded, queue);
+        let left = self.controller.near();
+        self.controller.set_near(near);
         for (job, held) in ended.into_iter().rev() {
             // A job that has started in this second is not yet running.
             match recorded.contains(&job) {
@@ -497,7 +622,7 @@ impl<'a> Given<'a> {
             }
         }
         shares.into_iter().for_each(|own| self.controller.restore(own));
-        decided
+        Tried { decided, near: left }
     }
 
     /// The agreement of decisions with the recorded starts of a second.

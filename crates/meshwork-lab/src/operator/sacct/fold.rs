@@ -233,6 +233,9 @@ impl<'a> Folder<'_, 'a> {
         let [user, account, partition, qos, reason] = texts;
         let reservation = row.field(columns.reservation);
         let mut beyond = std::mem::take(&mut submitted.beyond);
+        if row.field(columns.line).is_empty() {
+            submitted.options = parts(row.field(columns.req_tres), had);
+        }
         let tres = [row.field(columns.tres), row.field(columns.req_tres)];
         for (own, is) in [
             (Beyond::Gres, tres.iter().any(|tres| tres.contains("gres/"))),
@@ -291,6 +294,11 @@ impl<'a> Folder<'_, 'a> {
                 reservation.to_owned()
             },
             throttle: submitted.throttle,
+            // Whole nodes by another column leave nothing to say.
+            options: match exclusive {
+                "NODE" | "TOPO" if !submitted.is_exclusive => String::new(),
+                _ => submitted.options,
+            },
             suspended: span(row.field(columns.suspended)).ok().flatten().unwrap_or(0),
             least: submitted.nodes.filter(|least| submitted.is_range && *least < nodes),
         })
@@ -301,6 +309,43 @@ impl<'a> Folder<'_, 'a> {
 fn processors(tres: &str, cpus: &str) -> u32 {
     let listed = tres.split(',').find_map(|part| part.strip_prefix("cpu="));
     listed.unwrap_or(cpus).parse().unwrap_or(0)
+}
+
+/// The options that amount to what `ReqTRES` lists, for a job that had some nodes.
+fn parts(tres: &str, had: u32) -> String {
+    let of = |kind: &str| tres.split(',').find_map(|part| part.strip_prefix(kind));
+    let count = |kind: &str| of(kind).and_then(|text| text.parse::<u64>().ok());
+    let (Some(cpus), Some(nodes)) = (count("cpu="), count("node=").filter(|own| *own > 0)) else {
+        return String::new();
+    };
+    // Its tasks are not recorded, so each is taken to have one processor.
+    let is_open = u64::from(had) > nodes;
+    let mut options = match (is_open, nodes) {
+        (true, _) => format!("-n{cpus}"),
+        (false, 1) => format!("-N1 -n1 -c{cpus}"),
+        _ => format!("-N{nodes} -n{cpus}"),
+    };
+    let megabytes = |text: &str| {
+        let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let scale = match text[number.len()..].chars().next() {
+            Some('K') => 1.0 / 1024.0,
+            Some('G') => 1024.0,
+            Some('T') => 1024.0 * 1024.0,
+            _ => 1.0,
+        };
+        number.parse::<f64>().ok().map(|number| number * scale)
+    };
+    if let Some(memory) = of("mem=").and_then(megabytes) {
+        let (option, over) = if is_open { ("mem-per-cpu", cpus) } else { ("mem", nodes) };
+        options.push_str(&format!(" --{option}={}", (memory / over.max(1) as f64).ceil()));
+    }
+    if let Some(gpus) = count("gres/gpu=").filter(|own| *own > 0) {
+        options.push_str(&match gpus % nodes {
+            0 if !is_open => format!(" --gpus-per-node={}", gpus / nodes),
+            _ => format!(" --gpus={gpus}"),
+        });
+    }
+    options
 }
 
 /// Numbers the attempts of each job in order of submission.

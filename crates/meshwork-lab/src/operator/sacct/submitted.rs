@@ -25,7 +25,49 @@ pub(super) struct Submitted {
     pub(super) spread: bool,
     pub(super) consolidate: bool,
     pub(super) beyond: Vec<Beyond>,
+    /// The options that say which parts of nodes it asks for, in their order.
+    pub(super) options: String,
 }
+
+/// The options that say which parts of nodes a job asks for.
+const PARTS: [&str; 36] = [
+    "n",
+    "ntasks",
+    "N",
+    "nodes",
+    "c",
+    "cpus-per-task",
+    "ntasks-per-node",
+    "mem",
+    "mem-per-cpu",
+    "mem-per-gpu",
+    "gres",
+    "G",
+    "gpus",
+    "gpus-per-node",
+    "gpus-per-task",
+    "cpus-per-gpu",
+    "exclusive",
+    "C",
+    "constraint",
+    "x",
+    "exclude",
+    "m",
+    "distribution",
+    "gres-flags",
+    "ntasks-per-core",
+    "ntasks-per-socket",
+    "ntasks-per-gpu",
+    "gpus-per-socket",
+    "threads-per-core",
+    "cores-per-socket",
+    "sockets-per-node",
+    "B",
+    "extra-node-info",
+    "mincpus",
+    "S",
+    "core-spec",
+];
 
 /// Short options without a value.
 const SHORT_FLAGS: &str = "hHIkOQsvVWX";
@@ -95,6 +137,12 @@ impl Submitted {
 
     fn take(&mut self, name: &str, value: &str) {
         let value = value.trim_matches(['"', '\'']);
+        if PARTS.contains(&name) && !value.contains(char::is_whitespace) {
+            let (dashes, equals) = if name.len() > 1 { ("--", "=") } else { ("-", "") };
+            let equals = if value.is_empty() { "" } else { equals };
+            let space = if self.options.is_empty() { "" } else { " " };
+            self.options.extend([space, dashes, name, equals, value]);
+        }
         let first_number = || {
             let digits = value.bytes().take_while(u8::is_ascii_digit).count();
             value[..digits].parse::<u32>().ok().filter(|&number| number > 0)
@@ -181,5 +229,8 @@ mod tests {
         assert_eq!(found.beyond, [Beyond::Partitions, Beyond::Gres, Beyond::Features]);
         assert_eq!(Submitted::read("sbatch -pa -N2 job.sh").beyond, []);
         assert_eq!(Submitted::read(""), Submitted::default());
+        let line = "sbatch -t 2 -n 2 --gpus-per-task=a100:1 --mem 4G -N1-3 --exclusive job.sh -n 9";
+        let options = "-n2 --gpus-per-task=a100:1 --mem=4G -N1-3 --exclusive";
+        assert_eq!(Submitted::read(line).options, options);
     }
 }

@@ -184,7 +184,8 @@ impl<'a> Attempt<'a> {
     pub(super) fn select_cores(&mut self, node: u32, nodes_left: i64) -> u32 {
         let kind = self.machine.node(node);
         let (needs, taken, first_pass) = (self.needs, self.taken, self.first_pass);
-        self.fit_mut(node).select_cores(kind, needs, taken, nodes_left, first_pass)
+        let is_older = self.machine.params.is_older;
+        self.fit_mut(node).select_cores(kind, needs, taken, nodes_left, first_pass, is_older)
     }
 
     /// Takes a node with `cpus` CPUs; returns the CPUs that are used, 0 if it cannot be used.
@@ -227,8 +228,15 @@ impl<'a> Attempt<'a> {
     fn take_gpus(&mut self, node: u32, cpus: u32, nodes_left: i64, tasks: &mut u64) -> u32 {
         let needs = self.needs;
         let Some(gpus) = needs.gpus else { return cpus };
-        let taken = self.taken;
+        let (taken, is_older) = (self.taken, self.machine.params.is_older);
         let fit = self.fit_mut(node);
+        if is_older {
+            let most = cpus.checked_div(gpus.cpus).map_or(u64::MAX, u64::from);
+            let own = fit.gpus.min(most);
+            self.taken += own;
+            let brought = own.saturating_mul(u64::from(gpus.cpus)) as u32;
+            return if brought > 0 { brought } else { cpus };
+        }
         // The numbers wrap around as Slurm's do.
         let mut saved = (nodes_left - 1).max(0) as u32;
         let mut most = tasks.wrapping_sub(u64::from(saved));
@@ -314,16 +322,19 @@ impl<'a> Attempt<'a> {
 }
 
 /// Chooses the nodes of a job among the nodes of `pool` that are open to it.
+///
+/// Where several nodes may be taken, `weigh` sees what could be taken of each first.
 pub(super) fn choose(
     machine: &SharedMachine,
     needs: &Needs,
     holdings: &Holdings,
     pool: &NodeSet,
     is_open: impl Fn(u32) -> bool,
+    weigh: &mut dyn FnMut(u32, &mut Fit),
 ) -> Option<Chosen> {
     let least = least_free(machine, needs);
     let open = || holdings.with_free(least).filter(|&node| pool.contains(node) && is_open(node));
-    if needs.max_nodes == 1 {
+    if needs.max_nodes == 1 && !machine.params.is_older {
         return [true, false]
             .into_iter()
             .find_map(|first_pass| one_node(machine, needs, holdings, open(), first_pass));
@@ -331,7 +342,8 @@ pub(super) fn choose(
     let mut attempt = Attempt::new(machine, needs, NodeSet::empty(machine.count()));
     attempt.slots = vec![u32::MAX; machine.count() as usize];
     for node in open() {
-        if let Some(fit) = Fit::new(machine, needs, node, holdings.of(node)) {
+        if let Some(mut fit) = Fit::new(machine, needs, node, holdings.of(node)) {
+            weigh(node, &mut fit);
             attempt.slots[node as usize] = attempt.fits.len() as u32;
             attempt.fits.push(fit);
             attempt.map.insert(node);
@@ -412,6 +424,13 @@ fn several_nodes(mut attempt: Attempt<'_>) -> Option<Chosen> {
     attempt.first_pass = true;
     let mut is_placed = evaluate(&mut attempt).is_ok();
     attempt.first_pass = false;
+    if attempt.machine.params.is_older && !is_placed {
+        is_placed = leave_out_small(&mut attempt, left, &cores, most_nodes);
+        return is_placed.then(|| {
+            attempt.leave_out_empty();
+            attempt.chosen()
+        });
+    }
     let mut order: Option<Vec<u32>> = None;
     let mut at = 0;
     let mut skips = false;
@@ -478,6 +497,52 @@ fn several_nodes(mut attempt: Attempt<'_>) -> Option<Chosen> {
         attempt.leave_out_empty();
         attempt.chosen()
     })
+}
+
+/// Attempts of Slurm 22.05 without more and more of the nodes with few CPUs and GPUs.
+fn leave_out_small(
+    attempt: &mut Attempt<'_>,
+    mut left: NodeSet,
+    cores: &[(u32, CoreSet)],
+    most_nodes: i64,
+) -> bool {
+    let counts = attempt.needs.gpus.is_some();
+    let parts = |attempt: &Attempt<'_>, node| {
+        let fit = attempt.fit(node);
+        u64::from(fit.cpus) + if counts { fit.gpus } else { 0 }
+    };
+    let try_on = |attempt: &mut Attempt<'_>, left: &NodeSet| {
+        attempt.nodes_left = most_nodes;
+        attempt.limit_first();
+        attempt.map.copy_from(left);
+        for (node, cores) in cores {
+            attempt.fit_mut(*node).cores = *cores;
+        }
+        evaluate(attempt).is_ok()
+    };
+    if left.count() <= attempt.min_nodes {
+        return try_on(attempt, &left);
+    }
+    let most = left.iter().map(|node| parts(attempt, node)).max().unwrap_or(0);
+    for least in 1..most {
+        let mut is_changed = least == 1;
+        for node in left.clone().iter() {
+            if parts(attempt, node) <= least {
+                left.remove(node);
+                is_changed = true;
+                if left.count() <= attempt.min_nodes {
+                    break;
+                }
+            }
+        }
+        if is_changed && try_on(attempt, &left) {
+            return true;
+        }
+        if is_changed && left.count() <= attempt.min_nodes {
+            return false;
+        }
+    }
+    false
 }
 
 /// One attempt by the rule of the machine.
@@ -638,14 +703,17 @@ fn least_loaded(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
                 if attempt.map.contains(node) || attempt.fit(node).cpus == 0 {
                     continue;
                 }
-                cpus = attempt.select_cores(node, missing.nodes_at_least);
-                if cpus == 0 {
+                let own = attempt.select_cores(node, missing.nodes_at_least);
+                if !attempt.machine.params.is_older {
+                    cpus = own;
+                }
+                if own == 0 {
                     continue;
                 }
                 let free = |node: u32| u64::from(attempt.fit(node).free_cpus);
                 let all = |node: u32| u64::from(attempt.machine.node(node).cpus());
                 if best.is_none_or(|best| free(best) * all(node) < free(node) * all(best)) {
-                    best = Some(node);
+                    (best, cpus) = (Some(node), own);
                     if last_free == Some(free(node)) {
                         break;
                     }

@@ -3,10 +3,12 @@
 use crate::geometry::NodeSet;
 
 use super::choose::choose;
+use super::cores::CoreSet;
+use super::fit::Fit;
 use super::give::give;
-use super::holdings::{Holdings, SharedGrant};
+use super::holdings::{Free, Holdings, SharedGrant};
 use super::machine::SharedMachine;
-use super::request::{Memory, Needs, SharedRequest};
+use super::request::{Memory, Needs, SharedRequest, SocketOrder};
 
 /// The decision on a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +43,7 @@ pub fn decide_shared(
     };
     let is_open =
         |node: u32| machine.up.contains(node) && is_available(machine, &needs, holdings, node);
-    if let Some(chosen) = choose(machine, &needs, holdings, &pool, is_open)
+    if let Some(chosen) = choose(machine, &needs, holdings, &pool, is_open, &mut |_, _| {})
         && let Some((tasks, grants)) = give(machine, &needs, request.order, holdings, &chosen)
     {
         return SharedDecision::Start { tasks, grants };
@@ -90,7 +92,7 @@ pub(super) fn is_ever(
     needs: &Needs,
     pool: &NodeSet,
 ) -> bool {
-    choose(machine, needs, holdings.without_jobs(), pool, |_| true).is_some()
+    choose(machine, needs, holdings.without_jobs(), pool, |_| true, &mut |_, _| {}).is_some()
 }
 
 /// The nodes that a job could ever have.
@@ -149,5 +151,189 @@ pub(super) fn is_available(
         }
         Memory::Node(all) if all > 0 => free >= all,
         _ => used == 0,
+    }
+}
+
+/// The GPUs near a job that were counted last on each node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NearGpus(Vec<u8>);
+
+impl NearGpus {
+    /// A machine on which nothing was counted yet.
+    #[must_use]
+    pub fn none(machine: &SharedMachine) -> NearGpus {
+        NearGpus(vec![0; machine.count() as usize])
+    }
+
+    /// Forgets what was counted on some nodes.
+    pub fn forget(&mut self, nodes: &NodeSet) {
+        nodes.iter().for_each(|node| self.0[node as usize] = 0);
+    }
+
+    /// Counts the GPUs of a node, were all of its cores free.
+    fn note(&mut self, machine: &SharedMachine, needs: &Needs, node: u32, free: &Free) {
+        let kind = machine.node(node);
+        let count = kind.all_cores();
+        let free = Free { cores: CoreSet::full(count), core_count: count, ..*free };
+        if let Some(fit) = Fit::new(machine, needs, node, &free) {
+            self.0[node as usize] = fit.near();
+        }
+    }
+}
+
+/// A request looked up on a machine, for many questions about it.
+#[derive(Clone, Debug)]
+pub struct SharedLookup {
+    wanted: Wanted,
+    order: SocketOrder,
+    is_ever: bool,
+}
+
+impl SharedLookup {
+    /// Looks a request up.
+    ///
+    /// # Errors
+    /// The reason, if it can never start on this machine because of its options alone.
+    ///
+    /// # Complexity
+    /// That of [`decide_shared`].
+    pub fn new(
+        machine: &SharedMachine,
+        holdings: &Holdings,
+        request: &SharedRequest,
+    ) -> Result<SharedLookup, String> {
+        let wanted = wanted(machine, holdings, request)?;
+        let is_ever = is_ever(machine, holdings, &wanted.needs, &wanted.pool);
+        Ok(SharedLookup { wanted, order: request.order, is_ever })
+    }
+
+    /// Whether the job could start on the empty machine.
+    #[must_use]
+    pub fn is_ever(&self) -> bool {
+        self.is_ever
+    }
+
+    /// The nodes that the job could ever have a part of.
+    #[must_use]
+    pub fn pool(&self) -> &NodeSet {
+        &self.wanted.pool
+    }
+
+    /// The least number of nodes of the job.
+    #[must_use]
+    pub fn min_nodes(&self) -> u32 {
+        self.wanted.needs.min_nodes
+    }
+
+    /// Whether the job asks for GPUs.
+    #[must_use]
+    pub fn asks_for_gpus(&self) -> bool {
+        self.wanted.needs.gpus.is_some()
+    }
+
+    /// Whether the job gets whole nodes.
+    #[must_use]
+    pub fn takes_whole_nodes(&self) -> bool {
+        self.wanted.needs.whole
+    }
+
+    /// The parts of nodes that the job gets, of those in `open` that are up; `None` if it waits.
+    ///
+    /// Slurm 22.05 keeps the weights of nodes from one question to the next: jobs with GPUs write
+    /// `near`, and others read it.
+    ///
+    /// # Complexity
+    /// That of [`decide_shared`], without its question about the empty machine.
+    #[must_use]
+    pub fn find(
+        &self,
+        machine: &SharedMachine,
+        holdings: &Holdings,
+        open: &NodeSet,
+        near: &mut NearGpus,
+    ) -> Option<Vec<SharedGrant>> {
+        let Wanted { needs, pool } = &self.wanted;
+        let is_open = |node: u32| {
+            open.contains(node)
+                && machine.up.contains(node)
+                && is_available(machine, needs, holdings, node)
+        };
+        if machine.params.is_older && needs.gpus.is_some() {
+            // It looks whether all cores would suffice before it looks at the free ones.
+            for node in pool.iter().filter(|&node| is_open(node)) {
+                near.note(machine, needs, node, holdings.of(node));
+            }
+        }
+        let mut weigh = |node: u32, fit: &mut Fit| match needs.gpus {
+            Some(_) => near.0[node as usize] = fit.near(),
+            None => fit.set_near(near.0[node as usize]),
+        };
+        let mut keep = |_: u32, _: &mut Fit| {};
+        let weigh: &mut dyn FnMut(u32, &mut Fit) =
+            if machine.params.is_older { &mut weigh } else { &mut keep };
+        let chosen = choose(machine, needs, holdings, pool, is_open, weigh)?;
+        give(machine, needs, self.order, holdings, &chosen).map(|(_, grants)| grants)
+    }
+
+    /// Writes the weights as a question whether the job could ever start does, if only the nodes in
+    /// `open` are looked at.
+    pub fn ask_ever(
+        &self,
+        machine: &SharedMachine,
+        holdings: &Holdings,
+        open: &NodeSet,
+        near: &mut NearGpus,
+    ) {
+        let Wanted { needs, pool } = &self.wanted;
+        let idle = holdings.without_jobs();
+        if machine.params.is_older && needs.gpus.is_some() {
+            for node in pool.iter().filter(|&node| open.contains(node)) {
+                near.note(machine, needs, node, idle.of(node));
+            }
+        }
+    }
+
+    /// Parts of given nodes for a job that has a number of CPUs there, as far as they are free.
+    ///
+    /// For a job that is known to run where the rules would not have put it.
+    #[must_use]
+    pub fn forced(
+        &self,
+        machine: &SharedMachine,
+        holdings: &Holdings,
+        nodes: &NodeSet,
+        cpus: u32,
+    ) -> Vec<SharedGrant> {
+        let needs = &self.wanted.needs;
+        let count = nodes.count().max(1);
+        let on_each = |all: u64| all.div_ceil(u64::from(count));
+        let part = |node: u32| {
+            let (kind, free) = (machine.node(node), holdings.of(node));
+            let cores = cpus.div_ceil(count).div_ceil(kind.threads.max(1));
+            let cores = if needs.whole { kind.all_cores() } else { cores };
+            let mut own = free.cores;
+            own.remove_highest(0, kind.all_cores(), free.core_count.saturating_sub(cores));
+            let wanted = needs.gpus.map_or(0, |gpus| match gpus.per_node {
+                0 => on_each(gpus.per_job),
+                per_node => per_node,
+            });
+            let mut gpus = 0_u64;
+            for gpu in (0..64).filter(|gpu| free.gpus >> gpu & 1 == 1) {
+                let is_wanted = needs.whole || u64::from(gpus.count_ones()) < wanted;
+                gpus |= u64::from(is_wanted) << gpu;
+            }
+            let memory = match needs.memory {
+                Memory::Cpu(each) => each.saturating_mul(u64::from(own.count() * kind.threads)),
+                Memory::Node(0) => kind.memory,
+                Memory::Node(all) => all,
+                Memory::Gpu => {
+                    needs.gpus.map_or(0, |own| own.memory * u64::from(gpus.count_ones()))
+                }
+            };
+            let left = kind.memory.saturating_sub(free.memory_used);
+            let memory = if machine.params.memory { memory.min(left) } else { 0 };
+            SharedGrant { node, cores: own, cpus: own.count() * kind.threads, memory, gpus }
+        };
+        nodes.iter().map(part).collect()
     }
 }

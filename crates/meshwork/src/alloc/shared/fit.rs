@@ -129,7 +129,7 @@ impl Fit {
         if needs.tpn > 0 && !needs.whole && !has_gpu_cpus {
             tasks = tasks.min(needs.tpn);
         }
-        if needs.gpus.is_none() {
+        if needs.gpus.is_none() && !machine.params.is_older {
             if needs.cpt < 2 {
                 cpus = tasks;
             } else {
@@ -190,6 +190,16 @@ impl Fit {
             fit.product *= fit.gpus;
         }
         Some(fit)
+    }
+
+    /// The near GPUs in its weight.
+    pub(super) fn near(&self) -> u8 {
+        0xff - (self.weight & 0xff) as u8
+    }
+
+    /// Sets the near GPUs in its weight.
+    pub(super) fn set_near(&mut self, near: u8) {
+        self.weight = self.weight & !0xff | u64::from(0xff - near);
     }
 
     /// Sets the GPUs that the job could use, and the weight.
@@ -310,6 +320,7 @@ impl Fit {
         taken: u64,
         nodes_left: i64,
         first_pass: bool,
+        is_older: bool,
     ) -> u32 {
         let (lo, hi) = match needs.tpn {
             0 if needs.max_nodes == 1 && needs.tasks > 0 => (needs.tasks, Some(needs.tasks)),
@@ -324,7 +335,7 @@ impl Fit {
         };
         let holds = self.cpus / needs.cpt;
         let mut hi = if holds < lo { 0 } else { hi.map_or(holds, |hi| hi.min(holds)) };
-        if needs.tasks > 0 {
+        if needs.tasks > 0 && !is_older {
             hi = hi.min(needs.tasks);
         }
         let mut cpus = self.cpus;
@@ -344,6 +355,7 @@ impl Fit {
                 core_minimum: None,
                 limits: [0; MAX_SOCKETS as usize],
                 first_pass,
+                is_older,
             };
             (hi, cpus, core_minimum) = picked.run(taken, nodes_left.max(1));
         }
@@ -374,6 +386,8 @@ struct Picking<'a> {
     core_minimum: Option<u32>,
     limits: Sockets,
     first_pass: bool,
+    /// Whether Slurm 22.05 picks, which limits a node less by the other needs of the job.
+    is_older: bool,
 }
 
 impl Picking<'_> {
@@ -401,6 +415,11 @@ impl Picking<'_> {
     fn gpu_limit(&self, taken: u64, nodes_left: i64) -> Option<u64> {
         let gpus = self.gpus;
         let mut left = 0;
+        if self.is_older {
+            let cap = self.fit.gpu_cap;
+            let left = gpus.per_job.saturating_sub(taken);
+            return Some(if left > 0 { left.min(cap) } else { cap });
+        }
         if gpus.per_job > 0 {
             left = if taken < gpus.per_job {
                 // As in Slurm, more nodes than GPUs give an enormous number.
@@ -431,7 +450,7 @@ impl Picking<'_> {
             return gpus.any_cpus();
         }
         let (tasks, all) = (u64::from(self.needs.tasks), gpus.per_job);
-        if !self.first_pass || tasks == 0 || all == 0 {
+        if !self.first_pass || self.is_older || tasks == 0 || all == 0 {
             return 0;
         }
         if tasks >= all && tasks.is_multiple_of(all) {
@@ -508,16 +527,16 @@ impl Picking<'_> {
             limit = if limit > 0 { limit.min(most) } else { most };
             found = found.min(limit);
         }
-        if limit > 0 {
+        if limit > 0 && !self.is_older {
             found = found.min(limit);
         }
-        if gpus.per_node > 0 {
+        if gpus.per_node > 0 && !self.is_older {
             found = found.min(gpus.per_node);
         }
         if found == 0 || gpus.per_node > found || gpus.per_task > found {
             self.hi = 0;
         }
-        if each > 0 && found > 0 {
+        if each > 0 && found > 0 && !self.is_older {
             let brought = u64::from(each) * found;
             if brought < u64::from(self.lo * needs.cpt) || brought < u64::from(needs.node_cpus) {
                 self.hi = self.lo;
@@ -527,7 +546,7 @@ impl Picking<'_> {
         }
         if let Some(tasks) = found.checked_div(gpus.per_task) {
             self.hi = self.hi.min(tasks as u32);
-            if gpus.per_node == 0 {
+            if gpus.per_node == 0 && !self.is_older {
                 found = found.min(u64::from(self.hi) * gpus.per_task);
             }
         }
@@ -565,7 +584,9 @@ impl Picking<'_> {
                 (per_node, _) => per_node,
             };
             let brought = (count * u64::from(each)) as u32;
-            self.hi = self.hi.min(brought);
+            if !self.is_older {
+                self.hi = self.hi.min(brought);
+            }
             needed = needed.max(brought.div_ceil(threads));
         }
         if needs.enforce {
@@ -600,7 +621,9 @@ impl Picking<'_> {
                 self.hi = 0;
             }
         }
-        self.fit.gpus = self.fit.gpus.min(found);
+        if !self.is_older {
+            self.fit.gpus = self.fit.gpus.min(found);
+        }
         if needs.enforce || self.has_gpu_cpus {
             self.core_minimum = Some(needed);
         }
@@ -614,7 +637,9 @@ impl Picking<'_> {
         if *cores * self.kind.threads < self.cpus {
             self.cpus = *cores * self.kind.threads;
         }
-        if self.limits[socket] == 0 {
+        if self.is_older {
+            self.fit.cores.remove_highest(socket as u32 * self.kind.cores, self.kind.cores, by);
+        } else if self.limits[socket] == 0 {
             self.fit.cores.remove_range(socket as u32 * self.kind.cores, self.kind.cores);
         }
     }

@@ -108,7 +108,7 @@ impl Known {
     pub(super) fn serves(machine: &SharedMachine, wanted: &Wanted) -> bool {
         let (params, needs) = (&machine.params, &wanted.needs);
         let from_the_end = params.serial_at_end && needs.min_cpus == 1 && needs.want == 1;
-        needs.max_nodes != 1 && !params.least_loaded && !from_the_end
+        needs.max_nodes != 1 && !params.is_older && !params.least_loaded && !from_the_end
     }
 
     /// Examines all nodes.
@@ -208,7 +208,9 @@ impl Known {
             return Some(fit.clone());
         }
         let mut fit = Fit::new(machine, needs, node, holdings.of(node))?;
-        fit.select_cores(machine.node(node), needs, 0, i64::from(least_nodes(needs)), true);
+        let is_older = machine.params.is_older;
+        let nodes = i64::from(least_nodes(needs));
+        fit.select_cores(machine.node(node), needs, 0, nodes, true, is_older);
         Some(fit)
     }
 
@@ -317,7 +319,8 @@ fn known_fit(
     let mut fit = Fit::new(machine, needs, node, holdings.of(node))?;
     let (cpus, cores) = (fit.cpus, fit.cores);
     let select = |fit: &mut Fit, first_pass| {
-        let cpus = fit.select_cores(kind, needs, 0, i64::from(least_nodes(needs)), first_pass);
+        let (nodes, is_older) = (i64::from(least_nodes(needs)), machine.params.is_older);
+        let cpus = fit.select_cores(kind, needs, 0, nodes, first_pass, is_older);
         Pass { cpus, gpus: fit.gpus }
     };
     let first = select(&mut fit, true);

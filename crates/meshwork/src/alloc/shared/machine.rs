@@ -93,6 +93,9 @@ pub struct SelectParams {
     pub serial_at_end: bool,
     /// Whether every job gets whole nodes (`OverSubscribe=EXCLUSIVE`).
     pub exclusive: bool,
+    /// Whether nodes are chosen as by Slurm 22.05, not 26.05: jobs of one node like all others, by
+    /// all free CPUs of a node.
+    pub is_older: bool,
     /// Memory for each CPU if a job does not say, in MB; 0 for all memory of a node.
     pub mem_per_cpu: u64,
     /// Memory for each node if a job does not request any, in MB; overrides `mem_per_cpu`.

@@ -24,7 +24,7 @@ mod tree;
 
 pub use book::SharedBook;
 pub use cores::CoreSet;
-pub use decide::{SharedDecision, decide_shared};
+pub use decide::{NearGpus, SharedDecision, SharedLookup, decide_shared};
 pub use holdings::{Holdings, SharedGrant};
 pub use machine::{
     Domains, GpuRecord, MAX_CORES, MAX_GPUS, MAX_SOCKETS, SelectParams, SharedMachine,

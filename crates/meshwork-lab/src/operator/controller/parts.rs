@@ -1,0 +1,249 @@
+//! Parts of nodes: what running jobs hold of nodes that they share, and what waiting jobs ask for.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use meshwork::alloc::shared::{Holdings, NearGpus, SharedGrant, SharedLookup, SharedRequest};
+use meshwork::geometry::NodeSet;
+
+use super::rules::SiteRules;
+use crate::operator::folder::SlurmMachine;
+use crate::operator::history::JobRecord;
+use crate::slurm::shared::{SharedSite, options};
+
+/// A request for parts of nodes, looked up in its partition.
+#[derive(Clone, Debug)]
+pub(super) struct PartsRequest {
+    pub(super) lookup: SharedLookup,
+    /// The nodes that it may have: all, or those that it names.
+    named: NodeSet,
+    processors: u32,
+}
+
+/// The parts of nodes that running jobs hold, by job.
+#[derive(Clone, Debug)]
+pub(super) struct PartsDesk {
+    /// The partitions, in the order of the rules.
+    sites: Vec<SharedSite>,
+    holdings: Holdings,
+    held: BTreeMap<usize, Vec<SharedGrant>>,
+    /// The GPUs near jobs that were counted last, in questions that change nothing else.
+    near: RefCell<NearGpus>,
+    /// The last submitted jobs that ask for GPUs, and for none, with their partitions.
+    last: [Option<(usize, PartsRequest)>; 2],
+}
+
+impl PartsDesk {
+    /// The desk of a machine without jobs; `None` if its jobs share no nodes, or parts of its nodes
+    /// are not modelled.
+    pub(super) fn of(
+        machine: &SlurmMachine,
+        rules: &SiteRules,
+        stays: &[JobRecord],
+    ) -> Option<PartsDesk> {
+        if !stays.iter().any(|stay| machine.shares_nodes(stay)) {
+            return None;
+        }
+        let parts = machine.parts().ok()?;
+        let site = |own: &super::rules::PartitionRules| parts.get(&own.name).cloned();
+        let sites: Vec<SharedSite> = rules.partitions.iter().map(site).collect::<Option<_>>()?;
+        let holdings = Holdings::idle(&sites.first()?.machine);
+        let near = RefCell::new(NearGpus::none(&sites[0].machine));
+        Some(PartsDesk { sites, holdings, held: BTreeMap::new(), near, last: [None, None] })
+    }
+
+    /// What a job asks for in a partition; `None` if it could never start there.
+    pub(super) fn request(&self, partition: usize, stay: &JobRecord) -> Option<PartsRequest> {
+        let site = &self.sites[partition];
+        let request = request(site, stay);
+        let lookup = SharedLookup::new(&site.machine, &self.holdings, &request).ok()?;
+        let mut named = NodeSet::full(site.hosts.count());
+        let required = crate::slurm::hostlist::names(&stay.require).unwrap_or_default();
+        if required.len() as u32 >= lookup.min_nodes() && !required.is_empty() {
+            named.clear();
+            required
+                .iter()
+                .filter_map(|name| site.hosts.find(name))
+                .for_each(|node| named.insert(node));
+        }
+        Some(PartsRequest { lookup, named, processors: stay.processors })
+    }
+
+    /// The nodes that a job gets now beside those in `kept`, which Slurm takes as far as they are
+    /// in the partition; if it gets none, it asks whether it could ever start beside them.
+    pub(super) fn select(
+        &self,
+        partition: usize,
+        request: &PartsRequest,
+        kept: &NodeSet,
+    ) -> Option<NodeSet> {
+        self.near.borrow_mut().forget(request.lookup.pool());
+        let found = self.find(partition, request, kept);
+        if found.is_none() {
+            let mut open = request.named.clone();
+            open.subtract(kept);
+            self.ask_ever(partition, request, &open);
+        }
+        found
+    }
+
+    /// Notes that a job was submitted.
+    pub(super) fn submit(&mut self, partition: usize, request: &PartsRequest) {
+        self.near.borrow_mut().forget(request.lookup.pool());
+        self.ask_ever(partition, request, &request.named);
+        self.last[usize::from(request.lookup.asks_for_gpus())] = Some((partition, request.clone()));
+    }
+
+    /// Leaves the weights as if the last job with GPUs or without any were submitted just now.
+    pub(super) fn submit_again(&mut self, with_gpus: bool) {
+        if let Some((partition, request)) = self.last[usize::from(with_gpus)].clone() {
+            self.submit(partition, &request);
+        }
+    }
+
+    /// The nodes on which backfill starts a job beside those in `kept`, if it fits there.
+    pub(super) fn begin(
+        &self,
+        partition: usize,
+        request: &PartsRequest,
+        kept: &NodeSet,
+    ) -> Option<NodeSet> {
+        self.find(partition, request, kept)?;
+        let mut nodes = request.lookup.pool().clone();
+        nodes.subtract(kept);
+        self.near.borrow_mut().forget(&nodes);
+        self.find(partition, request, kept)
+    }
+
+    fn ask_ever(&self, partition: usize, request: &PartsRequest, open: &NodeSet) {
+        let machine = &self.sites[partition].machine;
+        request.lookup.ask_ever(machine, &self.holdings, open, &mut self.near.borrow_mut());
+    }
+
+    /// The weights of nodes that questions have left.
+    pub(super) fn near(&self) -> NearGpus {
+        self.near.borrow().clone()
+    }
+
+    /// Sets the weights of nodes.
+    pub(super) fn set_near(&self, near: NearGpus) {
+        *self.near.borrow_mut() = near;
+    }
+
+    /// The nodes that a job would get now beside those in `kept`.
+    pub(super) fn find(
+        &self,
+        partition: usize,
+        request: &PartsRequest,
+        kept: &NodeSet,
+    ) -> Option<NodeSet> {
+        let mut open = request.named.clone();
+        open.subtract(kept);
+        self.grants(partition, request, &open).map(|grants| self.nodes_of(&grants))
+    }
+
+    fn grants(
+        &self,
+        partition: usize,
+        request: &PartsRequest,
+        open: &NodeSet,
+    ) -> Option<Vec<SharedGrant>> {
+        let near = &mut self.near.borrow_mut();
+        request.lookup.find(&self.sites[partition].machine, &self.holdings, open, near)
+    }
+
+    fn nodes_of(&self, grants: &[SharedGrant]) -> NodeSet {
+        let mut nodes = NodeSet::empty(self.sites[0].hosts.count());
+        grants.iter().for_each(|grant| nodes.insert(grant.node));
+        nodes
+    }
+
+    /// Gives a job its parts of given nodes: those of the rule, if it chooses them.
+    pub(super) fn hold(
+        &mut self,
+        job: usize,
+        partition: usize,
+        request: &PartsRequest,
+        nodes: &NodeSet,
+    ) {
+        let is_whole = |grants: &Vec<SharedGrant>| self.nodes_of(grants) == *nodes;
+        let near = self.near();
+        self.near.borrow_mut().forget(request.lookup.pool());
+        let grants = self.grants(partition, request, &request.named).filter(is_whole);
+        let grants = grants.or_else(|| self.grants(partition, request, nodes).filter(is_whole));
+        let machine = &self.sites[partition].machine;
+        let grants = grants.unwrap_or_else(|| {
+            request.lookup.forced(machine, &self.holdings, nodes, request.processors)
+        });
+        self.set_near(near);
+        self.take(job, grants);
+    }
+
+    /// Gives a job the parts that it held before.
+    pub(super) fn take(&mut self, job: usize, grants: Vec<SharedGrant>) {
+        grants.iter().for_each(|grant| self.holdings.take(grant));
+        self.held.insert(job, grants);
+    }
+
+    /// Takes back what a job holds.
+    pub(super) fn release(&mut self, job: usize) -> Vec<SharedGrant> {
+        let grants = self.held.remove(&job).unwrap_or_default();
+        grants.iter().for_each(|grant| self.holdings.give_back(grant));
+        grants
+    }
+
+    /// What a job holds.
+    pub(super) fn held(&self, job: usize) -> &[SharedGrant] {
+        self.held.get(&job).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// What a job asks for: its options as they were submitted, or what amounts to its record.
+fn request(site: &SharedSite, stay: &JobRecord) -> SharedRequest {
+    let plain = || SharedRequest {
+        nodes: Some((stay.nodes.max(1), stay.nodes.max(1))),
+        tasks: Some(stay.processors.max(stay.nodes).max(1)),
+        exclusive: stay.exclusive,
+        ..SharedRequest::default()
+    };
+    match stay.options.is_empty() {
+        true => plain(),
+        false => options::read(&stay.options, site).unwrap_or_else(|_| plain()),
+    }
+}
+
+/// The nodes and their parts that are free in a plan, as running jobs end one after the other.
+pub(super) struct PartsFuture<'a> {
+    desk: &'a PartsDesk,
+    partition: usize,
+    request: &'a PartsRequest,
+    holdings: Holdings,
+    open: NodeSet,
+}
+
+impl<'a> PartsFuture<'a> {
+    /// The present on the nodes that a job may have.
+    pub(super) fn new(
+        desk: &'a PartsDesk,
+        partition: usize,
+        request: &'a PartsRequest,
+        available: &NodeSet,
+    ) -> PartsFuture<'a> {
+        let mut open = request.named.clone();
+        open.intersect(available);
+        PartsFuture { desk, partition, request, holdings: desk.holdings.clone(), open }
+    }
+
+    /// Ends a running job.
+    pub(super) fn end(&mut self, job: usize) {
+        self.desk.held(job).iter().for_each(|grant| self.holdings.give_back(grant));
+    }
+
+    /// The nodes that the job would get.
+    pub(super) fn find(&self) -> Option<NodeSet> {
+        let machine = &self.desk.sites[self.partition].machine;
+        let near = &mut self.desk.near.borrow_mut();
+        let grants = self.request.lookup.find(machine, &self.holdings, &self.open, near)?;
+        Some(self.desk.nodes_of(&grants))
+    }
+}
