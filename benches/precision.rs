@@ -29,7 +29,7 @@ type Draw = fn(&mut Stream) -> f64;
 /// Replicates a scenario until a share of the mean is reached.
 type Rule = fn(f64, &mut Stream, Draw) -> Stopped;
 
-/// What a rule did in one scenario.
+/// The outcome of a stopping rule in one scenario.
 struct Stopped {
     values: Vec<f64>,
     /// Whether the interval that the rule watched misses the mean.

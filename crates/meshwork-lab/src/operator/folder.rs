@@ -209,8 +209,9 @@ impl SlurmMachine {
         shares && !self.site(&stay.partition).is_exclusive
     }
 
-    /// The partitions with the parts of their nodes, by name; of a machine without any the default
-    /// one, without a name.
+    /// The partitions by name, with the parts of their nodes.
+    ///
+    /// A machine without partitions has one without a name.
     ///
     /// # Errors
     /// One sentence: why parts of nodes are not modelled on this machine.

@@ -70,8 +70,9 @@ impl RequestLookup {
         RequestLookup { wanted, may, is_hopeless }
     }
 
-    /// Replaces what was found by what a request for parts of nodes amounts to; `None` if it can
-    /// never start.
+    /// Replaces the lookup by that of a request for parts of nodes.
+    ///
+    /// `None` is a request that can never be met.
     pub(super) fn set_parts(&mut self, parts: Option<&SharedLookup>) {
         self.is_hopeless = !parts.is_some_and(SharedLookup::is_ever);
         if let Some(parts) = parts {

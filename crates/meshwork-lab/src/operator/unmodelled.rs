@@ -167,7 +167,8 @@ pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
 pub fn by_controller(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     let has = |table: &str| machine.table(table).is_some();
     let is_left_out = |own: &Unmodelled| match own.key {
-        "partitions" | "overlapping_partitions" => false,
+        "partitions" | "overlapping_partitions" | "heterogeneous" => false,
+        "reservation" => !has("reservations.txt"),
         "qos" | "limits_hit" | "limits" => !(has("qos.txt") && has("assoc.txt")),
         "fair_share" => !has("assoc.txt"),
         _ => true,

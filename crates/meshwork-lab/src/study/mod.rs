@@ -565,7 +565,7 @@ mod tests {
         assert_eq!((study.name.as_str(), study.description.as_deref()), ("n", Some("d")));
         assert_eq!(
             study.replications,
-            Replications::Precision { target: 0.02, least: 4, most: 100, of: "wait".to_owned() }
+            Replications::Precision { target: 0.02, least: 4, most: 300, of: "wait".to_owned() }
         );
         let keys: Vec<&str> = study.sweep.iter().map(|axis| axis.key.as_str()).collect();
         assert_eq!(keys, ["scheduler", "workload.load", "machine.dims"]);

@@ -257,7 +257,7 @@ fn a_log_becomes_a_distribution_and_its_end_a_test() {
     }
 }
 
-/// What is wrong, the study, the option that makes it so, and the beginning and end of the sentence.
+/// A wrong choice: its name, the study, the change that makes it wrong, and the sentence's ends.
 type Refusal<'a> = (&'a str, &'a Study, fn(&mut ChoiceRequest), &'a str, &'a str);
 
 #[test]

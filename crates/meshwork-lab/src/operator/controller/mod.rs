@@ -99,7 +99,7 @@ pub(super) struct Controller<'a> {
     jobs: Vec<ControlledJob>,
     kinds: usize,
     desks: Vec<SlurmAllocator<usize>>,
-    /// What running jobs hold of nodes that they share, if jobs do so here.
+    /// The parts of nodes that running jobs hold, if jobs share nodes.
     parts: Option<PartsDesk>,
     pairs: Vec<Pair>,
     seen: Vec<SeenBy>,
@@ -897,7 +897,82 @@ mod tests {
         assert_eq!(passes(&machine, &jobs)[0], [(0, 0), (2, 0)]);
     }
 
-    /// A flat machine of four nodes of 2 x 4 cores, the last two with GPUs, on which jobs share nodes.
+    #[test]
+    fn components_of_a_heterogeneous_job_start_together_and_by_backfill() {
+        let conf = "PartitionName=p Nodes=n[0-7] Default=YES\n\
+                    PartitionName=other Nodes=n[8-15]\n";
+        let machine = machine(conf, "", "");
+        // Its first component closes the partition for the main scheduler.
+        let pair = [job("1+0", "p", 3), job("1+1", "p", 4)];
+        let jobs = [pair.clone(), [job("2", "p", 1), job("3", "other", 2)]].concat();
+        let [main, backfill] = passes(&machine, &jobs);
+        assert_eq!(main, [(3, 1)]);
+        assert_eq!(backfill, [(2, 0), (0, 0), (1, 0)]);
+        // Where one of them has to wait, the other does too, and both keep their nodes.
+        let jobs = [job("1+0", "p", 3), job("1+1", "p", 6), job("2", "p", 1), job("3", "p", 5)];
+        let [main, backfill] = passes(&machine, &jobs);
+        assert_eq!((main, backfill), (vec![], vec![(2, 0)]));
+    }
+
+    #[test]
+    fn a_plan_counts_on_the_nodes_of_jobs_that_may_be_preempted() {
+        let conf = "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n\
+                    PartitionName=low Nodes=n[0-15] Default=YES PriorityTier=1\n\
+                    PartitionName=high Nodes=n[0-15] PriorityTier=2 PreemptMode=OFF\n";
+        let machine = machine(conf, "", "");
+        let rules = SiteRules::of(&machine);
+        assert!(rules.may_preempt((1, None), (0, None)));
+        assert!(!rules.may_preempt((0, None), (1, None)));
+        // The job that would preempt the first one keeps all nodes from the last one at once.
+        let short = JobRecord { limit: Some(10), ..job("3", "low", 5) };
+        let jobs = [job("1", "low", 10), job("2", "high", 12), short];
+        let mut controller = Controller::new(&machine, &rules, &jobs);
+        let first: NodeSet = machine.nodes("n[0-9]").unwrap();
+        controller.submit(0);
+        controller.start(0, 0, first, 100);
+        (1..3).for_each(|own| controller.submit(own));
+        assert_eq!(controller.backfill(100, None), []);
+        // Without preemption the last job would end before the first one.
+        let conf = conf.replace("PreemptType=preempt/partition_prio\n", "");
+        let machine = self::machine(&conf, "", "");
+        let rules = SiteRules::of(&machine);
+        let mut controller = Controller::new(&machine, &rules, &jobs);
+        controller.submit(0);
+        controller.start(0, 0, machine.nodes("n[0-9]").unwrap(), 100);
+        (1..3).for_each(|own| controller.submit(own));
+        let starts = controller.backfill(100, None);
+        assert_eq!(starts.iter().map(|own| own.job).collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
+    fn the_limit_of_an_array_is_as_large_as_the_record_shows() {
+        let machine = machine("PartitionName=p Nodes=n[0-15] Default=YES\n", "", "");
+        let task = |id: &str, span: Option<(Second, Second)>| JobRecord {
+            throttle: Some(1),
+            start: span.map(|own| own.0),
+            end: span.map(|own| own.1),
+            ..job(id, "p", 1)
+        };
+        let both = [task("7_1", Some((100, 200))), task("7_2", Some((200, 300)))];
+        assert_eq!(passes(&machine, &both)[0], [(0, 0)]);
+        // It was raised: two tasks ran at once.
+        let both = [task("7_1", Some((100, 200))), task("7_2", Some((150, 300)))];
+        assert_eq!(passes(&machine, &both)[0], [(0, 0), (1, 0)]);
+    }
+
+    #[test]
+    fn a_job_with_a_reservation_comes_first() {
+        let conf = "NodeName=unused CPUs=1\nPartitionName=p Nodes=n[0-15] Default=YES\n";
+        let mut machine = machine(conf, "", "");
+        let text = "ReservationName=r StartTime=0 EndTime=6000 Nodes=n[0-3]\n".to_owned();
+        machine = machine.with_tables([("reservations.txt", text)]);
+        // The first job does not fit, and closes the partition for all but the reserved one.
+        let reserved = JobRecord { reservation: "r".to_owned(), ..job("3", "p", 2) };
+        let jobs = [job("1", "p", 13), job("2", "p", 1), reserved];
+        assert_eq!(passes(&machine, &jobs)[0], [(2, 0)]);
+    }
+
+    /// A flat machine of four shared nodes of 2 x 4 cores, the last two with GPUs.
     fn shared(partitions: &str) -> SlurmMachine {
         let node = "CPUs=8 SocketsPerBoard=2 CoresPerSocket=4 RealMemory=16000";
         let conf = format!(
@@ -938,8 +1013,8 @@ mod tests {
     #[test]
     fn jobs_take_cores_memory_and_gpus() {
         let machine = shared("PartitionName=p Nodes=n[0-3] Default=YES\n");
-        // The second and third lack memory and GPUs where there are cores. The fourth takes the node
-        // that fits best, and the fifth what memory leaves of three.
+        // The second and third lack memory and GPUs where there are cores. The fourth takes the
+        // node that fits best, and the fifth the cores that memory leaves of three.
         let jobs = [
             part("1", "p", 2, "-n2 --mem=12000"),
             part("2", "p", 2, "-n2 --mem=6000"),

@@ -34,8 +34,9 @@ pub(super) struct PartsDesk {
 }
 
 impl PartsDesk {
-    /// The desk of a machine without jobs; `None` if its jobs share no nodes, or parts of its nodes
-    /// are not modelled.
+    /// The allocator of a machine without running jobs.
+    ///
+    /// `None` if jobs share no nodes, or parts of the nodes are not modelled.
     pub(super) fn of(
         machine: &SlurmMachine,
         rules: &SiteRules,
@@ -52,7 +53,7 @@ impl PartsDesk {
         Some(PartsDesk { sites, holdings, held: BTreeMap::new(), near, last: [None, None] })
     }
 
-    /// What a job asks for in a partition; `None` if it could never start there.
+    /// The request of a job in a partition; `None` if it could never start there.
     pub(super) fn request(&self, partition: usize, stay: &JobRecord) -> Option<PartsRequest> {
         let site = &self.sites[partition];
         let request = request(site, stay);
@@ -69,8 +70,10 @@ impl PartsDesk {
         Some(PartsRequest { lookup, named, processors: stay.processors })
     }
 
-    /// The nodes that a job gets now beside those in `kept`, which Slurm takes as far as they are
-    /// in the partition; if it gets none, it asks whether it could ever start beside them.
+    /// The nodes that a job gets now without those in `kept`.
+    ///
+    /// If it gets none, the test whether it could ever start on the other nodes of its partition
+    /// follows, as in Slurm.
     pub(super) fn select(
         &self,
         partition: usize,
@@ -192,13 +195,13 @@ impl PartsDesk {
         grants
     }
 
-    /// What a job holds.
+    /// The parts of nodes that a job holds.
     pub(super) fn held(&self, job: usize) -> &[SharedGrant] {
         self.held.get(&job).map_or(&[], Vec::as_slice)
     }
 }
 
-/// What a job asks for: its options as they were submitted, or what amounts to its record.
+/// The request of a job: its options as submitted, or an equivalent of its record.
 fn request(site: &SharedSite, stay: &JobRecord) -> SharedRequest {
     let plain = || SharedRequest {
         nodes: Some((stay.nodes.max(1), stay.nodes.max(1))),

@@ -24,7 +24,7 @@ pub(super) struct ResolvedRequest {
     /// The kind of the request; requests of a kind differ at most in their time limits.
     pub(super) kind: usize,
     found: Arc<RequestLookup>,
-    /// What it asks for of nodes that jobs share.
+    /// The request for parts of nodes, where jobs share nodes.
     pub(super) parts: Option<Arc<PartsRequest>>,
 }
 

@@ -341,7 +341,9 @@ fn partitions(machine: &SlurmMachine, lines: &[conf::ConfLine]) -> Vec<Partition
     let conf = machine.reading.conf.as_ref();
     let mut found: Vec<PartitionRules> = Vec::new();
     let mut defaults: Vec<(String, String)> = Vec::new();
-    let mode = lines.iter().rev().find_map(|line| line.get("PreemptMode")).unwrap_or("off");
+    // Partitions have the same key for themselves.
+    let is_global = |line: &&conf::ConfLine| line.pairs[0].0.eq_ignore_ascii_case("preemptmode");
+    let mode = lines.iter().rfind(is_global).map_or("off", |line| line.pairs[0].1.as_str());
     for line in lines {
         let Some((key, name)) = line.pairs.first() else { continue };
         if !key.eq_ignore_ascii_case("partitionname") {

@@ -74,7 +74,7 @@ struct Order {
     last_submitted: Vec<(usize, bool)>,
 }
 
-/// What the cycles of a second do in some order.
+/// The outcome of the cycles of a second in a given order.
 struct Tried {
     decided: Vec<(StartedBy, Start)>,
     /// The weights of nodes that they leave.
@@ -218,8 +218,9 @@ impl<'a> Given<'a> {
         stay.by == StartedBy::Unknown && stay.start == stay.queued()
     }
 
-    /// Starts a job at its submission, at the latest or if that gives its recorded nodes; returns
-    /// whether it starts.
+    /// Starts a job at its submission if it gets its recorded nodes, or if this is the last try.
+    ///
+    /// Returns whether it starts.
     fn start_at_once(&mut self, job: usize, at: Second, is_last: bool) -> bool {
         let partition = self.controller.partition_of(job);
         let nodes = self.controller.place(job, partition, at);

@@ -275,8 +275,7 @@ impl SharedLookup {
         give(machine, needs, self.order, holdings, &chosen).map(|(_, grants)| grants)
     }
 
-    /// Writes the weights as a question whether the job could ever start does, if only the nodes in
-    /// `open` are looked at.
+    /// Sets the weights as the test does whether a job could ever start on the nodes in `open`.
     pub fn ask_ever(
         &self,
         machine: &SharedMachine,
