@@ -904,7 +904,7 @@ mod tests {
         let machine = machine(conf, "", "");
         // Its first component closes the partition for the main scheduler.
         let pair = [job("1+0", "p", 3), job("1+1", "p", 4)];
-        let jobs = [pair.clone(), [job("2", "p", 1), job("3", "other", 2)]].concat();
+        let jobs = [pair, [job("2", "p", 1), job("3", "other", 2)]].concat();
         let [main, backfill] = passes(&machine, &jobs);
         assert_eq!(main, [(3, 1)]);
         assert_eq!(backfill, [(2, 0), (0, 0), (1, 0)]);
