@@ -85,7 +85,9 @@ pub(super) fn typed(site: &Params, topology: Topology) -> Result<Topology, Probl
     if cells > u64::from(u32::MAX) || cores > u64::from(u32::MAX) {
         return Err(site.problem("nodes", "the nodes have more than 4294967295 cores in all"));
     }
-    Ok(topology.with_types(NodeTypes::new(types, of)))
+    let own = site.table().get("nodes").cloned();
+    let topology = topology.with_types(NodeTypes::new(types, of));
+    Ok(own.into_iter().fold(topology, |topology, nodes| topology.described_also("nodes", nodes)))
 }
 
 /// The type that a table describes.

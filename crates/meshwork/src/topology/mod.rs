@@ -424,6 +424,14 @@ impl Topology {
         Ok(Topology { table: Some(Arc::new(table)), ..(entry.build)(site)? })
     }
 
+    /// This topology with one more key in the table that describes it, if there is one.
+    pub(crate) fn described_also(mut self, key: &str, value: toml::Value) -> Topology {
+        if let Some(table) = &mut self.table {
+            Arc::make_mut(table).insert(key.to_owned(), value);
+        }
+        self
+    }
+
     /// The table of a study that describes it; `None` if it was not read from a study.
     ///
     /// ```
