@@ -191,17 +191,21 @@ SHARED = {"topology": "flat", "processors": 2, "nodes": [{"type": "dgx"}]}
 def test_a_pool_gives_pieces_of_shared_nodes() -> None:
     pool = mw.Pool(SHARED, order="least_allocated")
     two = pool.allocate({"pieces": 2, "gpu": 1, "cpu": 8, "inside": "node"})
-    assert two is not None and two.parts is not None
+    assert two is not None
+    assert two.parts is not None
     assert [(part["node"], part["pieces"], part["gpus"]) for part in two.parts] == [
         (0, 2, [(0, 1000), (1, 1000)])
     ]
     half = pool.allocate({"gpu": 0.5, "mem": 1000})
-    assert half is not None and half.parts is not None
-    assert half.parts[0]["gpus"] == [(0, 500)] and half.parts[0]["mem"] == 1000
+    assert half is not None
+    assert half.parts is not None
+    assert half.parts[0]["gpus"] == [(0, 500)]
+    assert half.parts[0]["mem"] == 1000
     assert pool.site.free.tolist() == [False, False]
     room = pool.largest()
     assert (room["free"], room["gpu"], room["cpu"]) == (224 - 17, 13, 224 - 17)
-    assert pool.can({"gpu": 8}) is None and pool.could_hold({"gpu": 8})
+    assert pool.can({"gpu": 8}) is None
+    assert pool.could_hold({"gpu": 8})
     again = pickle.loads(pickle.dumps(two))
     assert again == two
     pool.release(again)
@@ -214,5 +218,5 @@ def test_a_pool_gives_pieces_of_shared_nodes() -> None:
 def test_pieces_that_cannot_be_are_refused_in_one_sentence() -> None:
     with pytest.raises(mw.InputError, match="can never start: no node has 1 core and 9 GPUs"):
         mw.Pool(SHARED).allocate({"gpu": 9})
-    with pytest.raises(mw.InputError, match="give `machine.nodes`"):
+    with pytest.raises(mw.InputError, match=r"give `machine\.nodes`"):
         mw.Pool(mw.mesh(4, 4)).allocate({"gpu": 1})
