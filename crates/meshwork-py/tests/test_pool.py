@@ -193,9 +193,7 @@ def test_a_pool_gives_pieces_of_shared_nodes() -> None:
     two = pool.allocate({"pieces": 2, "gpu": 1, "cpu": 8, "inside": "node"})
     assert two is not None
     assert two.parts is not None
-    assert [(part["node"], part["pieces"], part["gpus"]) for part in two.parts] == [
-        (0, 2, [(0, 1000), (1, 1000)])
-    ]
+    assert [(part["node"], part["pieces"], part["gpus"]) for part in two.parts] == [(0, 2, [(0, 1000), (1, 1000)])]
     half = pool.allocate({"gpu": 0.5, "mem": 1000})
     assert half is not None
     assert half.parts is not None
