@@ -59,7 +59,7 @@ pub fn prepare(
 /// Opens or closes a partition.
 ///
 /// # Errors
-/// What Slurm says against it.
+/// The sentence with which Slurm refuses the change.
 pub fn set_state(
     commands: &mut dyn SlurmCommands,
     partition: &str,

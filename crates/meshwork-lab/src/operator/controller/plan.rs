@@ -141,9 +141,9 @@ impl BackfillPlan {
     /// than until the end of a reservation, that end is the next candidate start.
     ///
     /// `gone` are nodes of running jobs that it may preempt, `parts` the shares of nodes that
-    /// running jobs hold. `now` finds nodes that are free now,
-    /// without those in its argument. `reserved` adds the nodes that the site's reservations
-    /// withhold from the job at a start, and returns the first end of these reservations.
+    /// running jobs hold. `now` finds nodes that are free now, without those in its argument.
+    /// `reserved` adds the nodes that the site's reservations withhold from the job at a start, and
+    /// returns the first end of these reservations.
     ///
     /// # Complexity
     /// One query to the rule for each attempt, and **O(log t)** attempts for each reservation, for
