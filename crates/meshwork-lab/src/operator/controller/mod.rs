@@ -18,7 +18,7 @@ pub use replay::ControllerReplay;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use meshwork::alloc::listed::{SlurmMessage, Wait};
+use meshwork::alloc::listed::{SlurmMessage, Wait, find};
 use meshwork::geometry::NodeSet;
 
 use super::folder::SlurmMachine;
@@ -625,26 +625,17 @@ impl<'a> Controller<'a> {
         let parameters = &self.rules.parameters;
         let closed = self.closed(now);
         let mut fits: Vec<Option<bool>> = vec![None; self.kinds];
-        let may_start = |fits: &mut Vec<Option<bool>>, pair: &Pair| {
+        // The queue positions of jobs that could start now beside running jobs, and the least time
+        // limit of each kind of request for which the plan leaves no nodes.
+        let mut candidates: Vec<usize> = Vec::new();
+        let mut blocked = vec![Second::MAX; self.kinds];
+        for (place, pair) in self.pairs.iter().enumerate() {
             let request = &self.jobs[pair.job].requests[pair.request];
-            *fits[request.kind].get_or_insert_with(|| self.fits(request, &closed))
-        };
-        // For each queue position, minimum time limit and minimum node count of the jobs from there
-        // on.
-        let mut least = vec![(Second::MAX, u32::MAX); self.pairs.len() + 1];
-        for (place, pair) in self.pairs.iter().enumerate().rev() {
-            let request = &self.jobs[pair.job].requests[pair.request];
-            let (limit, nodes) = least[place + 1];
-            least[place] = if recorded.is_some_and(|own| own.contains_key(&pair.job)) {
-                (0, 0)
-            } else if may_start(&mut fits, pair) {
-                (limit.min(request.limit), nodes.min(request.wanted().nodes))
-            } else {
-                (limit, nodes)
-            };
-        }
-        if least[0].1 == u32::MAX {
-            return Vec::new();
+            let mut fits =
+                || *fits[request.kind].get_or_insert_with(|| self.fits(request, &closed));
+            if starts_at_once(recorded, pair.job) || fits() {
+                candidates.push(place);
+            }
         }
         let mut plan = self.plan(now, &closed);
         let mut preemptable: BTreeMap<(usize, Option<usize>), NodeSet> = BTreeMap::new();
@@ -655,15 +646,19 @@ impl<'a> Controller<'a> {
         let (mut tested, mut decided, mut done) = (0_usize, Vec::new(), BTreeSet::new());
         // Starts that are not recorded; they are undone after the pass.
         let mut tried = Vec::new();
+        // Whether the plan has changed since the last candidate was found to have nodes.
+        let mut is_changed = true;
         let pairs = std::mem::take(&mut self.pairs);
         for (place, pair) in pairs.iter().enumerate() {
             // Reservations of the plan last for one pass: none is needed if no later job can start.
-            let (limit, nodes) = least[place];
-            let is_over = match self.parts {
-                Some(_) => nodes == u32::MAX,
-                None => plan.left_until(now.saturating_add(limit)) < nodes,
+            let mut can_start = |place: &usize| {
+                let pair = &pairs[*place];
+                starts_at_once(recorded, pair.job)
+                    || self.leaves_nodes(&plan, pair, now, &mut blocked)
             };
-            if is_over {
+            while is_changed && candidates.pop_if(|last| !can_start(last)).is_some() {}
+            is_changed = false;
+            if candidates.last().is_none_or(|last| *last < place) {
                 break;
             }
             if done.contains(&pair.job) {
@@ -738,6 +733,7 @@ impl<'a> Controller<'a> {
                         plan.reserve(now, request.limit, &around);
                     }
                     plan.run(request.limit, pair.job, around);
+                    is_changed = true;
                     self.hold(pair.job, partition, start, now);
                     tried.extend((recorded.is_some() && mine.is_none()).then_some(pair.job));
                 }
@@ -749,6 +745,7 @@ impl<'a> Controller<'a> {
             }
             if let Planned::Later(start, nodes) = planned {
                 plan.reserve(start, request.limit, &around(&nodes));
+                is_changed = true;
             }
         }
         for (group, parts) in together {
@@ -770,6 +767,38 @@ impl<'a> Controller<'a> {
         self.pairs = pairs;
         self.pairs.retain(|own| !self.running.contains_key(&own.job));
         decided
+    }
+
+    /// Whether a job could start now on nodes that the plan leaves until the end of its time limit.
+    ///
+    /// `blocked` are the least limits, by kind of request, for which that is known to be impossible:
+    /// during a pass the plan only leaves fewer nodes.
+    fn leaves_nodes(
+        &self,
+        plan: &BackfillPlan,
+        pair: &Pair,
+        now: Second,
+        blocked: &mut [Second],
+    ) -> bool {
+        let request = &self.jobs[pair.job].requests[pair.request];
+        let blocked = &mut blocked[request.kind];
+        if request.limit >= *blocked {
+            return false;
+        }
+        let wanted = request.wanted();
+        let mut left = plan.left_until(now.saturating_add(request.limit));
+        // A job takes parts of nodes that running jobs hold too.
+        let fits = self.parts.is_some() || {
+            left.intersect(request.may());
+            let site = self.desks[request.partition].site();
+            left.count() >= wanted.nodes && find(site.rule(), &site.nodes, wanted, &left).is_some()
+        };
+        if !fits {
+            *blocked = request.limit;
+        }
+        fits && self.is_admitted(pair, request)
+            && self.allows(pair.job, request.partition, Test::Before)
+            && self.allows(pair.job, request.partition, Test::After)
     }
 
     /// The nodes of running jobs that a job, given with its partition and QOS, may preempt.

@@ -113,15 +113,15 @@ impl BackfillPlan {
         time.div_euclid(self.resolution) * self.resolution
     }
 
-    /// The number of idle nodes that are not reserved before a time.
-    pub(super) fn left_until(&self, until: Second) -> u32 {
+    /// The idle nodes that are not reserved before a time.
+    pub(super) fn left_until(&self, until: Second) -> NodeSet {
         let mut left = self.idle.clone();
         for span in self.spans.iter().take_while(|span| span.begin <= until) {
             if span.end > self.now {
                 left.intersect(&span.free);
             }
         }
-        left.count()
+        left
     }
 
     /// Lets a span end at a time within the plan.
