@@ -20,21 +20,24 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("This program", &["completions", "man", "help"]),
 ];
 
+/// What the command `help` does.
+const HELP: &str = "Print this message or the help of the given subcommand(s)";
+
 /// The command line, whose help lists the commands in groups.
 pub(crate) fn command() -> Command {
-    let mut command = Arguments::command();
-    command.build();
+    let command = Arguments::command();
     let mut text = String::from("{about-with-newline}\n{usage-heading} {usage}\n");
     for (title, names) in GROUPS {
         let _ = write!(text, "\n{title}:\n");
         for name in names {
             let about = command.find_subcommand(name).and_then(Command::get_about);
-            let about = about.map(ToString::to_string).unwrap_or_default();
+            // Only the command `help` is not ours; it is added when the line is read.
+            let about = about.map_or_else(|| HELP.to_owned(), ToString::to_string);
             let _ = writeln!(text, "  {name:<12} {about}");
         }
     }
     text += "\nOptions:\n{options}{after-help}";
-    Arguments::command().help_template(text)
+    command.help_template(text)
 }
 
 /// The suggested command if a file or a folder was given in place of a command.
@@ -78,6 +81,8 @@ mod tests {
             .map(|command| command.get_name().to_owned())
             .collect();
         let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        let help = command.find_subcommand("help").and_then(Command::get_about).unwrap();
+        assert_eq!(help.to_string(), HELP);
         known.sort();
         listed.sort_unstable();
         assert_eq!(known, listed);
