@@ -31,19 +31,21 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .shares(true)
 .plans(true);
 
-/// EASY backfilling. Where any nodes will do, shadow time and extra nodes are recomputed in each
-/// pass, as in textbooks, and an instant with arrivals only costs **O(1)** for each of them. Where
-/// shape matters the reserved placement is kept from pass to pass, since an allocator that misses
+/// EASY backfilling.
+///
+/// Where any free nodes suit a job, shadow time and extra nodes are recomputed in each pass, as in
+/// textbooks, and an instant with arrivals only costs **O(1)** for each arrival. Where the shape of
+/// a job matters, the reserved placement is kept from pass to pass, since an allocator that misses
 /// free blocks may not find it again.
 #[derive(Default)]
 struct Easy {
     promise: Promise,
 }
 
-/// The reservation of the first job that cannot start, kept from pass to pass.
+/// Reservation of the first job that cannot start, kept from pass to pass.
 #[derive(Default)]
 pub(super) struct Promise {
-    /// The job and its guard, as of the last pass.
+    /// The job with the reservation and its guard, as of the last pass.
     guarded: Option<(Ticket, Guard)>,
 }
 
@@ -89,7 +91,8 @@ impl Promise {
         self.guarded = None;
     }
 
-    /// Makes the reservation of this pass, keeps it for the next one, and returns its guard.
+    /// Makes the reservation of `head` for this pass, keeps it for the next pass, and returns its
+    /// guard.
     pub(super) fn renew(&mut self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<&mut Guard> {
         // Nearly always the same job had the reservation in the last pass.
         let is_renewed = match &mut self.guarded {
@@ -106,7 +109,7 @@ impl Promise {
         self.guarded.as_ref().is_some_and(|(ticket, _)| *ticket == head)
     }
 
-    /// Starts a job wherever the allocator places it, or on its reserved nodes.
+    /// Starts `head` wherever the allocator places it, or on its reserved nodes; returns whether.
     pub(super) fn start(&self, cluster: &mut Cluster<'_>, head: Ticket) -> bool {
         if cluster.start(head, StartOptions::default()) {
             return true;
@@ -120,8 +123,10 @@ impl Promise {
         }
     }
 
-    /// The guard of the last pass if it is still exact. No job may have ended or outrun its
-    /// estimate since, and either only node counts matter or the allocator misses no block.
+    /// The guard of the last pass, if it is still exact; else `None`.
+    ///
+    /// It is exact if no job has ended or outrun its estimate since, and either only node counts
+    /// matter or the allocator finds a block whenever one is free.
     fn unchanged_guard(&mut self, cluster: &Cluster<'_>) -> Option<&mut Guard> {
         let (head, guard) = self.guarded.as_mut()?;
         let late = cluster.runs_late();
@@ -133,7 +138,7 @@ impl Promise {
         (same && (is_count || cluster.misses_no_block())).then_some(guard)
     }
 
-    /// The guard of the kept reservation or of a new one, whichever is better.
+    /// Guard of the kept reservation of `head` or of a new one, whichever is due earlier.
     fn make(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
         let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
         let Some((_, guard @ Guard { reservation: kept, .. })) =
@@ -157,9 +162,11 @@ impl Promise {
     }
 }
 
-/// Whether a kept reservation is still the earliest possible and due as before. An allocator that
-/// misses no block found no placement at any earlier instant, with all nodes expected free by then.
-/// Only the end of a job expected to run beyond the reservation can have freed more.
+/// Whether a kept reservation is still the earliest possible, with its start unchanged.
+///
+/// An allocator that always finds a free block found no placement at any earlier instant, with all
+/// nodes expected free by then. Only the end of a job that was expected to run beyond the reserved
+/// start can have freed more.
 fn cannot_be_sooner(cluster: &Cluster<'_>, kept: &Reservation) -> bool {
     let mut ended = cluster.departures().iter();
     cluster.misses_no_block()

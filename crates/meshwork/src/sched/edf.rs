@@ -30,7 +30,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 )
 .shares(true);
 
-/// Sort key: jobs with a deadline by deadline, then the others.
+/// Sort key of EDF: jobs with a deadline by deadline, then the others.
 fn deadline(job: &Job) -> (bool, Time) {
     let deadline = job.deadline();
     (deadline.is_none(), deadline.unwrap_or_default())

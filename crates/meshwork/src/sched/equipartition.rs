@@ -1,4 +1,4 @@
-//! Equipartition: all jobs have equal parts of the machine.
+//! Equipartition: all jobs have nearly equal parts of the machine.
 
 use super::malleable::{self, Limits, Member, cut, lay_out, longest, whole};
 use super::{Scheduler, SchedulerEntry};
@@ -58,10 +58,12 @@ impl Scheduler for Equipartition {
     }
 }
 
-/// Divides the machine into nearly equal blocks, the oldest job's first. The longest side is cut
-/// between the older and the younger half of the jobs, as near as possible to their shares, then
-/// each part likewise. The shares are *N* / *J* nodes and one more for each of the *N* mod *J*
-/// oldest jobs. Along one dimension they are met exactly.
+/// Divides the machine into nearly equal blocks, one for each job, the oldest job's first.
+///
+/// The longest side is cut between the older and the younger half of the jobs, as near as possible
+/// to their shares; then each part is cut likewise. The shares are *N* / *J* nodes of *N* for each
+/// of *J* jobs, rounded down, and one more for each of the *N* mod *J* oldest jobs. On a machine of
+/// one dimension the shares are met exactly.
 fn equal_parts(grid: &Grid, jobs: usize) -> Vec<Block> {
     let mut parts = Vec::with_capacity(jobs);
     let nodes = grid.nodes() as usize;

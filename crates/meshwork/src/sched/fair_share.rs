@@ -1,4 +1,4 @@
-//! Fair share: next is a job of the user with the least use of the machine for its share.
+//! Fair share: the next job is of the user with the least use of the machine relative to its share.
 
 use std::collections::BTreeMap;
 

@@ -37,11 +37,11 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 struct Folding {
     limits: Limits,
-    /// The machine and its division; `None` before the first pass.
+    /// The machine and its division into partitions; `None` before the first pass.
     machine: Option<Part>,
 }
 
-/// A partition, or two halves of one.
+/// A partition of the machine: free, held by a job, or divided into two halves.
 struct Part {
     block: Block,
     state: State,
@@ -83,8 +83,10 @@ impl Scheduler for Folding {
 }
 
 impl Part {
-    /// Assigns a job the largest free partition, or half of the largest held one. Returns whether
-    /// there was one. Ties go to the first free partition, or to that of the oldest job.
+    /// Assigns a job the largest free partition, or half of the largest held one.
+    ///
+    /// Returns whether a partition was found. Ties go to the first free partition, or to the oldest
+    /// job's held one.
     fn enter(&mut self, job: JobId, grid: &Grid) -> bool {
         if let Some(free) = self.largest(|part| matches!(part.state, State::Free)) {
             free.state = State::Held(job);
@@ -107,7 +109,7 @@ impl Part {
         true
     }
 
-    /// The largest partition of a kind; ties go to the oldest job, or to the first.
+    /// The largest partition for which `is_kind` holds; ties go to the oldest job, or to the first.
     fn largest(&mut self, is_kind: impl Fn(&Part) -> bool + Copy) -> Option<&mut Part> {
         let rank = |part: &Part| {
             let age = if let State::Held(job) = part.state { job } else { JobId(0) };
@@ -127,8 +129,10 @@ impl Part {
         }
     }
 
-    /// Removes a job from its partition. A free half goes to the job in the other half if that is a
-    /// single one; two free halves become one partition.
+    /// Removes a job from its partition.
+    ///
+    /// A free half goes to the job in the other half if that is held by a single job; two free
+    /// halves become one partition.
     fn leave(&mut self, job: JobId) {
         match &mut self.state {
             State::Free => {}
@@ -150,7 +154,7 @@ impl Part {
         }
     }
 
-    /// Appends all held partitions to `all`.
+    /// Appends all held partitions, each with its job, to `all`.
     fn held(&self, all: &mut Vec<(JobId, Block)>) {
         match &self.state {
             State::Free => {}

@@ -1,4 +1,4 @@
-//! First come, first served, but long jobs that find the machine too full are turned away.
+//! First come, first served, but long jobs that find the machine too full are rejected.
 
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, StartOptions, Ticket};
@@ -6,7 +6,7 @@ use crate::job::Request;
 use crate::registry::About;
 use crate::topology::Topology;
 
-/// Registry entry of `giving_up`: FCFS that turns away long jobs when the machine is too full.
+/// Registry entry of `giving_up`: FCFS that rejects long jobs when the machine is too full.
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     About::new(
         "giving_up",
@@ -36,10 +36,10 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .serves_all(false);
 
 struct GivingUp {
-    /// Maximum over all sites of their shortest sides.
+    /// Length of the longest of the sites' shortest sides.
     shortest: u32,
     sites: usize,
-    /// The head that could not start when it was last tried.
+    /// The head of the queue that could not start when last tried.
     tried: Option<Ticket>,
 }
 

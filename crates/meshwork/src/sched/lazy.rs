@@ -1,5 +1,6 @@
-//! Lazy scheduling: jobs wait for nodes of ending jobs of their size rather than split larger
-//! blocks.
+//! Lazy scheduling: jobs wait for nodes of ending jobs of the same size class.
+//!
+//! The purpose is not to split larger free blocks.
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
@@ -67,31 +68,33 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .shares(true)
 .serves_all(false);
 
-/// Lazy scheduling over any allocator, by size classes. Each class has a queue, in which as many
-/// jobs as run may wait for nodes of its running jobs. With one more, the allocator is asked for
+/// Lazy scheduling over any allocator, by size classes.
+///
+/// Each class has a queue. A queued job waits for the nodes of a running job of its class while at
+/// most as many jobs of the class wait as run. If more wait, the allocator is asked for nodes for
 /// the head of the queue. When a job ends, the head of its class takes over its nodes; where they
 /// do not suit (other sides, another fold), the allocator is asked. To prevent starvation, if the
 /// oldest waiting job has waited longer than a threshold when a job ends, nothing else starts until
-/// it has.
+/// the oldest job has started.
 struct Lazy {
     threshold: Threshold,
     retry: bool,
     literal: bool,
-    /// Whether the arrival rate is measured from time 0.
+    /// Whether the arrival rate is measured from time 0, rather than from the first arrival.
     from_zero: bool,
     queues: Queues,
     /// Number of running jobs of each class: N_k of the paper.
     running: Vec<usize>,
-    /// The class whose head has waited too long, so that nothing else starts before it.
+    /// Class of the job that has waited longer than the threshold; nothing else starts before it.
     overdue: Option<usize>,
-    /// Total waiting time of all jobs started so far.
+    /// Sum of the waiting times of all jobs started so far, in units of the clock.
     delays: f64,
     started: u64,
     arrived: u64,
     first_arrival: Time,
 }
 
-/// Maximum wait of the oldest job.
+/// Rule for the longest wait of the oldest job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Threshold {
     Dynamic,
@@ -102,10 +105,11 @@ enum Threshold {
 static THRESHOLDS: Words<Threshold, 2> =
     Words::new([("dynamic", Threshold::Dynamic), ("none", Threshold::Endless)]);
 
-/// Order of releases; `true` as in the paper.
+/// Values of `release_order`; `true` if an ended job's nodes are given back as late as in the
+/// paper.
 static RELEASE_ORDERS: Words<bool, 2> = Words::new([("literal", true), ("corrected", false)]);
 
-/// Start of the arrival count; `true` for time 0.
+/// Values of `rate_from`; `true` if the arrival rate is measured from time 0.
 static RATE_FROM: Words<bool, 2> = Words::new([("first_arrival", false), ("zero", true)]);
 
 impl Lazy {
@@ -128,7 +132,7 @@ impl Lazy {
         }
     }
 
-    /// Maximum wait of the oldest job now.
+    /// Longest wait of the oldest job, as of `now`, in units of the clock.
     fn threshold(&self, now: Time) -> f64 {
         match self.threshold {
             Threshold::Fixed(units) => units,
@@ -143,7 +147,7 @@ impl Lazy {
         }
     }
 
-    /// Queues an arriving job, and tries the head of its class if more jobs wait than run.
+    /// Queues an arriving job, and tries the head of its class if more of its jobs wait than run.
     fn request(&mut self, cluster: &mut Cluster<'_>, ticket: Ticket) {
         if self.arrived == 0 && !self.from_zero {
             self.first_arrival = cluster.now();
@@ -158,7 +162,7 @@ impl Lazy {
         }
     }
 
-    /// Processes a departure, given by its index among those of this instant.
+    /// Handles the job that ended with index `departure` among those that end at this instant.
     fn release(&mut self, cluster: &mut Cluster<'_>, departure: usize) {
         let class = cluster.departures()[departure].ran.job.request.size_class() as usize;
         if self.overdue.is_none() {
@@ -177,8 +181,8 @@ impl Lazy {
                 }
             }
             Some(overdue) => {
-                // Later departures of this instant keep their nodes until processed; in the printed
-                // order this one does too.
+                // Jobs that end later in this instant keep their nodes until handled; in the order
+                // printed in the paper, this job does too.
                 let kept = not_yet(cluster, if self.literal { departure } else { departure + 1 });
                 if self.try_head(cluster, overdue, &kept) {
                     self.overdue = None;
@@ -187,7 +191,7 @@ impl Lazy {
         }
     }
 
-    /// The class of the oldest waiting job, if that has waited longer than the threshold.
+    /// Class of the oldest waiting job, if that job has waited longer than the threshold.
     fn too_old(&self, cluster: &Cluster<'_>) -> Option<usize> {
         let oldest = cluster.job(cluster.head()?);
         let waited = cluster.now() - oldest.arrival;
@@ -199,7 +203,7 @@ impl Lazy {
         self.queues.len(class) > self.running[class]
     }
 
-    /// Tries to start the head of a class on nodes outside `kept`.
+    /// Tries to start the head of a class on nodes outside `kept`; returns whether it started.
     fn try_head(
         &mut self,
         cluster: &mut Cluster<'_>,
@@ -216,7 +220,7 @@ impl Lazy {
         starts
     }
 
-    /// Updates the counters for the started head of a class.
+    /// Updates queue and counters when the head of a class has started after waiting for `waited`.
     fn has_started(&mut self, class: usize, waited: f64) {
         self.queues.pop(class);
         self.running[class] += 1;
@@ -224,8 +228,9 @@ impl Lazy {
         self.delays += waited;
     }
 
-    /// Tries the heads of all classes with more waiting than running jobs, oldest first, until none
-    /// starts.
+    /// Tries the heads of all classes with more waiting than running jobs, oldest first.
+    ///
+    /// Repeats this until no head starts.
     fn try_all(&mut self, cluster: &mut Cluster<'_>) {
         loop {
             let mut heads: Vec<(Ticket, usize)> = self
@@ -242,7 +247,7 @@ impl Lazy {
     }
 }
 
-/// Nodes of the departures of this instant from index `from` on, which are not yet given back.
+/// Nodes of the jobs that end at this instant, from index `from` on, with the index of their site.
 fn not_yet(cluster: &Cluster<'_>, from: usize) -> Vec<(usize, Placement)> {
     let later = cluster.departures()[from..].iter();
     later.map(|other| (other.ran.site, other.ran.placement.clone())).collect()
@@ -275,7 +280,7 @@ mod tests {
     use crate::scenario::Scenario;
     use crate::workload::Submission;
 
-    /// A lazy scheduler whose counters are compared with the machine after each pass.
+    /// Lazy scheduler whose counters are compared with the machine after each pass.
     struct Watched {
         lazy: Lazy,
         overdue: u64,

@@ -1,6 +1,7 @@
-//! Common parts of the malleable policies: division into blocks, and moving jobs to them. A job
-//! that asks for *n* nodes and runs for *t* has *n t* of work. On any number of nodes it works at a
-//! rate in proportion to their number.
+//! Common parts of the schedulers that resize jobs: division into blocks, and moving jobs to them.
+//!
+//! A job that asks for *n* nodes and runs for *t* on them has *n t* of work. On any number of nodes
+//! it works at a rate in proportion to that number.
 
 use crate::cluster::{Cluster, Place, Reshape, RunKey, StartOptions, Ticket};
 use crate::job::Dims;
@@ -8,7 +9,7 @@ use crate::machine::{Block, Placement};
 use crate::registry::{DefaultValue, Kind, Param, Params, Range};
 use crate::topology::Grid;
 
-/// Parameters of both policies.
+/// Parameters of the schedulers that resize jobs.
 pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "max_jobs",
@@ -26,7 +27,7 @@ pub(super) const PARAMS: &[Param] = &[
     },
 ];
 
-/// Values of the parameters.
+/// Values of the parameters of the schedulers that resize jobs.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     pub(super) max_jobs: usize,
@@ -40,15 +41,17 @@ impl Limits {
     }
 }
 
-/// A running job, or one that is to start.
+/// A running job, or a waiting job that is to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Member {
     Running(RunKey),
     Waiting(Ticket),
 }
 
-/// Gives every job its block. Running jobs on other blocks are moved, all at once, then the others
-/// are started. All running jobs must be members, and the blocks must not overlap.
+/// Gives every job its block: moves running jobs on other blocks, all at once, then starts the
+/// waiting ones.
+///
+/// All running jobs must be in `members`, and the blocks must not overlap.
 pub(super) fn lay_out(cluster: &mut Cluster<'_>, members: &[(Member, Block)], limits: Limits) {
     let rate = |held: u32, asked: u64| f64::from(held) / asked as f64;
     let mut changes = Vec::new();
@@ -58,7 +61,7 @@ pub(super) fn lay_out(cluster: &mut Cluster<'_>, members: &[(Member, Block)], li
         let placement = Placement::from(block.clone());
         if running.placement != placement {
             let rate = rate(block.len(), running.asked);
-            // The work that the job does at its new rate in the time that it loses.
+            // The work that the job would do at its new rate during the time that the move costs.
             let more = limits.migration_cost * rate;
             changes.push(Reshape { key: *key, placement, rate, more });
         }
@@ -79,13 +82,13 @@ pub(super) fn whole(grid: &Grid) -> Block {
     Block { base: 0, sides: Dims::from_slice(grid.sides()) }
 }
 
-/// The dimension of a block's longest side; the first of several.
+/// Index of the dimension of a block's longest side; the lowest of several.
 pub(super) fn longest(block: &Block) -> usize {
     let longest = block.sides.iter().max();
     block.sides.iter().position(|side| Some(side) == longest).unwrap_or(0)
 }
 
-/// Splits a block in a dimension into a first part of the given length and the rest.
+/// Splits a block along a dimension into a first part of the given length and the rest.
 pub(super) fn cut(block: &Block, grid: &Grid, dimension: usize, length: u32) -> (Block, Block) {
     let (mut first, mut second) = (block.clone(), block.clone());
     first.sides[dimension] = length;

@@ -28,67 +28,82 @@ use crate::job::Time;
 use crate::registry::{About, DefaultValue, Family, Kind, Named, Param, Params, Problem, abouts};
 use crate::topology::{Topology, Wiring};
 
-/// Decides which waiting jobs start, and when.
+/// Scheduler: decides which waiting jobs start, and when.
 pub trait Scheduler: Send {
-    /// Schedules waiting jobs. Called once for each instant with arrivals or departures, after all
-    /// of them, and at [`wake_at`](Scheduler::wake_at).
+    /// Schedules waiting jobs.
+    ///
+    /// Called once for each instant with arrivals or departures, after all of them, and at
+    /// [`wake_at`](Scheduler::wake_at).
     fn schedule(&mut self, cluster: &mut Cluster<'_>);
 
-    /// The next call even if nothing else happens; a finite instant after `now`. Queried after each
-    /// call, and the last answer counts. A timer does not keep a run going when no job is left.
+    /// Time of the next call of `schedule` even if nothing happens before; `None` if not needed.
+    ///
+    /// The time must be finite and after `now`. The method is queried after each call of
+    /// `schedule`, and the last answer counts. A timer does not keep a run going when no job is
+    /// left.
     fn wake_at(&self, _now: Time) -> Option<Time> {
         None
     }
 
-    /// Whether it looks at all waiting jobs and keeps nodes for those ahead of others. A startable
-    /// job that is left waiting then waits for [reserved](crate::job::Cause::Reserved) nodes,
-    /// otherwise for its [turn](crate::job::Cause::Priority).
+    /// Whether the scheduler considers all waiting jobs and reserves nodes for some ahead of
+    /// others.
+    ///
+    /// If it does, a job that could start but is left waiting counts as waiting for
+    /// [reserved](crate::job::Cause::Reserved) nodes, otherwise as waiting for its
+    /// [turn](crate::job::Cause::Priority).
     fn reserves(&self) -> bool {
         false
     }
 
-    /// Whether it reads which nodes are free or held, and not only how many. See
-    /// [`asks_where_jobs_run`](crate::observe::Observer::asks_where_jobs_run). It may reserve
-    /// nodes, and start jobs beside them, without reading them.
+    /// Whether the scheduler reads which nodes are free or held, and not only how many.
+    ///
+    /// A scheduler that reserves nodes, and starts jobs clear of them, without reading them may
+    /// answer `false`. See [`asks_where_jobs_run`](crate::observe::Observer::asks_where_jobs_run).
     fn looks_at_nodes(&self) -> bool {
         true
     }
 
-    /// Whether it suspends running jobs, which later resume with their remaining work. That needs a
-    /// network in which jobs have work.
+    /// Whether the scheduler suspends running jobs, which later resume with their remaining work.
+    ///
+    /// This needs a network in which jobs have work.
     fn suspends(&self) -> bool {
         false
     }
 }
 
-/// The registry entry of a scheduler.
+/// Registry entry of a scheduler.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct SchedulerEntry {
-    /// Its name, documentation and parameters.
+    /// Name, documentation and parameters of the scheduler.
     pub about: About,
-    /// The wirings that it supports.
+    /// The wirings that the scheduler supports.
     pub serves: &'static [Wiring],
-    /// Whether it plans with estimates, and so keeps reservations.
+    /// Whether the scheduler plans with run time estimates, and so keeps reservations.
     pub plans: bool,
-    /// Whether every job starts in the end, if arrivals end. Otherwise, with some parameters, it
-    /// may turn jobs away or leave them waiting beside an idle machine.
+    /// Whether every job starts in the end, if arrivals end.
+    ///
+    /// Otherwise, with some parameters, the scheduler may reject jobs or leave them waiting while
+    /// the machine is idle.
     pub serves_all: bool,
-    /// Whether it divides the machine itself and resizes running jobs. It then needs a machine of
-    /// one site, and uses neither selector, sizing nor allocator.
+    /// Whether the scheduler divides the machine itself and resizes running jobs.
+    ///
+    /// It then needs a machine of one site, and uses neither selector, sizing nor allocator.
     pub malleable: bool,
-    /// Whether it depends on the owners of jobs, which the workload must then supply if it knows
-    /// them.
+    /// Whether the scheduler depends on the owners of jobs.
+    ///
+    /// The workload must then supply owners, if it knows them.
     pub by_owner: bool,
-    /// Whether it schedules jobs that share nodes: it starts them by [`Cluster::start`] alone, and
-    /// reserves by guards.
+    /// Whether the scheduler can schedule jobs that share nodes.
+    ///
+    /// Such a scheduler starts jobs by [`Cluster::start`] alone, and reserves nodes by guards.
     pub shares: bool,
-    /// Builds the policy for a machine with these sites.
+    /// Builds the scheduler for a machine with the given sites.
     pub build: fn(&Params, &[Topology]) -> Result<Box<dyn Scheduler>, Problem>,
 }
 
 impl SchedulerEntry {
-    /// Creates an entry that serves every wiring and starts every job in the end.
+    /// Creates the entry of a scheduler that serves every wiring and starts every job in the end.
     #[must_use]
     pub const fn new(
         about: About,
@@ -106,14 +121,14 @@ impl SchedulerEntry {
         }
     }
 
-    /// Replaces the description.
+    /// Replaces the description of the scheduler.
     #[must_use]
     pub const fn described(mut self, about: About) -> SchedulerEntry {
         self.about = about;
         self
     }
 
-    /// Replaces the function that builds it.
+    /// Replaces the function that builds the scheduler.
     #[must_use]
     pub const fn build(
         mut self,
@@ -123,14 +138,14 @@ impl SchedulerEntry {
         self
     }
 
-    /// Sets the supported wirings.
+    /// Sets the wirings that the scheduler supports.
     #[must_use]
     pub const fn serves(mut self, serves: &'static [Wiring]) -> SchedulerEntry {
         self.serves = serves;
         self
     }
 
-    /// Sets whether it plans with estimates, and so keeps reservations.
+    /// Sets whether the scheduler plans with run time estimates, and so keeps reservations.
     #[must_use]
     pub const fn plans(mut self, plans: bool) -> SchedulerEntry {
         self.plans = plans;
@@ -144,21 +159,21 @@ impl SchedulerEntry {
         self
     }
 
-    /// Sets whether it divides the machine itself and resizes running jobs.
+    /// Sets whether the scheduler divides the machine itself and resizes running jobs.
     #[must_use]
     pub const fn malleable(mut self, malleable: bool) -> SchedulerEntry {
         self.malleable = malleable;
         self
     }
 
-    /// Sets whether it schedules jobs that share nodes.
+    /// Sets whether the scheduler can schedule jobs that share nodes.
     #[must_use]
     pub const fn shares(mut self, shares: bool) -> SchedulerEntry {
         self.shares = shares;
         self
     }
 
-    /// Sets whether it depends on the owners of jobs.
+    /// Sets whether the scheduler depends on the owners of jobs.
     #[must_use]
     pub const fn by_owner(mut self, by_owner: bool) -> SchedulerEntry {
         self.by_owner = by_owner;
@@ -192,8 +207,10 @@ pub static SCHEDULERS: &[&SchedulerEntry] = &[
     &slurm::ENTRY,
 ];
 
-/// Schedulers, as a family of names. Whether jobs are killed at their estimates is set here too,
-/// since it determines the meaning of an estimate.
+/// The family of schedulers, by name.
+///
+/// Whether jobs are killed at their estimates is set here too, since this determines the meaning of
+/// an estimate.
 pub static FAMILY: Family = Family {
     kind: "scheduler",
     key: "name",

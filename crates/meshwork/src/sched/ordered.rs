@@ -1,4 +1,4 @@
-//! Schedulers that serve jobs in order of a fixed key, with the first blocking the others.
+//! Schedulers that serve jobs in order of a fixed key; a job that cannot start blocks the rest.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,9 @@ use super::Scheduler;
 use crate::cluster::{Cluster, StartOptions, Ticket};
 use crate::job::Job;
 
-/// Serves jobs by a key fixed at their arrival, lowest first, ties in queue order. If the first
-/// cannot start, nothing does.
+/// Serves jobs by a key fixed at their arrival, lowest first, ties in queue order.
+///
+/// If the first job cannot start, no job does.
 ///
 /// # Complexity
 /// **O(log q)** for each arrival and each start, with *q* waiting jobs.

@@ -47,7 +47,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .shares(true)
 .by_owner(true);
 
-/// The treatment of preempted jobs, if preemption is enabled.
+/// Values of `preempt`: what becomes of preempted jobs; `None` without preemption.
 static PREEMPT: Words<Option<Preempted>, 3> = Words::new([
     ("none", None),
     ("requeue", Some(Preempted::Requeued)),
@@ -147,7 +147,7 @@ struct Weights {
     job: f64,
 }
 
-/// Priorities of queues.
+/// Priorities of the named queues, and the highest of them.
 struct Queues {
     named: BTreeMap<String, f64>,
     highest: f64,
@@ -158,9 +158,9 @@ struct Waiting {
     user: User,
     arrival: Time,
     processors: u64,
-    /// Priority of its queue.
+    /// Priority of the job's queue.
     queue: f64,
-    /// The constant part of its priority.
+    /// Part of the job's priority that does not change while it waits.
     fixed: f64,
 }
 
@@ -226,7 +226,7 @@ impl Priority {
         self.waiting.insert(ticket, waiting);
     }
 
-    /// The waiting jobs with their priorities.
+    /// Waiting jobs with their priorities as of `now`.
     fn ranks(&self, now: Time) -> Vec<Rank> {
         let users = || self.usage.all(now);
         let (all, whole) = users().fold((0.0, 0.0), |sum, user| (sum.0 + user.0, sum.1 + user.1));
@@ -242,7 +242,8 @@ impl Priority {
         self.waiting.iter().map(rank).collect()
     }
 
-    /// Preempts running jobs of lower queues for a job; returns whether it has started.
+    /// Preempts running jobs of lower queues for a waiting job; returns whether this job has
+    /// started.
     fn preempts(&mut self, cluster: &mut Cluster<'_>, ticket: Ticket) -> bool {
         let (Some(become_of), Some(&head)) = (self.preempt, self.waiting.get(&ticket)) else {
             return false;
@@ -273,14 +274,16 @@ impl Priority {
     }
 }
 
-/// Moves a job from waiting to using nodes.
+/// Removes a waiting job that starts, and counts its nodes as used from `now` on.
 fn starts(waiting: &mut BTreeMap<Ticket, Waiting>, usage: &mut Usage, ticket: Ticket, now: Time) {
     if let Some(Waiting { user, processors, .. }) = waiting.remove(&ticket) {
         usage.begins(user, processors, now);
     }
 }
 
-/// The classic fair-share factor for a user's fraction of the use and of the shares.
+/// Classic fair-share factor of a user: `2^(-used / share / damping)`.
+///
+/// `used` is the user's fraction of all use, `share` that of all shares.
 fn fair_share(used: f64, share: f64, damping: f64) -> f64 {
     // NaN if nothing has been used yet.
     let used = if used.is_nan() { 0.0 } else { used };

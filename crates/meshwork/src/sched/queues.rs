@@ -7,14 +7,14 @@ use crate::cluster::{Cluster, Ticket};
 /// One queue for each [size class](crate::job::Request::size_class), each in queue order.
 ///
 /// # Complexity
-/// **O(1)** for each call, except **O(classes)**, at most 25, to search for a queue.
+/// **O(1)** for each call. A search over the queues takes **O(classes)**, with at most 25 classes.
 #[derive(Default)]
 pub(super) struct Queues {
     queues: Vec<VecDeque<Ticket>>,
 }
 
 impl Queues {
-    /// Inserts a job at the end or, if requeued, at its original position; returns its class.
+    /// Inserts a job at the end or, if requeued, at its original position; returns its size class.
     pub(super) fn push(&mut self, ticket: Ticket, cluster: &Cluster<'_>) -> usize {
         let class = cluster.job(ticket).request.size_class() as usize;
         if class >= self.queues.len() {
@@ -30,22 +30,22 @@ impl Queues {
         class
     }
 
-    /// Number of waiting jobs of a class.
+    /// Number of waiting jobs of a size class.
     pub(super) fn len(&self, class: usize) -> usize {
         self.queues.get(class).map_or(0, VecDeque::len)
     }
 
-    /// The first waiting job of a class.
+    /// First waiting job of a size class.
     pub(super) fn head(&self, class: usize) -> Option<Ticket> {
         self.queues.get(class)?.front().copied()
     }
 
-    /// Removes the head of a class.
+    /// Removes the head of a size class.
     pub(super) fn pop(&mut self, class: usize) {
         self.queues[class].pop_front();
     }
 
-    /// The range of classes that have queues.
+    /// Range of the size classes for which queues exist.
     pub(super) fn classes(&self) -> std::ops::Range<usize> {
         0..self.queues.len()
     }

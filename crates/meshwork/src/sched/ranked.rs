@@ -1,4 +1,4 @@
-//! Service of waiting jobs by rank rather than by arrival.
+//! Service of waiting jobs in order of a rank rather than of arrival.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -7,10 +7,10 @@ use super::easy::Promise;
 use crate::cluster::{Cluster, StartOptions, Ticket};
 use crate::registry::{DefaultValue, Param, Params, Words};
 
-/// Whether jobs may start before the first that cannot.
+/// Values of `backfill`: whether jobs may start before a job of higher rank that cannot start.
 static BACKFILL: Words<bool, 2> = Words::new([("none", false), ("easy", true)]);
 
-/// The `backfill` parameter.
+/// The parameter `backfill` of schedulers that rank jobs.
 pub(super) const BACKFILL_PARAM: Param = Param {
     name: "backfill",
     kind: BACKFILL.kind(),
@@ -18,12 +18,12 @@ pub(super) const BACKFILL_PARAM: Param = Param {
     help: "whether jobs may start before the first that cannot, if that does not delay it",
 };
 
-/// Value of the `backfill` parameter.
+/// Value of the parameter `backfill`: whether jobs are backfilled.
 pub(super) fn backfills(params: &Params) -> bool {
     params.meaning(BACKFILL_PARAM.name, &BACKFILL)
 }
 
-/// Rank of a waiting job: by `by`, highest first, ties in queue order.
+/// Rank of a waiting job: the highest value of `by` is first, ties in queue order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rank {
     pub(super) by: f64,
@@ -50,12 +50,14 @@ impl PartialEq for Rank {
 
 impl Eq for Rank {}
 
-/// Starts waiting jobs by rank until one cannot start. That job then stops all others or, with
-/// backfilling, is protected like the head of the queue in [`easy`](super::easy).
+/// Starts waiting jobs by rank until a job cannot start.
+///
+/// That job then stops all jobs of lower rank or, with backfilling, gets a reservation like the
+/// head of the queue in [`easy`](super::easy).
 ///
 /// # Complexity
 /// **O(q)** with *q* waiting jobs, a request to the allocator for each job that starts, and one for
-/// each small or short enough job behind the first that cannot.
+/// each backfill candidate behind the first job that cannot start.
 #[derive(Default)]
 pub(super) struct Ranked {
     backfills: bool,
@@ -67,8 +69,10 @@ impl Ranked {
         Ranked { backfills, promise: Promise::default() }
     }
 
-    /// Starts jobs in rank order up to the first that cannot. Returns that job and those behind it,
-    /// unordered. Calls `started` for each started job.
+    /// Starts jobs in rank order up to the first that cannot start.
+    ///
+    /// Returns the job that cannot start, with the jobs of lower rank, unordered; `None` if all
+    /// started. Calls `started` for each started job.
     pub(super) fn serve(
         &mut self,
         cluster: &mut Cluster<'_>,
@@ -83,14 +87,17 @@ impl Ranked {
             if !self.promise.start(cluster, ticket) {
                 return Some((ticket, waiting.into_vec()));
             }
-            // Another job's reservation did not account for this start.
+            // If this job was not the one with the reservation, the reservation did not account for
+            // its start.
             self.promise.forget();
             started(ticket);
         }
         None
     }
 
-    /// Backfills jobs behind `head` that do not delay it.
+    /// Backfills jobs of `behind` that do not delay `head`, in rank order.
+    ///
+    /// Calls `started` for each started job.
     pub(super) fn backfill(
         &mut self,
         cluster: &mut Cluster<'_>,
@@ -111,7 +118,7 @@ impl Ranked {
         }
     }
 
-    /// Drops the reservation, because jobs that it did not account for have started.
+    /// Drops the reservation, because jobs have started that the reservation did not account for.
     pub(super) fn forget(&mut self) {
         self.promise.forget();
     }

@@ -1,4 +1,4 @@
-//! Reservation: jobs start out of order, but not on nodes kept for jobs that were passed by.
+//! Reservation scheduler: jobs start out of order, but not on nodes kept for jobs passed by.
 
 use std::collections::BTreeSet;
 
@@ -52,17 +52,19 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     },
 );
 
-/// Out-of-order scheduling with reservations, over any allocator. Estimates of running jobs only
-/// break ties. In one pass, in queue order, a job starts on the nodes kept for it if all are free,
-/// or wherever the allocator finds nodes clear of those kept for others. Otherwise nodes are
-/// [kept](Cluster::least_busy) for it if it was passed by often enough, every job before it has a
-/// reservation, and the limit of reservations is not reached.
+/// Out-of-order scheduling with reservations, over any allocator.
+///
+/// Estimates of running jobs only break ties. In one pass, in queue order, a job starts on the
+/// nodes kept for it if all are free, or wherever the allocator finds nodes clear of those kept for
+/// other jobs. A job that cannot start gets a reservation, that is nodes
+/// [kept](Cluster::least_busy) for it, if enough later jobs started before it, every job before it
+/// in the queue has a reservation, and the limit of reservations is not reached.
 struct Reserving {
     most: usize,
     bypass_limit: u64,
-    /// In queue order.
+    /// Waiting jobs with reservations, in queue order.
     reserved: Vec<(Ticket, Reservation)>,
-    /// Jobs that started before the head of the queue, although they arrived later.
+    /// Started jobs that arrived later than the current head of the queue.
     ahead: BTreeSet<Ticket>,
 }
 
@@ -135,7 +137,7 @@ impl Reserving {
         cluster.start(ticket, StartOptions::clear_of(&kept))
     }
 
-    /// Whether nodes may be kept for a waiting job without a reservation.
+    /// Whether nodes may be kept for `ticket`, a waiting job without a reservation.
     fn may_reserve(&self, cluster: &Cluster<'_>, ticket: Ticket) -> bool {
         let held = self.reserved.len();
         held < self.most
@@ -143,14 +145,16 @@ impl Reserving {
             && self.has_been_passed(ticket)
     }
 
-    /// Whether enough later jobs have started before this one.
+    /// Whether enough later jobs have started before the job `ticket`.
     fn has_been_passed(&self, ticket: Ticket) -> bool {
         let limit = usize::try_from(self.bypass_limit).unwrap_or(usize::MAX);
         self.ahead.range(ticket..).take(limit).count() >= limit
     }
 }
 
-/// Number of free nodes of the only site that are not kept. The kept placements must be disjoint.
+/// Number of free nodes outside `kept`, on a machine of one site.
+///
+/// The placements in `kept` must be disjoint.
 fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
     let site = cluster.site(0);
     let mut free = site.free_nodes();
@@ -162,7 +166,7 @@ fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
     u64::from(free)
 }
 
-/// The kept placements, except those of one job.
+/// Kept placements with the index of their site, except those kept for `owner`.
 fn kept_for(reserved: &[(Ticket, Reservation)], owner: Option<Ticket>) -> Vec<(usize, &Placement)> {
     let others = reserved.iter().filter(|(ticket, _)| Some(*ticket) != owner);
     others

@@ -57,18 +57,19 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 )
 .shares(true);
 
-/// Direction of the scan; `true` for down.
+/// Values of `direction`; `true` for down, from the largest to the smallest class.
 static DIRECTIONS: Words<bool, 2> = Words::new([("up", false), ("down", true)]);
 
-/// Scan over the size classes of the jobs, which on a hypercube are the dimensions of subcubes. It
-/// begins at the smallest class, and does not move while nothing waits. A head that cannot start
-/// blocks all classes.
+/// Scan over the size classes of the jobs, which on a hypercube are the dimensions of subcubes.
+///
+/// The scan begins at the smallest class, and does not move while no job waits. A head of a class
+/// that cannot start blocks all classes.
 struct Scan {
     down: bool,
     gated: bool,
     queues: Queues,
     current: usize,
-    /// Number of jobs of the current class that may still start in this round.
+    /// Number of jobs of the current class that may still start before the scan moves on.
     admitted: usize,
     /// Whether no job waited after the last pass, so that the round of the current class restarts.
     idle: bool,
@@ -103,7 +104,7 @@ impl Scheduler for Scan {
 }
 
 impl Scan {
-    /// The next class with waiting jobs, the current one last.
+    /// The next class with waiting jobs in the direction of the scan; the current class comes last.
     fn next(&self) -> Option<usize> {
         let classes = self.queues.classes().len();
         let turn = |step| {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range};
 
-/// The parameter `half_life` of decayed use.
+/// The parameter `half_life`: the time in which past use of the machine loses half its weight.
 pub(super) const HALF_LIFE: Param = Param {
     name: "half_life",
     kind: Kind::Or(&["none"], &Kind::Number(Range::Positive)),
@@ -12,7 +12,7 @@ pub(super) const HALF_LIFE: Param = Param {
     help: "after how long half of what a user has had is forgotten: a week of a log's seconds; \"none\" never forgets",
 };
 
-/// The parameter `shares`.
+/// The parameter `shares`: users' shares of the machine.
 pub(super) const SHARES: Param = Param {
     name: "shares",
     kind: Kind::Tables(&[
@@ -33,12 +33,12 @@ pub(super) const SHARES: Param = Param {
     help: "what users are to have of the machine, beside each other",
 };
 
-/// Value of `half_life`; infinite if use never decays.
+/// Value of the parameter `half_life`; infinite if use never decays.
 pub(super) fn half_life(params: &Params) -> f64 {
     params.get_number(HALF_LIFE.name).unwrap_or(f64::INFINITY)
 }
 
-/// Shares of the named users; all others have 1.
+/// Shares of the machine by user; a user who is not named has a share of 1.
 #[derive(Default)]
 pub(super) struct Shares {
     named: BTreeMap<String, f64>,
@@ -60,12 +60,12 @@ impl Shares {
         Ok(Shares { named })
     }
 
-    /// The users that have been given a share.
+    /// The users to whom a share is given by name.
     pub(super) fn users(&self) -> impl Iterator<Item = &str> {
         self.named.keys().map(String::as_str)
     }
 
-    /// The share of a user.
+    /// The user's share; 1 unless another is given.
     pub(super) fn of(&self, user: &str) -> f64 {
         self.named.get(user).copied().unwrap_or(1.0)
     }

@@ -1,4 +1,4 @@
-//! Static partitioning: each size class has nodes of its own.
+//! Static partitioning: each size class of jobs has nodes of its own.
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
@@ -36,15 +36,19 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .serves(&[Wiring::Hypercube])
 .serves_all(false);
 
-/// Partitions of hypercubes, each serving its size class first come, first served. The allocator is
-/// not asked, and jobs are not folded.
+/// Partitions of hypercubes, each serving its size class first come, first served.
+///
+/// The allocator is not asked, and jobs are not folded.
 struct StaticPartitioning {
     partitions: Vec<Partition>,
-    /// Indices of the idle partitions of each class, highest first; the lowest is popped first.
+    /// Indices of each class's idle partitions in descending order, so that the lowest is popped
+    /// first.
     idle: Vec<Vec<usize>>,
     queues: Queues,
-    /// Bit set of classes in which a job may wait beside an idle partition. These are the classes
-    /// of recent arrivals and departures, and those in which a start on an idle partition failed.
+    /// Bit set of the classes in which a job may wait while a partition of the class is idle.
+    ///
+    /// These are the classes of recent arrivals and departures, and those in which a start on an
+    /// idle partition failed.
     open: u32,
 }
 
@@ -76,7 +80,7 @@ impl StaticPartitioning {
         StaticPartitioning { partitions, idle, queues: Queues::default(), open: 0 }
     }
 
-    /// The partition in which a job ran; partitions are sorted by their first nodes.
+    /// Index of the partition in which a job ran; partitions are sorted by their first nodes.
     fn partition_of(&self, Departure { ran }: &Departure) -> usize {
         let begins = (ran.site, ran.placement.blocks[0].base);
         let index = self.partitions.partition_point(|p| (p.site, p.nodes.blocks[0].base) < begins);
@@ -85,7 +89,7 @@ impl StaticPartitioning {
     }
 }
 
-/// The subcube of the first `free` dimensions at a base.
+/// The subcube that begins at node `base` and extends along the first `free` dimensions.
 fn subcube(base: u32, free: usize, dimension: usize) -> Placement {
     Block { base, sides: Dims::aligned(free, dimension) }.into()
 }
@@ -136,7 +140,7 @@ mod tests {
     use crate::scenario::Scenario;
     use crate::workload::Submission;
 
-    /// The slow twin, which checks every class in each pass.
+    /// Slow twin of static partitioning, which checks every class in each pass.
     struct LooksAtAll(StaticPartitioning);
 
     impl Scheduler for LooksAtAll {

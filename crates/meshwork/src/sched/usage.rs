@@ -6,14 +6,15 @@ use super::shares::Shares;
 use crate::cluster::Departure;
 use crate::job::{Job, Time};
 
-/// Use by each user, in nodes times units of the clock, decayed by half every half-life. A running
-/// job counts while it runs, by the number of nodes that it asked for. All jobs without a user
-/// count as one user's.
+/// Use of the machine by each user, in nodes times units of the clock, halved every half-life.
+///
+/// A running job counts while it runs, by the number of nodes that it asked for. All jobs without a
+/// user count as one user's.
 ///
 /// # Complexity
-/// **O(log u)** for each call with *u* users, and **O(u)** for calls about all users.
+/// **O(log u)** for each call about one user, with *u* users, and **O(u)** for calls about all.
 pub(super) struct Usage {
-    /// Infinite if use never decays.
+    /// Time in which past use loses half its weight; infinite if use never decays.
     half_life: f64,
     shares: Shares,
     numbers: BTreeMap<String, User>,
@@ -32,12 +33,12 @@ impl User {
 
 #[derive(Clone, Copy, Debug)]
 struct Used {
-    /// Decayed use as of `at`.
+    /// Decayed use by the user as of the time `at`.
     then: f64,
     at: Time,
     /// Number of nodes that the user's running jobs asked for.
     rate: f64,
-    /// The user's share, relative to others.
+    /// The user's share of the machine, relative to other users' shares.
     share: f64,
 }
 
@@ -46,12 +47,12 @@ impl Usage {
         Usage { half_life, shares, numbers: BTreeMap::new(), of: Vec::new() }
     }
 
-    /// The owner of a job, registered if new.
+    /// The user who owns `job`, registered if new.
     pub(super) fn user(&mut self, job: &Job) -> User {
         self.meet(job.owner.as_ref().and_then(|owner| owner.user.as_deref()).unwrap_or_default())
     }
 
-    /// The user of this name, registered if new.
+    /// The user with this name, registered if new.
     pub(super) fn meet(&mut self, name: &str) -> User {
         if let Some(&known) = self.numbers.get(name) {
             return known;
@@ -63,12 +64,12 @@ impl Usage {
         user
     }
 
-    /// Records that a job of a user starts.
+    /// Records that a job of `user` starts on `processors` nodes.
     pub(super) fn begins(&mut self, user: User, processors: u64, now: Time) {
         self.changes(user, processors as f64, now);
     }
 
-    /// Records that a job has ended or was stopped.
+    /// Records that a job has ended or was stopped, at `now`.
     pub(super) fn ends(&mut self, Departure { ran }: &Departure, now: Time) {
         let user = self.user(&ran.job);
         self.changes(user, -(ran.asked as f64), now);
@@ -80,7 +81,7 @@ impl Usage {
         *used = Used { then, at: now, rate: used.rate + by, ..*used };
     }
 
-    /// Decayed use of a user at `now`.
+    /// Decayed use by `user` as of `now`.
     pub(super) fn by(&self, user: User, now: Time) -> f64 {
         let Used { then, at, rate, .. } = self.of[user.index()];
         let span = now - at;
@@ -91,7 +92,7 @@ impl Usage {
         then * kept + rate * (self.half_life / std::f64::consts::LN_2) * (1.0 - kept)
     }
 
-    /// Decayed use and share of every user, in order of first appearance.
+    /// Decayed use as of `now` and share of every user, in order of the users' first appearance.
     pub(super) fn all(&self, now: Time) -> impl Iterator<Item = (f64, f64)> {
         let users = (0..).zip(&self.of);
         users.map(move |(user, used)| (self.by(User(user), now), used.share))
@@ -124,7 +125,7 @@ mod tests {
         assert_eq!(usage.all(Time::ZERO).count(), 2);
     }
 
-    /// Compares with a sum over short pieces, each of which decays from its own instant on.
+    /// Compares decayed use with a sum over short pieces, each decaying from its own instant on.
     #[test]
     fn half_of_what_was_used_is_forgotten_after_a_half_life() {
         let mut usage = usage(10.0);

@@ -1,4 +1,4 @@
-//! Out of order: each job that fits among the first few waiting ones.
+//! Window scheduler: each job that fits, among the first few waiting ones, starts.
 
 use std::collections::BTreeSet;
 
@@ -48,12 +48,14 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 )
 .shares(true);
 
-/// Tries the waiting jobs from the front, and after each start from the front again. The head of
-/// the queue has been passed by most often, so only its count can reach the limit first.
+/// Tries the waiting jobs from the head on, and after each start from the head again.
+///
+/// The head of the queue has been passed by most often, so only its count can reach the limit
+/// first.
 struct Window {
     width: u64,
     skip_limit: u64,
-    /// Jobs that started before the head of the queue, although they arrived later.
+    /// Started jobs that arrived later than the current head of the queue.
     ahead: BTreeSet<Ticket>,
 }
 
@@ -69,7 +71,7 @@ impl Scheduler for Window {
 }
 
 impl Window {
-    /// Starts the first job of the window that can start; returns whether one did.
+    /// Starts the first job of the window that can start; returns whether any did.
     fn start_one(&mut self, cluster: &mut Cluster<'_>) -> bool {
         let Some(head) = cluster.head() else { return false };
         self.ahead = self.ahead.split_off(&head);
@@ -83,7 +85,7 @@ impl Window {
         let mut startable = is_whole_queue.then(|| cluster.startable(head));
         let (mut last, mut seen) = (head, 1);
         while seen < self.width {
-            // In a narrow window every job counts, startable or not.
+            // In a narrow window every job counts towards the width, whether it may start or not.
             let next = match &mut startable {
                 Some(startable) => startable.next(cluster),
                 None => cluster.after(last),

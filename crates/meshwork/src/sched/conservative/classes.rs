@@ -8,14 +8,16 @@ use super::row::Row;
 use crate::cluster::Profile;
 use crate::job::Time;
 
-/// An interval in which more nodes have become free.
+/// Time interval in which more nodes have become free since the plan was last compressed.
 pub(super) struct Freed {
     pub(super) from: Time,
     pub(super) until: Time,
-    /// Maximum number of free nodes in the interval, and of those right before and right after it.
+    /// Maximum number of free nodes in the interval.
     pub(super) most: i64,
+    /// Maximum number of free nodes right before and right after the interval.
     pub(super) beside: i64,
-    /// Number of the row whose job moved; later rows have seen it in the same pass.
+    /// Number of the row of jobs that freed the nodes when a job of it moved; `u64::MAX` if no row
+    /// did. Rows with greater numbers are checked after the move, in the same pass.
     pub(super) by: u64,
 }
 
@@ -26,9 +28,10 @@ impl Freed {
         Freed { from, until, most, beside, by }
     }
 
-    /// Whether a gap for a job of the row may lie in the interval, or in it and beside it. If too
-    /// few nodes are free on both sides, the gap lies within the interval: it must be long enough,
-    /// or reach a reserved start of the row.
+    /// Whether a gap for a job of `row` may lie within this interval or overlap it.
+    ///
+    /// If too few nodes are free right before and after the interval, the gap lies within it: the
+    /// interval must then be as long as the job, or reach a reserved start of the row.
     fn may_be_of_use_to(&self, row: &Row) -> bool {
         let count = row.count as i64;
         self.most >= count
@@ -39,9 +42,11 @@ impl Freed {
     }
 }
 
-/// Rows grouped by the number of nodes that their jobs need. A job that could not start sooner when
-/// last checked needs nodes released since, in a gap that lasts until its reserved start or for its
-/// run time. The gaps are searched once for all rows of a class.
+/// Rows of waiting jobs, grouped by the number of nodes that each job needs.
+///
+/// A job that could not start sooner when last checked can do so only on nodes released since, in a
+/// gap that lasts for its run time or until its reserved start. Gaps are searched once for all rows
+/// of a class.
 #[derive(Default)]
 pub(super) struct Classes {
     classes: Vec<Class>,
@@ -51,15 +56,15 @@ pub(super) struct Classes {
 
 #[derive(Default)]
 struct Class {
-    /// The pass for which the other fields hold.
+    /// Number of the compression pass for which the other fields hold.
     pass: u64,
-    /// Number of releases reflected in `gaps`.
+    /// Number of freed intervals that `gaps` accounts for.
     known: usize,
     gaps: Gaps,
 }
 
 impl Classes {
-    /// The class of a number of nodes.
+    /// Index of the class of rows whose jobs need `count` nodes each; a new class if there is none.
     pub(super) fn of(&mut self, count: u64) -> usize {
         let Classes { classes, by_count, .. } = self;
         *by_count.entry(count).or_insert_with(|| {
@@ -72,8 +77,10 @@ impl Classes {
         self.pass += 1;
     }
 
-    /// Lower bound on the first instant at which a job of a row may start sooner; `None` if none
-    /// can. The first `seen` releases were considered when the row was last checked.
+    /// Lower bound on the first instant at which a job of `row` may start sooner; `None` if none
+    /// can.
+    ///
+    /// The first `seen` intervals of `freed` were considered when the row was last checked.
     pub(super) fn may_start(
         &mut self,
         row: &Row,
@@ -101,7 +108,8 @@ impl Classes {
             *known = freed.len();
         }
         gaps.extend(row.last, row.count, profile);
-        // Known gaps may have been taken since, and without a new release they have been.
+        // Nodes of a known gap may have been taken since, so a gap counts only with a release that
+        // helps.
         let gap = gaps.first_for(row)?;
         (is_new || is_of_use(seen..unknown)).then_some(gap)
     }

@@ -1,12 +1,12 @@
-//! The plan of conservative backfilling if only the number of processors matters.
+//! Plan of conservative backfilling for machines where only the number of free processors matters.
 //!
-//! The plan is a profile: the number of processors that are free at each instant, less those that
-//! are promised. Jobs that ask for equally many processors for equally long, one right after the
-//! other as in a job array, form a row.
+//! The plan is a profile: for each instant the number of free processors, less those reserved.
+//! Waiting jobs that ask for equal numbers of processors for equal spans, next to each other in the
+//! queue as in a job array, form a row.
 //!
 //! # Moving a row
-//! When processors become free, the definition moves each job of a row in turn to its earliest
-//! start, which is often the place that the job before it has just left:
+//! When processors become free, conservative backfilling moves each job of a row in turn to its
+//! earliest start, which is often the place that the preceding job of the row has just left:
 //!
 //! ```text
 //!            gap
@@ -14,51 +14,55 @@
 //! after    | 1 |  |   | 2 | 3 | 4 |   |
 //! ```
 //!
-//! All places are alike, so the result is that the last place has moved to the gap and the jobs are
-//! renumbered. So, for each earliest instant with a gap, one start moves: the last one whose own
+//! The jobs are alike, so the net effect is that the last job moves to the gap and the jobs are
+//! renumbered. So, for each earliest instant with a gap, one start moves: the last start whose own
 //! place, together with the gap, covers the span. Jobs that share this start move together as far
-//! as they fit. The gap must last for the span, or up to the next start of the row. No job comes to
-//! lie before one that arrived before it, so the instants are visited once, in order.
+//! as they fit. The gap must last for the span, or up to the next start of the row. No job moves
+//! before a job of its row that arrived earlier, so the instants are visited once, in order.
 //!
 //! # Overdrawn intervals
-//! After a job has outrun its estimate, more may be promised than there will be. A place given up
-//! in such an interval is of no use to the next job: there only the next start of the row may move,
-//! and only if what it keeps of its own place is not overdrawn. A row is always searched if an
-//! interval in which it holds processors was overdrawn and some of that has been mended.
+//! After a job has outrun its estimate, the profile may be negative: more processors are reserved
+//! than will be free. A place given up in such an interval is of no use to the next job. There only
+//! the next start of the row may move, and only if the part of its own place that it keeps is not
+//! overdrawn. A row is always searched if an interval in which it holds processors was overdrawn
+//! and processors have been released there.
 //!
 //! # Which rows are searched
-//! A job that could not start sooner when it was last examined needs some of what has become free
-//! since, and the gap around it. Gaps are found once per number of processors, for all rows that
-//! want that number, and renewed where more becomes free; what is taken meanwhile stays in them,
-//! since they only have to contain all real gaps. A row is searched if a gap begins before its last
-//! promise and either lasts for its span or reaches one of its own starts.
+//! A job that could not start sooner when it was last examined can do so only with processors that
+//! have become free since, in a gap around them. Gaps are found once per number of processors, for
+//! all rows that ask for this number, and searched again where processors become free. Processors
+//! taken meanwhile stay in the known gaps, which only have to contain all real gaps. A row is
+//! searched if a gap begins before its last reserved start and either lasts for its span or reaches
+//! one of its own starts.
 
 use super::classes::{Classes, Freed};
 use super::row::Row;
 use crate::cluster::{Cluster, Hold, Place, Profile, StartOptions};
 use crate::job::Time;
 
-/// Reservations of counts. Consecutive jobs with equal node counts and spans form a row. After a
-/// release each job of a row could move up to the place of the one before it; the net effect is
-/// that a single job moves, and only that is done, see [`move_up`](Counts::move_up). A row is
-/// searched only if nodes released since its last check, with those free beside them, leave a gap
-/// for one of its jobs before its reservation, see [`Classes`].
+/// Reservations as numbers of nodes, for jobs that any free nodes suit.
+///
+/// Consecutive jobs with equal node counts and spans form a row. After a release each job of a row
+/// could move to the place of the preceding one. The net effect is that a single job moves, and
+/// only this is done, see [`move_up`](Counts::move_up). A row is searched only if nodes released
+/// since its last check, together with the nodes free around them, leave a gap for one of its jobs
+/// before its reservation, see [`Classes`].
 pub(super) struct Counts {
     profile: Profile,
-    /// In queue order; rows may be empty.
+    /// Rows of waiting jobs, in queue order; a row may be empty.
     rows: Vec<Row>,
     classes: Classes,
-    /// Intervals with more free nodes than when the reservations were last checked.
+    /// Time intervals with more free nodes than when the reservations were last checked.
     freed: Vec<Freed>,
     /// First instant after which the profile is non-negative.
     overdrawn_until: Time,
-    /// Intervals among the releases in which the profile was negative.
+    /// Intervals of released nodes in which the profile was negative before the release.
     mended: Vec<(Time, Time)>,
     /// Lower bound on the earliest reserved start.
     due: Time,
 }
 
-/// Compact the rows once more than this many, or an eighth, are empty.
+/// Number of empty rows above which rows are compacted, if more than an eighth of all are empty.
 const MAX_EMPTY: usize = 16;
 
 impl Counts {
@@ -118,7 +122,7 @@ impl Counts {
         }
     }
 
-    /// Adds free nodes to an interval.
+    /// Adds `count` free nodes to the profile between two instants, and records the interval.
     fn free(&mut self, from: Time, until: Time, count: i64) {
         if self.is_overdrawn_in(from, until) {
             self.mended.push((from, until));
@@ -131,7 +135,7 @@ impl Counts {
         from < self.overdrawn_until && self.profile.range(from, until).0 < 0
     }
 
-    /// Postpones reservations broken by a late job until now.
+    /// Moves reserved starts that have passed, because a job outran its estimate, to `now`.
     fn put_off(&mut self, now: Time) {
         for row in self.rows.iter_mut().filter(|row| row.first < now) {
             for (at, jobs) in row.starts_before(now) {
@@ -155,7 +159,8 @@ impl Counts {
                 *freed = Freed::new(freed.from, freed.until, freed.by, &self.profile);
             }
         }
-        // Later releases are seen by later rows in this pass, and by the others in the next.
+        // A release by a later row is seen by rows after it in this pass, and by all others in the
+        // next.
         let (before, mended_before) = (self.freed.len(), self.mended.len());
         if before == 0 {
             return;
@@ -180,13 +185,14 @@ impl Counts {
         self.mended.drain(..mended_before);
     }
 
-    /// Moves the jobs of a row to the earliest starts among all others, one after the other. No job
-    /// moves before an earlier one of its row, which would fit there too. An instant becomes a
-    /// start if there is a gap from there to a later start of the row, which can be moved. The
-    /// moved job's place passes to the next job, and so on to the last that can use it. Since the
-    /// jobs are alike, the net effect is that only this last one moves. This holds where the
-    /// profile is non-negative. Where it is negative, no job can use a place given up, and a job
-    /// may only move to a start before the negative interval.
+    /// Moves the jobs of a row, one after the other, to the earliest starts from `begin` on.
+    ///
+    /// No job moves before an earlier job of its row, which would fit there too. An instant becomes
+    /// a start if there is a gap from there to a later start of the row. The moved job's place
+    /// passes to the next job, and so on to the last job that can use it. Since the jobs are alike,
+    /// the net effect is that only this last job moves. This holds where the profile is
+    /// non-negative. Where it is negative, no job can use a place given up, and a job may only move
+    /// to a start before the negative interval.
     fn move_up(&mut self, index: usize, mut begin: Time) {
         loop {
             let row = &self.rows[index];
@@ -210,7 +216,7 @@ impl Counts {
             if self.is_overdrawn_in(at, row.until(last_taken)) {
                 taken = row.start_after(at).unwrap_or(row.last);
                 if let Some((_, end)) = self.profile.overdrawn_in(taken, row.until(at)) {
-                    // A job that starts before the end of that interval cannot move either.
+                    // A job that starts before the end of the negative interval cannot move either.
                     begin = row.start_before(end);
                     continue;
                 }
@@ -229,7 +235,7 @@ impl Counts {
         }
     }
 
-    /// Moves jobs with a common start to an earlier one, in the profile.
+    /// Moves the reservations of `jobs` jobs of a row from `start` to `sooner`, in the profile.
     fn shift(&mut self, index: usize, start: Time, sooner: Time, jobs: usize) {
         let row = &self.rows[index];
         let (count, by) = (row.wanted_by(jobs), row.number);

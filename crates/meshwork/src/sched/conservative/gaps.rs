@@ -1,8 +1,9 @@
-//! Gaps of the profile: maximal intervals in which one class's number of processors is free.
+//! Gaps of the profile: maximal time intervals in which enough processors for a class are free.
 //!
-//! The known gaps contain all real ones. Intervals in which processors became free are searched
-//! again, with the gaps that they touch; processors taken since are not subtracted. If more than a
-//! quarter as many intervals became free as gaps are known, all gaps are searched anew.
+//! The known gaps contain all real gaps. Intervals in which processors became free are searched
+//! again, together with the gaps that they touch; processors taken since are not subtracted. If the
+//! number of such intervals exceeds a quarter of the number of known gaps, all gaps are searched
+//! anew.
 
 use std::ops::Range;
 
@@ -11,18 +12,18 @@ use super::row::Row;
 use crate::cluster::Profile;
 use crate::job::Time;
 
-/// Maximal intervals with enough free nodes for a class; nodes may have been taken since.
+/// Maximal time intervals with enough free nodes for a class; nodes may have been taken since.
 #[derive(Default)]
 pub(super) struct Gaps {
-    /// Start and end of all gaps that begin before `end`, in order of time.
+    /// Start and end of all gaps that begin before the field `end`, in order of time.
     gaps: Vec<(Time, Time)>,
     end: Time,
-    /// Upper bound on the length of gaps that have an end.
+    /// Upper bound on the length of the gaps that have an end.
     longest: f64,
 }
 
-/// If releases exceed 1 / `SHARE` of the gaps, all gaps are searched again, which is then no
-/// slower.
+/// All gaps are searched again if more than one interval was freed per this many gaps: an update
+/// would not be faster.
 const SHARE: usize = 4;
 
 impl Gaps {
@@ -32,7 +33,7 @@ impl Gaps {
         (self.end, self.longest) = (now, 0.0);
     }
 
-    /// Adds the gaps that begin before `end`.
+    /// Adds the gaps for `count` nodes that begin before `end`.
     pub(super) fn extend(&mut self, end: Time, count: u64, profile: &Profile) {
         if self.end < end {
             // The last gap may extend beyond `end`.
@@ -43,8 +44,10 @@ impl Gaps {
         }
     }
 
-    /// Updates the gaps after releases. Elsewhere the known gaps cover all real ones, so only the
-    /// released intervals and the gaps that they touch are searched.
+    /// Updates the gaps for `count` nodes after releases: the intervals `freed`.
+    ///
+    /// Elsewhere the known gaps contain all real gaps, so only the freed intervals and the gaps
+    /// that they touch are searched.
     pub(super) fn renew(&mut self, freed: &[Freed], now: Time, count: u64, profile: &Profile) {
         let freed = freed.iter().filter(|freed| freed.most >= count as i64);
         if freed.clone().count() > self.gaps.len() / SHARE {
@@ -63,7 +66,7 @@ impl Gaps {
         }
     }
 
-    /// Replaces a range of gaps with those that begin between two instants.
+    /// Replaces the gaps with indices in `range` by those of the profile between two instants.
     fn look(&mut self, range: Range<usize>, begin: Time, end: Time, count: u64, profile: &Profile) {
         let Gaps { gaps, longest, .. } = self;
         let known = gaps.len();
@@ -78,12 +81,12 @@ impl Gaps {
         gaps.drain(range.start + found..range.end + found);
     }
 
-    /// Start of the first gap that a job of a row may use.
+    /// Start of the first gap that a job of `row` may use; `None` if there is none.
     pub(super) fn first_for(&self, row: &Row) -> Option<Time> {
-        // Bound on the rounding error of sums and differences of instants up to the latest of them.
+        // Bound on the rounding error of sums and differences of instants up to the latest.
         let rounding = 4.0 * f64::EPSILON * (self.longest + row.last.units());
         let first = match self.longest + rounding < row.span {
-            // No gap is as long as a run, so it must reach one of the row's starts.
+            // No gap is as long as a run, so the gap must reach one of the row's starts.
             true => self.gaps.partition_point(|(_, until)| *until < row.first),
             false => 0,
         };
@@ -110,7 +113,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Known gaps cover all real ones, whatever was taken and released in between.
+        /// Known gaps contain all real gaps, whatever was taken and released in between.
         #[test]
         fn all_room_is_known(
             taken in prop::collection::vec((0_u32..200, 1_u32..80, 1_i64..6), 0..60),

@@ -1,19 +1,19 @@
-//! Conservative backfilling: every waiting job has a promised start.
+//! Conservative backfilling: every waiting job has a reserved start.
 //!
 //! When a job has ended or runs beyond its estimate, a pass compresses the plan: in order of
-//! arrival, each promise is taken back and made anew among all the others, so that none gets later.
-//! It is not enough to do so when a job ends early: another job may have moved ahead since, and a
-//! promise that waited for it has to follow. Three plans give the same schedule, and tests compare
-//! their transcripts:
+//! arrival, each reservation is removed and made again among all the others, so that none gets
+//! later. Compression is needed even when no job ends early: jobs may have moved ahead earlier, and
+//! reservations that waited for them have to follow. Three plans give identical schedules, and
+//! tests compare their transcripts:
 //!
 //! - `Anew` is the definition. It rebuilds the future in each pass, on any machine.
 //! - `Counts` updates a profile of free processors, if only their number matters.
-//! - `Shapes` updates a set of free nodes per time step, for allocators that go by free nodes
-//!   alone, on sites of at most 65,536 nodes.
+//! - `Shapes` updates a set of free nodes per time step, for allocators whose answers depend only
+//!   on which nodes are free, on sites of at most 65,536 nodes.
 //!
-//! The last two need a single site on which every job gets what it asks for, without access rules,
-//! power cap or planned outages. They examine only promises that can have improved. After an outage
-//! every plan is dropped and made anew.
+//! `Counts` and `Shapes` need a single site on which every job gets as many nodes as it asks for,
+//! without access rules, power cap or planned outages. They examine only reservations that can have
+//! improved. After an outage every plan is dropped and made anew.
 
 mod classes;
 mod counts;
@@ -61,22 +61,24 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .shares(true)
 .plans(true);
 
-/// Conservative backfilling over any allocator. Each arriving job gets the earliest start that
-/// delays no earlier reservation. When a job ends the plan is compressed: in queue order, each
-/// reservation is removed and made again among all the others, so that none gets later. A job past
-/// its estimate is expected to end now; reservations that wait for it are late until it does. Where
-/// the dependencies of a reservation are known, the plan is kept between passes and only
-/// reservations that may have improved are checked; the schedule is the same.
+/// Conservative backfilling over any allocator.
+///
+/// Each arriving job gets the earliest start that delays no earlier reservation. When a job ends,
+/// the plan is compressed: in queue order, each reservation is removed and made again among all the
+/// others, so that none gets later. A job past its estimate is expected to end now; reservations
+/// that wait for this job stay late until it ends. If it is known on what a reservation depends,
+/// the plan is kept between passes and only reservations that may have improved are checked; the
+/// schedule is the same.
 #[derive(Default)]
 struct Conservative(Option<Plan>);
 
-/// The reservations left by the last pass.
+/// Plan of conservative backfilling: the reservations left by the last pass.
 enum Plan {
-    /// Only node counts matter.
+    /// For machines where only numbers of nodes matter.
     Counts(Counts),
-    /// The allocator depends only on which nodes are free.
+    /// For allocators that depend only on which nodes are free.
     Shapes(Box<Shapes>),
-    /// Anything else may matter.
+    /// For all other machines.
     Anew(Anew),
 }
 
@@ -104,10 +106,10 @@ impl Scheduler for Conservative {
     }
 }
 
-/// The reference plan, whose outlook is rebuilt in each pass; works for any machine.
+/// Reference plan, which rebuilds the expected future in each pass; works for any machine.
 #[derive(Default)]
 struct Anew {
-    /// In queue order.
+    /// Waiting jobs with their reservations, in queue order.
     promises: Vec<(Ticket, Reservation)>,
 }
 
@@ -116,7 +118,7 @@ impl Anew {
         let now = cluster.now();
         let mut outlook = cluster.outlook();
         for (_, promise) in &mut self.promises {
-            // A reservation broken by a late job is due now.
+            // A reservation that a job past its estimate has broken is due now.
             promise.at = promise.at.max(now);
             outlook.hold(promise);
         }
@@ -136,9 +138,10 @@ impl Anew {
         });
     }
 
-    /// Makes each reservation again among all the others. It keeps its nodes unless others are free
-    /// sooner. A due reservation may also move to nodes that are in fact free, away from those of a
-    /// late job.
+    /// Makes each reservation again among all the others, in queue order.
+    ///
+    /// A reservation keeps its nodes unless others are free sooner. A reservation that is due may
+    /// also move to nodes that are free now, if a job past its estimate still holds its own.
     fn compress(&mut self, cluster: &Cluster<'_>, outlook: &mut Outlook) {
         let now = cluster.now();
         for (ticket, promise) in &mut self.promises {

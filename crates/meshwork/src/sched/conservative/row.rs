@@ -1,36 +1,37 @@
-//! Rows: consecutive waiting jobs with equal requests and spans.
+//! Rows: waiting jobs next to each other in the queue, with equal node counts and spans.
 //!
-//! Jobs stand in order of arrival and promised starts in order of time, and the *n*-th job has the
-//! *n*-th start. So a row stores starts, each with a number of jobs, apart from its jobs: moving a
-//! start changes which job has it, and no job has to be looked up.
+//! In a row, the *n*-th job in order of arrival has the *n*-th reserved start in order of time. So
+//! a row stores its starts, each with a number of jobs, apart from its jobs: moving a start changes
+//! which job has it, and no job has to be looked up.
 
 use std::collections::VecDeque;
 
 use crate::cluster::{Reservation, Ticket};
 use crate::job::Time;
 
-/// Jobs with equal node counts and spans, in queue order, which is that of their reserved starts.
+/// Row of waiting jobs with equal node counts and spans, in order of both arrival and start.
 pub(super) struct Row {
-    /// Row number in queue order; parts of a split row share it.
+    /// Number of the row, ascending in queue order; parts of a split row share it.
     pub(super) number: u64,
-    /// Index of the class of rows with the same node count.
+    /// Index of the class of rows whose jobs need equally many nodes.
     pub(super) class: usize,
     /// Number of nodes for each job.
     pub(super) count: u64,
-    /// Run time of each job, by its estimate.
+    /// Estimated run time of each job.
     pub(super) span: f64,
-    /// First and last reserved start; infinity and minus infinity if the row is empty.
+    /// First reserved start; infinity if the row is empty.
     pub(super) first: Time,
+    /// Last reserved start; minus infinity if the row is empty.
     pub(super) last: Time,
-    /// Boxed, since most passes read only the fields above.
+    /// Data in a box, since most passes read only the other fields.
     promised: Box<Promised>,
 }
 
 struct Promised {
-    /// A reservation that serves as a template for all jobs of the row.
+    /// Reservation that serves as a template for all jobs of the row.
     promise: Reservation,
     jobs: VecDeque<Ticket>,
-    /// Distinct reserved starts, each with its number of jobs.
+    /// Distinct reserved starts, each with its number of jobs, in order of time.
     starts: VecDeque<(Time, usize)>,
 }
 
@@ -47,17 +48,17 @@ impl Row {
         Row { number, class, count, span, first: at, last: at, promised: Box::new(promised) }
     }
 
-    /// End of a reservation that starts at `at`.
+    /// End of a job's reservation that starts at `at`.
     pub(super) fn until(&self, at: Time) -> Time {
         (at + self.span).max(at.next())
     }
 
-    /// Total number of nodes for some jobs.
+    /// Number of nodes that `jobs` jobs of the row need together.
     pub(super) fn wanted_by(&self, jobs: usize) -> i64 {
         self.count as i64 * jobs as i64
     }
 
-    /// Number of jobs that fit into some free nodes.
+    /// Number of jobs of the row that fit into `free` nodes.
     pub(super) fn fit_in(&self, free: i64) -> usize {
         usize::try_from(free / self.count.max(1) as i64).unwrap_or(0)
     }
@@ -70,7 +71,7 @@ impl Row {
         self.promised.jobs.is_empty()
     }
 
-    /// Whether a job with this reservation can continue the row.
+    /// Whether a job with the reservation `promise` can be appended to the row.
     pub(super) fn is_continued_by(&self, promise: &Reservation) -> bool {
         let mine = &self.promised.promise;
         self.last <= promise.at
@@ -84,7 +85,7 @@ impl Row {
         self.note_ends();
     }
 
-    /// Appends the jobs of the next row if they continue this one.
+    /// Appends the jobs of `next`, the following row, if they continue this row; returns whether.
     pub(super) fn is_joined_by(&mut self, next: &mut Row) -> bool {
         let joins = self.class == next.class
             && self.last <= next.first
@@ -99,12 +100,12 @@ impl Row {
         joins
     }
 
-    /// The first start after an instant.
+    /// The row's first reserved start after an instant.
     pub(super) fn start_after(&self, instant: Time) -> Option<Time> {
         self.starts_after(instant).next()
     }
 
-    /// The distinct starts after an instant.
+    /// The row's distinct reserved starts after an instant.
     pub(super) fn starts_after(&self, instant: Time) -> impl Iterator<Item = Time> {
         let starts = &self.promised.starts;
         let first = match instant < self.first {
@@ -114,35 +115,35 @@ impl Row {
         starts.range(first..).map(|(start, _)| *start)
     }
 
-    /// The last start before an instant, which must be after the first start.
+    /// The row's last reserved start before an instant, which must be after its first start.
     pub(super) fn start_before(&self, instant: Time) -> Time {
         let starts = &self.promised.starts;
         starts[starts.partition_point(|(start, _)| *start < instant) - 1].0
     }
 
-    /// The last start up to an instant, which must not be before the first start.
+    /// The row's last reserved start up to an instant, which must not be before its first start.
     pub(super) fn start_up_to(&self, instant: Time) -> Time {
         let starts = &self.promised.starts;
         starts[starts.partition_point(|(start, _)| *start <= instant) - 1].0
     }
 
-    /// Number of jobs with this start.
+    /// Number of jobs of the row whose reserved start is `start`.
     pub(super) fn starting_at(&self, start: Time) -> usize {
         self.promised.place_of(start).map_or(0, |place| self.promised.starts[place].1)
     }
 
-    /// Moves some jobs with a common start to an earlier one.
+    /// Moves `jobs` of the jobs with the reserved start `start` to the earlier start `sooner`.
     pub(super) fn replace(&mut self, start: Time, sooner: Time, jobs: usize) {
         self.promised.replace(start, sooner, jobs);
         self.note_ends();
     }
 
-    /// The starts before an instant, each with its number of jobs.
+    /// The row's reserved starts before an instant, each with its number of jobs.
     pub(super) fn starts_before(&self, instant: Time) -> impl Iterator<Item = (Time, usize)> {
         self.promised.starts.iter().copied().take_while(move |(start, _)| *start < instant)
     }
 
-    /// Postpones overdue starts until now.
+    /// Moves reserved starts that have passed to `now`.
     pub(super) fn put_off(&mut self, now: Time) {
         let late: usize = self.starts_before(now).map(|(_, jobs)| jobs).sum();
         let starts = &mut self.promised.starts;
@@ -153,7 +154,7 @@ impl Row {
         self.note_ends();
     }
 
-    /// Calls `start` for each due job and removes those that start.
+    /// Calls `start` for each job whose reserved start has come, and removes those that start.
     pub(super) fn start_due(
         &mut self,
         now: Time,
@@ -188,7 +189,7 @@ impl Promised {
         self.starts.binary_search_by_key(&start, |(start, _)| *start)
     }
 
-    /// Adds jobs at the last start.
+    /// Appends `jobs` jobs with the start `at`, which is not before any other start.
     fn start_last(&mut self, at: Time, jobs: usize) {
         match self.starts.back_mut().filter(|(last, _)| *last == at) {
             Some((_, here)) => *here += jobs,
@@ -207,7 +208,7 @@ impl Promised {
         let Ok(place) = self.place_of(start) else { return };
         let is_next = place.checked_sub(1).is_none_or(|before| self.starts[before].0 < sooner);
         match &mut self.starts[place] {
-            // Usually all of them move, and no further than the start before.
+            // Usually all jobs with this start move, and not as far as the preceding start.
             (at, here) if *here == jobs && is_next => *at = sooner,
             (_, here) => {
                 *here -= jobs;

@@ -1,50 +1,54 @@
-//! The plan of conservative backfilling if the allocator goes by free nodes alone.
+//! Plan of conservative backfilling for allocators that depend only on which nodes are free.
 //!
 //! The plan is the set of free nodes in each step of the future (`cluster/space`,
-//! `cluster/free_sets`). A place for a span is a place in the nodes that are free throughout it.
+//! `cluster/free_sets`). A placement for a span is one on the nodes that are free throughout the
+//! span.
 //!
-//! # Which promises are examined, and where
-//! Whatever was already free when a promise was last examined cannot improve it. A job that can
-//! start sooner needs one of the nodes that have become free since, before its promised end: for
-//! its whole span, or up to its own promised nodes. Its start is therefore in an *opening*, and
-//! only steps that begin in an opening are searched:
+//! # Which reservations are examined, and where
+//! Nodes that were already free when a reservation was last examined cannot improve it. A job that
+//! can start sooner needs one of the nodes that have become free since, before its reserved end:
+//! for its whole span, or up to the start of its own reservation of this node. Its start is
+//! therefore in an *opening*, and only steps that begin in an opening are searched:
 //!
 //! ```text
 //! a node     |  free   | was held, now free |  free   | held
 //!            a         b                    c         d
 //!
-//! an opening from max(a, b - span) up to min(c, d - span), or up to c if a promise of the job's
-//! own on some of these nodes follows
+//! an opening from max(a, b - span) up to min(c, d - span), or up to c if the job's own reservation
+//! of some of these nodes follows
 //! ```
 //!
 //! A start in the opening lies before the end of the part in which the node was held, less than a
-//! span before that part begins, and not before the node is free without a break.
+//! span before this part begins, and not before the node is free without a break.
 //!
-//! If there is no place throughout a span, bisection finds the last step from which there is none
-//! up to its end. Every request that contains the failed one, over a time that contains that part,
-//! has no place either. When a node that is free in all of that part becomes free in some of it,
-//! the failure is only suspected, and the failed request is tried again before any larger one.
+//! If there is no placement throughout a span, bisection finds the last step from which there is
+//! none up to the span's end. Every request that contains the failed one, over a time that contains
+//! this part, has no placement either. When a release leaves nodes free throughout this part, the
+//! failure is only suspected, and the failed request is tried again before any larger one.
 //!
 //! # Jobs past their estimate
-//! A job past its estimate counts as ended, so its nodes are promised again. A promise that it has
-//! broken is delayed from pass to pass, which frees nothing. It may come to hold nodes that are
-//! promised to later jobs too: they are then held twice and subtracted twice, as in the definition.
-//! In that state three more things can improve a promise:
+//! A job past its estimate counts as ended, so its nodes can be reserved again. A reservation that
+//! such a job breaks is delayed from pass to pass, which frees nothing. It may come to hold nodes
+//! that are reserved for later jobs too: these nodes are held twice and subtracted twice, as in the
+//! definition. In this state three more things can improve a reservation:
 //!
-//! - A promise that is due is examined in each pass.
-//! - While nodes are held twice, fewer seem free than are. When that ends, jobs are examined that
-//!   wanted more than seemed free or shared some of their nodes. The earliest time of a promise's
-//!   own nodes is sought beside the earliest place, since their number is not checked there.
-//! - Each job is tried at the present instant on the nodes that are free in fact.
+//! - A reservation that is due is examined in each pass.
+//! - While nodes are held twice, fewer seem free than are. When this ends, jobs are examined that
+//!   asked for more nodes than seemed free or had nodes held twice. The earliest time of a
+//!   reservation's own nodes is sought as well as the earliest placement, since the number of free
+//!   nodes is not checked for its own nodes.
+//! - Each job is tried at the present instant on the nodes that are not held by a running job.
 
 use crate::cluster::{Cluster, Place, Planned, Space, StartOptions, Ticket};
 use crate::job::Time;
 
-/// Reservations of placements. One is checked only if nodes released since its last check may be
-/// part of what it needs, or if it is due but blocked by a job that outruns its estimate.
+/// Reservations as placements.
+///
+/// A reservation is checked only if nodes released since its last check may be part of what it
+/// needs, or if it is due but blocked by a job that outruns its estimate.
 pub(super) struct Shapes {
     space: Space,
-    /// In queue order.
+    /// Reservations of waiting jobs, in queue order.
     promises: Vec<Promised>,
     /// Lower bound on the earliest reserved start.
     due: Time,
@@ -81,7 +85,7 @@ impl Shapes {
         }
     }
 
-    /// Makes each improvable reservation again among all the others, in queue order.
+    /// Makes each reservation that can improve again among all the others, in queue order.
     fn compress(&mut self) {
         let before = self.space.freed();
         for Promised { planned, .. } in &mut self.promises {

@@ -1,4 +1,4 @@
-//! Slurm's two schedulers: a main pass after events, and backfill by a timer.
+//! Slurm's two schedulers: a main pass after events, and a backfill pass by a timer.
 
 mod order;
 mod params;
@@ -14,7 +14,7 @@ use crate::job::Time;
 use crate::machine::Placement;
 use crate::registry::About;
 
-/// The entry of `slurm`.
+/// Registry entry of `slurm`: the main scheduler and the backfill of Slurm.
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     About::new(
         "slurm",
@@ -70,12 +70,13 @@ struct Slurm {
     settings: Settings,
     order: Order,
     last_main: Option<Time>,
-    /// Whether an event has occurred since the last run of the main scheduler.
+    /// Whether an event has occurred since the last pass of the main scheduler.
     is_main_due: bool,
-    /// The first run of the main scheduler; every `sched_interval` from then on, it considers all
-    /// jobs.
+    /// Time of the first pass of the main scheduler; `None` before.
+    ///
+    /// Every `sched_interval` from this time on, the main scheduler considers all jobs.
     first_full: Option<Time>,
-    /// The next such run, if it may start a job that the last main pass did not.
+    /// Time of the next main pass over all jobs, if it may start a job that the last pass did not.
     full_at: Option<Time>,
     last_backfill: Option<Time>,
     /// Whether anything has changed since the last backfill pass.
@@ -133,8 +134,9 @@ impl Scheduler for Slurm {
 }
 
 impl Slurm {
-    /// Records the passes over an empty queue that were due before now. They start nothing, but
-    /// later passes keep their minimum distance from them.
+    /// Records the passes over an empty queue that were due before now.
+    ///
+    /// They start no job, but later passes keep their minimum distance from them.
     fn pass_over_nothing(&mut self, now: Time) {
         if let Some(at) = self.main_at().filter(|at| *at < now) {
             (self.last_main, self.is_main_due) = (Some(at), false);
@@ -144,13 +146,13 @@ impl Slurm {
         }
     }
 
-    /// The next run of the main scheduler after an event.
+    /// Time of the next pass of the main scheduler after an event; `None` if no event has occurred.
     fn main_at(&self) -> Option<Time> {
         let last = self.last_main.map(|last| last + self.settings.main_delay);
         self.is_main_due.then(|| last.unwrap_or(Time::new(f64::NEG_INFINITY)))
     }
 
-    /// The next run of the main scheduler over the whole queue, after now.
+    /// Time, after `now`, of the next pass of the main scheduler over the whole queue, if any.
     fn next_full(&self, now: Time) -> Option<Time> {
         let (interval, first) = (self.settings.sched_interval?, self.first_full?);
         let passed = ((now - first) / interval).floor();
@@ -162,7 +164,10 @@ impl Slurm {
         Some(self.last_backfill.map_or(Time::new(f64::NEG_INFINITY), |last| last + interval))
     }
 
-    /// Starts jobs in order, and skips a partition after the first of its jobs that cannot start.
+    /// Main pass: starts jobs in queue order.
+    ///
+    /// After the first job of a partition that cannot start and may reserve nodes, the other jobs
+    /// of this partition are skipped.
     fn main(&mut self, cluster: &mut Cluster<'_>, is_full: bool) {
         let now = cluster.now();
         (self.last_main, self.is_main_due) = (Some(now), false);
@@ -202,18 +207,18 @@ impl Slurm {
         }
     }
 
-    /// Whether nodes are reserved for a job, so that jobs behind it may be delayed.
+    /// Whether `job` is old and important enough to reserve nodes, so that jobs behind it may wait.
     fn may_reserve(&self, job: &Waiting, now: Time) -> bool {
         let Settings { bf_min_age_reserve, bf_min_prio_reserve, .. } = self.settings;
         now - job.arrival >= bf_min_age_reserve && job.priority >= bf_min_prio_reserve
     }
 
-    /// Plans jobs in order, and starts those whose planned start is now.
+    /// Backfill pass: plans jobs in queue order, and starts those whose planned start is now.
     fn backfill(&mut self, cluster: &mut Cluster<'_>) {
         let now = cluster.now();
         (self.last_backfill, self.is_backfill_due) = (Some(now), false);
         let queue = self.order.queue();
-        // Reservations last for one pass, so behind the last job that may start none is needed.
+        // Reservations last for one pass, so jobs behind the last one that may start need none.
         let may_start = |(ticket, _): &(Ticket, Waiting)| cluster.is_small_enough(*ticket);
         let Some(last) = queue.iter().rposition(may_start) else { return };
         let mut outlook = cluster.outlook();
@@ -245,7 +250,9 @@ impl Slurm {
         }
     }
 
-    /// A reservation rounded to steps of `bf_resolution`, from now on and at least one step long.
+    /// The reservation `found` rounded to steps of `bf_resolution`.
+    ///
+    /// It begins at `now` at the earliest and lasts at least one step.
     fn rounded(&self, found: Reservation, now: Time) -> Reservation {
         let Settings { bf_resolution: step, rounds_up, .. } = self.settings;
         let end = (found.at + found.span).units() / step;

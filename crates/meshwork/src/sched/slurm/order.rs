@@ -1,4 +1,4 @@
-//! The order of the queue: tiers, and priorities of the multifactor plugin.
+//! Order of Slurm's queue: by tier of the partition, then by multifactor priority.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use crate::registry::{Params, Problem};
 use crate::sched::shares::Shares;
 use crate::sched::usage::{Usage, User};
 
-/// The waiting jobs with their priorities, and the usage from which priorities follow.
+/// Waiting jobs with their priorities, and the usage from which priorities follow.
 ///
 /// A job's priority is computed when it joins the queue, with age 0 and the fair shares of the last
 /// tick, and again at each tick. Ticks occur every `PriorityCalcPeriod` from the first pass on.
@@ -23,13 +23,13 @@ pub(super) struct Order {
     /// Seconds from one tick to the next.
     period: f64,
     next_tick: Option<Time>,
-    /// Processors of the whole machine.
+    /// Number of processors of the whole machine.
     processors: f64,
     tiers: Named,
     job_factors: Named,
     qos: Named,
     usage: Usage,
-    /// The fair-share factor of each user at the last tick, in order of first appearance.
+    /// Fair-share factor of each user at the last tick, in order of the users' first appearance.
     fair: Vec<f64>,
     waiting: BTreeMap<Ticket, Waiting>,
     partitions: BTreeMap<String, usize>,
@@ -44,17 +44,17 @@ struct Weights {
     site: f64,
 }
 
-/// A waiting job.
+/// A waiting job with its priority.
 #[derive(Clone, Copy)]
 pub(super) struct Waiting {
     pub(super) user: User,
-    /// The index of its partition among those that jobs have named.
+    /// Index of the job's partition, in order of first appearance.
     pub(super) partition: usize,
     pub(super) arrival: Time,
     pub(super) priority: u64,
     tier: u64,
     processors: u64,
-    /// The part of its priority that never changes.
+    /// Part of the job's priority that never changes.
     fixed: f64,
 }
 
@@ -68,7 +68,7 @@ impl Order {
         let shares = Shares::read(params)?;
         let known: Vec<String> = shares.users().map(str::to_owned).collect();
         let mut usage = Usage::new(half_life, shares);
-        // A user with a share counts as one of all users from the beginning.
+        // A user with a share counts among the users from the beginning.
         known.iter().for_each(|user| {
             usage.meet(user);
         });
@@ -101,13 +101,15 @@ impl Order {
         self.weights.age > 0.0 || self.weights.fair_share > 0.0
     }
 
-    /// The next instant at which priorities are computed, if that may change the order.
+    /// Next instant at which priorities are computed anew, if this may change the order of the
+    /// queue.
     pub(super) fn next_tick(&self) -> Option<Time> {
         self.next_tick.filter(|_| self.waiting.len() > 1 && self.is_moving())
     }
 
-    /// Applies the last tick up to now; returns whether it changed a priority. Comes before the
-    /// events of this instant.
+    /// Computes priorities as of the last tick up to `now`; returns whether a priority changed.
+    ///
+    /// To be called before the events of this instant are handled.
     pub(super) fn tick(&mut self, now: Time) -> bool {
         let next = *self.next_tick.get_or_insert(now + self.period);
         if now < next {
@@ -163,7 +165,7 @@ impl Order {
         self.waiting.insert(ticket, waiting);
     }
 
-    /// Removes a waiting job that has started.
+    /// Removes a waiting job that has started, and counts its nodes as used from `now` on.
     pub(super) fn starts(&mut self, ticket: Ticket, now: Time) {
         if let Some(Waiting { user, processors, .. }) = self.waiting.remove(&ticket) {
             self.usage.begins(user, processors, now);
@@ -179,7 +181,7 @@ impl Order {
         self.waiting.is_empty()
     }
 
-    /// The waiting jobs as the passes consider them: by tier, then priority, then arrival.
+    /// The waiting jobs in the order of passes: by tier, then priority, then arrival.
     ///
     /// # Complexity
     /// **O(q)** with *q* waiting jobs that are in order of arrival, else **O(q log q)**.
@@ -200,17 +202,19 @@ impl Order {
     }
 }
 
-/// The priority of a job: the sum of all weighted factors, truncated to an integer as in Slurm.
+/// Priority of a job: the sum of all weighted factors, truncated to an integer as in Slurm.
+///
+/// `fair` has each user's fair-share factor; `age` is the age factor, from 0 to 1.
 fn sum(weights: &Weights, fair: &[f64], job: &Waiting, age: f64) -> u64 {
-    // A user who was not there at the last tick has used nothing.
+    // A user who first appeared after the last tick has used nothing.
     let fair = fair.get(job.user.index()).copied().unwrap_or(1.0);
     (job.fixed + weights.age * age + weights.fair_share * fair) as u64
 }
 
 /// The fair-share factors of Fair Tree for users of one level, from their usages and shares.
 ///
-/// Users are ranked by share divided by usage. The first has the factor 1, the last one divided by
-/// the number of users, and users with equal quotients have equal factors.
+/// Users are ranked by share divided by usage. The factor is 1 for the first user and one divided
+/// by the number of users for the last; users with equal quotients have equal factors.
 fn fair_tree(users: impl Iterator<Item = (f64, f64)>) -> Vec<f64> {
     let used: Vec<f64> = users.map(|(used, share)| used / share).collect();
     let mut sorted = used.clone();

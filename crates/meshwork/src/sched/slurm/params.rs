@@ -1,4 +1,4 @@
-//! The parameters of the scheduler `slurm`, under the names that `slurm.conf` has for them.
+//! Parameters of the scheduler `slurm`, with the names that they have in `slurm.conf`.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::job::Job;
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem};
 use crate::sched::shares::SHARES;
 
-/// Every parameter, with the defaults of Slurm.
+/// All parameters of `slurm`, with Slurm's defaults.
 pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "bf_interval",
@@ -193,27 +193,28 @@ const fn weight(name: &'static str, help: &'static str) -> Param {
     Param { name, kind, default: DefaultValue::Is("0"), help }
 }
 
-/// When the two passes run, and how far they look.
+/// Settings of Slurm's main and backfill passes: when they run, and how far they look.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     /// Seconds between backfill passes; `None` for never.
     pub(super) bf_interval: Option<f64>,
-    /// Seconds.
+    /// How far backfill looks into the future, in seconds.
     pub(super) bf_window: f64,
     pub(super) bf_resolution: f64,
     pub(super) rounds_up: bool,
     pub(super) bf_max_job_test: u64,
-    /// `u64::MAX` where there is no limit, as in the other limits.
+    /// Most jobs of a user in one backfill pass; `u64::MAX` without a limit.
     pub(super) bf_max_job_user: u64,
+    /// Most jobs of a partition in one backfill pass; `u64::MAX` without a limit.
     pub(super) bf_max_job_part: u64,
-    /// Seconds.
+    /// Age from which nodes may be reserved for a job, in seconds.
     pub(super) bf_min_age_reserve: f64,
     pub(super) bf_min_prio_reserve: u64,
     pub(super) default_queue_depth: u64,
     pub(super) partition_job_depth: u64,
     /// Seconds between main passes over the whole queue; `None` for never.
     pub(super) sched_interval: Option<f64>,
-    /// Seconds between two main passes.
+    /// Minimum number of seconds between two main passes.
     pub(super) main_delay: f64,
 }
 
@@ -243,7 +244,7 @@ impl Settings {
     }
 }
 
-/// Numbers by name of a partition or QOS, and the largest of them.
+/// Numbers by name of a partition or QOS, such as tiers or factors, and the largest of them.
 pub(super) struct Named {
     of: BTreeMap<String, u64>,
     otherwise: u64,
@@ -251,8 +252,9 @@ pub(super) struct Named {
 }
 
 impl Named {
-    /// Reads one number of each table in a list; names that are not listed have the value
-    /// `otherwise`.
+    /// Reads the number `key` of each table in the list parameter `list`.
+    ///
+    /// Names that are not listed have the value `otherwise`.
     ///
     /// # Errors
     /// If a name is listed twice.
@@ -277,26 +279,26 @@ impl Named {
         name.and_then(|name| self.of.get(name)).copied().unwrap_or(self.otherwise)
     }
 
-    /// The number of a name divided by the largest; 0 if all are 0.
+    /// Number of a name divided by the largest number; 0 if all are 0.
     pub(super) fn factor(&self, name: Option<&str>) -> f64 {
         if self.largest == 0 { 0.0 } else { self.of(name) as f64 / self.largest as f64 }
     }
 }
 
-/// The partition to which a job was submitted, if known.
+/// The partition to which `job` was submitted, if known.
 pub(super) fn partition(job: &Job) -> Option<&str> {
     job.owner.as_ref()?.partition.as_deref()
 }
 
-/// The QOS of a job, if known.
+/// The QOS of `job`, which is its queue, if known.
 pub(super) fn qos(job: &Job) -> Option<&str> {
     job.owner.as_ref()?.queue.as_deref()
 }
 
-/// Reads a duration in Slurm's notation, in seconds.
+/// Reads a parameter that is a duration in Slurm's notation, in seconds.
 ///
 /// # Errors
-/// If the text is not a span above 0; where `zero` is accepted, if it is not a span.
+/// If the text is not a duration above 0; if `zero` is set, a duration of 0 is accepted too.
 pub(super) fn span(params: &Params, key: &str, zero: bool) -> Result<f64, Problem> {
     let text = params.text(key);
     match parse_span(text).filter(|&seconds| zero || seconds > 0.0) {
@@ -315,7 +317,7 @@ pub(super) fn span(params: &Params, key: &str, zero: bool) -> Result<f64, Proble
     }
 }
 
-/// Seconds of a span in one of the six forms of `slurm.conf`.
+/// Seconds of a duration in one of the six forms of `slurm.conf`; `None` if it has none of them.
 fn parse_span(text: &str) -> Option<f64> {
     let (days, clock) = match text.split_once('-') {
         Some((days, clock)) => (Some(days.parse::<u32>().ok()?), clock),
