@@ -1,7 +1,8 @@
-//! The allocation side of a run: sites with their allocators, the sizing and the selector.
+//! Facility: the allocation side of a run, which is sites with their allocators, sizing and
+//! selector.
 //!
-//! A run has one facility; schedulers look ahead on forks of it. Feasibility is always the
-//! allocator's answer, in both.
+//! A run has one facility; schedulers look ahead on forks of the facility. In the run and on forks,
+//! whether a job fits is always the allocator's answer.
 
 use smallvec::SmallVec;
 
@@ -17,21 +18,22 @@ use crate::select::Selector;
 use crate::sizing::{QueueCounts, Size, Sizing, as_asked};
 use crate::topology::Node;
 
-/// Sites with their allocators, a sizing and a selector.
+/// Facility: the sites of a machine with their allocators, a sizing and a selector.
 pub struct Facility {
     sites: Vec<ManagedSite>,
     sizing: Box<dyn Sizing>,
     selector: Box<dyn Selector>,
     stream: Stream,
-    /// Queue counts for sizings that depend on them; maintained by the owner of the queue.
+    /// Numbers of running and waiting jobs, for sizings; maintained by the owner of the queue.
     pub counts: QueueCounts,
-    /// Whether the sizing gives every job its request, and whether caches are disabled.
+    /// Whether the sizing gives every job the size that it requests.
     is_fixed: bool,
+    /// Whether caches are disabled.
     asks_anew: bool,
 }
 
 impl Facility {
-    /// A facility of at least one site. The selector draws random numbers from `stream`.
+    /// Creates a facility of at least one site. The selector draws random numbers from `stream`.
     #[must_use]
     pub fn new(
         sites: Vec<ManagedSite>,
@@ -50,8 +52,9 @@ impl Facility {
         &self.sites
     }
 
-    /// The proposal for a job that waits in this queue: site, size and placement; `None` if it
-    /// waits.
+    /// Proposes site, size and placement for a job; `None` if the job must wait.
+    ///
+    /// `queue` is the queue in which the job waits, for selectors that look ahead.
     pub fn propose(&mut self, job: &Job, now: Time, queue: &dyn QueueView) -> Option<Proposal> {
         let Facility { sites, sizing, selector, stream, counts, .. } = self;
         let attempt = Attempt { job, now, sizing: sizing.as_ref(), counts: *counts };
@@ -62,11 +65,11 @@ impl Facility {
         selector.select(job, &mut Offers { attempt, sites, queue }, stream)
     }
 
-    /// The cause why a job cannot start now; `None` if it fits on some site.
+    /// The cause why a job cannot start now; `None` if the job fits on some site.
     ///
     /// The cause is a lack of nodes, or of nodes in a suitable shape. The call has no side effects,
-    /// not even on the allocators' random streams. Whether the selector would choose that site is
-    /// not considered.
+    /// not even on the allocators' random streams. Whether the selector would choose a site on
+    /// which the job fits is not considered.
     ///
     /// ```
     /// use meshwork::job::{Cause, Job, Request, Time};
@@ -98,8 +101,7 @@ impl Facility {
         Some(lacks)
     }
 
-    /// The fewest processors with which the job could ever be started; `None` if no site can hold
-    /// it.
+    /// The fewest processors with which a job could ever start; `None` if no site can ever hold it.
     pub(crate) fn fewest(&self, job: &Job) -> Option<u64> {
         let on = |managed: &ManagedSite| {
             let request = managed.in_form(&job.request)?;
@@ -113,26 +115,27 @@ impl Facility {
         self.sizing.arrived(&job.request);
     }
 
-    /// The most free processors on any one site.
+    /// The largest number of free processors on any one site.
     pub(crate) fn most_free(&self) -> u64 {
         self.sites.iter().map(|managed| u64::from(managed.site().free_nodes())).max().unwrap_or(0)
     }
 
-    /// The proposal for a job on one site.
+    /// Proposes size and placement for a job on one site; `None` if the job does not fit there now.
     pub fn propose_at(&mut self, site: usize, job: &Job, now: Time) -> Option<Proposal> {
         let Facility { sites, sizing, counts, .. } = self;
         Attempt { job, now, sizing: sizing.as_ref(), counts: *counts }.at(&mut sites[site], site)
     }
 
-    /// The placement of a request of settled size, in the form of the site's allocator.
+    /// Places a request whose size is settled, given in the form of the site's allocator.
     pub(crate) fn place(&mut self, site: usize, request: &Request, now: Time) -> Option<Placement> {
         self.sites[site].choose(request, now)
     }
 
-    /// Takes the nodes of a placement and tells the allocator, as for an external placement.
+    /// Takes the nodes of a placement, and tells the site's allocator, which need not have chosen
+    /// it.
     ///
     /// # Errors
-    /// The problem with the placement; nothing is changed then.
+    /// The placement is invalid or not free; then nothing is changed.
     pub fn claim(
         &mut self,
         site: usize,
@@ -142,10 +145,10 @@ impl Facility {
         self.claim_for(site, placement, now.into())
     }
 
-    /// Performs [`claim`](Facility::claim), and tells the allocator for which holder.
+    /// Performs [`claim`](Facility::claim), and tells the allocator which holder claims the nodes.
     ///
     /// # Errors
-    /// The problem with the placement; nothing is changed then.
+    /// The placement is invalid or not free; then nothing is changed.
     #[inline]
     pub(crate) fn claim_for(
         &mut self,
@@ -156,15 +159,15 @@ impl Facility {
         self.sites[site].claim(placement, claim)
     }
 
-    /// Tells the allocator of a site the estimated end of the job on claimed nodes.
+    /// Tells a site's allocator the estimated end of the job that has claimed a placement.
     pub(crate) fn expect(&mut self, site: usize, placement: &Placement, end: Time) {
         self.sites[site].expect(placement, end);
     }
 
-    /// Takes the nodes of a placement that are free.
+    /// Takes those nodes of a placement that are free.
     ///
     /// # Errors
-    /// If the allocator's site and the set disagree, which is a bug.
+    /// If the allocator and the site's set of free nodes disagree, which is a bug.
     pub(crate) fn take_what_is_free_of(
         &mut self,
         site: usize,
@@ -174,8 +177,9 @@ impl Facility {
         self.sites[site].take_what_is_free_of(placement, now)
     }
 
-    /// The only site, if sizes are fixed and the allocator finds every free block. On such a site,
-    /// a request that cannot be placed stays unplaceable until nodes are released.
+    /// The only site, if sizes are fixed and the allocator finds every free block; else `None`.
+    ///
+    /// On such a site, a request that cannot be placed stays unplaceable until nodes are released.
     pub(crate) fn only_complete_site(&self) -> Option<&ManagedSite> {
         match self.sites.as_slice() {
             [only] if self.sizes_are_fixed() && only.misses_no_block() => Some(only),
@@ -183,7 +187,7 @@ impl Facility {
         }
     }
 
-    /// The only site, if sizes are fixed: a request's form then determines its treatment.
+    /// The only site, if sizes are fixed, so that a request's form determines its treatment.
     #[inline]
     pub(crate) fn only_fixed_site(&self) -> Option<&ManagedSite> {
         match self.sites.as_slice() {
@@ -192,8 +196,11 @@ impl Facility {
         }
     }
 
-    /// Switches to counting nodes, on one site with interchangeable processors and fixed sizes. For
-    /// runs in which no component reads node identities.
+    /// Switches a machine of one site to counting nodes, if sizes and node identities do not
+    /// matter.
+    ///
+    /// Meant for runs in which no component reads node identities. Has an effect only with
+    /// interchangeable processors and fixed sizes.
     pub(crate) fn name_no_nodes(&mut self) {
         if self.only_fixed_site().is_some() {
             self.sites[0].name_no_nodes();
@@ -201,15 +208,19 @@ impl Facility {
     }
 
     /// The fewest processors with which a job could ever start, and its request in allocator form.
-    /// For the [only site](Facility::only_fixed_site); `None` if it could never hold the job.
+    ///
+    /// For the [only site](Facility::only_fixed_site) with fixed sizes; `None` if the site can
+    /// never hold the job.
     pub(crate) fn only_form(&self, request: &Request) -> Option<(u64, Request)> {
         let only = self.only_fixed_site()?;
         let form = only.in_form(request)?.into_owned();
         Some((self.sizing.fewest(&only.demand(&form, self.counts)), form))
     }
 
-    /// The result of [`propose`](Facility::propose) for a job whose request has this form. For the
-    /// [only site](Facility::only_fixed_site).
+    /// [Proposes](Facility::propose) a placement for a job whose request has the allocator form
+    /// `form`.
+    ///
+    /// For the [only site](Facility::only_fixed_site) with fixed sizes.
     #[inline]
     pub(crate) fn propose_form(&mut self, form: &Request, now: Time) -> Option<Proposal> {
         let only = &mut self.sites[0];
@@ -230,9 +241,11 @@ impl Facility {
         self.only_complete_site().filter(|only| only.goes_by_free_nodes())
     }
 
-    /// The placement on the [plain](Facility::only_plain_site) site if exactly `free` were free.
-    /// The request has the allocator's form. This facility can only be used for such queries
-    /// afterwards.
+    /// Places a request on the [plain](Facility::only_plain_site) site as if exactly `free` were
+    /// free.
+    ///
+    /// The request has the allocator's form. Afterwards this facility can only be used for such
+    /// queries.
     pub(crate) fn place_where_free(
         &mut self,
         free: &NodeSet,
@@ -242,13 +255,14 @@ impl Facility {
         self.sites[0].place_where_free(free, request, now)
     }
 
-    /// Whether it is one site whose nodes jobs share, with fixed sizes.
+    /// Whether the machine is a single site whose nodes jobs share.
     #[inline]
     pub(crate) fn shares_nodes(&self) -> bool {
         self.sites.len() == 1 && self.sites[0].site().amounts().is_some()
     }
 
-    /// Evaluates a query on the only site with other free amounts, which are restored afterwards.
+    /// Evaluates a query on the only site; changes of free amounts by the query are undone
+    /// afterwards.
     pub(crate) fn in_trial<R>(&mut self, ask: impl FnOnce(&mut ManagedSite) -> R) -> R {
         self.sites[0].site_mut().begin_trial();
         let answer = ask(&mut self.sites[0]);
@@ -256,22 +270,27 @@ impl Facility {
         answer
     }
 
-    /// Disables all caches, for tests: every request is evaluated in full.
+    /// Disables all caches, for tests: every request is then evaluated in full.
     #[doc(hidden)]
     pub fn ask_anew(&mut self) {
         self.asks_anew = true;
         self.sites.iter_mut().for_each(ManagedSite::ask_anew);
     }
 
-    /// Takes over the cached denials of an older copy's sites.
+    /// Takes over cached denials of an older copy of this facility, site by site.
+    ///
+    /// If `still_true` is not set, the denials become suspected: each is evaluated again before
+    /// use.
     pub(crate) fn learn_from(&mut self, copy: &mut Facility, still_true: bool) {
         for (site, there) in self.sites.iter_mut().zip(&mut copy.sites) {
             site.learn_from(there, still_true);
         }
     }
 
-    /// Resets a fork to its original, on a [plain](Facility::only_plain_site) site. Only the free
-    /// nodes differ there. Cached denials stay known, or else become suspected.
+    /// Resets a fork to its original, on a [plain](Facility::only_plain_site) site.
+    ///
+    /// Only the free nodes differ there. If `still_true` is set, cached denials stay valid;
+    /// otherwise they become suspected, and each is evaluated again before use.
     pub(crate) fn become_like(&mut self, original: &Facility, still_true: bool) {
         self.counts = original.counts;
         for (site, there) in self.sites.iter_mut().zip(&original.sites) {
@@ -279,7 +298,7 @@ impl Facility {
         }
     }
 
-    /// Advances the random streams to the positions of a fork's.
+    /// Advances the random streams to the positions of the streams of `fork`.
     pub(crate) fn sync_streams_with(&mut self, fork: &Facility) {
         self.stream.catch_up_with(&fork.stream);
         for (site, there) in self.sites.iter_mut().zip(&fork.sites) {
@@ -287,13 +306,14 @@ impl Facility {
         }
     }
 
-    /// Releases nodes and tells the allocator.
+    /// Releases the nodes of a placement and tells the site's allocator.
     pub fn release(&mut self, site: usize, placement: &Placement) {
         self.sites[site].release(placement);
     }
 
-    /// The sizes in which the job may be started on a site, in the order in which they are tried.
-    /// Their slowdown includes the site's speed. Empty if the site could never hold the job.
+    /// The sizes in which a job may be started on a site, in the order in which they are tried.
+    ///
+    /// Each size's slowdown includes the site's speed. Empty if the site can never hold the job.
     pub(crate) fn sizes(&self, site: usize, job: &Job, now: Time) -> SmallVec<[Size; 1]> {
         let managed = &self.sites[site];
         let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), counts: self.counts };
@@ -302,7 +322,7 @@ impl Facility {
         sizes
     }
 
-    /// An independent copy of one site, for look-ahead.
+    /// Returns an independent copy of one site, for look-ahead.
     #[must_use]
     pub fn fork_site(&self, site: usize) -> SiteAhead {
         SiteAhead {
@@ -313,7 +333,7 @@ impl Facility {
         }
     }
 
-    /// An independent copy, for look-ahead.
+    /// Returns an independent copy of the facility, for look-ahead.
     #[must_use]
     pub fn fork(&self) -> Facility {
         Facility {
@@ -328,7 +348,7 @@ impl Facility {
     }
 }
 
-/// A copy of one site, for look-ahead on hypothetical claims and releases.
+/// Copy of one site, for look-ahead on hypothetical claims and releases.
 pub struct SiteAhead {
     index: usize,
     managed: ManagedSite,
@@ -337,7 +357,7 @@ pub struct SiteAhead {
 }
 
 impl SiteAhead {
-    /// An independent copy of this state.
+    /// Returns an independent copy of this look-ahead site.
     #[must_use]
     pub fn fork(&self) -> SiteAhead {
         SiteAhead {
@@ -348,38 +368,41 @@ impl SiteAhead {
         }
     }
 
-    /// The site in its hypothetical state.
+    /// The copied site in its hypothetical state.
     #[must_use]
     pub fn site(&self) -> &Site {
         self.managed.site()
     }
 
-    /// A copy of a site on which every job gets its requested size.
+    /// Copies a site, with the sizing by which every job gets its requested size.
     pub(crate) fn of(managed: &ManagedSite) -> SiteAhead {
         let (managed, sizing) = (managed.fork(), as_asked());
         SiteAhead { index: 0, managed, sizing, counts: QueueCounts::default() }
     }
 
-    /// Whether its placements are always one block of the requested shape.
+    /// Whether the site's placements are always one block of the requested shape.
     #[must_use]
     pub fn gives_blocks(&self) -> bool {
         self.managed.gives_blocks() && self.sizing.is_fixed()
     }
 
-    /// The condition under which the allocator finds a placement.
+    /// The condition under which the site's allocator finds a placement.
     #[must_use]
     pub fn finds(&self) -> Finds {
         self.managed.finds()
     }
 
-    /// The machine rule by which a request can never be placed here, in one sentence without a full
-    /// stop. `None` if there is no such rule, even if the request is too large.
+    /// The machine rule by which a request can never be placed on the site; `None` if there is
+    /// none.
+    ///
+    /// It is one sentence without a full stop. A request that is too large violates no such rule.
     #[must_use]
     pub fn never(&self, request: &Request) -> Option<String> {
         self.managed.never(request)
     }
 
-    /// The reason why a request for pieces does not fit here now; `None` if nodes are not shared.
+    /// The reason why a request for pieces does not fit on the site now; `None` if it has no shared
+    /// nodes.
     #[must_use]
     pub fn shortage(&self, request: &Request) -> Option<String> {
         let amounts = self.site().amounts()?;
@@ -389,36 +412,37 @@ impl SiteAhead {
         }
     }
 
-    /// The cause why a job cannot start here now: see [`Facility::lacks`].
+    /// The cause why a job cannot start on the site now, as in [`Facility::lacks`].
     pub fn lacks(&mut self, job: &Job, now: Time) -> Option<Cause> {
         let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), counts: self.counts };
         attempt.lacks(&mut self.managed)
     }
 
-    /// The fewest processors with which a job could ever start here; `None` if it never could.
+    /// The fewest processors with which a job could ever start on the site; `None` if it never
+    /// could.
     #[must_use]
     pub fn fewest(&self, job: &Job) -> Option<u64> {
         let request = self.managed.in_form(&job.request)?;
         Some(self.sizing.fewest(&self.managed.demand(&request, self.counts)))
     }
 
-    /// Releases nodes.
+    /// Releases the nodes of a placement on the copied site.
     pub fn release(&mut self, placement: &Placement) {
         self.managed.release(placement);
         // Look-ahead releases many nodes at once, so cached denials are of little use.
         self.managed.forget();
     }
 
-    /// Lowers the free amounts of cells, given by node and cell, but not below 0.
+    /// Lowers free amounts, down to 0 at most; each item is a node, a cell of it, and an amount.
     pub(crate) fn lower(&mut self, by: impl Iterator<Item = (Node, u16, u32)>) {
         self.managed.site_mut().lower(by);
         self.managed.forget();
     }
 
-    /// Takes the nodes of a placement that are free.
+    /// Takes those nodes of a placement that are free.
     ///
     /// # Errors
-    /// If the allocator's site and the set disagree, which is a bug.
+    /// If the allocator and the site's set of free nodes disagree, which is a bug.
     pub fn take_what_is_free_of(
         &mut self,
         placement: &Placement,
@@ -427,7 +451,7 @@ impl SiteAhead {
         self.managed.take_what_is_free_of(placement, now)
     }
 
-    /// The proposal for a job in this state.
+    /// Proposes size and placement for a job on the copied site; `None` if the job does not fit.
     pub fn propose(&mut self, job: &Job, now: Time) -> Option<Proposal> {
         let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), counts: self.counts };
         attempt.at(&mut self.managed, self.index)

@@ -1,6 +1,6 @@
-//! Forms of requests that allocators require, and their completeness.
+//! Forms of requests that allocators require, and conditions under which they find placements.
 
-/// The form in which an allocator requires a request.
+/// Form in which an allocator requires a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asks {
     /// A number of processors.
@@ -9,35 +9,37 @@ pub enum Asks {
     Constrained,
     /// A block with one side for each dimension of the grid.
     Block,
-    /// A block if the job requests one, however long, else a number of processors.
+    /// A block, however long, if the job requests one; else a number of processors.
     BlockOrNodes,
     /// The dimension of a subcube.
     Subcube,
-    /// Pieces with vectors of amounts, on nodes that jobs share.
+    /// Pieces, each with amounts of several resources, on nodes that jobs share.
     Pieces,
     /// A square block whose side is a power of two, on a grid of two dimensions.
     Square,
 }
 
-/// The condition under which an allocator finds a placement.
+/// Condition under which an allocator finds a placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finds {
-    /// Whenever enough processors are free: any processors will do.
+    /// Finds a placement whenever enough processors are free, since any of them will do.
     AnyNodes,
-    /// Whenever a free block exists, in the orientations it tries.
+    /// Finds a placement whenever a block is free in one of the orientations that it tries.
     EveryBlock,
-    /// Not always: it may miss a free block.
+    /// May find no placement although a block is free.
     SomeBlocks,
 }
 
-/// The rule that turns a number of processors into a block.
+/// Rule that turns a number of processors into a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShapeRule {
-    /// Exactly the number if a fitting block has it and is not elongated. Else the block with the
-    /// least sum of sides that holds the number.
+    /// A block of exactly the requested number, if one fits and is not elongated.
+    ///
+    /// Otherwise the block with the least sum of sides that holds the number.
     #[default]
     Squarest,
-    /// Exactly the number, however long the block, in the factorization with the least sum of
-    /// sides. If none fits the machine, `Squarest` applies.
+    /// A block of exactly the requested number, however long, with the least sum of sides.
+    ///
+    /// If no such block fits the machine, `Squarest` applies.
     Exact,
 }

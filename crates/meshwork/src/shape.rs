@@ -1,4 +1,4 @@
-//! Conversion of requests to an allocator's form: numbers to blocks, squares or subcubes.
+//! Conversion of requests to an allocator's form: node counts to blocks, squares or subcubes.
 
 use crate::form::Asks;
 pub use crate::form::ShapeRule;
@@ -6,7 +6,7 @@ use crate::geometry::squarest::{block_for, block_of};
 use crate::job::{Dims, Pieces, Request};
 use crate::topology::{Grid, Topology, Wiring};
 
-/// A request in an allocator's form on this topology; `None` if the machine could never hold it.
+/// Converts a request to an allocator's form on a topology; `None` if the machine cannot hold it.
 ///
 /// ```
 /// use meshwork::form::Asks;
@@ -31,7 +31,7 @@ pub fn shaped(
 ) -> Option<Request> {
     let grid = topology.grid();
     if let Request::Pieces(_) = request {
-        // Whole nodes cannot stand for parts of them.
+        // Whole nodes cannot stand for pieces, which are parts of nodes.
         return (asks == Asks::Pieces).then(|| request.clone());
     }
     let nodes = u32::try_from(request.nodes()).ok().filter(|&n| n >= 1 && n <= grid.nodes())?;
@@ -60,19 +60,21 @@ pub fn shaped(
     }
 }
 
-/// The smallest power-of-two square that holds the request, if it fits a two-dimensional grid.
+/// The smallest square with a power-of-two side that holds a request; `None` if none fits the grid.
 fn squared(request: &Request, nodes: u32, grid: &Grid) -> Option<Dims> {
     let [width, height] = *grid.sides() else { return None };
     let least = match request {
         Request::Block(sides) => padded(sides, 2)?.into_iter().max()?,
-        // The least power of two whose square holds the number.
+        // The least power of two whose square is at least the requested number.
         _ => 1 << nodes.next_power_of_two().trailing_zeros().div_ceil(2),
     };
     let side = least.checked_next_power_of_two()?;
     (side <= width.min(height)).then(|| Dims::from_elem(side, 2))
 }
 
-/// Sides with ones appended or trailing ones removed, to match the number of dimensions.
+/// Appends sides of 1 or removes trailing ones, to match the number of dimensions.
+///
+/// `None` if a side to be removed is longer than 1.
 fn padded(sides: &[u32], dimensions: usize) -> Option<Dims> {
     let mut sides = Dims::from_slice(sides);
     while sides.len() > dimensions && sides.last() == Some(&1) {
@@ -85,7 +87,7 @@ fn padded(sides: &[u32], dimensions: usize) -> Option<Dims> {
     Some(sides)
 }
 
-/// The block that a rule makes of a number of nodes, if one fits the grid.
+/// The block that `rule` makes of a number of nodes; `None` if none fits the grid.
 fn block_by(rule: ShapeRule, nodes: u32, grid: &Grid) -> Option<Dims> {
     let exact = (rule == ShapeRule::Exact).then(|| block_of(nodes, grid, true)).flatten();
     exact.or_else(|| block_for(nodes, grid))
@@ -100,8 +102,11 @@ mod tests {
         block_by(ShapeRule::Squarest, nodes, &grid).map(|dims| dims.to_vec())
     }
 
-    /// By definition: of every block that fits, the best with exactly the number, unless it is
-    /// elongated compared with the best with no fewer.
+    /// Finds the squarest block for `nodes` by its definition, among all blocks that fit the
+    /// machine.
+    ///
+    /// It is the best block with exactly `nodes` nodes, unless that is elongated compared with the
+    /// best block of at least `nodes` nodes.
     fn by_search(nodes: u32, machine: [u32; 3]) -> Option<Vec<u32>> {
         let [width, height, depth] = machine;
         let of = |(w, h, d): (u32, u32, u32)| w * h * d;

@@ -1,4 +1,4 @@
-//! Random speeds of sites with a given variance.
+//! Random speeds for the sites of a machine, with a given variance.
 
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range};
 use crate::rng::Stream;
@@ -21,33 +21,34 @@ pub static PARAMS: &[Param] = &[
     },
 ];
 
-/// Lower bound on speeds; a set with a lower one is drawn again.
+/// Lower bound on speeds; a set of speeds with a lower one is drawn again.
 const SLOWEST: f64 = 0.1;
 
-/// Number of sets from which the limit on the variance is estimated, and how many must be valid.
+/// Number of sets of speeds from which the limit on the variance is estimated.
 const TRIED: usize = 1000;
+/// Number of these sets that must have no speed below [`SLOWEST`] at the limit.
 const GOOD: usize = 20;
 
-/// A generator of speeds for a number of sites, with a given variance.
+/// Generator of random speeds for the sites of a machine, with a given variance.
 ///
-/// A set is one standard normal variate for each site, shifted and scaled so that the mean is 1 and
-/// the variance (with n − 1) is exactly the requested one; a set with a speed below 0.1 is drawn
-/// again. Of several generators this one fits best the report of Shih, Huang & Chung: that the
-/// fastest of five sites is on average 1.8, 2.3, 3 and 4.2 times as fast as the slowest, at
+/// A set of speeds is one standard normal variate for each site, shifted and scaled so that the
+/// mean is 1 and the variance (with n − 1) is exactly the requested one; a set with a speed below
+/// 0.1 is drawn again. Of several generators this one fits best the report of Shih, Huang & Chung:
+/// the fastest of five sites is on average 1.8, 2.3, 3 and 4.2 times as fast as the slowest, at
 /// variances of 0.05, 0.1, 0.15 and 0.2.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Speeds {
     variance: f64,
-    /// For each site, its processors times the speed that the study gives it.
+    /// For each site, its number of processors times the speed that the study gives.
     weights: Vec<f64>,
     capacity_conserving: bool,
 }
 
 impl Speeds {
-    /// Speeds for sites of the computing capacities `weights`.
+    /// Reads the parameters, for sites with the computing capacities `weights`.
     ///
     /// # Errors
-    /// One sentence if speeds can hardly vary by this much without one that is too low.
+    /// If speeds with the requested variance almost always include one below 0.1; in one sentence.
     pub fn read(params: &Params, weights: Vec<f64>) -> Result<Speeds, Problem> {
         let (variance, sites) = (params.number("variance"), weights.len());
         let refuse = |message: String| {
@@ -70,7 +71,7 @@ impl Speeds {
         Ok(Speeds { variance, weights, capacity_conserving })
     }
 
-    /// Draws a set of speeds: one factor on the given speed of each site.
+    /// Draws a set of speeds: for each site a factor on the speed that the study gives.
     pub fn draw(&self, stream: &mut Stream) -> Vec<f64> {
         let sites = self.weights.len();
         if sites == 1 {
@@ -94,7 +95,9 @@ impl Speeds {
     }
 }
 
-/// Normal variates with a mean of 0 and a variance (with n − 1) of 1; `count` is at least two.
+/// Draws `count` normal variates and scales them to a mean of 0 and a variance (with n − 1) of 1.
+///
+/// `count` is at least two.
 fn standardised(count: usize, stream: &mut Stream) -> Vec<f64> {
     loop {
         let drawn: Vec<f64> = (0..count).map(|_| standard_normal(stream)).collect();
@@ -107,9 +110,10 @@ fn standardised(count: usize, stream: &mut Stream) -> Vec<f64> {
     }
 }
 
-/// The largest variance at which one set in fifty has no speed that is too low. In whole
-/// thousandths. Estimated on fixed sets, so that the validity of a study is independent of its
-/// seed.
+/// The largest variance at which one set of speeds in fifty has no speed below 0.1.
+///
+/// It is in whole thousandths, and estimated on fixed sets, so that the validity of a study is
+/// independent of its seed.
 fn most_variance(sites: usize) -> f64 {
     let mut stream = Stream::new(0, 0, "speeds.most_variance");
     let mut most: Vec<f64> = (0..TRIED)
@@ -136,7 +140,7 @@ mod tests {
         Speeds::read(&params, weights.to_vec())
     }
 
-    /// The five sites of the paper.
+    /// Capacities of the five sites of the paper by Shih, Huang & Chung.
     const WEIGHTS: [f64; 5] = [8.0, 128.0, 128.0, 128.0, 50.0];
 
     fn sets(variance: f64, conserving: bool, count: u64) -> Vec<Vec<f64>> {
@@ -167,8 +171,10 @@ mod tests {
         }
     }
 
-    /// The mean ratio of the fastest to the slowest site, from 400,000 sets of another program. The
-    /// paper reports 1.8, 2.3, 3 and 4.2 over ten sets.
+    /// Compares the mean ratio of the fastest to the slowest site with 400,000 sets of another
+    /// program.
+    ///
+    /// The paper of Shih, Huang & Chung reports 1.8, 2.3, 3 and 4.2 over ten sets.
     #[test]
     fn the_fastest_is_as_much_faster_as_is_known_of_this_generator() {
         for (variance, expected) in [(0.05, 1.77), (0.1, 2.31), (0.15, 2.93), (0.2, 3.70)] {
@@ -201,7 +207,7 @@ mod tests {
         let beginning = "`machine.speeds.variance` is 3, but the speeds of 5 sites, with a mean of 1, \
                          can hardly vary by more than ";
         assert!(five.message.starts_with(beginning), "{}", five.message);
-        // The variance fixes the distance of two sites: at most 2 × 0.9².
+        // The variance determines the difference of two speeds: at most 2 × 0.9².
         assert!(speeds(1.61, &WEIGHTS[..2], false).is_ok());
         assert!(sentence(1.63, &WEIGHTS[..2]).message.contains("than 1.62 without one below 0.1"));
         assert_eq!(

@@ -9,7 +9,7 @@ const NODES: Param = Param {
     help: "which nodes: all, numbers such as 0-3,7, or blocks such as 0,0:2x4",
 };
 
-/// The keys of a partition.
+/// The keys of a table in `machine.partitions`.
 pub static PARTITION: &[Param] = &[
     Param {
         name: "name",
@@ -38,7 +38,7 @@ pub static PARTITION: &[Param] = &[
     },
 ];
 
-/// The keys of an advance reservation.
+/// The keys of a table in `machine.reservations`.
 pub static RESERVATION: &[Param] = &[
     Param {
         name: "name",
@@ -67,7 +67,7 @@ pub static RESERVATION: &[Param] = &[
     },
 ];
 
-/// The keys of a machine besides those of its topology, for one site or several.
+/// The access keys of a machine, `partitions` and `reservations`, for one site or several.
 pub static PARAMS: &[Param] = &[
     Param {
         name: "partitions",

@@ -1,4 +1,4 @@
-//! Access to nodes: partitions of a machine, and advance reservations.
+//! Access to nodes: partitions of a machine and advance reservations.
 
 mod keys;
 
@@ -11,12 +11,13 @@ use crate::job::{Job, Time};
 use crate::registry::{Params, Problem, join};
 use crate::topology::{Node, Topology};
 
-/// Access rules: `partitions` and `reservations` of a machine, read and checked. Part of a
-/// [`Setup`](crate::engine::Setup).
+/// Access rules of a machine: its keys `partitions` and `reservations`, read and checked.
+///
+/// Part of a [`Setup`](crate::engine::Setup).
 #[derive(Clone, Debug)]
 pub struct Access {
     pub(crate) partitions: Vec<Partition>,
-    /// Index of the partition for jobs that name none.
+    /// Index of the partition for jobs that name none; `None` if these may use any node.
     default: Option<usize>,
     by_name: BTreeMap<String, usize>,
     pub(crate) reservations: Vec<Reserved>,
@@ -24,7 +25,7 @@ pub struct Access {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Partition {
-    /// The nodes outside the partition, by site.
+    /// Nodes outside the partition, by site.
     pub(crate) outside: Vec<OfSite>,
     max_nodes: u64,
     max_time: f64,
@@ -37,30 +38,33 @@ pub(crate) struct Reserved {
     pub(crate) from: Time,
     pub(crate) until: Time,
     pub(crate) users: BTreeSet<String>,
-    /// Numbers of the only jobs that it bars; `None` if it bars all but those of its users.
+    /// Numbers of the only jobs that the reservation bars; `None` if it bars all jobs of other
+    /// users.
     pub(crate) barred: Option<BTreeSet<u64>>,
 }
 
-/// Nodes of one site that only some jobs may use: part of a partition or of a reservation.
+/// Nodes of one site that only some jobs may use: part of a partition or of an advance reservation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Area {
-    /// The name of the partition; empty for a reservation.
+    /// Name of the partition; empty for a reservation.
     pub name: String,
-    /// The index of the site.
+    /// Index of the site.
     pub site: usize,
-    /// The nodes, in order.
+    /// The nodes of the area, ascending.
     pub nodes: Vec<Node>,
     /// The reserved interval; `None` for a partition, which always applies.
     pub during: Option<(Time, Time)>,
 }
 
 impl Access {
-    /// Access rules of these reservations alone.
+    /// Creates access rules of the given reservations alone, without partitions.
     pub(crate) fn of_reservations(reservations: Vec<Reserved>) -> Access {
         Access { partitions: Vec::new(), default: None, by_name: BTreeMap::new(), reservations }
     }
 
-    /// All partitions and reservations, site by site. **O(p n)** for *p* of them and *n* nodes.
+    /// All partitions and reservations, site by site.
+    ///
+    /// **O(p n)** for *p* partitions and reservations together and *n* nodes.
     pub(crate) fn areas(&self, topologies: &[Topology]) -> Vec<Area> {
         let mut areas = Vec::new();
         for (name, &index) in &self.by_name {
@@ -84,7 +88,7 @@ impl Access {
         areas
     }
 
-    /// Reads the access rules of a machine with these sites; `None` if it has none.
+    /// Reads the access rules of a machine with the given sites; `None` if the machine has none.
     ///
     /// # Errors
     /// The first problem, in one sentence.
@@ -165,7 +169,7 @@ impl Access {
         Ok(())
     }
 
-    /// Whether the partition of a job exists and the job is within its limits.
+    /// Whether a job's partition exists and the job is within the partition's limits.
     pub(crate) fn admits(&self, job: &Job) -> bool {
         let is_known = partition_of(job).is_none_or(|name| self.by_name.contains_key(name));
         let within = |home: usize| {
@@ -175,7 +179,7 @@ impl Access {
         self.partitions.is_empty() || is_known && self.home(job).is_none_or(within)
     }
 
-    /// The index of the partition of a job; `None` if the job may use any node.
+    /// Index of a job's partition; `None` if the job may use any node.
     pub(crate) fn home(&self, job: &Job) -> Option<usize> {
         match partition_of(job) {
             Some(name) => self.by_name.get(name).copied(),
@@ -190,7 +194,7 @@ impl Access {
 }
 
 impl Reserved {
-    /// Whether the reservation denies its nodes to a job.
+    /// Whether the reservation denies its nodes to `job`.
     pub(crate) fn bars(&self, job: &Job) -> bool {
         if let Some(barred) = &self.barred {
             return barred.contains(&job.number);
@@ -200,12 +204,12 @@ impl Reserved {
     }
 }
 
-/// The partition that a job names.
+/// Name of the partition that a job's owner names, if any.
 fn partition_of(job: &Job) -> Option<&str> {
     job.owner.as_ref()?.partition.as_deref()
 }
 
-/// The nodes that a table names, by site.
+/// The nodes that the key `nodes` of a table names, by site.
 fn named(table: &Params, sites: &Sites<'_>) -> Result<Vec<OfSite>, Problem> {
     sites
         .named(table.text("nodes"))

@@ -1,8 +1,8 @@
-//! The keys of `energy`, as data.
+//! The keys of the table `energy` of a scenario, as data.
 
 use crate::registry::{DefaultValue, Kind, Param, Range};
 
-/// The keys of the table `energy`.
+/// The keys of the table `energy` of a scenario.
 pub static PARAMS: &[Param] = &[
     Param {
         name: "idle",

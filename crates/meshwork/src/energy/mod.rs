@@ -17,26 +17,26 @@ pub struct Energy {
     idle: f64,
     busy: f64,
     sleep: Option<Sleep>,
-    /// Power of an idle and of a busy GPU.
+    /// Power of an idle and of a busy GPU, in watts; `None` if GPUs are not modelled.
     gpu: Option<(f64, f64)>,
     /// Number of processors that may be held at once under the cap.
     most_held: u64,
 }
 
-/// Sleep states of processors.
+/// Sleep parameters of processors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sleep {
     power: f64,
-    /// Idle time before a processor falls asleep.
+    /// Idle time before a processor falls asleep, in seconds.
     pub(crate) after: f64,
-    /// Time that a processor takes to wake.
+    /// Time that a processor takes to wake, in seconds.
     pub(crate) wake: f64,
-    /// Energy of waking one processor, besides the power of a held processor.
+    /// Energy of waking one processor, in joules, in addition to the power of a held processor.
     pub(crate) wake_energy: f64,
 }
 
 impl Energy {
-    /// Reads the table `energy`, for a machine with these numbers of processors and of GPUs.
+    /// Reads the table `energy`, for a machine with the given numbers of processors and GPUs.
     ///
     /// # Errors
     /// The first problem, in one sentence.
@@ -94,7 +94,7 @@ impl Energy {
         Ok(energy)
     }
 
-    /// Power of the machine with its GPUs, given the thousandths that are idle and held.
+    /// Power of the machine with its GPUs, in watts, given the thousandths of GPUs idle and held.
     pub(crate) fn total(&self, state: &MachineState, [idle, held]: [u64; 2]) -> f64 {
         let of_gpus = self.gpu.map_or(0.0, |(when_idle, when_busy)| {
             (when_idle * idle as f64 + when_busy * held as f64) / f64::from(WHOLE_SHARE)
@@ -112,36 +112,37 @@ impl Energy {
         self.most_held
     }
 
-    /// Whether there is a cap that could ever take effect.
+    /// Whether the power cap limits the number of processors that may be held.
     pub(crate) fn is_capped(&self) -> bool {
         self.most_held < u64::MAX
     }
 
-    /// Whether a job may have to wait for processors that wake.
+    /// Whether a job may have to wait until sleeping processors are awake.
     pub(crate) fn takes_time_to_wake(&self) -> bool {
         self.sleep.is_some_and(|sleep| sleep.wake > 0.0)
     }
 
-    /// Power of the machine in this state, in watts; a processor out of service takes none.
+    /// Power of the machine's processors, in watts; a processor out of service takes none.
     pub(crate) fn power(&self, state: &MachineState) -> f64 {
         let awake = state.nodes - state.held - state.down - state.asleep;
         let sleeping = self.sleep.map_or(0.0, |sleep| sleep.power * state.asleep as f64);
         self.idle * awake as f64 + self.busy * state.held as f64 + sleeping
     }
 
-    /// Power of the machine if no processor is asleep or out of service.
+    /// Power of a machine with no processor asleep or out of service, in watts.
     fn of_machine(&self, processors: u64, held: u64) -> f64 {
         self.power(&MachineState { nodes: processors, held, ..MachineState::default() })
     }
 
-    /// The most processors that may be held under a cap, if all others are idle. `u64::MAX` if all
-    /// may be held; `None` if not even one may.
+    /// The largest number of processors that may be held under a power cap, if all others are idle.
+    ///
+    /// `cap` is in watts. The result is `u64::MAX` if all may be held; `None` if not even one may.
     fn most_under(&self, cap: f64, processors: u64) -> Option<u64> {
         let fits = |held: u64| self.of_machine(processors, held) <= cap;
         if fits(processors) {
             return Some(u64::MAX);
         }
-        // Bisection for the most that fits: `low` does, `high` does not.
+        // Bisection: `low` processors fit under the cap, `high` do not.
         let (mut low, mut high) = (0, processors);
         while high - low > 1 {
             let middle = u64::midpoint(low, high);
@@ -155,7 +156,7 @@ impl Energy {
     }
 }
 
-/// Power of an idle and of a busy GPU; `None` if nothing is said of GPUs.
+/// Power of an idle and of a busy GPU, in watts; `None` if neither is given.
 fn gpu(params: &Params) -> Result<Option<(f64, f64)>, Problem> {
     let (idle, busy) = (params.get_number("gpu_idle"), params.get_number("gpu_busy"));
     if idle.is_none() && busy.is_none() {

@@ -1,14 +1,15 @@
-//! The order in which the tasks of a trace arrive, up to a load.
+//! The order in which the tasks of a trace arrive at a GPU cluster, up to a given load.
 
 use super::GpuTask;
 use crate::rng::Stream;
 
 /// Tasks of a trace in random order, cut or extended until they ask for `load` times the capacity.
 ///
-/// All tasks of the trace, ordered by name, are shuffled. If they ask for less, tasks are drawn
-/// from the trace with replacement and appended, until the next would exceed the load by its share
-/// of one GPU; if they ask for more, tasks at random positions are removed. `capacity` is in
-/// thousandths of a GPU. The protocol of Weng et al. (ATC 2023), whose load is 1.3.
+/// All tasks of the trace, sorted by name, are shuffled. If together they ask for less, tasks are
+/// drawn from the trace with replacement and appended, until the share of one GPU that the next
+/// task asks for would exceed the load. If they ask for more, tasks at random positions are
+/// removed. `capacity` is in thousandths of a GPU. This is the protocol of Weng et al. (ATC 2023),
+/// with a load of 1.3.
 ///
 /// # Complexity
 /// O(n log n) for n tasks of the trace; each removal is O(n).

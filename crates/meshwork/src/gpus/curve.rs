@@ -1,20 +1,20 @@
-//! Allocation and fragmentation of a cluster while more and more tasks arrive.
+//! Allocation and fragmentation of a GPU cluster while more and more tasks arrive.
 
 use super::{GpuCluster, GpuRule, GpuTask, TypicalTasks};
 
-/// Mean allocation and fragmentation at each arrived load, in per cent of all GPUs.
+/// Mean allocation and fragmentation of GPUs at each arrived load, in per cent of all GPUs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadCurve {
-    /// Allocation at 0, 1, 2, … per cent of arrived load; `None` where no task arrived near it.
+    /// Allocated GPUs at 0, 1, 2, … per cent of arrived load; `None` if no task arrived near it.
     pub allocation: Vec<Option<f64>>,
-    /// Fragmented GPUs at these loads.
+    /// Fragmented GPUs at 0, 1, 2, … per cent of arrived load; `None` if no task arrived near it.
     pub fragmentation: Vec<Option<f64>>,
 }
 
 impl LoadCurve {
     /// Measures the curve for tasks that arrive one after the other and never leave.
     ///
-    /// A task that fits nowhere is dropped.
+    /// A task that fits on no node is dropped.
     ///
     /// After each arrival, allocation and fragmentation are recorded under the arrived load,
     /// rounded to a whole per cent. The curve has the mean of the records at each per cent up to
@@ -22,7 +22,7 @@ impl LoadCurve {
     /// its neighbours are used too.
     ///
     /// # Complexity
-    /// That of the rule for each task, and O(n) for n nodes.
+    /// For each task the cost of the rule, and O(n) for n nodes.
     #[must_use]
     pub fn measure(
         mut cluster: GpuCluster,
@@ -60,7 +60,9 @@ impl LoadCurve {
     }
 }
 
-/// Mean of a bin, or of it and its neighbours if it is empty; `None` if they are too.
+/// Mean of the bin `at`, or of its neighbours if it is empty; `None` if these are empty too.
+///
+/// A bin is the sum and the number of its records.
 fn mean(bins: &[(f64, u32)], at: usize) -> Option<f64> {
     let of = |bins: &[(f64, u32)]| {
         let (sum, count) = bins.iter().fold((0.0, 0), |all, bin| (all.0 + bin.0, all.1 + bin.1));

@@ -1,16 +1,16 @@
-//! Fragmentation of free GPUs, as the tasks of a workload see it.
+//! Fragmentation of free GPUs: how much of them the tasks of a workload cannot use.
 
 use std::collections::BTreeMap;
 
 use super::{GpuNode, GpuTask};
 
-/// Share of the tasks that the typical ones cover.
+/// Fraction of the tasks that the typical requests cover.
 const COVERED: f64 = 0.95;
 
-/// Most frequent requests of a workload, with their popularity.
+/// Most frequent requests of a workload, each with its popularity.
 ///
-/// The measure of Weng et al. (ATC 2023): the free GPUs of a node that a task drawn from the
-/// workload could not use there, in expectation.
+/// They define the measure of fragmentation of Weng et al. (ATC 2023): the expected amount of a
+/// node's free GPUs that a task drawn from the workload could not use.
 #[derive(Clone, Debug)]
 pub struct TypicalTasks {
     requests: Vec<TypicalRequest>,
@@ -23,7 +23,7 @@ struct TypicalRequest {
 }
 
 impl TypicalTasks {
-    /// Typical requests of tasks: the most frequent ones that together cover 95 % of them.
+    /// Finds the typical requests: the most frequent ones that together cover 95 % of `tasks`.
     ///
     /// Requests are equal if processors, GPUs, shares and allowed types are equal; memory is
     /// ignored. Among equally frequent requests, the larger comes first.
@@ -56,25 +56,27 @@ impl TypicalTasks {
         self.requests.len()
     }
 
-    /// Whether there are none, as of an empty workload.
+    /// Whether there are no typical requests, because the workload is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }
 
-    /// Expected thousandths of free GPUs of a node that a typical task cannot use.
+    /// Expected amount of a node's free GPUs that a typical task cannot use, in thousandths of a
+    /// GPU.
     ///
     /// # Complexity
-    /// O(k g) for k typical requests and g GPUs.
+    /// O(k g) for k typical requests and g GPUs of the node.
     #[must_use]
     pub fn fragmentation(&self, node: &GpuNode) -> f64 {
         self.wasted(node.cpu, &node.gpus, &node.model)
     }
 
-    /// [`fragmentation`](TypicalTasks::fragmentation) of a node with this much free.
+    /// [`fragmentation`](TypicalTasks::fragmentation) of a node with the given free processors and
+    /// GPUs.
     ///
-    /// The six causes are summed separately and then added in a fixed order. Another order would
-    /// change the last bits, and with them scores that are truncated to integers.
+    /// Six causes are summed separately and then added in a fixed order. Another order would change
+    /// the last bits, and with them scores that are truncated to integers.
     pub(super) fn wasted(&self, cpu: u32, gpus: &[u32], model: &str) -> f64 {
         let free = f64::from(gpus.iter().sum::<u32>());
         let [mut lacks_both, mut lacks_gpu, mut lacks_cpu] = [0.0; 3];

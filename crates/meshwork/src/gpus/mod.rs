@@ -1,9 +1,8 @@
-//! Nodes whose GPUs are shared by tasks, and the rules that choose a node and its GPUs.
+//! GPU clusters: nodes whose GPUs tasks share, and rules that choose a node and its GPUs.
 //!
-//! A task takes processors, memory, and either a fraction of one GPU or several whole ones, all on
-//! one node. [`GPU_RULES`] lists the rules of Weng et al. (USENIX ATC 2023), one file each in
-//! `rules`; [`arrivals`] and [`curve`] are the experiment of that paper, in which tasks arrive and
-//! never leave.
+//! A task takes processors, memory, and either a fraction of one GPU or several whole GPUs, all on
+//! one node. [`GPU_RULES`] lists the rules of Weng et al. (USENIX ATC 2023); [`arrivals`] and
+//! [`curve`] are the experiment of that paper, in which tasks arrive and never leave.
 
 pub mod arrivals;
 pub mod curve;
@@ -13,54 +12,57 @@ mod rules;
 pub use fragmentation::TypicalTasks;
 pub use rules::{GPU_RULES, GpuRule, GpuRuleEntry, NodeScore, ScoreRule, score_rules};
 
-/// One GPU, in the thousandths in which tasks ask for a fraction of it.
+/// One whole GPU, in thousandths, the unit in which tasks ask for a fraction of a GPU.
 pub const WHOLE_GPU: u32 = 1000;
 
-/// A node with its free processors, memory and GPUs.
+/// Node of a GPU cluster, with its free processors, memory and GPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuNode {
-    /// Name, by which nodes are ordered.
+    /// Name of the node, by which nodes are sorted.
     pub name: String,
     /// Free processors, in thousandths.
     pub cpu: u32,
     /// Free memory in MiB.
     pub memory: u32,
-    /// Free thousandths of each GPU.
+    /// Free thousandths of each GPU of the node.
     pub gpus: Vec<u32>,
-    /// Type of its GPUs.
+    /// Type of the node's GPUs.
     pub model: String,
-    /// Number of running tasks by kind: at 0 those that share a GPU, at k those that hold k GPUs.
+    /// Number of running tasks by kind: at index 0 tasks that share a GPU, at k those that hold k
+    /// GPUs.
     held: Vec<u32>,
 }
 
-/// A task, which runs on one node.
+/// Task of a GPU cluster, which runs on one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuTask {
-    /// Name, by which tasks are ordered.
+    /// Name of the task, by which tasks are sorted.
     pub name: String,
-    /// Processors, in thousandths.
+    /// Requested processors, in thousandths.
     pub cpu: u32,
-    /// Memory in MiB.
+    /// Requested memory in MiB.
     pub memory: u32,
-    /// Number of GPUs; 0 for a task on processors alone.
+    /// Number of requested GPUs; 0 for a task that needs none.
     pub gpus: u32,
-    /// Thousandths of each GPU: fewer than [`WHOLE_GPU`] only for one that is shared.
+    /// Requested thousandths of each GPU: below [`WHOLE_GPU`] only if the task shares a single GPU.
     pub share: u32,
-    /// Allowed types of GPU, separated by `|`; all if it is empty.
+    /// Types of GPU that the task may use, separated by `|`; every type if empty.
     pub models: String,
 }
 
-/// A node and the GPUs of it that a task gets.
+/// Placement of a task: a node, and those of its GPUs that the task gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuPlacement {
-    /// Number of the node.
+    /// Index of the node in the cluster.
     pub node: usize,
-    /// Numbers of its GPUs, ascending.
+    /// Indices of the GPUs on the node, ascending.
     pub gpus: Vec<usize>,
 }
 
 impl GpuNode {
-    /// An idle node with this many GPUs of one type.
+    /// Creates an idle node with `gpus` GPUs of type `model`.
+    ///
+    /// `cpu` is in thousandths of a processor, `memory` in MiB.
     #[must_use]
     pub fn new(name: &str, cpu: u32, memory: u32, gpus: u32, model: &str) -> GpuNode {
         GpuNode {
@@ -73,13 +75,13 @@ impl GpuNode {
         }
     }
 
-    /// Free thousandths of all GPUs together.
+    /// Free thousandths of all GPUs of the node together.
     #[must_use]
     pub fn free(&self) -> u32 {
         self.gpus.iter().sum()
     }
 
-    /// Whether a task can run here now.
+    /// Whether a task can run on the node now.
     #[must_use]
     pub fn fits(&self, task: &GpuTask) -> bool {
         let fitting = self.gpus.iter().filter(|&&free| free >= task.share);
@@ -88,19 +90,20 @@ impl GpuNode {
             && (task.gpus == 0 || task.allows(&self.model) && fitting.count() >= task.gpus as usize)
     }
 
-    /// The wholly free GPUs with the lowest numbers, in the number that the task asks for.
+    /// The lowest-numbered wholly free GPUs, as many as the task asks for.
     fn whole_gpus(&self, task: &GpuTask) -> Vec<usize> {
         let free = (0..self.gpus.len()).filter(|&gpu| self.gpus[gpu] == WHOLE_GPU);
         free.take(task.gpus as usize).collect()
     }
 
-    /// The GPU with the least left that fits, the lowest number among equals.
+    /// The GPU with the least free thousandths that fits a sharing task; the lowest number of
+    /// several.
     fn tightest_gpu(&self, task: &GpuTask) -> Option<usize> {
         let fitting = (0..self.gpus.len()).filter(|&gpu| self.gpus[gpu] >= task.share);
         fitting.min_by_key(|&gpu| self.gpus[gpu])
     }
 
-    /// Replaces the numbers of running tasks by kind, as counted elsewhere.
+    /// Replaces the numbers of running tasks of each kind with numbers counted elsewhere.
     pub(crate) fn hold(&mut self, by_kind: impl Iterator<Item = u32>) {
         self.held.clear();
         self.held.extend(by_kind);
@@ -130,25 +133,25 @@ impl GpuNode {
 }
 
 impl GpuTask {
-    /// Whether it takes a part of one GPU.
+    /// Whether the task takes a part of one GPU.
     #[must_use]
     pub fn is_sharing(&self) -> bool {
         self.gpus == 1 && self.share < WHOLE_GPU
     }
 
-    /// Thousandths of all its GPUs together.
+    /// Thousandths of all GPUs that the task asks for, together.
     #[must_use]
     pub fn demand(&self) -> u64 {
         u64::from(self.gpus) * u64::from(self.share)
     }
 
-    /// Whether it may run on GPUs of a type.
+    /// Whether the task may run on GPUs of type `model`.
     #[must_use]
     pub fn allows(&self, model: &str) -> bool {
         self.models.is_empty() || self.models.split('|').any(|one| one == model)
     }
 
-    /// 0 if it shares a GPU, else the number of its GPUs; `None` on processors alone.
+    /// Kind of the task: 0 if it shares a GPU, else its number of GPUs; `None` without GPUs.
     fn kind(&self) -> Option<usize> {
         match self.gpus {
             0 => None,
@@ -158,15 +161,16 @@ impl GpuTask {
     }
 }
 
-/// Nodes with their running tasks, in the order that breaks ties between equal scores.
+/// GPU cluster: nodes with their running tasks, in an order that breaks ties between scores.
 pub struct GpuCluster {
     nodes: Vec<GpuNode>,
-    /// Number of changes of each node, for rules that keep scores.
+    /// Number of changes of each node so far, for rules that cache scores.
     changes: Vec<u32>,
 }
 
 impl GpuCluster {
-    /// A cluster of idle nodes; of nodes with equal scores the first is taken.
+    /// Creates a cluster of idle nodes; a rule prefers the first of several nodes with equal
+    /// scores.
     #[must_use]
     pub fn new(nodes: Vec<GpuNode>) -> GpuCluster {
         let changes = vec![0; nodes.len()];
@@ -179,10 +183,11 @@ impl GpuCluster {
         &self.nodes
     }
 
-    /// Places a task by a rule; `None` if it fits on no node.
+    /// Places a task by a rule; `None` if the task fits on no node.
     ///
     /// # Complexity
-    /// O(n) for n nodes, and a score for each that has changed since the rule saw such a task.
+    /// O(n) for n nodes, and one score for each node that has changed since the rule last placed a
+    /// task of equal requests.
     pub fn place(&mut self, task: &GpuTask, rule: &mut dyn GpuRule) -> Option<GpuPlacement> {
         let placement = rule.choose(self, task)?;
         self.nodes[placement.node].take(task, &placement.gpus);
@@ -190,7 +195,7 @@ impl GpuCluster {
         Some(placement)
     }
 
-    /// Ends a placed task.
+    /// Ends a placed task and frees what it holds.
     pub fn release(&mut self, task: &GpuTask, placement: &GpuPlacement) {
         self.nodes[placement.node].give_back(task, &placement.gpus);
         self.changes[placement.node] += 1;

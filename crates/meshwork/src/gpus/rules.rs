@@ -1,4 +1,4 @@
-//! Rules that choose a node, and on it GPUs, for a task.
+//! Rules that choose, for a task of a GPU cluster, a node and GPUs of this node.
 //!
 //! Most rules score every node on which a task fits, and take the node with the highest score. Each
 //! of them is a single function, so all rules share this file.
@@ -9,41 +9,41 @@ use std::sync::Arc;
 use super::{GpuCluster, GpuNode, GpuPlacement, GpuTask, TypicalTasks, WHOLE_GPU};
 use crate::rng::Stream;
 
-/// Maximum number of processors of a node, in thousandths; the scale of scores.
+/// Processors of the largest node, in thousandths; the scale of scores.
 const MOST_CPU: f64 = 128_000.0;
 
-/// Maximum number of GPUs of a node, in thousandths; the scale of scores.
+/// GPUs of the largest node, in thousandths of a GPU; the scale of scores.
 const MOST_GPU: f64 = 8_000.0;
 
-/// A rule that chooses a node, and on it GPUs.
+/// Rule that chooses, for a task, a node and GPUs of this node.
 pub trait GpuRule {
-    /// The place for a task; `None` if it fits nowhere.
+    /// Chooses the placement of a task; `None` if the task fits on no node.
     fn choose(&mut self, cluster: &GpuCluster, task: &GpuTask) -> Option<GpuPlacement>;
 }
 
-/// Score of a node on which a task fits.
+/// Score of a node on which a task fits, with a choice of the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeScore {
-    /// The node with the highest score is taken, the first of equals.
+    /// Score of the node; the highest is chosen, or the first of equal ones.
     pub score: i64,
-    /// The GPU for a task that shares one; the tightest that fits if it is `None`.
+    /// Index of the GPU for a task that shares one; if `None`, the fitting GPU with the least left.
     pub gpu: Option<usize>,
 }
 
-/// A rule that scores nodes, each by its own state alone.
+/// Rule that scores nodes, each by the state of that node alone.
 pub trait ScoreRule {
-    /// The score of a node on which the task fits.
+    /// Scores a node on which the task fits.
     fn score(&self, node: &GpuNode, task: &GpuTask) -> NodeScore;
 }
 
-/// Entry of a rule.
+/// Registry entry of a rule for GPU clusters.
 #[derive(Debug)]
 pub struct GpuRuleEntry {
-    /// Name in the published results.
+    /// Name of the rule in the published results.
     pub name: &'static str,
-    /// Effect in one line.
+    /// Effect of the rule in one line.
     pub summary: &'static str,
-    /// Builds the rule for a workload; the stream is for random choices.
+    /// Builds the rule for a workload with these typical tasks; the stream is for random choices.
     pub build: fn(Arc<TypicalTasks>, Stream) -> Box<dyn GpuRule>,
 }
 
@@ -81,7 +81,7 @@ pub static GPU_RULES: &[GpuRuleEntry] = &[
     },
 ];
 
-/// The scoring rule of the entry with this name; FGD for any other name.
+/// The scoring rule with the given published name; `06-FGD` for any other name.
 #[must_use]
 pub fn score_rules(name: &str, typical: Arc<TypicalTasks>) -> Arc<dyn ScoreRule + Send + Sync> {
     match name {
@@ -120,16 +120,18 @@ impl RandomNode {
     }
 }
 
-/// Takes the node with the highest score, and keeps scores until their node changes.
+/// Rule that takes the node with the highest score, and caches scores until their nodes change.
 struct ByScore {
     rule: Arc<dyn ScoreRule + Send + Sync>,
     kept: BTreeMap<RequestKey, Vec<KeptScore>>,
 }
 
-/// Processors, memory, GPUs, share and allowed types: all that a score may depend on.
+/// Processors, memory, GPUs, share and allowed types of a task: all that scores may depend on.
 type RequestKey = (u32, u32, u32, u32, String);
 
-/// Score of a node, `None` if the task does not fit, with the node's changes when it was made.
+/// Cached score of a node, or `None` if the task does not fit on the node.
+///
+/// `changes` is the node's number of changes when it was scored.
 #[derive(Clone, Copy)]
 struct KeptScore {
     changes: u32,
@@ -170,7 +172,7 @@ impl GpuRule for ByScore {
     }
 }
 
-/// A score without a choice of the GPU.
+/// A score that leaves the choice of the GPU open.
 fn only(score: i64) -> NodeScore {
     NodeScore { score, gpu: None }
 }
@@ -208,7 +210,7 @@ impl ScoreRule for Clustering {
             (false, 0) => 25,
             (false, _) => 0,
         };
-        // The scale is that of the largest node, so an idle small node counts as half full.
+        // The scale is the largest node's, so an idle small node counts as half full.
         only(base + (25.0 * (MOST_GPU - f64::from(node.free())) / MOST_GPU).floor() as i64)
     }
 }
@@ -243,7 +245,10 @@ struct FragmentationDescent {
 }
 
 impl FragmentationDescent {
-    /// Score of a change of fragmentation, truncated to an integer: 50 for no change.
+    /// Score of a change of a node's fragmentation from `before`, from 0 to 100: 50 for no change.
+    ///
+    /// The score is truncated to an integer. `cpu` and `gpus` are what would be left free on the
+    /// node.
     fn grade(&self, node: &GpuNode, before: f64, cpu: u32, gpus: &[u32]) -> i64 {
         let gain = before - self.typical.wasted(cpu, gpus, &node.model);
         (100.0 / (1.0 + libm::exp(-gain / 1000.0))) as i64

@@ -1,4 +1,4 @@
-//! Rules and the measure of fragmentation, by hand and against their definitions.
+//! Tests of the GPU rules and of fragmentation, by hand and against the definitions.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Best fit or fastest first, whichever lets more other jobs start now.
+//! Adaptive selector: best fit or fastest first, whichever lets more other waiting jobs start now.
 
 use super::best_fit::tightest;
 use super::fastest_first::fastest;
@@ -34,10 +34,10 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
     |params| Ok(Box::new(Adaptive { lookahead: LookAhead::of(params) })),
 );
 
-/// Compares the two choices by the number of other jobs that could start.
+/// Compares best fit and fastest first by the number of other waiting jobs that could start.
 ///
 /// # Complexity
-/// Two calls of [`LookAhead::beside`] if the two choices differ.
+/// Two calls of [`LookAhead::beside`] if best fit and fastest first choose different sites.
 #[derive(Clone)]
 struct Adaptive {
     lookahead: LookAhead,

@@ -1,4 +1,4 @@
-//! The site on which the job leaves the fewest processors free.
+//! Best-fit selector: the site on which the job leaves the fewest processors free.
 
 use super::{Selector, SelectorEntry};
 use crate::job::Job;
@@ -46,7 +46,9 @@ impl Selector for BestFit {
     }
 }
 
-/// The offer that leaves the fewest processors free, ties by higher speed, then the first.
+/// The site on which the job leaves the fewest processors free.
+///
+/// Ties go to the site of higher speed, then to the first.
 #[must_use]
 pub(super) fn tightest(fits: &[SiteFit]) -> Option<SiteFit> {
     let faster = |a: &SiteFit, b: &SiteFit| b.speed.total_cmp(&a.speed);

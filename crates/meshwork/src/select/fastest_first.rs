@@ -1,4 +1,4 @@
-//! The fastest site on which the job fits.
+//! Fastest-first selector: the fastest site on which the job fits.
 
 use super::{Selector, SelectorEntry};
 use crate::job::Job;
@@ -41,7 +41,7 @@ impl Selector for FastestFirst {
     }
 }
 
-/// The offer with the highest speed; ties go to the first.
+/// The site with the highest speed among `fits`; ties go to the first.
 #[must_use]
 pub(super) fn fastest(fits: &[SiteFit]) -> Option<SiteFit> {
     fits.iter().min_by(|a, b| b.speed.total_cmp(&a.speed)).copied()

@@ -1,4 +1,4 @@
-//! The first site on which the job fits.
+//! First-fit selector: the first site on which the job fits, in the order of the study.
 
 use super::{Selector, SelectorEntry};
 use crate::job::Job;

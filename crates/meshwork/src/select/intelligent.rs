@@ -1,4 +1,4 @@
-//! Best fit or fastest first, whichever lets jobs consume more computing capacity, by speed.
+//! Intelligent selector: compares best fit and fastest first by the computing capacity used.
 
 use super::best_fit::tightest;
 use super::fastest_first::fastest;
@@ -38,11 +38,12 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
     |params| Ok(Box::new(Intelligent { lookahead: LookAhead::of(params) })),
 );
 
-/// Compares the two choices by capacity. The job to start is the paper's FJ, the other waiting jobs
-/// are the rest of its queue.
+/// Compares the sites of best fit and of fastest first by the computing capacity used.
+///
+/// The job to start is the paper's FJ; the other waiting jobs are the rest of the paper's queue.
 ///
 /// # Complexity
-/// Two calls of [`LookAhead::beside`] if the two choices differ and some job waited before; else
+/// Two calls of [`LookAhead::beside`] if the sites differ and some job waited before this one; else
 /// one evaluation of each site.
 #[derive(Clone)]
 struct Intelligent {
@@ -73,19 +74,19 @@ impl Selector for Intelligent {
     }
 }
 
-/// The two sides of situation (b).
+/// Both choices of a site, compared by the paper's equations 3 to 5.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Weighed {
-    /// Equation 3: the capacity consumed if the job goes to the fastest site.
+    /// Equation 3: capacity consumed if the job goes to the fastest site.
     fast: f64,
-    /// Equation 4: the capacity consumed if it goes to the site of best fit.
+    /// Equation 4: capacity consumed if the job goes to the site of best fit.
     tight: f64,
-    /// Equation 5.
+    /// Equation 5: the ratio of `fast` to `tight`, times the ratio of the speeds of the two sites.
     score: f64,
 }
 
 impl Intelligent {
-    /// Scores of both choices, by equations 2 to 5. In both sums best fit places the other jobs.
+    /// Compares best fit and fastest first by equations 2 to 5; best fit places the other jobs.
     fn weigh(
         &self,
         job: &Job,
@@ -107,7 +108,8 @@ mod tests {
     use super::*;
     use crate::select::tests::{ABC, Sites, job};
 
-    /// The head requests 5 processors; best fit sends it to C, fastest first to B.
+    /// Compares the choices for a job of 5 processors, which best fit sends to C, fastest first to
+    /// B.
     fn weighed(lookahead: LookAhead, others: &[u32]) -> Weighed {
         let mut sites = Sites::new(&ABC, others, false);
         let head = job(5);
@@ -143,8 +145,8 @@ mod tests {
         // keeps 6 where B would keep 7.
         let skip = weighed(LookAhead::Skip, &[16, 6, 4]);
         assert_eq!((skip.fast, skip.tight), (10.0 + 9.0 + 4.0, 49.5));
-        // Each alone: beside the head on B the jobs of 6 and 4 both go to C (9 and 6); beside the
-        // head on C the job of 16 goes to B, and the jobs of 6 and 4 to A.
+        // With independent jobs: if the head is on B, the jobs of 6 and 4 both go to C (9 and 6);
+        // if the head is on C, the job of 16 goes to B, and the jobs of 6 and 4 to A.
         let alone = weighed(LookAhead::Independent, &[16, 6, 4]);
         assert_eq!((alone.fast, alone.tight), (10.0 + 9.0 + 6.0, 7.5 + 32.0 + 6.0 + 4.0));
     }
@@ -158,7 +160,8 @@ mod tests {
         assert_eq!((skip.fast, skip.tight), (19.0, 45.5));
         assert!((skip.score - 0.557).abs() < 5e-4);
         assert_eq!(picked(&[16, 6], false), 2);
-        // One job of 4: to C beside the head on B (1.5 × 4 = 6), to A beside the head on C.
+        // One other job of 4: it goes to C if the head is on B (1.5 × 4 = 6), to A if the head is
+        // on C.
         let four = weighed(LookAhead::Stop, &[4]);
         assert_eq!((four.fast, four.tight), (16.0, 11.5));
         assert!((four.score - 1.855).abs() < 5e-4);

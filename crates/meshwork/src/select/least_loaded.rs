@@ -1,4 +1,4 @@
-//! The site with the smallest share of its processors held.
+//! Least-loaded selector: the site with the smallest fraction of its processors held.
 
 use super::{Selector, SelectorEntry};
 use crate::job::Job;
@@ -41,9 +41,11 @@ impl Selector for LeastLoaded {
     }
 }
 
-/// The offer with the largest share of free processors, ties by higher speed, then the first.
+/// The site with the largest fraction of free processors.
+///
+/// Ties go to the site of higher speed, then to the first.
 fn idlest(fits: &[SiteFit]) -> Option<SiteFit> {
-    // The shares a.free / a.nodes and b.free / b.nodes, compared without a division.
+    // The fractions a.free / a.nodes and b.free / b.nodes, compared without a division.
     let share = |a: &SiteFit, b: &SiteFit| u64::from(a.free) * u64::from(b.nodes);
     let idler = |a: &SiteFit, b: &SiteFit| share(b, a).cmp(&share(a, b));
     let faster = |a: &SiteFit, b: &SiteFit| b.speed.total_cmp(&a.speed);

@@ -1,18 +1,18 @@
-//! Jobs that could start next: the estimate with which `adaptive` and `intelligent` compare sites.
+//! Look-ahead of the selectors `adaptive` and `intelligent`: other jobs that could start next.
 
 use super::best_fit::tightest;
 use crate::job::Job;
 use crate::offer::{Offers, SiteFit};
 use crate::registry::{DefaultValue, Param, Params, Words};
 
-/// How far along the queue the estimate looks.
+/// How far along the queue of waiting jobs a selector looks ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LookAhead {
-    /// Up to the first job that fits nowhere: under first come, first served none behind it starts.
+    /// Look ahead up to the first job that fits nowhere, since FCFS starts none behind it.
     Stop,
-    /// To the end of the queue, past jobs that fit nowhere.
+    /// Look ahead to the end of the queue, past jobs that fit nowhere.
     Skip,
-    /// To the end of the queue, each job as if it alone came next.
+    /// Look ahead to the end of the queue, and try each job as if no other in the queue started.
     Independent,
 }
 
@@ -22,7 +22,7 @@ static LOOK_AHEADS: Words<LookAhead, 3> = Words::new([
     ("independent", LookAhead::Independent),
 ]);
 
-/// The parameter `lookahead`.
+/// The parameter `lookahead`: how far along the queue a selector looks.
 pub(super) const LOOKAHEAD: Param = Param {
     name: "lookahead",
     kind: LOOK_AHEADS.kind(),
@@ -37,11 +37,12 @@ impl LookAhead {
     }
 
     /// The other waiting jobs that could start next if `job` were started with the offer `fit`.
-    /// They are tried in order of arrival, each placed by best fit.
+    ///
+    /// The other jobs are tried in order of arrival, each placed by best fit.
     ///
     /// # Complexity
     /// One evaluation of each site for each job that is tried: at most **O(q)** for *q* waiting
-    /// jobs, and with `Stop` no further than the first that cannot start.
+    /// jobs. With `Stop`, no job behind the first that cannot start is tried.
     pub(super) fn beside(self, offers: &mut Offers<'_>, job: &Job, fit: &SiteFit) -> Beside {
         let queue = offers.queue();
         let mut ahead = offers.ahead();
@@ -69,11 +70,11 @@ impl LookAhead {
     }
 }
 
-/// The jobs that could start next beside a job.
+/// Other waiting jobs that could start once a job has started.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Beside {
-    /// Number of such jobs.
+    /// Number of the other jobs that could start.
     pub jobs: u64,
-    /// The computing capacity that they consume: processors times their speed, summed.
+    /// Computing capacity of the other jobs: the sum of their processors times the site's speed.
     pub capacity: f64,
 }

@@ -1,4 +1,4 @@
-//! Selectors: strategies that choose the site of a job.
+//! Selectors: strategies that choose the site on which a job starts.
 
 pub mod adaptive;
 pub mod best_fit;
@@ -14,14 +14,15 @@ use crate::offer::{Offers, Proposal};
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::rng::Stream;
 
-/// A strategy that chooses the site of a job.
+/// Strategy that chooses the site on which a job starts.
 pub trait Selector: Send {
-    /// Returns a proposal of one of the sites, or `None` if the job must wait. Called at each
-    /// attempt to start a job, whichever job the scheduler has picked. It leaves the sites
-    /// unchanged; `rng` is its own stream of random numbers.
+    /// Proposes one of the sites for `job`; `None` if the job must wait.
+    ///
+    /// Called at each attempt to start a job that the scheduler has picked. Leaves the sites
+    /// unchanged; `rng` is the selector's own stream of random numbers.
     fn select(&mut self, job: &Job, offers: &mut Offers<'_>, rng: &mut Stream) -> Option<Proposal>;
 
-    /// An independent copy, for look-ahead.
+    /// Returns an independent copy of the selector, for look-ahead.
     fn fork(&self) -> Box<dyn Selector>;
 }
 
@@ -29,14 +30,14 @@ pub trait Selector: Send {
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct SelectorEntry {
-    /// Name, definition and parameters.
+    /// Name, definition and parameters of the selector.
     pub about: About,
-    /// Builds the strategy.
+    /// Builds the selector from its parameters.
     pub build: fn(&Params) -> Result<Box<dyn Selector>, Problem>,
 }
 
 impl SelectorEntry {
-    /// Creates an entry.
+    /// Creates the registry entry of a selector.
     #[must_use]
     pub const fn new(
         about: About,
@@ -45,7 +46,7 @@ impl SelectorEntry {
         SelectorEntry { about, build }
     }
 
-    /// Replaces the description.
+    /// Replaces the description of the selector.
     #[must_use]
     pub const fn described(mut self, about: About) -> SelectorEntry {
         self.about = about;
@@ -70,7 +71,7 @@ pub static SELECTORS: &[&SelectorEntry] = &[
     &random::ENTRY,
 ];
 
-/// Selectors as a family of names.
+/// The family of selectors, by name.
 pub static FAMILY: Family =
     Family { kind: "selector", key: "name", entries: || abouts(SELECTORS), common: &[] };
 
@@ -86,7 +87,7 @@ mod tests {
     use crate::sizing::{QueueCounts, SIZINGS, Sizing};
     use crate::topology::Topology;
 
-    /// Flat sites with these numbers of free processors and speeds, and the other jobs of a queue.
+    /// Flat sites with given free processors and speeds, and the other waiting jobs of a queue.
     pub(super) struct Sites {
         sites: Vec<ManagedSite>,
         sizing: Box<dyn Sizing>,
@@ -147,7 +148,7 @@ mod tests {
         }
     }
 
-    /// The site that a selector picks, written as in a study.
+    /// Index of the site that a selector, written as in a study, picks for a job of `nodes` nodes.
     fn picked(selector: &str, sites: &mut Sites, nodes: u32) -> Option<usize> {
         let value: toml::Table = format!("selector = {selector}").parse().unwrap();
         let params = FAMILY.resolve("selector", &value["selector"]).unwrap();
@@ -157,7 +158,7 @@ mod tests {
         selector.select(&job, &mut sites.offers(&job), &mut rng).map(|proposal| proposal.site)
     }
 
-    /// Sites A, B and C, with speed and free processors, as in the worked example of `intelligent`.
+    /// Speed and free processors of the sites A, B and C of the worked example of `intelligent`.
     pub(super) const ABC: [(f64, u32); 3] = [(1.0, 10), (2.0, 16), (1.5, 6)];
 
     #[test]
@@ -191,16 +192,17 @@ mod tests {
 
     #[test]
     fn adaptive_counts_the_jobs_that_start_next() {
-        // On B the head leaves 11, and 16 fit nowhere; on C both others start.
+        // With the head on B, 11 are left there, and the job of 16 fits nowhere; with it on C, both
+        // others start.
         let mut abc = Sites::new(&ABC, &[16, 6], false);
         assert_eq!(picked("'adaptive'", &mut abc, 5), Some(2));
-        // Past the job of 16, the job of 6 starts on C beside the head on B: one against two.
+        // Past the job of 16, the job of 6 starts on C if the head is on B: one job against two.
         assert_eq!(picked("{ name = 'adaptive', lookahead = 'skip' }", &mut abc, 5), Some(2));
-        // One starts beside either choice: a tie, so the fastest.
+        // The other job starts for either choice: a tie, so the fastest site.
         let mut abc = Sites::new(&ABC, &[4], false);
         assert_eq!(picked("'adaptive'", &mut abc, 5), Some(1));
-        // One job of 11 fills B beside the head, wherever the head is; each alone, all three start
-        // beside the head on C, and only two beside the head on B.
+        // One job of 11 fills B, wherever the head is. Independently, all three other jobs start if
+        // the head is on C, and only two if the head is on B.
         let mut abc = Sites::new(&ABC, &[11, 11, 16], false);
         for (lookahead, site) in [("stop", 1), ("skip", 1), ("independent", 2)] {
             let selector = format!("{{ name = 'adaptive', lookahead = '{lookahead}' }}");

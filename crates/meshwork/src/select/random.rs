@@ -1,4 +1,4 @@
-//! A random site on which the job fits.
+//! Random selector: any site on which the job fits, all equally likely.
 
 use super::{Selector, SelectorEntry};
 use crate::job::Job;

@@ -1,4 +1,4 @@
-//! Average limit allocation: the limit is an equal share of the machine.
+//! Average limit allocation: jobs are folded down to an average that follows the load.
 
 use std::collections::VecDeque;
 
@@ -44,10 +44,10 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     },
 );
 
-/// Number of recent requests in the average.
+/// Number of recent requests whose sizes are averaged.
 const REMEMBERED: usize = 100;
 
-/// A limit that follows the load.
+/// Limit on the size of jobs that follows the load.
 #[derive(Clone)]
 struct AverageLimit {
     average: Average,
@@ -69,11 +69,11 @@ static AVERAGES: Words<Average, 3> = Words::new([
 ]);
 
 impl AverageLimit {
-    /// The limit as a dimension.
+    /// The limit as an exponent: a job gets at most 2 to the power of the result processors.
     fn limit(&self, demand: &Demand<'_>) -> u32 {
         let counts = demand.counts;
-        // A job alone has no limit: the rounded share would be smaller than a machine whose size is
-        // not a power of two.
+        // A single job has no limit: on a machine whose size is not a power of two, the share
+        // rounded down to one would be smaller than the machine.
         let share = |jobs: u64| match jobs {
             0 | 1 => u32::MAX,
             _ => (u64::from(demand.nodes) / jobs).checked_ilog2().unwrap_or(0),

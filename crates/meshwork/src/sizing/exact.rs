@@ -17,7 +17,7 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     |_, _| Ok(exact()),
 );
 
-/// The rule itself, which is independent of the machine.
+/// The sizing `exact`, which is independent of the machine.
 pub(super) fn exact() -> Box<dyn Sizing> {
     Box::new(Exact)
 }

@@ -1,4 +1,4 @@
-//! Folding: the reduction of a job's size, and the resulting slowdown.
+//! Folding: running a job on half of its processors, possibly repeatedly, and the slowdown.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -10,14 +10,14 @@ use crate::registry::{DefaultValue, Param, Params, Words};
 /// Slowdown of a job that runs on fewer processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stretch {
-    /// Twice as long for each halving, even if half of an odd side is rounded up.
+    /// Twice the run time for each halving, even if half of an odd side is rounded up.
     Folds,
-    /// Run time grows with the ratio of the processors.
+    /// Run time in proportion to the ratio of requested to given processors.
     Ratio,
 }
 
 impl Stretch {
-    /// The parameter `stretch` of a sizing's entry.
+    /// The parameter `stretch` of sizings that fold jobs.
     pub const PARAM: Param = Param {
         name: "stretch",
         kind: STRETCHES.kind(),
@@ -26,7 +26,7 @@ impl Stretch {
                side is rounded up, or by the ratio of the processors",
     };
 
-    /// Reads the parameter.
+    /// Reads the parameter `stretch`.
     #[must_use]
     pub fn read(params: &Params) -> Stretch {
         params.meaning(Stretch::PARAM.name, &STRETCHES)
@@ -36,10 +36,12 @@ impl Stretch {
 static STRETCHES: Words<Stretch, 2> =
     Words::new([("folds", Stretch::Folds), ("ratio", Stretch::Ratio)]);
 
-/// A size folded once, by the rule of the allocator's family; `None` for one processor.
+/// Folds a size once, by the rule of the request's form; `None` for a single processor or for
+/// pieces.
 ///
-/// A subcube loses a dimension; a square halves its side and takes four times as long; a block
-/// halves its longest side, the first of equal ones; a count is halved. Halves are rounded up.
+/// A subcube loses a dimension; a square halves its side, and the job takes four times as long; a
+/// block halves its longest side, the first of equal ones; a count is halved. Halves are rounded
+/// up.
 ///
 /// From Chang & Mohapatra, An adaptive job allocation method for multicomputer systems, section 3.
 ///
@@ -67,7 +69,7 @@ pub fn folded(size: &Size, asks: Asks, stretch: Stretch) -> Option<Size> {
             nodes: constraints.nodes.div_ceil(2),
             ..(**constraints).clone()
         }),
-        // Half of a gang is another program.
+        // Half of a job of several pieces would be another program.
         Request::Pieces(_) => return None,
         Request::Block(sides) if asks == Asks::Square => {
             Request::Block(sides.iter().map(|side| side / 2).collect())
@@ -87,12 +89,12 @@ pub fn folded(size: &Size, asks: Asks, stretch: Stretch) -> Option<Size> {
     Some(Size { request, stretch: size.stretch * slower })
 }
 
-/// The whole requested size, without slowdown.
+/// The whole requested size of a job, without slowdown.
 pub(super) fn whole(demand: &Demand<'_>) -> Size {
     Size { request: demand.request.clone(), stretch: 1.0 }
 }
 
-/// The whole size and each size that at most `most` folds give, largest first.
+/// The whole requested size and each size that at most `most` folds give, largest first.
 pub(super) fn all_folds(demand: &Demand<'_>, most: u64, stretch: Stretch) -> SmallVec<[Size; 1]> {
     let mut sizes: SmallVec<[Size; 1]> = smallvec![whole(demand)];
     while (sizes.len() as u64) <= most
@@ -103,7 +105,7 @@ pub(super) fn all_folds(demand: &Demand<'_>, most: u64, stretch: Stretch) -> Sma
     sizes
 }
 
-/// The whole size, folded until it has at most 2 to the power of `dimension` processors.
+/// The requested size, folded until it has at most 2 to the power of `dimension` processors.
 pub(super) fn within(demand: &Demand<'_>, dimension: u32, stretch: Stretch) -> Size {
     let mut size = whole(demand);
     while size.request.size_class() > dimension

@@ -1,4 +1,4 @@
-//! Greedy limit allocation: a job takes what is free, down to one processor.
+//! Greedy limit allocation: a job is folded until it fits, down to one processor.
 
 use smallvec::SmallVec;
 
@@ -30,7 +30,7 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     |params, _| Ok(Box::new(GreedyLimit { stretch: Stretch::read(params) })),
 );
 
-/// The rule of `rsr` without a bound on the folds.
+/// Greedy limit allocation: like the sizing `rsr`, without a bound on the number of folds.
 #[derive(Clone, Copy)]
 struct GreedyLimit {
     stretch: Stretch,

@@ -46,7 +46,7 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     },
 );
 
-/// One size for each job: its own or the limit, whichever is smaller.
+/// Limit allocation: one size for each job, its own or the limit, whichever is smaller.
 #[derive(Clone, Copy)]
 struct Limit {
     dimension: u32,

@@ -1,4 +1,4 @@
-//! Sizing: alternative sizes of a job that cannot have the requested processors.
+//! Sizings: strategies that decide on how many processors a job may start.
 
 pub mod average_limit;
 pub mod exact;
@@ -14,56 +14,57 @@ use crate::job::Request;
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::topology::Topology;
 
-/// A job's request to the allocator of one site, with the inputs that may decide its size.
+/// A job's request to the allocator of one site, with what else may decide the job's size.
 #[derive(Clone, Copy, Debug)]
 pub struct Demand<'a> {
-    /// The request, in the form `asks`.
+    /// The job's request, in the form `asks`.
     pub request: &'a Request,
-    /// The form that the site's allocator requires.
+    /// The form of request that the site's allocator requires.
     pub asks: Asks,
-    /// Processors of the site.
+    /// Number of processors of the site.
     pub nodes: u32,
     /// Current numbers of running and waiting jobs.
     pub counts: QueueCounts,
 }
 
-/// Queue counts of a machine. Look-ahead keeps the current numbers.
+/// Numbers of running and waiting jobs of a machine; look-ahead keeps the present numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounts {
-    /// Running jobs.
+    /// Number of running jobs.
     pub running: u64,
-    /// Waiting jobs, including the one in question.
+    /// Number of waiting jobs, including the job to be sized.
     pub waiting: u64,
 }
 
-/// One size in which a job may be started.
+/// Size in which a job may be started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Size {
-    /// The request to the allocator, in the form of the [`Demand`].
+    /// Request to the allocator, in the form that the [`Demand`] names.
     pub request: Request,
-    /// Slowdown: factor on the job's run time.
+    /// Slowdown: factor on the job's run time, 1 for the requested size.
     pub stretch: f64,
 }
 
-/// A strategy that decides the sizes in which a job may be started.
+/// Strategy that decides the sizes in which a job may be started.
 pub trait Sizing: Send {
-    /// The sizes to try, in this order, within one attempt to start the job.
+    /// Returns the sizes to try, in this order, within one attempt to start the job.
     fn sizes(&self, demand: &Demand<'_>) -> SmallVec<[Size; 1]>;
 
-    /// The fewest processors with which a job of this request could ever be started. The bound
-    /// holds for any number of other jobs, and spares unsatisfiable requests. Called once for each
-    /// job.
+    /// Returns the fewest processors with which a job of this request could ever be started.
+    ///
+    /// The bound holds for any number of other jobs, and saves requests that cannot be satisfied.
+    /// Called once for each job.
     fn fewest(&self, demand: &Demand<'_>) -> u64;
 
-    /// Whether every job gets its request: its one size is the request, without slowdown.
+    /// Whether every job can only start with the size that it requested, without slowdown.
     fn is_fixed(&self) -> bool {
         false
     }
 
-    /// Records that a job has joined the queue.
+    /// Records that a job with the given request has joined the queue.
     fn arrived(&mut self, _request: &Request) {}
 
-    /// An independent copy, for look-ahead.
+    /// Returns an independent copy of the sizing, for look-ahead.
     fn fork(&self) -> Box<dyn Sizing>;
 }
 
@@ -71,14 +72,14 @@ pub trait Sizing: Send {
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct SizingEntry {
-    /// Name, definition and parameters.
+    /// Name, definition and parameters of the sizing.
     pub about: About,
-    /// Builds the strategy for a machine of these sites.
+    /// Builds the sizing for a machine with the given sites.
     pub build: fn(&Params, &[Topology]) -> Result<Box<dyn Sizing>, Problem>,
 }
 
 impl SizingEntry {
-    /// Creates an entry.
+    /// Creates the registry entry of a sizing.
     #[must_use]
     pub const fn new(
         about: About,
@@ -87,7 +88,7 @@ impl SizingEntry {
         SizingEntry { about, build }
     }
 
-    /// Replaces the description.
+    /// Replaces the description of the sizing.
     #[must_use]
     pub const fn described(mut self, about: About) -> SizingEntry {
         self.about = about;
@@ -105,11 +106,11 @@ impl Named for SizingEntry {
 pub static SIZINGS: &[&SizingEntry] =
     &[&exact::ENTRY, &rsr::ENTRY, &limit::ENTRY, &greedy_limit::ENTRY, &average_limit::ENTRY];
 
-/// The default sizing: every job gets its request or waits.
+/// The default sizing: every job gets the size that it requested or waits.
 pub(crate) fn as_asked() -> Box<dyn Sizing> {
     exact::exact()
 }
 
-/// Sizings as a family of names.
+/// The family of sizings, by name.
 pub static FAMILY: Family =
     Family { kind: "sizing", key: "name", entries: || abouts(SIZINGS), common: &[] };

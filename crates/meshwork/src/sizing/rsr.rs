@@ -39,8 +39,9 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     },
 );
 
-/// Restricted size reduction: the whole size first, then folded once, and so on. Each attempt
-/// begins with the whole size again.
+/// Restricted size reduction: tries the requested size, then the size folded once, and so on.
+///
+/// Each attempt to start a job begins with the requested size again.
 #[derive(Clone, Copy)]
 struct Rsr {
     folds: u64,
