@@ -1,36 +1,38 @@
-//! Checkpoints: the interval between them, and the work saved when a job is interrupted.
+//! Checkpoints of jobs: the interval between them, and the work saved at an interruption.
 
-/// The interval between checkpoints.
+/// Interval between two checkpoints of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Every {
-    /// A fixed amount of work.
+    /// Fixed amount of work.
     Work(f64),
-    /// Daly's optimum for the mean time between failures of the nodes that the job requests. That
-    /// is the mean of a unit, divided by the number of units of those nodes.
+    /// Daly's optimum for the mean time between failures of the nodes that the job requests.
+    ///
+    /// That time is `mtbf`, the mean for one failure unit, divided by the number of units of these
+    /// nodes.
     Daly { mtbf: f64, units_per_node: f64 },
 }
 
-/// Checkpoints of every job.
+/// Rule by which every job writes checkpoints.
 ///
-/// A checkpoint is written after every interval of work, except at the end; its cost is work too.
-/// So a job with checkpoints takes longer, and planners see the longer job.
+/// A checkpoint is written after every interval of work, except at the end; its cost counts as
+/// work. So a job with checkpoints takes longer, and planners see the longer job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checkpoint {
     pub(super) every: Every,
     pub(super) cost: f64,
 }
 
-/// The outcome of an interrupted run, in units of work.
+/// Work and checkpoints that count after an interruption, in units of work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Saved {
-    /// Work of this run that the last checkpoint holds.
+    /// Work of the interrupted run that the last checkpoint holds.
     pub(crate) work: f64,
-    /// Cost of the checkpoints up to that one.
+    /// Cost of the checkpoints up to the last one.
     pub(crate) overhead: f64,
 }
 
 impl Checkpoint {
-    /// The work between two checkpoints of a job with this number of nodes.
+    /// Work between two checkpoints of a job on `nodes` nodes.
     fn interval(&self, nodes: u64) -> f64 {
         match self.every {
             Every::Work(work) => work,
@@ -41,13 +43,13 @@ impl Checkpoint {
         }
     }
 
-    /// Total cost of the checkpoints of this amount of work.
+    /// Total cost of the checkpoints during `work` units of work.
     pub(crate) fn overhead(&self, work: f64, nodes: u64) -> f64 {
         let written = (libm::ceil(work / self.interval(nodes)) - 1.0).max(0.0);
         if written > 0.0 { written * self.cost } else { 0.0 }
     }
 
-    /// The work saved of a run of `work`, interrupted after `done` units of work and checkpoints.
+    /// Work saved of a run of `work`, if interrupted after `done` units of work and checkpoints.
     pub(crate) fn saved(&self, work: f64, done: f64, nodes: u64) -> Saved {
         let interval = self.interval(nodes);
         if !interval.is_finite() {
@@ -59,7 +61,9 @@ impl Checkpoint {
     }
 }
 
-/// Daly's higher-order estimate of the optimal work between checkpoints of this cost.
+/// Daly's higher-order estimate of the optimal work between two checkpoints.
+///
+/// `cost` is the cost of a checkpoint, `mtbf` the mean time between failures, in equal units.
 ///
 /// ```
 /// use meshwork::failures::daly;
@@ -93,7 +97,7 @@ mod tests {
         // Interrupted in the second checkpoint, and just after it.
         assert_eq!(each.saved(35.0, 23.0, 1), Saved { work: 10.0, overhead: 2.0 });
         assert_eq!(each.saved(35.0, 24.0, 1), Saved { work: 20.0, overhead: 4.0 });
-        // The third is the last, however long it then runs.
+        // The third checkpoint is the last, however long the job then runs.
         assert_eq!(each.saved(40.0, 47.9, 1), Saved { work: 30.0, overhead: 6.0 });
     }
 
@@ -114,8 +118,10 @@ mod tests {
         assert_eq!(nothing.map(f64::to_bits), [0, 0]);
     }
 
-    /// The optimum minimises the expected time of the exact model, to within the order of the
-    /// estimate. That time is M exp(R/M) (exp((τ + δ)/M) − 1) / τ for each unit of work.
+    /// Compares Daly's optimum with the minimum of the exact model's expected time.
+    ///
+    /// Both agree to within the order of the estimate. The expected time for each unit of work is M
+    /// exp(R/M) (exp((τ + δ)/M) − 1) / τ.
     #[test]
     fn the_optimum_is_where_least_is_wasted() {
         for (cost, mtbf) in [(0.1, 100.0), (1.0, 100.0), (5.0, 100.0), (20.0, 100.0)] {

@@ -7,8 +7,9 @@ use crate::rng::Stream;
 use crate::workload::distribution::functions::standard_normal;
 use crate::workload::distribution::{RUNTIMES, Runtime};
 
-/// Distributions of the time up to a failure, and of repairs, as a family of names. These are the
-/// distributions of run times, a log-normal one, and never.
+/// The family of distributions of times between failures and of repair times, by name.
+///
+/// These are the distributions of run times, a log-normal one, and `inf`, which never ends.
 pub static DURATIONS: Family = Family {
     kind: "distribution of durations",
     key: "name",
@@ -52,8 +53,10 @@ static NEVER: About = About::new("inf", "never: what waits for it waits for ever
     .complexity("Nothing is drawn.")
     .source("the limit of all the others");
 
-/// Expands a number to the table of an exponential distribution with that mean. Values that are
-/// neither a number nor the text of a number are returned unchanged.
+/// Expands a number to the table of an exponential distribution with this mean.
+///
+/// An infinite number becomes the distribution that never ends. Values that are neither a number
+/// nor the text of a number are returned unchanged.
 pub(super) fn spelled_out(given: &Value) -> Value {
     let number = match given {
         Value::Float(number) => *number,
@@ -73,7 +76,7 @@ pub(super) fn spelled_out(given: &Value) -> Value {
     Value::Table(table)
 }
 
-/// A distribution of durations, ready to draw from.
+/// Distribution of durations, ready to draw from.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Duration {
     Runtime(Runtime),
@@ -82,7 +85,7 @@ pub(super) enum Duration {
 }
 
 impl Duration {
-    /// The distribution with these parameters.
+    /// Creates the distribution that the parameters describe.
     pub(super) fn new(params: &Params) -> Result<Duration, Problem> {
         if params.name() == NEVER.name {
             return Ok(Duration::Never);
@@ -105,7 +108,7 @@ impl Duration {
         ))
     }
 
-    /// The exact mean.
+    /// The exact mean of the distribution.
     pub(super) fn mean(&self) -> f64 {
         match self {
             Duration::Runtime(runtime) => runtime.mean(),
@@ -114,7 +117,7 @@ impl Duration {
         }
     }
 
-    /// Draws one duration, of at most [`LARGEST`] if it ends at all.
+    /// Draws one duration, of at most [`LARGEST`], or infinity from [`Duration::Never`].
     pub(super) fn draw(&self, stream: &mut Stream) -> f64 {
         match self {
             Duration::Runtime(runtime) => runtime.draw(stream),

@@ -1,17 +1,17 @@
-//! The keys of `failures`, as data.
+//! The keys of the table `failures` of a scenario, as data.
 
 use super::durations::DURATIONS;
 use super::units::SCOPES;
 use crate::registry::{DefaultValue, Kind, Param, Range, Words};
 
-/// Requeue policy of interrupted jobs: whether a job goes to the end of the queue.
+/// Values of `on_failure`; `true` if an interrupted job goes to the end of the queue.
 pub(super) static ON_FAILURE: Words<bool, 2> =
     Words::new([("requeue_front", false), ("restart", true)]);
 
-/// The alternative to a number for the checkpoint interval.
+/// Value of the checkpoint interval for Daly's optimum instead of a number.
 pub(super) const DALY: &str = "daly";
 
-/// The keys of the table `failures`.
+/// The keys of the table `failures` of a scenario.
 pub static PARAMS: &[Param] = &[
     Param {
         name: "mtbf",
@@ -81,7 +81,7 @@ pub static PARAMS: &[Param] = &[
     },
 ];
 
-/// The keys of `failures.checkpoint`.
+/// The keys of the table `failures.checkpoint`.
 pub static CHECKPOINT: &[Param] = &[
     Param {
         name: "every",
@@ -104,7 +104,7 @@ const NODES: Param = Param {
     help: "which nodes: all, numbers such as 0-3,7, or blocks such as 0,0:2x4",
 };
 
-/// The keys of a window in `failures.maintenance`.
+/// The keys of an entry of `failures.maintenance`, a window of planned maintenance.
 pub static MAINTENANCE: &[Param] = &[
     Param {
         name: "from",

@@ -1,4 +1,4 @@
-//! Failures: outages of nodes, their repair, and the handling of interrupted jobs.
+//! Failures: outages of nodes, their repair, and what becomes of interrupted jobs.
 
 mod checkpoint;
 mod durations;
@@ -29,10 +29,10 @@ use crate::rng::Stream;
 use crate::topology::Topology;
 use crate::workload::{Inputs, WorkloadError};
 
-/// The name of the random stream of failures and repairs.
+/// Name of the random stream of failures and repairs.
 pub const STREAM: &str = "failures";
 
-/// The failure model of a machine: the table `failures` of a scenario, read and checked.
+/// Failure model of a machine: the table `failures` of a scenario, read and checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Failures {
     mtbf: Option<Duration>,
@@ -44,15 +44,17 @@ pub(crate) struct Failures {
     checkpoint: Option<Checkpoint>,
 }
 
-/// The outages of one run: part of a [`Setup`](crate::engine::Setup).
+/// Outages of one run, with the treatment of interrupted jobs.
+///
+/// Part of a [`Setup`](crate::engine::Setup).
 pub struct Outages {
     pub(crate) timeline: Timeline,
-    /// Whether an interrupted job goes to the end of the queue.
+    /// Whether an interrupted job goes to the end of the queue, rather than to its former place.
     pub(crate) to_the_end: bool,
     pub(crate) checkpoint: Option<Checkpoint>,
 }
 
-/// Expands numbers that stand for distributions, so that the table can be read.
+/// Replaces numbers that stand for distributions in the table `failures` by the tables they mean.
 pub(crate) fn spell_out(scenario: &mut Table) {
     let Some(Value::Table(failures)) = scenario.get_mut("failures") else { return };
     for key in ["mtbf", "repair"] {
@@ -63,10 +65,10 @@ pub(crate) fn spell_out(scenario: &mut Table) {
 }
 
 impl Failures {
-    /// Reads the table `failures`, for a machine of these sites.
+    /// Reads the table `failures`, for a machine with the given sites.
     ///
     /// # Errors
-    /// The first problem, in one sentence. A trace is not opened.
+    /// The first problem, in one sentence. The file of a trace is not opened.
     pub(crate) fn read(params: &Params, topologies: &[Topology]) -> Result<Failures, Problem> {
         let of = |key| {
             params.get_component(key, &DURATIONS).map(|given| Duration::new(&given)).transpose()
@@ -159,15 +161,15 @@ impl Failures {
         self.checkpoint.is_some()
     }
 
-    /// Path of the trace file, if there is one.
+    /// Path of the trace of outages, if there is one.
     pub(crate) fn trace(&self) -> Option<&str> {
         self.trace.as_ref().map(|(path, _)| path.as_str())
     }
 
-    /// The outages of one run.
+    /// Creates the outages of one run.
     ///
     /// # Errors
-    /// If the trace cannot be read, in one sentence with its path and line.
+    /// If the trace of outages cannot be read; in one sentence with its path and line.
     pub(crate) fn outages(
         &self,
         topologies: &[Topology],
@@ -198,7 +200,7 @@ impl Failures {
     }
 }
 
-/// The entries of a window or a drain, by site.
+/// The planned outages of an entry of `maintenance` or `drain`, one for each site with nodes of it.
 fn fixed(table: &Params, sites: &Sites<'_>, drains: bool) -> Result<Vec<Fixed>, Problem> {
     let (from, until) = (table.number("from"), table.get_number("until"));
     if let Some(until) = until.filter(|&until| until <= from) {

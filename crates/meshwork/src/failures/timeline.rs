@@ -1,4 +1,4 @@
-//! The outages of one run, as a timeline of events.
+//! Timeline of the outages of one run, as events.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,49 +10,49 @@ use crate::job::Time;
 use crate::rng::Stream;
 use crate::topology::Node;
 
-/// Kind of a step. Within an instant, ends come before begins.
+/// Kind of an outage event. Within an instant, ends of outages come before beginnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum What {
-    /// The nodes are in service again, as far as this outage is concerned.
+    /// The outage ends: its nodes are in service again, unless another outage lasts.
     End,
-    /// A repair takes longer than expected.
+    /// The repair takes longer than expected.
     Overdue,
-    /// The nodes go out of service.
+    /// The outage begins: its nodes go out of service.
     Begin,
 }
 
-/// One event of the timeline.
+/// Event of the timeline of outages.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Step {
     pub(crate) what: What,
     pub(crate) site: usize,
     pub(crate) nodes: Vec<Node>,
-    /// The GPU of the only node, if that alone is concerned.
+    /// Index of the GPU that is concerned, on the only node; `None` if whole nodes are concerned.
     pub(crate) gpu: Option<u32>,
-    /// Expected end of the outage; infinite if there is none. Unused at the end.
+    /// Expected end of the outage; infinite if it does not end. Unused if `what` is `End`.
     pub(crate) expected: Time,
-    /// Whether a job on the nodes runs to its end.
+    /// Whether a job on the nodes may run to its end.
     pub(crate) drains: bool,
 }
 
-/// An outage known beforehand: a window, a drain, or an outage of a trace.
+/// Outage known beforehand: a maintenance window, a drain, or an outage of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fixed {
     pub(super) nodes: OfSite,
     pub(super) from: Time,
     pub(super) until: Time,
     pub(super) drains: bool,
-    /// Whether schedulers see it in advance.
+    /// Whether schedulers know the outage in advance.
     pub(super) is_planned: bool,
 }
 
-/// A pending event.
+/// Pending event of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Item {
     at: Time,
     what: What,
     source: Source,
-    /// The actual end of the outage.
+    /// Actual end of the outage.
     end: Time,
 }
 
@@ -62,7 +62,7 @@ enum Source {
     Unit(u32),
 }
 
-/// The random failures.
+/// Random failures: the units that fail, the distributions and the random stream.
 pub(super) struct Chance {
     pub(super) units: Units,
     pub(super) mtbf: Duration,
@@ -70,13 +70,15 @@ pub(super) struct Chance {
     pub(super) stream: Stream,
 }
 
-/// The outages of one run. Each unit is up for a drawn time, and then under repair for another one;
-/// neither depends on the jobs, so that all strategies meet the same outages. Its first up time
-/// begins at the first arrival. A repair is expected to take its mean; each time it has not ended
-/// by then, it is expected to take the mean once more.
+/// Timeline of the outages of one run.
+///
+/// Each failure unit is up for a time that is drawn, and then under repair for another one. Neither
+/// time depends on the jobs, so that all strategies meet the same outages. The first time up begins
+/// at the first arrival. A repair is expected to take its mean; whenever it has not ended by its
+/// expected end, it is expected to take the mean once more.
 ///
 /// # Complexity
-/// **O(log n)** for each step, with *n* units and known outages; memory **O(n)**.
+/// **O(log n)** for each event, with *n* units and known outages; memory **O(n)**.
 #[derive(Default)]
 pub(crate) struct Timeline {
     chance: Option<Chance>,
@@ -89,7 +91,7 @@ impl Timeline {
         Timeline { chance, fixed, heap: BinaryHeap::new() }
     }
 
-    /// Starts the clock of all units.
+    /// Begins the timeline at `now`, the first arrival: all units are up.
     pub(crate) fn begin(&mut self, now: Time) {
         for (index, fixed) in self.fixed.iter().enumerate() {
             // Outages that ended before the first arrival are ignored.
@@ -107,7 +109,7 @@ impl Timeline {
         }
     }
 
-    /// Draws the next failure of a unit that is up now.
+    /// Draws the next failure of a unit that is up from `now` on.
     fn fail(&mut self, now: Time, unit: u32) {
         let Some(Chance { mtbf, stream, .. }) = &mut self.chance else { return };
         let at = now + mtbf.draw(stream);
@@ -119,12 +121,12 @@ impl Timeline {
         }));
     }
 
-    /// The time of the next event.
+    /// Time of the next event; `None` if there is none.
     pub(crate) fn next(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse(item)| item.at)
     }
 
-    /// Takes the next event that is due now.
+    /// Takes the next event that is due by `now`, if any.
     pub(crate) fn step(&mut self, now: Time) -> Option<Step> {
         let Reverse(item) = self.heap.peek().filter(|Reverse(item)| item.at <= now)?;
         let Item { at, what, source, end } = *item;
@@ -170,7 +172,7 @@ impl Timeline {
         }
     }
 
-    /// The outages that schedulers see in advance.
+    /// The outages that schedulers know in advance.
     pub(crate) fn planned(&self) -> impl Iterator<Item = Planned<'_>> {
         self.fixed.iter().filter(|fixed| fixed.is_planned).map(|fixed| Planned {
             site: fixed.nodes.0,
@@ -182,7 +184,7 @@ impl Timeline {
     }
 }
 
-/// An outage that is known from the beginning.
+/// Outage that schedulers know from the beginning.
 pub(crate) struct Planned<'a> {
     pub(crate) site: usize,
     pub(crate) nodes: &'a [Node],

@@ -1,4 +1,4 @@
-//! Outages from a file: event tables of the Failure Trace Archive, and CSV.
+//! Traces of outages: event tables of the Failure Trace Archive, and CSV.
 
 use std::io::{self, BufRead, Read};
 
@@ -6,37 +6,38 @@ use crate::geometry::places::Sites;
 use crate::registry::LARGEST;
 use crate::topology::Node;
 
-/// An interval in which a node was out of service.
+/// Interval in which a node was out of service, from a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Outage {
     pub(super) site: usize,
     pub(super) node: Node,
     pub(super) from: f64,
-    /// The end; infinite if the node never came back.
+    /// End of the outage, in units of the clock; infinite if the node never came back.
     pub(super) until: f64,
     line: u64,
 }
 
-/// How to interpret the numbers of a trace.
+/// Origins of time and of node numbers in a trace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
-    /// The instant of the trace that is the instant 0 of the run, if given.
+    /// Instant of the trace that becomes instant 0 of the run, if given.
     pub(super) start: Option<f64>,
-    /// The number of the first node.
+    /// Number of the first node in the trace.
     pub(super) first_node: u64,
 }
 
-/// Minimum number of columns of an event table of the archive, which are read by position. They
-/// are: event, component, node, platform, node name, type, start and end. A ninth, the reason, may
-/// be missing.
+/// Minimum number of columns of an event table of the Failure Trace Archive.
+///
+/// Columns are read by position: event, component, node, platform, node name, type, start, end and,
+/// if present, the reason.
 const EVENT_COLUMNS: usize = 8;
-/// The type of an event in which a node was not available.
+/// Type of an event during which a node was not available.
 const UNAVAILABLE: &str = "0";
 
-/// The maximum length of a line in bytes.
+/// Maximum length of a line of a trace, in bytes.
 const MAX_LINE: u64 = 1 << 20;
 
-/// The lines of a text; one that is too long is an error.
+/// The lines of a text; a line longer than [`MAX_LINE`] is an error.
 fn lines(mut text: Box<dyn BufRead + Send>) -> impl Iterator<Item = io::Result<String>> {
     std::iter::from_fn(move || {
         let mut line = String::new();
@@ -50,16 +51,18 @@ fn lines(mut text: Box<dyn BufRead + Send>) -> impl Iterator<Item = io::Result<S
     })
 }
 
-/// The outages of a trace, in order of site, node and time. Empty lines and lines that begin with
-/// `#` are skipped. A file with a comma in its first line is CSV, whose first line names the
-/// columns `node`, `down` and `up`, in any order, among others. A node is a number, or coordinates
-/// in quotation marks; without `up` it never comes back. Any other file is an event table of the
-/// Failure Trace Archive, with tabs or blanks between its columns: events of type 0 are outages,
-/// whose end `NULL` means never; others are skipped.
+/// Reads the outages of a trace, in order of site, node and time.
+///
+/// Empty lines and lines that begin with `#` are skipped. A file with a comma in its first line is
+/// CSV. This line names the columns, among them `node`, `down` and `up`, in any order. A node is a
+/// number, or coordinates in quotation marks; if `up` is empty, the node never comes back. Any
+/// other file is an event table of the Failure Trace Archive, with tabs or blanks between its
+/// columns: events of type 0 are outages, and those of other types are skipped. An outage whose end
+/// is `NULL` does not end.
 ///
 /// # Errors
-/// One sentence, with path and line: an unreadable line, an unknown node, an outage that ends
-/// before it begins, or one that overlaps another of its node.
+/// One sentence with path and line: an unreadable line, an unknown node, an outage that ends before
+/// it begins, or one that overlaps another outage of the same node.
 pub(super) fn read(
     path: &str,
     text: Box<dyn BufRead + Send>,
@@ -130,7 +133,7 @@ enum Form {
     Events,
 }
 
-/// The column indices of CSV.
+/// Column indices of a CSV trace.
 struct Columns {
     node: usize,
     down: usize,
@@ -162,7 +165,7 @@ impl Columns {
     }
 }
 
-/// The cells of a line of CSV; quoted cells may contain commas.
+/// Splits a line of CSV into cells; quoted cells may contain commas.
 fn cells(line: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut is_quoted = false;
@@ -195,7 +198,8 @@ fn instant(name: &str, text: &str) -> Result<f64, String> {
     number.ok_or_else(|| format!("`{name}` is `{text}`, but must be a number of at most 1e15"))
 }
 
-/// The outage of a line of an event table; `None` for other events.
+/// Reads the outage of a line of an event table; `None` for a header line or an event of another
+/// type.
 fn event(line: &str, sites: &Sites<'_>, reading: Reading) -> Result<Option<Outage>, String> {
     let columns: Vec<&str> = if line.contains('\t') {
         line.split('\t').map(str::trim).collect()

@@ -1,9 +1,9 @@
-//! Failure units: sets of nodes that fail together, by scope.
+//! Failure units: sets of nodes that fail together.
 
 use crate::registry::{Params, Problem, Words, with_article};
 use crate::topology::{Node, Topology, Wiring};
 
-/// The kind of unit that fails as one.
+/// Kind of failure unit: what fails as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     Node,
@@ -21,7 +21,7 @@ pub(super) static SCOPES: Words<Scope, 5> = Words::new([
     ("gpu", Scope::Gpu),
 ]);
 
-/// The units of all sites, numbered one site after the other.
+/// Failure units of all sites, numbered one site after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Units {
     sites: Vec<OfSite>,
@@ -38,21 +38,21 @@ struct OfSite {
 
 #[derive(Clone, Debug)]
 enum Kind {
-    /// Units of this number of consecutive nodes.
+    /// Units of consecutive nodes, each with this number of nodes.
     Row(u32),
-    /// Blocks with these sides, which tile the grid; `across` counts blocks along each dimension.
+    /// Blocks with equal sides, which tile the grid; `across` counts the blocks in each dimension.
     Blocks { sides: Vec<u32>, across: Vec<u32>, strides: Vec<u32> },
-    /// Links between routers with `each` nodes.
+    /// Links between two routers, each router with `each` nodes.
     Links { ends: Vec<(u32, u32)>, each: u32 },
-    /// GPUs of shared nodes: the number of the first one of each node, and of all.
+    /// GPUs of shared nodes: number of each node's first GPU, and at the end the number of GPUs.
     Gpus(Vec<u32>),
 }
 
 impl Units {
-    /// The units of a scope, which is read from these parameters.
+    /// Creates the failure units of all sites, of the kind that the parameter `scope` names.
     ///
     /// # Errors
-    /// If a site has no such units, or blocks do not tile it.
+    /// If a site has no units of this kind, or blocks do not tile it.
     pub(super) fn new(params: &Params, topologies: &[Topology]) -> Result<Units, Problem> {
         let scope = params.meaning("scope", &SCOPES);
         let block = params.get_integers("block");
@@ -110,18 +110,20 @@ impl Units {
         Ok(Units { sites })
     }
 
-    /// Number of units.
+    /// Number of failure units of all sites.
     pub(super) fn count(&self) -> u32 {
         self.sites.iter().map(|site| site.count).sum()
     }
 
-    /// Mean number of units for each processor: for each core, where jobs share nodes.
+    /// Mean number of failure units per processor, or per core if jobs share nodes.
     pub(super) fn per_processor(&self) -> f64 {
         let processors: f64 = self.sites.iter().map(|site| f64::from(site.processors)).sum();
         f64::from(self.count()) / processors
     }
 
-    /// The site of a unit, and the nodes that go down with it, each once; the GPU, if it is one.
+    /// Index of the site of a failure unit, and the nodes that go down with the unit, each once.
+    ///
+    /// The third value is the index of the GPU on its node, if the unit is a GPU.
     pub(super) fn nodes(&self, unit: u32) -> (usize, Vec<Node>, Option<u32>) {
         let at = self.sites.partition_point(|site| site.first <= unit) - 1;
         let OfSite { first, nodes, kind, .. } = &self.sites[at];
@@ -162,8 +164,10 @@ fn joined(sides: &[u32]) -> String {
     crate::job::sides_text(sides)
 }
 
-/// The blocks of one site. Given by sides on a grid of nodes, by a dimension in a hypercube,
-/// elsewhere by a number of consecutive nodes.
+/// Blocks of one site as failure units.
+///
+/// `sides` has the sides of a block on a grid of nodes, the dimension of a subcube on a hypercube,
+/// or elsewhere a number of consecutive nodes.
 fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
     let grid = topology.grid();
     let has_sides =
@@ -213,8 +217,9 @@ fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
     Ok(Kind::Row(one))
 }
 
-/// The switches with nodes of one site: leaves of a tree, or routers. On grids, each node has its
-/// own router.
+/// Switches of one site that have nodes, as failure units: leaves of a tree, or routers.
+///
+/// On grids, each node has its own router.
 fn switches(topology: &Topology) -> Result<Kind, String> {
     match topology.wires() {
         Some(wires) => Ok(Kind::Row(wires.nodes_each())),
@@ -225,7 +230,7 @@ fn switches(topology: &Topology) -> Result<Kind, String> {
     }
 }
 
-/// The GPUs of one site, whose nodes jobs share.
+/// GPUs of one site as failure units; jobs must share its nodes.
 fn gpus(topology: &Topology) -> Result<Kind, String> {
     let Some(types) = topology.types() else {
         return Err("is \"gpu\", but the nodes of the machine have no types, and so no GPUs that anybody knows of: give \
@@ -242,8 +247,10 @@ fn gpus(topology: &Topology) -> Result<Kind, String> {
     Ok(Kind::Gpus(firsts))
 }
 
-/// The links of one site. All its routers must have nodes, and no packet a choice of paths between
-/// two of them.
+/// Links of one site as failure units.
+///
+/// All routers of the site must have nodes, and packets must have no choice of paths between two
+/// routers.
 fn links(topology: &Topology) -> Result<Kind, String> {
     let has_links =
         !matches!(topology.wiring(), Wiring::Flat | Wiring::FatTree | Wiring::Dragonfly);
@@ -258,7 +265,7 @@ fn links(topology: &Topology) -> Result<Kind, String> {
     for router in 0..wires.routers() {
         for port in 0..wires.ports() {
             let Some(end) = wires.link(router, port) else { continue };
-            // Every link has an opposite one, and fails with it.
+            // Every link has an opposite one, which fails together with it.
             if (router, port) <= (end.router, end.port) {
                 ends.push((router, end.router));
             }
@@ -298,7 +305,7 @@ mod tests {
         assert_eq!(all(&leaves), [[0, 1, 2], [3, 4, 5]]);
         let routers = units("scope = 'switch'", Topology::dragonfly(2, 4, 2).unwrap()).unwrap();
         assert_eq!((routers.count(), routers.nodes(35).1), (36, vec![70, 71]));
-        // Each unit has its nodes once, and together they are all of them.
+        // Each unit has its nodes once, and together the units have all nodes.
         for units in [blocks, cubes, leaves, routers] {
             let mut nodes: Vec<Node> = all(&units).concat();
             nodes.sort_unstable();
@@ -307,7 +314,7 @@ mod tests {
         }
     }
 
-    /// The unit `link` has every pair of neighbours exactly once.
+    /// The links of a machine are all pairs of neighbours, each exactly once.
     #[test]
     fn links_are_the_pairs_of_neighbours() {
         for topology in [

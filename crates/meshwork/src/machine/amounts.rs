@@ -1,4 +1,4 @@
-//! Free amounts of nodes that jobs share.
+//! Free amounts of resources on nodes that jobs share.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use crate::job::WHOLE_SHARE;
 use crate::topology::Node;
 use crate::topology::types::{CORES, MEM, NodeType, NodeTypes, OTHER};
 
-/// Maximum length of the change log; a longer log is dropped, and its readers reread all nodes.
+/// Maximum length of the change log; a longer one is dropped, and its readers reread all nodes.
 const LONGEST_LOG: usize = 1 << 16;
 
-/// Free amounts of all nodes of a site, by cell.
+/// Free amounts of all nodes of a site that jobs share; each amount of a node is one cell.
 ///
 /// No cell is ever below 0 or above its value in an idle node. A trial changes amounts for a query
 /// and then restores them.
@@ -21,13 +21,14 @@ pub struct Amounts {
     /// Free cores and wholly free GPUs of each node, derived from the cells.
     sums: Vec<Sums>,
     free_cores: u64,
-    /// Nodes changed since the log began, in order, and the number of logs before this one.
+    /// Change log: nodes changed since the log began, in order.
     log: Vec<Node>,
+    /// Number of logs before the present one.
     logs: u64,
     trial: Option<Trial>,
     /// Number of trials so far.
     trials: u64,
-    /// Buffer of the last trial, reused by the next one.
+    /// Buffer of the preceding trial, reused by the next one.
     spare: Vec<(Node, u32, u32)>,
 }
 
@@ -39,71 +40,71 @@ struct Sums {
 
 #[derive(Clone, Debug)]
 struct Trial {
-    /// Length of the log when it began.
+    /// Length of the change log when the trial began.
     mark: usize,
-    /// Former values: node, cell and value.
+    /// Values before the trial: node, index of the cell among all cells, and value.
     former: Vec<(Node, u32, u32)>,
 }
 
-/// The free amounts of one node.
+/// Free amounts of one node.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeAmounts<'a> {
     /// Number of the node.
     pub node: Node,
-    /// Its type.
+    /// Type of the node.
     pub kind: &'a NodeType,
     /// Free amounts by cell, as in [`NodeType::idle`].
     pub cells: &'a [u32],
-    /// Free cores.
+    /// Number of free cores.
     pub cores: u32,
     /// Number of wholly free GPUs.
     pub gpus: u32,
 }
 
 impl<'a> NodeAmounts<'a> {
-    /// Creates the view of these cells of a node.
+    /// Creates the view of a node of type `kind` from its cells.
     #[must_use]
     pub fn new(node: Node, kind: &'a NodeType, cells: &'a [u32]) -> NodeAmounts<'a> {
         let Sums { cores, gpus } = sums(kind, cells);
         NodeAmounts { node, kind, cells, cores, gpus }
     }
 
-    /// Free memory in MiB.
+    /// Free memory of the node, in MiB.
     #[must_use]
     pub fn mem(&self) -> u32 {
         self.cells[MEM]
     }
 
-    /// Free amount of the fourth kind.
+    /// Free amount of the node's fourth resource, `other`.
     #[must_use]
     pub fn other(&self) -> u32 {
         self.cells[OTHER]
     }
 
-    /// Free cores of each island.
+    /// Free cores of each island of the node, such as a socket.
     #[must_use]
     pub fn islands(&self) -> &'a [u32] {
         &self.cells[CORES..self.kind.gpus_from()]
     }
 
-    /// Free thousandths of each GPU.
+    /// Free thousandths of each GPU of the node.
     #[must_use]
     pub fn gpu_shares(&self) -> &'a [u32] {
         &self.cells[self.kind.gpus_from()..self.kind.tallies_from()]
     }
 
-    /// Number of running pieces that share a GPU, then of those with 1, 2, … GPUs.
+    /// Number of running pieces that share a GPU of the node, then of those with 1, 2, … GPUs.
     pub fn tallies(&self) -> impl Iterator<Item = u32> + 'a {
         self.cells[self.kind.tallies_from()..].iter().map(|&cell| NodeType::tallied(cell))
     }
 
-    /// Whether no job is on it.
+    /// Whether no core of the node is held.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.cores == self.kind.cpu
     }
 
-    /// Whether no job is on it, and no GPU out of service.
+    /// Whether no core of the node is held and all of its GPUs are wholly free.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.is_idle() && self.gpus == self.kind.gpu
@@ -118,23 +119,23 @@ fn sums(kind: &NodeType, cells: &[u32]) -> Sums {
     Sums { cores, gpus: gpus.count() as u32 }
 }
 
-/// The nodes whose amounts have changed, in order.
+/// The nodes whose amounts have changed, in order of the changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChangeLog<'a> {
     pub(crate) nodes: &'a [Node],
-    /// Number of logs before this one.
+    /// Number of logs before the present one.
     pub(crate) number: u64,
-    /// Length of the log without the changes of a trial.
+    /// Length of the log without the changes of the present trial.
     pub(crate) settled: usize,
-    /// Number of the current trial, if any.
+    /// Number of the present trial; `None` outside of trials.
     pub(crate) trial: Option<u64>,
 }
 
-/// Limits of cells in a query: the maximum amount of each cell that counts as free.
+/// Amounts by node and cell, such as the most of each cell that counts as free in a query.
 pub(crate) type CellLimits = Vec<(Node, u16, u32)>;
 
 impl Amounts {
-    /// All nodes idle.
+    /// Creates the amounts of a site whose nodes are all idle.
     #[must_use]
     pub fn new(types: Arc<NodeTypes>) -> Amounts {
         let mut cells = Vec::new();
@@ -181,7 +182,7 @@ impl Amounts {
         self.free_cores
     }
 
-    /// Total free amounts: cores, memory, wholly free GPUs and the fourth kind. **O(n)**.
+    /// Total free amounts: cores, memory in MiB, wholly free GPUs and `other`. **O(n)**.
     #[must_use]
     pub fn free(&self) -> [u64; 4] {
         let mut free = [self.free_cores, 0, 0, 0];
@@ -194,17 +195,17 @@ impl Amounts {
         free
     }
 
-    /// The nodes changed since the log began.
+    /// The log of nodes changed since the log began.
     pub(crate) fn changes(&self) -> ChangeLog<'_> {
         let settled = self.trial.as_ref().map_or(self.log.len(), |trial| trial.mark);
         let trial = self.trial.as_ref().map(|_| self.trials);
         ChangeLog { nodes: &self.log, number: self.logs, settled, trial }
     }
 
-    /// Whether all amounts of some parts are free.
+    /// Whether all amounts of the given parts of nodes are free.
     #[must_use]
     pub fn has(&self, parts: &Parts) -> bool {
-        // Several parts of one node are rare; they are compared together.
+        // Several parts of one node are rare; their sum is compared.
         let mut seen: Vec<(Node, u16, u32)> = Vec::new();
         let several = parts.parts.windows(2).any(|pair| pair[0].node >= pair[1].node);
         parts.parts.iter().all(|part| {
@@ -221,7 +222,9 @@ impl Amounts {
         })
     }
 
-    /// Claims parts, all of which must be free; calls `changed` with each node.
+    /// Claims parts of nodes, all of which must be free.
+    ///
+    /// Calls `changed` with each node that becomes or ceases to be idle, and whether it is idle.
     pub(crate) fn take(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
         for part in &parts.parts {
             self.change(
@@ -234,7 +237,9 @@ impl Amounts {
         }
     }
 
-    /// Releases parts.
+    /// Releases parts of nodes.
+    ///
+    /// Calls `changed` with each node that becomes or ceases to be idle, and whether it is idle.
     pub(crate) fn give_back(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
         for part in &parts.parts {
             self.change(
@@ -247,7 +252,7 @@ impl Amounts {
         }
     }
 
-    /// Claims the free amounts of parts.
+    /// Claims whatever is free of the given parts of nodes.
     pub(crate) fn take_what_is_free_of(
         &mut self,
         parts: &Parts,
@@ -264,7 +269,7 @@ impl Amounts {
         }
     }
 
-    /// Lowers cells by amounts, but not below 0.
+    /// Lowers each cell by an amount, but not below 0.
     pub(crate) fn lower(&mut self, by: &CellLimits, changed: &mut impl FnMut(Node, bool)) {
         for group in by.chunk_by(|a, b| a.0 == b.0) {
             let cell = |at: usize| (group[at].1, group[at].2);
@@ -272,7 +277,7 @@ impl Amounts {
         }
     }
 
-    /// Lowers cells to at most their limits.
+    /// Lowers each cell to at most its limit.
     pub(crate) fn limit(&mut self, limits: &CellLimits, changed: &mut impl FnMut(Node, bool)) {
         for group in limits.chunk_by(|a, b| a.0 == b.0) {
             let cell = |at: usize| (group[at].1, group[at].2);
@@ -280,7 +285,10 @@ impl Amounts {
         }
     }
 
-    /// Changes some cells of a node, and the sums derived from them.
+    /// Changes cells of a node, and the sums derived from them.
+    ///
+    /// `cell` returns the cell and the amount with a given index below `cells`; `new` computes a
+    /// cell's value from its former value and the amount.
     #[inline]
     fn change(
         &mut self,
@@ -319,7 +327,8 @@ impl Amounts {
         }
     }
 
-    /// Begins a trial: whatever changes until its end is restored then.
+    /// Begins a trial, a query with other amounts; all changes during the trial are undone at its
+    /// end.
     pub(crate) fn begin_trial(&mut self) {
         debug_assert!(self.trial.is_none(), "trials are not nested");
         let former = std::mem::take(&mut self.spare);
@@ -341,13 +350,13 @@ impl Amounts {
         self.log.truncate(mark);
     }
 
-    /// Whether no job is on a node.
+    /// Whether no core of a node is held.
     #[must_use]
     pub fn is_idle(&self, node: Node) -> bool {
         self.of(node).is_idle()
     }
 
-    /// The rest of a node, as a part.
+    /// Whatever is free of a node, as a part.
     pub(crate) fn rest(&self, node: Node) -> Parts {
         let of = self.of(node);
         let left = of.cells[..of.kind.tallies_from()].iter().enumerate();
@@ -356,7 +365,7 @@ impl Amounts {
         Parts { parts: vec![NodePart { node, pieces: 0, cells }], cores: of.cores }
     }
 
-    /// A GPU of a node as a part; `None` if some of it is held.
+    /// A GPU of a node as a part; `None` if the GPU is not wholly free.
     pub(crate) fn whole_gpu(&self, node: Node, gpu: u32) -> Option<Parts> {
         let of = self.of(node);
         let cell = of.kind.gpus_from() + gpu as usize;
@@ -366,7 +375,7 @@ impl Amounts {
         })
     }
 
-    /// The part of a node that a job holds that has all of it.
+    /// The part of a node that a job holds if it has the whole node.
     #[must_use]
     pub fn whole(&self, node: Node) -> NodePart {
         let kind = self.types.of(node);

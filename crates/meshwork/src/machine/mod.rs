@@ -1,4 +1,4 @@
-//! The machine: sites, and their free nodes.
+//! The machine: its sites and their free nodes.
 
 mod amounts;
 pub mod tasks;
@@ -16,11 +16,11 @@ use crate::topology::{Grid, Node, Topology};
 // Re-exported: the units in which a site is claimed.
 pub use crate::geometry::{Block, NodePart, PartAmounts, Parts, Placement};
 
-/// Reasons why a placement cannot be claimed.
+/// Reason why a placement cannot be claimed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClaimError {
-    /// It has no blocks, or one that does not lie on the machine.
+    /// The placement has no blocks, or a block that does not lie on the machine.
     #[error("{placement} is no placement on a {machine}")]
     Misshapen {
         /// The placement, in `Debug` format.
@@ -28,7 +28,7 @@ pub enum ClaimError {
         /// The topology, in words.
         machine: String,
     },
-    /// Some of it is held, or it names a node twice.
+    /// Some of the placement is held, or it names a node twice.
     #[error("the placement {placement} is not free")]
     NotFree {
         /// The placement, in the notation of per-job output.
@@ -36,22 +36,22 @@ pub enum ClaimError {
     },
 }
 
-/// One machine of a grid of sites; most studies have one.
+/// Site: one machine of a grid of sites. Most studies have a single site.
 ///
-/// It has a topology, a speed and a set of free nodes. Only the engine changes it, and schedulers
-/// change the forks on which they look ahead.
+/// A site has a topology, a speed and a set of free nodes. Only the engine changes the sites of a
+/// run; schedulers change forks of sites, on which they look ahead.
 #[derive(Clone, Debug)]
 pub struct Site {
     topology: Topology,
     speed: f64,
     free: NodeSet,
     free_nodes: u32,
-    /// Free amounts, if jobs share nodes; `free` then has the idle nodes.
+    /// Free amounts, if jobs share nodes; the field `free` then has the idle nodes.
     amounts: Option<Box<Amounts>>,
 }
 
 impl Site {
-    /// An empty site. A job's run time is divided by `speed`.
+    /// Creates an empty site. A job's run time is divided by `speed`.
     #[must_use]
     pub fn new(topology: Topology, speed: f64) -> Site {
         let nodes = topology.grid().nodes();
@@ -60,14 +60,14 @@ impl Site {
         Site { topology, speed, free: NodeSet::full(nodes), free_nodes, amounts }
     }
 
-    /// Free amounts of its nodes; `None` if every node is held or free as a whole.
+    /// Free amounts of the site's nodes; `None` if every node is held or free as a whole.
     #[must_use]
     #[inline]
     pub fn amounts(&self) -> Option<&Amounts> {
         self.amounts.as_deref()
     }
 
-    /// Whether the nodes of a placement, or its parts of them, are free.
+    /// Whether the nodes of a placement, or its parts of nodes, are free.
     #[must_use]
     pub fn has_free(&self, placement: &Placement) -> bool {
         match &self.amounts {
@@ -76,7 +76,7 @@ impl Site {
         }
     }
 
-    /// Changes amounts, and with them the set of idle nodes.
+    /// Changes free amounts, and with them the set of idle nodes.
     fn change(&mut self, change: impl FnOnce(&mut Amounts, &mut dyn FnMut(Node, bool))) {
         let Some(amounts) = &mut self.amounts else { return };
         let free = &mut self.free;
@@ -86,7 +86,9 @@ impl Site {
         self.free_nodes = amounts.free_cores() as u32;
     }
 
-    /// The amount left of each cell that a placement uses, without tallies.
+    /// Amounts that would stay free of each cell that a placement uses, if it were claimed now.
+    ///
+    /// Tallies of running pieces are left out.
     pub(crate) fn left_beside(&self, placement: &Placement) -> CellLimits {
         let (Some(amounts), Some(parts)) = (&self.amounts, &placement.parts) else {
             return CellLimits::new();
@@ -112,20 +114,20 @@ impl Site {
         left
     }
 
-    /// Begins a trial of other amounts.
+    /// Begins a trial: free amounts may be changed for a query, and are restored at its end.
     pub(crate) fn begin_trial(&mut self) {
         if let Some(amounts) = &mut self.amounts {
             amounts.begin_trial();
         }
     }
 
-    /// Lowers the free amounts of cells, given by node and cell, but not below 0.
+    /// Lowers free amounts, down to 0 at most; each item is a node, a cell of it, and an amount.
     pub(crate) fn lower(&mut self, by: impl Iterator<Item = (Node, u16, u32)>) {
         let by: CellLimits = by.collect();
         self.change(|amounts, mut changed| amounts.lower(&by, &mut changed));
     }
 
-    /// Lowers the free amounts to at most these.
+    /// Lowers free amounts to at most the given limits.
     pub(crate) fn limit(&mut self, limits: &CellLimits) {
         self.change(|amounts, mut changed| amounts.limit(limits, &mut changed));
     }
@@ -141,14 +143,14 @@ impl Site {
         self.free_nodes = free.count();
     }
 
-    /// Copies the free nodes of a site of which this is a fork.
+    /// Copies the free nodes and amounts of the site `original`, of which this one is a fork.
     pub(crate) fn become_like(&mut self, original: &Site) {
         self.free.copy_from(&original.free);
         self.free_nodes = original.free_nodes;
         self.amounts.clone_from(&original.amounts);
     }
 
-    /// Takes the nodes of a placement that are free.
+    /// Takes those nodes of a placement that are free.
     pub(crate) fn take_what_is_free_of(&mut self, placement: &Placement) {
         if let Some(amounts) = &self.amounts {
             let parts = parts_of(amounts, &self.topology, placement);
@@ -161,19 +163,19 @@ impl Site {
         self.free_nodes = self.free.count();
     }
 
-    /// The topology of its processors.
+    /// The topology of the site.
     #[must_use]
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// The grid of its node numbers.
+    /// The grid of the site's node numbers.
     #[must_use]
     pub fn grid(&self) -> &Grid {
         self.topology.grid()
     }
 
-    /// Speed relative to the workload's own machine.
+    /// Speed of the site, relative to the workload's own machine.
     #[must_use]
     pub fn speed(&self) -> f64 {
         self.speed
@@ -191,14 +193,16 @@ impl Site {
         self.free_nodes
     }
 
-    /// Number of nodes, free or held; of cores if jobs share nodes.
+    /// Number of nodes of the site, free or held; number of cores if jobs share nodes.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         self.topology.processors()
     }
 
-    /// The requested number of nodes, if it is at least 1 and at most the free nodes. **O(1)**.
-    /// Nothing else matters if any nodes will do.
+    /// The requested number of nodes, if it is at least 1 and at most the number of free nodes.
+    /// **O(1)**.
+    ///
+    /// This suffices to place a request that any free nodes suit.
     #[inline]
     #[must_use]
     pub fn count_if_free(&self, request: &Request) -> Option<u32> {
@@ -209,7 +213,7 @@ impl Site {
     /// Takes the nodes of a placement, if all of them exist, are free and distinct.
     ///
     /// # Errors
-    /// The problem with the placement; the site is then unchanged.
+    /// The placement is invalid or not free; the site is then unchanged.
     pub fn claim(&mut self, placement: &Placement) -> Result<(), ClaimError> {
         if self.amounts.is_some() {
             return self.claim_parts(placement);
@@ -255,7 +259,7 @@ impl Site {
         Ok(())
     }
 
-    /// Takes the parts of a placement, or whole nodes if it has none.
+    /// Takes the parts of a placement, or its whole nodes if it has no parts.
     fn claim_parts(&mut self, placement: &Placement) -> Result<(), ClaimError> {
         let Some(amounts) = &self.amounts else { return Ok(()) };
         let is_on_grid = |node: u32| node < self.topology.grid().nodes();
@@ -277,8 +281,9 @@ impl Site {
         Ok(())
     }
 
-    /// Fast path of [`claim`](Site::claim) on a row of nodes, where each block is a run. Returns
-    /// `false`, and takes nothing, if the site is not a row or the placement is invalid.
+    /// Fast path of [`claim`](Site::claim) on a row of nodes, where each block is a run of nodes.
+    ///
+    /// Returns `false`, and takes nothing, if the site is not a row or the placement is invalid.
     #[inline]
     fn claim_row(&mut self, placement: &Placement) -> bool {
         let grid = self.topology.grid();
@@ -306,11 +311,12 @@ impl Site {
         true
     }
 
-    /// Takes a number of nodes without identities. A site that is claimed like this must never be
-    /// claimed otherwise.
+    /// Takes a number of nodes without identities.
+    ///
+    /// A site that is claimed like this must never be claimed by placements.
     ///
     /// # Errors
-    /// If fewer are free.
+    /// If fewer nodes are free.
     pub(crate) fn claim_count(&mut self, count: u32) -> Result<(), ClaimError> {
         let left = self.free_nodes.checked_sub(count);
         let not_free = || ClaimError::NotFree { placement: format!("of {count} processors") };
@@ -345,8 +351,10 @@ impl Site {
         });
     }
 
-    /// A drawing for tests and terminals: `.` for a free node, `#` for a held one. One line for
-    /// each row of the first two dimensions; further dimensions follow as layers.
+    /// Draws the site for tests and terminals: `.` for a free node, `#` for a held one.
+    ///
+    /// There is one line for each row of the first two dimensions; further dimensions follow as
+    /// layers.
     #[must_use]
     pub fn drawing(&self) -> String {
         let grid = self.grid();
@@ -365,7 +373,7 @@ impl Site {
     }
 }
 
-/// The parts of a placement; all of its nodes if it has none.
+/// The parts of nodes of a placement; all of its nodes if it has no parts.
 fn parts_of<'p>(
     amounts: &Amounts,
     topology: &Topology,
@@ -415,7 +423,7 @@ mod tests {
     }
 
     proptest! {
-        /// A row of nodes against a mesh of one row, which is claimed like any mesh.
+        /// Compares a row of nodes with a mesh of one row, which is claimed like any mesh.
         #[test]
         fn a_row_is_claimed_as_a_mesh_of_one_row(
             claims in prop::collection::vec(prop::collection::vec((0_u32..72, 0_u32..40), 0..4), 1..20),

@@ -1,11 +1,13 @@
-//! Conversion of nodes and pieces to the types of the rules for tasks that share GPUs.
+//! Conversion of nodes and pieces to nodes and tasks of GPU clusters, for their rules.
 
 use super::NodeAmounts;
 use crate::gpus::{GpuNode, GpuTask};
 use crate::job::Piece;
 use crate::topology::types::NodeTypes;
 
-/// Converts a piece to a task. The names of node types are used as types of GPUs.
+/// Converts a piece of a job to a task of a GPU cluster.
+///
+/// The names of node types that suit the piece are used as types of GPUs.
 #[must_use]
 pub fn task_of(piece: &Piece, types: &NodeTypes) -> GpuTask {
     let models = match piece.types {
@@ -25,7 +27,7 @@ pub fn task_of(piece: &Piece, types: &NodeTypes) -> GpuTask {
     }
 }
 
-/// Copies the state of a node into a node of those rules.
+/// Copies the state of a node into `known`, a node of a GPU cluster.
 pub fn put_into(node: &NodeAmounts<'_>, known: &mut GpuNode) {
     if known.model != node.kind.name {
         known.model.clone_from(&node.kind.name);

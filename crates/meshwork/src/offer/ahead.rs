@@ -1,28 +1,28 @@
-//! Look-ahead of selectors: sites in a hypothetical state.
+//! Look-ahead of selectors: the sites as they would be if some jobs were started.
 
 use super::{Attempt, ManagedSite, SiteFit, SiteFits, fits};
 use crate::alloc::{Claim, Holder};
 use crate::form::Finds;
 use crate::job::Job;
 
-/// All sites as they would be if some jobs were started now; the sites themselves do not change.
+/// Look-ahead of selectors: all sites as they would be if some jobs were started now.
 ///
-/// A site is copied when a job is first started on it. If any processors will do, the copy is only
-/// the number of free ones, since the allocator's answer depends on nothing else.
+/// The sites themselves do not change. A site is copied when a job is first started on it. If any
+/// free processors suit the allocator, the copy is only their number, since nothing else matters.
 pub struct Ahead<'a> {
     sites: &'a mut [ManagedSite],
-    /// The attempt for the job in question; other jobs use its sizing and its instant.
+    /// The attempt to start the job in question; other jobs use its sizing and its instant.
     attempt: Attempt<'a>,
     then: Vec<Then>,
 }
 
-/// The hypothetical state of a site.
+/// Hypothetical state of a site.
 enum Then {
-    /// Unchanged.
+    /// The site is unchanged.
     Same,
-    /// This number of free processors, whichever they are.
+    /// Number of free processors, whichever they are.
     Free(u32),
-    /// A changed copy.
+    /// Changed copy of the site.
     Other(Box<ManagedSite>),
 }
 
@@ -32,11 +32,11 @@ impl<'a> Ahead<'a> {
         Ahead { sites, attempt, then }
     }
 
-    /// All sites on which a job would fit.
+    /// All sites on which `job` would fit in their hypothetical states.
     ///
     /// # Complexity
-    /// **O(1)** for each site where any processors will do, one request to the allocator for each
-    /// other site.
+    /// **O(1)** for each site where any free processors suit the allocator, and one request to the
+    /// allocator for each other site.
     pub fn fits(&mut self, job: &Job) -> SiteFits {
         let Ahead { sites, attempt, then } = self;
         let attempt = Attempt { job, ..*attempt };
@@ -56,9 +56,9 @@ impl<'a> Ahead<'a> {
         }))
     }
 
-    /// Starts a job on a site that can take it.
+    /// Starts a job, hypothetically, on a site on which it fits.
     ///
-    /// Returns `false`, and changes nothing, if the allocator proposes nodes that are not free; in
+    /// Returns `false`, and starts nothing, if the allocator proposes nodes that are not free; in
     /// the real run the engine would stop with an error.
     pub fn start(&mut self, job: &Job, fit: &SiteFit) -> bool {
         let managed = &self.sites[fit.site];
@@ -78,7 +78,7 @@ impl<'a> Ahead<'a> {
         })
     }
 
-    /// Whether no site would have a free processor.
+    /// Whether no site has a free processor in its hypothetical state.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.sites.iter().zip(&self.then).all(|(managed, then)| match then {
@@ -97,7 +97,7 @@ mod tests {
     use crate::scenario::Scenario;
     use crate::sizing::{QueueCounts, Sizing};
 
-    /// Sites of several kinds as they may be after some jobs have started.
+    /// Sites of several kinds on which some jobs may have started.
     fn random_sites(rng: &mut Stream) -> Vec<ManagedSite> {
         let study = toml::toml! {
             machine = { sites = [
@@ -140,7 +140,7 @@ mod tests {
         Job::new(0, Time::ZERO, request, 1.0)
     }
 
-    /// Naive reference: every site is copied, and every job is proposed and claimed.
+    /// Slow twin of `Ahead::fits`: copies every site, and has every job proposed and claimed.
     fn fits_of(sites: &mut [ManagedSite], sizing: &dyn Sizing, job: &Job) -> SiteFits {
         sites
             .iter_mut()

@@ -2,27 +2,27 @@
 
 use crate::job::Request;
 
-/// Requests without a placement, cached so that no request is repeated without need. An allocator
-/// that finds every free block cannot place a request that contains an unplaceable block, and never
-/// can before nodes are released. After a release the cached requests are only suspected. Most
-/// likely they still cannot be placed, so a suspected request that is contained in the current
-/// one is tried first, since its answer implies more. Suspicions are only useful, and only kept, if
-/// more than one request was denied between two releases.
+/// Requests that an allocator cannot place now, cached to avoid repeating them (denials).
+///
+/// An allocator that finds every free block cannot place a request that contains an unplaceable
+/// block, and never can before nodes are released. After a release the cached requests are only
+/// suspected. Most likely they still cannot be placed, so a suspected request that is contained in
+/// a new one is tried first, since its denial implies more. Suspicions are only kept if more than
+/// one request was denied between two releases, since otherwise they are useless.
 ///
 /// # Complexity
-/// **O(k)** for each query, with *k* requests that do not contain one another; a few dozen are
-/// kept.
+/// **O(k)** for each query, with *k* known or suspected requests; at most a few dozen are kept.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Denied {
     known: Vec<Request>,
     suspected: Vec<Request>,
-    /// Whether the answers are those of a strategy that finds every free block.
+    /// Whether the answers are those of an allocator that finds every free block.
     every_block: bool,
-    /// Whether nothing is kept.
+    /// Whether the cache stays empty, for tests.
     forgetful: bool,
 }
 
-/// Limit on the requests kept of either kind.
+/// Limit on the number of known requests, and on that of suspected requests.
 const MAX_KEPT: usize = 64;
 
 impl Denied {
@@ -30,12 +30,12 @@ impl Denied {
         Denied { every_block, ..Denied::default() }
     }
 
-    /// A cache that keeps nothing, for tests.
+    /// Creates a cache that stays empty, for tests.
     pub(crate) fn forgetful() -> Denied {
         Denied { forgetful: true, ..Denied::default() }
     }
 
-    /// Whether the request certainly has no placement.
+    /// Whether `request` certainly has no placement, by what is cached.
     pub(crate) fn is_known(&self, request: &Request) -> bool {
         self.known.iter().any(|known| self.follows(known, request))
     }
@@ -45,15 +45,17 @@ impl Denied {
         self.known.is_empty()
     }
 
-    /// Removes and returns a suspected request that is smaller than this one. The caller tries it
-    /// first, and [notes](Denied::note) it if it still has no placement.
+    /// Removes and returns a suspected request that implies that `request` has no placement.
+    ///
+    /// The caller tries the suspected request first, and [notes](Denied::note) it if it still has
+    /// no placement.
     pub(crate) fn suspect(&mut self, request: &Request) -> Option<Request> {
         let follows = |other: &Request| other != request && self.follows(other, request);
         let at = self.suspected.iter().position(follows)?;
         Some(self.suspected.swap_remove(at))
     }
 
-    /// Records that a request has no placement.
+    /// Records that a request has no placement now.
     pub(crate) fn note(&mut self, request: &Request) {
         if self.forgetful {
             return;
@@ -68,7 +70,7 @@ impl Denied {
         self.known.push(request.clone());
     }
 
-    /// Updates the cache after a claim.
+    /// Updates the cache after nodes were claimed.
     #[inline]
     pub(crate) fn claimed(&mut self) {
         if !self.every_block && !self.is_without_knowledge() {
@@ -76,7 +78,7 @@ impl Denied {
         }
     }
 
-    /// Updates the cache after a release.
+    /// Updates the cache after nodes were released.
     #[inline]
     pub(crate) fn released(&mut self) {
         if self.is_without_knowledge() {
@@ -90,7 +92,7 @@ impl Denied {
         }
     }
 
-    /// Takes over the entries of another cache, as known or as suspected.
+    /// Takes over the entries of another cache, as known if `still_true` is set, else as suspected.
     pub(crate) fn learn_from(&mut self, other: Denied, still_true: bool) {
         if !self.every_block {
             return;
@@ -108,7 +110,7 @@ impl Denied {
         }
     }
 
-    /// Copies the known requests of another cache.
+    /// Copies the known requests of another cache that are not known here.
     pub(crate) fn learn_all_of(&mut self, other: &Denied) {
         for request in &other.known {
             if !self.is_known(request) {
@@ -117,7 +119,7 @@ impl Denied {
         }
     }
 
-    /// Clears the cache.
+    /// Removes all entries of the cache.
     pub(crate) fn forget(&mut self) {
         self.known.clear();
         self.suspected.clear();
@@ -128,8 +130,10 @@ impl Denied {
     }
 }
 
-/// Whether the second request has no placement if the first has none. This holds for all
-/// orientations tried: a block lies within a larger one in the same orientation.
+/// Whether `request` has no placement if `denied` has none.
+///
+/// Blocks are compared side by side without rotation: in each orientation that an allocator tries,
+/// a block lies within a larger one.
 pub(crate) fn implies(denied: &Request, request: &Request, every_block: bool) -> bool {
     match (denied, request) {
         (Request::Block(inner), Request::Block(outer)) if every_block => {

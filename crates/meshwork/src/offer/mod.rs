@@ -1,4 +1,4 @@
-//! Offers: a site with its allocator, and the placements that it proposes for a job.
+//! Sites with their allocators, and the placements that these propose for a job.
 
 mod ahead;
 mod denied;
@@ -24,30 +24,33 @@ use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
 use crate::sizing::{Demand, QueueCounts, Size, Sizing};
 
-/// A site and its allocator.
+/// Site with its allocator.
 pub struct ManagedSite {
     site: Site,
     allocator: Box<dyn Allocator>,
     asks: Asks,
     finds: Finds,
     gives_blocks: bool,
-    /// Declared form of the allocator's placements, which are checked against it.
+    /// Declared form of the allocator's placements, against which they are checked.
     gives: Gives,
     origin: Origin,
     stream: Stream,
     rule: ShapeRule,
-    /// Cached form of each request here; shared with forks, since it does not depend on free nodes.
+    /// Cached form of each request on this site; shared with forks, since it does not depend on
+    /// free nodes.
     shapes: Arc<Mutex<BTreeMap<Request, Option<Request>>>>,
-    /// Cached denials: the head of a queue is tried again at every arrival behind it, and jobs of
-    /// one shape are tried one after the other.
+    /// Requests that the allocator cannot place now.
+    ///
+    /// They are cached since the head of a queue is tried again at every arrival behind it, and
+    /// jobs with equal requests are tried one after the other.
     denied: Denied,
-    /// Whether its nodes are interchangeable, and its allocator the default one for such a site.
+    /// Whether nodes are interchangeable and the allocator is the default one of a flat machine.
     is_uniform: bool,
     /// Whether nodes are only counted, without identities.
     counts_only: bool,
 }
 
-/// The form of placements that an allocator declares.
+/// Form of placements that an allocator declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gives {
     /// One block with the requested sides, possibly rotated.
@@ -72,7 +75,7 @@ impl Gives {
     }
 }
 
-/// Whether both have the same sides, in any order.
+/// Whether two blocks have equal sides, in any order.
 fn are_turned(sides: &Dims, others: &Dims) -> bool {
     let (mut sides, mut others) = (sides.clone(), others.clone());
     sides.sort_unstable();
@@ -81,7 +84,7 @@ fn are_turned(sides: &Dims, others: &Dims) -> bool {
 }
 
 impl ManagedSite {
-    /// An empty site with its allocator, which draws random numbers from `stream`.
+    /// Creates a site with its allocator, which draws random numbers from `stream`.
     #[must_use]
     pub fn new(
         site: Site,
@@ -110,44 +113,45 @@ impl ManagedSite {
         }
     }
 
-    /// The site, with its free nodes.
+    /// The site itself, with its free nodes.
     #[must_use]
     pub fn site(&self) -> &Site {
         &self.site
     }
 
-    /// The form in which its allocator requires a request.
+    /// The form in which the site's allocator requires a request.
     #[must_use]
     pub fn asks(&self) -> Asks {
         self.asks
     }
 
-    /// The condition under which its allocator finds a placement.
+    /// The condition under which the site's allocator finds a placement.
     #[must_use]
     pub fn finds(&self) -> Finds {
         self.finds
     }
 
-    /// Whether its allocator's placements are always one block of the requested shape.
+    /// Whether placements on the site are always one block of the requested shape.
     #[must_use]
     pub fn gives_blocks(&self) -> bool {
         self.gives_blocks
     }
 
-    /// The name of its allocator in errors.
+    /// The name of the site's allocator, as errors show it.
     pub(crate) fn origin(&self) -> Origin {
         self.origin
     }
 
-    /// Whether nodes are only counted: placements then always have the requested size.
+    /// Whether nodes are only counted, so that placements always have the requested size.
     #[inline]
     pub(crate) fn is_counted(&self) -> bool {
         self.counts_only
     }
 
     /// Whether a placement has the size of a request, and its shape if the allocator keeps shapes.
-    /// The request is in the allocator's form. The block may be rotated if it was not placed by the
-    /// allocator (`is_promised`).
+    ///
+    /// The request is in the allocator's form. With `is_promised` the placement may have been made
+    /// by another than the allocator, so its block may be rotated.
     #[inline]
     pub(crate) fn gives_what_is_asked(
         &self,
@@ -170,8 +174,9 @@ impl ManagedSite {
         }
     }
 
-    /// Requests a placement from the allocator, unless more nodes are requested than free. The
-    /// request must have the allocator's form.
+    /// Requests a placement from the allocator, unless more nodes are requested than free.
+    ///
+    /// The request must have the allocator's form.
     #[inline(always)]
     pub(crate) fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
         if self.counts_only {
@@ -195,9 +200,11 @@ impl ManagedSite {
         placement
     }
 
-    /// The placement among amounts that differ from those known to the cached denials, in a trial.
+    /// Places a request within a trial, in which free amounts differ from those of the cached
+    /// denials.
     ///
-    /// In a trial with smaller free amounts than before, known denials remain valid.
+    /// If `is_less_free` is set, no amount is larger than before the trial, so known denials remain
+    /// valid.
     pub(crate) fn choose_in_trial(
         &mut self,
         request: &Request,
@@ -211,18 +218,21 @@ impl ManagedSite {
         self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream))
     }
 
-    /// The site, to try other amounts on.
+    /// The site, to change its free amounts in a trial.
     pub(crate) fn site_mut(&mut self) -> &mut Site {
         &mut self.site
     }
 
-    /// Switches to counting nodes, if they are interchangeable and all free. Placements then have
-    /// the right number of nodes, but no identities. For runs in which no component reads them.
+    /// Switches to counting nodes, if they are interchangeable and all free.
+    ///
+    /// Placements then have the right number of nodes, but no identities. For runs in which no
+    /// component reads node identities.
     pub(crate) fn name_no_nodes(&mut self) {
         self.counts_only = self.is_uniform && self.site.free_nodes() == self.site.nodes();
     }
 
-    /// The placement it would choose now, without drawing from the allocator's stream.
+    /// Returns the allocator's present choice for a request, without drawing from its random
+    /// stream.
     pub(crate) fn look(&mut self, request: &Request, now: Time) -> Option<Placement> {
         let before = self.stream.position();
         let placement = self.choose(request, now);
@@ -230,52 +240,53 @@ impl ManagedSite {
         placement
     }
 
-    /// The position of the allocator's stream.
+    /// The position of the allocator's random stream.
     pub(crate) fn drawn(&self) -> u64 {
         self.stream.position()
     }
 
-    /// Moves the allocator's stream to a position, back or forth.
+    /// Moves the allocator's random stream to a position, back or forth.
     pub(crate) fn draw_again_from(&mut self, position: u64) {
-        // Most allocators draw nothing: for them this is a comparison.
+        // Most allocators draw nothing, and then this costs one comparison.
         if self.stream.position() != position {
             self.stream.go_to(position);
         }
     }
 
-    /// The machine rule by which its allocator can [never](Allocator::never) place a request, if
+    /// The machine rule by which the allocator can [never](Allocator::never) place a request, if
     /// any.
     pub(crate) fn never(&self, request: &Request) -> Option<String> {
         let form = self.in_form(request);
         self.allocator.never(form.as_deref().unwrap_or(request))
     }
 
-    /// Tells the allocator the estimated end of the job on claimed nodes.
+    /// Tells the allocator the estimated end of the job that has claimed a placement.
     pub(crate) fn expect(&mut self, placement: &Placement, end: Time) {
         if !self.counts_only {
             self.allocator.expected(placement, end);
         }
     }
 
-    /// Time for which a placement's processors are held before its job begins to run.
+    /// Time, in units of the clock, for which a job holds its processors before it begins to run.
     pub(crate) fn setup_time(&self, placement: &Placement) -> f64 {
         if self.counts_only { 0.0 } else { self.allocator.setup_time(placement) }
     }
 
-    /// The allocator's state beyond the held placements: see [`memory`](Allocator::memory).
+    /// The allocator's memory apart from the held placements: see [`memory`](Allocator::memory).
     pub(crate) fn memory(&self) -> Vec<u64> {
         self.allocator.memory()
     }
 
-    /// Restores the state of its allocator: see [`recall`](Allocator::recall).
+    /// Restores the allocator's memory: see [`recall`](Allocator::recall).
     pub(crate) fn recall(&mut self, memory: &[u64]) -> Result<(), RecallError> {
         self.denied.forget();
         self.allocator.recall(memory, &self.site)
     }
 
-    /// Whether cached denials, or a smaller request tried now, imply that there is no placement.
+    /// Whether cached denials, or a smaller request tried now, imply that a request has no
+    /// placement.
     fn cannot_place(&mut self, request: &Request, now: Time) -> bool {
-        // The first request after a release is tried as it is: often there is no other.
+        // The first request after a release is tried as it is, since often no other follows.
         if self.denied.is_without_knowledge() {
             return false;
         }
@@ -292,27 +303,30 @@ impl ManagedSite {
         false
     }
 
-    /// Whether a request in the allocator's form is already known to be unplaceable.
+    /// Whether a request in the allocator's form is known to be unplaceable now.
     pub(crate) fn is_denied(&self, request: &Request) -> bool {
         request.nodes() > u64::from(self.site.free_nodes()) || self.denied.is_known(request)
     }
 
-    /// Whether a request in the allocator's form is cached as unplaceable. If more nodes are asked
-    /// for than are free, it need not be.
+    /// Whether a request in the allocator's form is cached as unplaceable.
+    ///
+    /// A request for more nodes than are free need not be cached.
     #[inline]
     pub(crate) fn is_known_denied(&self, request: &Request) -> bool {
         self.denied.is_known(request)
     }
 
-    /// Takes over the cached denials of an older copy of the site. They are known if nothing became
-    /// free since (`still_true`), else suspected.
+    /// Takes over the cached denials of an older copy of the site.
+    ///
+    /// Denials are known if no node became free since (`still_true`), else suspected.
     pub(crate) fn learn_from(&mut self, copy: &mut ManagedSite, still_true: bool) {
         self.denied.learn_from(std::mem::take(&mut copy.denied), still_true);
     }
 
-    /// Resets a fork to its original, whose allocator depends only on the free nodes. Its own
-    /// denials stay known if `still_true`, else they are suspected. Denials of the original hold
-    /// here too until more nodes become free.
+    /// Resets a fork to its original, whose allocator depends only on the free nodes.
+    ///
+    /// The fork's denials stay known if `still_true` is set, else they become suspected. Denials of
+    /// the original are copied: they hold for the fork too until more nodes become free.
     pub(crate) fn become_like(&mut self, original: &ManagedSite, still_true: bool) {
         self.site.become_like(&original.site);
         if !still_true {
@@ -321,13 +335,15 @@ impl ManagedSite {
         self.denied.learn_all_of(&original.denied);
     }
 
-    /// Whether its allocator depends only on the free nodes, and finds every free block.
+    /// Whether the allocator depends only on the free nodes, and finds every free block.
     pub(crate) fn goes_by_free_nodes(&self) -> bool {
         self.misses_no_block() && self.allocator.goes_by_free_nodes()
     }
 
-    /// The placement of a job, at its requested size, if exactly `free` were free. For an allocator
-    /// that depends on nothing else. The copy on which this is called has no other use afterwards.
+    /// The placement of a request if exactly the nodes in `free` were free.
+    ///
+    /// The allocator must depend on nothing else. The copy on which this is called has no other use
+    /// afterwards.
     pub(crate) fn place_where_free(
         &mut self,
         free: &NodeSet,
@@ -341,7 +357,7 @@ impl ManagedSite {
         self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream))
     }
 
-    /// Stops caching denials.
+    /// Stops caching denials, for tests.
     pub(crate) fn ask_anew(&mut self) {
         self.denied = Denied::forgetful();
     }
@@ -351,14 +367,15 @@ impl ManagedSite {
         self.denied.forget();
     }
 
-    /// Whether its allocator finds every free block.
+    /// Whether the allocator finds every free block.
     pub(crate) fn misses_no_block(&self) -> bool {
         self.finds == Finds::EveryBlock
     }
 
-    /// Number of nodes the job would hold if started here now; `None` if it does not fit. The
-    /// answer of [`Attempt::at`], but without drawing from the allocator's stream: comparing sites
-    /// before choosing one has no side effects.
+    /// Number of nodes that a job would hold if started here now; `None` if it does not fit.
+    ///
+    /// The result agrees with [`Attempt::at`], but nothing is drawn from the allocator's random
+    /// stream: comparing sites before choosing one has no side effects.
     fn fit(&mut self, attempt: &Attempt<'_>) -> Option<u32> {
         let free = self.site.free_nodes();
         if self.finds == Finds::AnyNodes {
@@ -380,17 +397,17 @@ impl ManagedSite {
         })
     }
 
-    /// Number of `free` nodes the job would hold, if any nodes will do here.
+    /// Number of nodes a job would hold if `free` nodes were free and any of them suited it.
     fn fit_among(&self, free: u32, attempt: &Attempt<'_>) -> Option<u32> {
         let sizes = attempt.sizes(self);
         let mut held = sizes.iter().map(|size| size.request.nodes());
         held.find(|&held| held <= u64::from(free)).map(|held| held as u32)
     }
 
-    /// The request in the allocator's form; `None` if the site could never hold it.
+    /// Converts a request to the allocator's form; `None` if the site can never hold it.
     #[inline]
     pub(crate) fn in_form<'r>(&self, request: &'r Request) -> Option<Cow<'r, Request>> {
-        // A request that already has the form needs no look-up.
+        // A request that has the allocator's form already needs no look-up.
         let has_form = match (self.asks, request) {
             (Asks::Nodes | Asks::Constrained | Asks::BlockOrNodes, Request::Nodes(_))
             | (Asks::Constrained, Request::Constrained(_))
@@ -408,7 +425,7 @@ impl ManagedSite {
         self.shape(request).map(Cow::Owned)
     }
 
-    /// The input of a sizing for a request in the allocator's form.
+    /// Input of a sizing for a request in the allocator's form.
     #[inline]
     pub(crate) fn demand<'r>(&self, request: &'r Request, counts: QueueCounts) -> Demand<'r> {
         Demand { request, asks: self.asks, nodes: self.site.nodes(), counts }
@@ -466,7 +483,7 @@ impl ManagedSite {
         self.allocator.released(placement, &self.site);
     }
 
-    /// Advances the random stream to the position of a fork's.
+    /// Advances the random stream to the position of a fork's stream.
     pub(crate) fn sync_streams_with(&mut self, fork: &ManagedSite) {
         self.stream.catch_up_with(&fork.stream);
     }
@@ -490,18 +507,18 @@ impl ManagedSite {
     }
 }
 
-/// A site and placement on which a job could be started now.
+/// Site and placement on which a job could be started now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proposal {
-    /// The index of the site.
+    /// Index of the site.
     pub site: usize,
-    /// The nodes, in rank order.
+    /// The nodes, in the order of the job's ranks.
     pub placement: Placement,
-    /// Slowdown relative to the requested run time, including the site's speed.
+    /// Factor on the job's requested run time: slowdown by its size, divided by the site's speed.
     pub stretch: f64,
 }
 
-/// An attempt to start a job at an instant, with the sizing that decides its size.
+/// Attempt to start a job at an instant, with the sizing that decides its size.
 #[derive(Clone, Copy)]
 pub(crate) struct Attempt<'a> {
     pub(crate) job: &'a Job,
@@ -519,7 +536,8 @@ impl Attempt<'_> {
     }
 
     /// The cause why the job cannot start on a site now: too few nodes, or no suitable shape.
-    /// `None` if it can. Has no side effects.
+    ///
+    /// `None` if the job can start. Has no side effects.
     pub(crate) fn lacks(&self, managed: &mut ManagedSite) -> Option<Cause> {
         if managed.fit(self).is_some() {
             return None;
@@ -530,7 +548,7 @@ impl Attempt<'_> {
         Some(if is_enough { Cause::Shape } else { Cause::Nodes })
     }
 
-    /// The proposal of a site, in the first size for which its allocator finds a placement.
+    /// Proposes the first size of the job for which the site's allocator finds a placement.
     pub(crate) fn at(&self, managed: &mut ManagedSite, index: usize) -> Option<Proposal> {
         self.sizes(managed).iter().find_map(|size| {
             let placement = managed.choose(&size.request, self.now)?;
@@ -540,48 +558,49 @@ impl Attempt<'_> {
     }
 }
 
-/// A site on which a job fits now.
+/// Site on which a job fits now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SiteFit {
-    /// The index of the site.
+    /// Index of the site.
     pub site: usize,
-    /// Number of its processors.
+    /// Number of processors of the site.
     pub nodes: u32,
-    /// Number of its free processors.
+    /// Number of free processors of the site.
     pub free: u32,
-    /// Number of processors the job would hold.
+    /// Number of processors that the job would hold.
     pub held: u32,
-    /// The site's speed, relative to the workload's own machine.
+    /// Speed of the site, relative to the workload's own machine.
     pub speed: f64,
 }
 
 impl SiteFit {
-    /// Number of processors the job would leave free.
+    /// Number of processors that the job would leave free on the site.
     #[must_use]
     pub fn left(&self) -> u32 {
         self.free - self.held
     }
 
-    /// The computing capacity that the job would consume: processors times their speed.
+    /// Computing capacity that the job would consume: its processors times the site's speed.
     #[must_use]
     pub fn capacity(&self) -> f64 {
         f64::from(self.held) * self.speed
     }
 }
 
-/// The sites on which a job fits, in their own order.
+/// Sites on which a job fits now, in the order of the study.
 pub type SiteFits = SmallVec<[SiteFit; 8]>;
 
-/// The queue in which a job waits, as visible to a selector.
+/// Queue in which a job waits, as visible to a selector.
 pub trait QueueView {
-    /// The other jobs that wait, in order of arrival.
+    /// The other waiting jobs, in order of arrival.
     fn others(&self) -> Box<dyn Iterator<Item = &Job> + '_>;
 
-    /// Whether no job waited when the current instant began: all waiting jobs arrived at it.
+    /// Whether no job waited when the present instant began, so that all waiting jobs arrived at
+    /// it.
     fn was_empty(&self) -> bool;
 }
 
-/// The view of a selector: proposals of sites, the queue, and look-ahead.
+/// View of a selector: the proposals of sites, the queue, and look-ahead.
 pub struct Offers<'a> {
     pub(crate) attempt: Attempt<'a>,
     pub(crate) sites: &'a mut [ManagedSite],
@@ -589,24 +608,26 @@ pub struct Offers<'a> {
 }
 
 impl<'a> Offers<'a> {
-    /// Number of sites.
+    /// Number of sites of the machine.
     #[must_use]
     pub fn sites(&self) -> usize {
         self.sites.len()
     }
 
-    /// The site with this index.
+    /// The site with the given index.
     #[must_use]
     pub fn site(&self, index: usize) -> &Site {
         &self.sites[index].site
     }
 
-    /// The proposal of this site, if its allocator finds a placement for the job.
+    /// The proposal of the site with the given index; `None` if the job does not fit there now.
     pub fn at(&mut self, index: usize) -> Option<Proposal> {
         self.attempt.at(&mut self.sites[index], index)
     }
 
-    /// All sites on which the job fits. No side effects, not even on the allocators' streams.
+    /// All sites on which the job fits now.
+    ///
+    /// Has no side effects, not even on the allocators' random streams.
     pub fn fits(&mut self) -> SiteFits {
         fits(self.sites.iter_mut().map(|managed| {
             let held = managed.fit(&self.attempt);
@@ -620,14 +641,16 @@ impl<'a> Offers<'a> {
         self.queue
     }
 
-    /// Look-ahead: the sites as they would be if some jobs were started now.
+    /// Look-ahead on the sites as they would be if some jobs were started now.
     #[must_use]
     pub fn ahead(&mut self) -> Ahead<'_> {
         Ahead::new(self.sites, self.attempt)
     }
 }
 
-/// The sites on which the job would hold some processors.
+/// Collects the sites on which a job fits.
+///
+/// Each item is a site with its number of free processors and the number that the job would hold.
 fn fits<'s>(sites: impl Iterator<Item = (&'s Site, u32, Option<u32>)>) -> SiteFits {
     sites
         .enumerate()

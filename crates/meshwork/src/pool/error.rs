@@ -1,4 +1,4 @@
-//! Errors of pools and their front ends, one sentence each.
+//! Errors of pools and named pools, one sentence each.
 
 use super::Name;
 use crate::alloc::RecallError;
@@ -6,22 +6,22 @@ use crate::job::Time;
 use crate::machine::ClaimError;
 use crate::scenario::MODEL_VERSION;
 
-/// Reason for which a pool refuses an operation. The pool is unchanged.
+/// Reason for which a pool refuses an operation; the pool is then unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PoolError {
-    /// The given instant is in the past.
+    /// The instant to which the clock should advance is in the past.
     #[error("it is {now} already, and time does not go back to {to}")]
     GoneBy {
         /// Present instant of the pool.
         now: Time,
-        /// Instant that was given.
+        /// The earlier instant that was given.
         to: Time,
     },
     /// A placement cannot be claimed.
     #[error(transparent)]
     Claim(#[from] ClaimError),
-    /// No held placement is identical to this one.
+    /// No held placement is equal to the placement to be released.
     #[error("this placement is not held, so it cannot be released")]
     NotHeld,
     /// A placement has no blocks.
@@ -34,10 +34,10 @@ pub enum PoolError {
         base: Vec<u32>,
         /// Sides of the block.
         dims: Vec<u32>,
-        /// The machine, with its article.
+        /// Name of the machine, with its article.
         machine: String,
     },
-    /// A ratio was given for a machine without blocks of chosen sides, named with its article.
+    /// A ratio of sides was given for a machine without blocks of chosen sides.
     #[error("a ratio is that of the sides of a block on a mesh or torus, and this is {0}")]
     NoRatio(String),
     /// A ratio of sides does not match the machine's dimensions.
@@ -45,14 +45,14 @@ pub enum PoolError {
         "the ratio is {given:?}, but must have a whole number above 0 for each of the {dimensions} dimensions"
     )]
     Ratio {
-        /// Ratio that was given.
+        /// The ratio that was given, one number per dimension.
         given: Vec<u32>,
         /// Number of dimensions of the machine.
         dimensions: usize,
     },
 }
 
-/// Reason for which a snapshot is refused. The pool or front end is unchanged.
+/// Reason for which a snapshot is refused; the pool or named pool is then unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RestoreError {
@@ -65,48 +65,48 @@ pub enum RestoreError {
     /// The snapshot was taken from a pool with another configuration.
     #[error("the snapshot is of another pool: its `{key}` is {there}, and here {here}")]
     OtherPool {
-        /// First key in which they differ.
+        /// First key in which the configurations differ.
         key: String,
         /// Value of the key in the snapshot.
         there: String,
         /// Value of the key in this pool.
         here: String,
     },
-    /// Instants of the snapshot are out of order or invalid.
+    /// Instants of the snapshot are out of order or invalid, so the snapshot is damaged.
     #[error("the snapshot is damaged: it goes from the instant {from} to {to}")]
     Instants {
-        /// Preceding instant.
+        /// Instant that the snapshot must not precede here.
         from: Time,
-        /// Following instant in the snapshot, as read.
+        /// Instant found in the snapshot, in units of the clock.
         to: f64,
     },
-    /// An entry is not a placement on this machine.
+    /// An entry of the snapshot is not a placement on the machine.
     #[error("the snapshot is damaged: {0}")]
     Placement(#[source] PoolError),
-    /// Two placements overlap.
+    /// Two placements of the snapshot overlap.
     #[error("the snapshot is damaged: {0}, and yet it is held")]
     Held(#[source] PoolError),
-    /// The allocator rejects the stored memory.
+    /// The allocator rejects the memory that the snapshot stores for it.
     #[error("the snapshot is damaged: {0}")]
     Memory(#[source] RecallError),
-    /// The number of names differs from the number of placements.
+    /// The snapshot has different numbers of names and of placements.
     #[error("the snapshot is damaged: it has {names} names for {placements} placements")]
     Names {
-        /// Number of names.
+        /// Number of names in the snapshot.
         names: usize,
-        /// Number of placements.
+        /// Number of placements in the snapshot.
         placements: usize,
     },
-    /// One name occurs twice.
+    /// One name occurs twice in the snapshot.
     #[error("the snapshot is damaged: {0} is in it twice")]
     NameTwice(Name),
 }
 
-/// Reason for which a front end refuses an operation. Neither it nor the clock has changed.
+/// Reason for which a named pool refuses an operation; pool and clock are then unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NamedPoolError {
-    /// The given instant is in the past.
+    /// The instant of the operation is in the past.
     #[error("`at` is {at}, but it is {now} already, and time does not go back")]
     GoneBy {
         /// Instant of the operation.
@@ -114,27 +114,27 @@ pub enum NamedPoolError {
         /// Present instant of the pool.
         now: Time,
     },
-    /// The name is already in use.
+    /// The name under which to hold a placement is already in use.
     #[error("{0} is held already: release it first")]
     HeldAlready(Name),
     /// A name occurs twice in the list of placements to hold.
     #[error("{0} is in `held` twice")]
     Twice(Name),
-    /// A node is not on the machine.
+    /// A node to be held does not exist on the machine.
     #[error("there is no node {node}, they count from 0 to {}", .nodes - 1)]
     NoNode {
-        /// Number that was given.
+        /// Node number that was given.
         node: u32,
-        /// Number of nodes.
+        /// Number of nodes of the machine.
         nodes: u32,
     },
-    /// No placement is held under this name.
+    /// No placement is held under the name to be released.
     #[error("{0} is not held, so it cannot be released")]
     NotHeld(Name),
-    /// The pool refuses the operation.
+    /// The pool behind the named pool refuses the operation.
     #[error(transparent)]
     Pool(#[from] PoolError),
-    /// The snapshot is refused.
+    /// The snapshot to be restored is refused.
     #[error(transparent)]
     Restore(#[from] RestoreError),
 }

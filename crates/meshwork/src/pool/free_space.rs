@@ -7,27 +7,30 @@ use crate::machine::Amounts;
 use crate::registry::with_article;
 use crate::topology::Wiring;
 
-/// Free nodes and the largest free block of a machine.
+/// Free nodes and the largest free block of a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FreeSpace {
-    /// Number of free nodes, or of free cores where jobs share nodes.
+    /// Number of free nodes, or of free cores if jobs share nodes.
     pub free: u32,
-    /// Number of nodes of the machine, or of cores where jobs share nodes.
+    /// Number of nodes of the machine, or of its cores if jobs share nodes.
     pub nodes: u32,
-    /// Largest free block with sides in the requested ratio; on a hypercube, largest free subcube.
-    /// The one with the lowest base. `None` if there is none, and on a flat machine, which has no
-    /// blocks.
+    /// Largest free block with sides in the requested ratio; on a hypercube, the largest free
+    /// subcube.
+    ///
+    /// Of several, the one with the lowest base. `None` if no block is free, and on a machine that
+    /// has no such blocks, such as a flat one.
     pub largest: Option<PlacedBlock>,
-    /// Free cores, memory in MiB, wholly free GPUs and the fourth kind, where jobs share nodes.
+    /// Free cores, memory in MiB, wholly free GPUs and `other`, if jobs share nodes; else `None`.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub amounts: Option<[u64; 4]>,
 }
 
 impl Pool {
-    /// Counts the free nodes and finds the largest free block with sides in this ratio. Without a
-    /// ratio all sides are equal. The result is a property of the machine: an allocator may not
-    /// find that block, or may offer better ones.
+    /// Counts the free nodes and finds the largest free block with sides in the given ratio.
+    ///
+    /// Without a ratio all sides are equal. The result is a property of the machine: an allocator
+    /// may not find the same block, or may place larger requests.
     ///
     /// ```
     /// use meshwork::job::Request;
@@ -42,11 +45,12 @@ impl Pool {
     /// ```
     ///
     /// # Errors
-    /// If the ratio does not have one whole number above 0 per dimension, or is given for a machine
-    /// without blocks or with subcubes only.
+    /// If the ratio does not have one whole number above 0 for each dimension, or is given for a
+    /// machine other than a mesh or torus.
     ///
     /// # Complexity
-    /// **O(log s)** first fit searches for sides up to *s*; one subcube search on a hypercube.
+    /// **O(log s)** searches for a free block, for sides up to *s*; on a hypercube one subcube
+    /// search.
     pub fn free_space(&self, ratio: Option<&[u32]>) -> Result<FreeSpace, PoolError> {
         let site = self.site();
         let (topology, grid) = (site.topology(), site.grid());
@@ -74,7 +78,7 @@ impl Pool {
         let common = ratio.iter().copied().reduce(divisor).unwrap_or(1);
         let ratio: Vec<u32> = ratio.iter().map(|part| part / common).collect();
         let most = grid.sides().iter().zip(&ratio).map(|(side, part)| side / part).min();
-        // A free block contains free smaller blocks of the same ratio, so the size can be bisected.
+        // A free block contains smaller free blocks of equal ratio, so the size can be bisected.
         let mut bases = FreeBases::new(grid);
         let mut best: Option<Block> = None;
         let (mut fits, mut least_that_does_not) = (0, most.unwrap_or(0) + 1);
@@ -94,7 +98,7 @@ impl Pool {
     }
 }
 
-/// Greatest common divisor.
+/// Greatest common divisor of two numbers.
 fn divisor(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { divisor(b, a % b) }
 }

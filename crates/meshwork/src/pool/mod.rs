@@ -1,4 +1,4 @@
-//! Allocator without a simulation: processors to allocate and release, for authors of schedulers.
+//! Pool: an allocator without a simulation, for authors of schedulers.
 
 mod named;
 mod error;
@@ -30,7 +30,7 @@ use crate::topology::Node;
 use crate::workload::distribution::of_columns;
 use crate::workload::{SHAPE, SHAPES};
 
-/// The keys of a pool, besides `machine`.
+/// The keys of a pool's configuration other than `machine`.
 pub static PARAMS: &[Param] = &[
     Param {
         name: "allocator",
@@ -53,9 +53,10 @@ pub static PARAMS: &[Param] = &[
 
 /// Processors of one machine with an allocator: **the** entry point for authors of schedulers.
 ///
-/// A pool has no queue, no jobs and no clock of its own. The caller requests processors, receives a
-/// placement, and releases it when done. Every allocator of the list behaves as in a simulation,
-/// because both call it in the same way. The command `meshwork place` is a pool that speaks JSON.
+/// A pool has no queue and no jobs, and its clock only advances when told to. The caller requests
+/// processors, receives a placement, and releases it when done. Every allocator behaves as in a
+/// simulation, because pools and simulations call allocators in the same way. The command `meshwork
+/// place` is a pool that speaks JSON.
 ///
 /// ```
 /// use meshwork::job::Request;
@@ -76,24 +77,27 @@ pub static PARAMS: &[Param] = &[
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The age of partitions, used by some allocators, requires [`advance`](Pool::advance).
+/// Allocators that use the age of placements require [`advance`](Pool::advance).
 ///
 /// # Complexity
-/// The cost of the allocator, plus **O(log h)** with *h* placements held.
+/// The cost of the allocator, and **O(log h)** with *h* placements held.
 pub struct Pool {
     managed: ManagedSite,
-    /// The site in its initial state, for requests that ask what could ever be held.
+    /// The site in its initial state, to find out whether a request could ever be placed.
     empty: ManagedSite,
-    /// Held placements by their first node and number; several may share a node.
+    /// Held placements by their first node and their number; several may have parts of one node.
     held: BTreeMap<(Node, u64), Held>,
-    /// Number of placements held so far, released ones included.
+    /// Number of placements held so far, including released ones.
     count: u64,
     now: Time,
-    /// Configuration with every default filled in; pools with equal tables answer alike.
+    /// Configuration with every default filled in; pools with equal configurations give equal
+    /// answers.
     table: Table,
 }
 
-/// A held placement with the instant of its allocation and the number of placements before it.
+/// A held placement with the instant of its allocation.
+///
+/// `number` is the number of placements allocated before.
 #[derive(Clone)]
 struct Held {
     placement: Placement,
@@ -102,17 +106,19 @@ struct Held {
 }
 
 impl Pool {
-    /// Creates an empty single-site pool from a table. `machine` is as in a study; `allocator`,
-    /// `seed` and `shape` (how a count becomes a block) are optional.
+    /// Creates an empty pool of one site from a configuration.
+    ///
+    /// `machine` is as in a study; `allocator`, `seed` and `shape` (how a number of nodes becomes a
+    /// block) are optional.
     ///
     /// # Errors
     /// The first problem found: an unknown key or name, a value out of bounds, several sites, or an
-    /// allocator that does not support this topology.
+    /// allocator that does not support the topology.
     pub fn read(table: &Table) -> Result<Pool, Problem> {
         Pool::read_in(&Catalogue::standard(), table)
     }
 
-    /// Creates an empty pool whose allocator may come from a custom catalogue.
+    /// Creates an empty pool from a configuration whose allocator may come from a custom catalogue.
     ///
     /// # Errors
     /// The errors of [`read`](Pool::read).
@@ -124,11 +130,12 @@ impl Pool {
         Ok(Pool { managed, empty, held: BTreeMap::new(), count: 0, now: Time::ZERO, table })
     }
 
-    /// Estimates the memory of a pool in bytes, without allocating it. This counts the machine and
-    /// the empty copy with which it is compared.
+    /// Estimates the memory of a pool in bytes, without building the pool.
+    ///
+    /// The estimate covers the machine and an empty copy of it.
     ///
     /// # Errors
-    /// The errors of [`read`](Pool::read) that can be found without building the allocator.
+    /// The errors of [`read`](Pool::read) that can be found without building an allocator.
     pub fn memory(table: &Table) -> Result<u64, Problem> {
         Pool::memory_in(&Catalogue::standard(), table)
     }
@@ -142,7 +149,7 @@ impl Pool {
         Ok(2 * BYTES_PER_NODE * u64::from(spec.topology.grid().nodes()))
     }
 
-    /// Reads the single site of a table, its parameters, and the table with every default.
+    /// Reads the site and the parameters of a configuration, and fills in every default.
     fn spec(catalogue: &Catalogue, table: &Table) -> Result<(SiteSpec, Params, Table), Problem> {
         let (machine, rest) = split_machine(catalogue, table)?;
         let params: Vec<&Param> = PARAMS.iter().collect();
@@ -167,13 +174,13 @@ impl Pool {
         Ok((spec, params, table))
     }
 
-    /// Configuration, with every default: `machine`, `allocator`, `seed` and `shape`.
+    /// Configuration with every default: `machine`, `allocator`, `seed` and `shape`.
     #[must_use]
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// The site: its grid and its free nodes.
+    /// The pool's site, with its grid and its free nodes.
     #[must_use]
     pub fn site(&self) -> &Site {
         self.managed.site()
@@ -185,11 +192,13 @@ impl Pool {
         self.now
     }
 
-    /// Advances the clock. Only allocators that use the start times of neighbouring partitions need
-    /// it; with all others the clock may stay at its start.
+    /// Advances the pool's clock to the instant `to`.
+    ///
+    /// Only allocators that use the age of placements need the clock; with all others it may stay
+    /// at its start.
     ///
     /// # Errors
-    /// If the instant is in the past; nothing is changed then.
+    /// If the instant is in the past; then nothing is changed.
     pub fn advance(&mut self, to: Time) -> Result<(), PoolError> {
         if to < self.now {
             return Err(PoolError::GoneBy { now: self.now, to });
@@ -198,16 +207,18 @@ impl Pool {
         Ok(())
     }
 
-    /// Allocates processors for a request; `None` if the allocator finds none now. A request of
-    /// another form than the allocator takes is converted: a count of 7 becomes a block of 4 × 2 if
-    /// the allocator hands out blocks. A request for no processors gets none.
+    /// Allocates processors for a request; `None` if the allocator finds no placement now.
+    ///
+    /// A request is converted to the allocator's form: 7 nodes become a block of 4 × 2 if the
+    /// allocator takes blocks. A request for no processors is never placed.
     ///
     /// # Panics
     /// If the allocator breaks its contract and proposes processors that are not free.
     pub fn allocate(&mut self, request: &Request) -> Option<Placement> {
         let drawn = self.managed.drawn();
         let Some(placement) = choose(&mut self.managed, request, self.now) else {
-            // A refusal restores the random state, so failed requests do not affect later answers.
+            // A failed request restores the random state, so that later answers do not depend on
+            // it.
             self.managed.draw_again_from(drawn);
             return None;
         };
@@ -218,8 +229,9 @@ impl Pool {
         Some(placement)
     }
 
-    /// Returns where [`allocate`](Pool::allocate) would place a request now, or `None`. The query
-    /// changes nothing, not even the allocator's random state.
+    /// Returns where [`allocate`](Pool::allocate) would place a request now; `None` if nowhere.
+    ///
+    /// The query changes nothing, not even the allocator's random state.
     ///
     /// ```
     /// use meshwork::job::Request;
@@ -236,8 +248,10 @@ impl Pool {
         self.managed.look(&request, self.now)
     }
 
-    /// Holds a placement made elsewhere, which is released like any other. It may come from another
-    /// scheduler, a manual decision of an operator, or an earlier run.
+    /// Holds a placement made elsewhere, which is released like any other.
+    ///
+    /// The placement may come from another scheduler, a manual decision of an operator, or an
+    /// earlier run.
     ///
     /// ```
     /// use meshwork::job::Request;
@@ -254,7 +268,8 @@ impl Pool {
     /// ```
     ///
     /// # Errors
-    /// If it is no placement on this machine, or is not entirely free; nothing is changed then.
+    /// If `placement` does not lie on the machine, or is not entirely free; then nothing is
+    /// changed.
     pub fn adopt(&mut self, placement: &Placement) -> Result<(), PoolError> {
         self.managed.claim(placement, self.now.into())?;
         self.hold(placement.clone());
@@ -270,7 +285,7 @@ impl Pool {
     /// Releases a held placement as a whole.
     ///
     /// # Errors
-    /// If exactly this placement is not held; nothing is changed then.
+    /// If exactly this placement is not held; then nothing is changed.
     pub fn release(&mut self, placement: &Placement) -> Result<(), PoolError> {
         let Some(held) = self.find(placement) else { return Err(PoolError::NotHeld) };
         let key = (first(placement), held.number);
@@ -279,15 +294,16 @@ impl Pool {
         Ok(())
     }
 
-    /// The first held placement that is equal to this one.
+    /// The first held placement that is equal to `placement`.
     fn find(&self, placement: &Placement) -> Option<&Held> {
         let node = placement.blocks.first()?.base;
         let there = self.held.range((node, 0)..=(node, u64::MAX));
         there.map(|(_, held)| held).find(|held| held.placement == *placement)
     }
 
-    /// Reads a request for pieces by the columns of a table of jobs, for a machine whose nodes jobs
-    /// share.
+    /// Reads a request for pieces from columns of a table of jobs.
+    ///
+    /// The machine must have nodes that jobs share.
     ///
     /// ```
     /// use meshwork::pool::Pool;
@@ -306,12 +322,12 @@ impl Pool {
     /// ```
     ///
     /// # Errors
-    /// If the nodes have no types, or such pieces can never be placed, in one sentence.
+    /// If the nodes have no types, or the pieces can never be placed; in one sentence.
     pub fn pieces(&self, columns: &Table) -> Result<Request, Problem> {
         of_columns(columns, self.site().topology()).map(Request::pieces)
     }
 
-    /// Explains what a request for pieces lacks now; `None` if nodes are not shared.
+    /// Explains what a request for pieces lacks now; `None` if jobs do not share nodes.
     #[must_use]
     pub fn shortage(&self, request: &Request) -> Option<String> {
         let amounts = self.site().amounts()?;
@@ -321,7 +337,7 @@ impl Pool {
         }
     }
 
-    /// Returns a fork of the machine for what-if questions about releases and allocations.
+    /// Returns a fork of the machine, to try releases and allocations without changing the pool.
     ///
     /// ```
     /// use meshwork::job::{Job, Request, Time};
@@ -354,13 +370,15 @@ impl Pool {
         self.held.values().map(|held| &held.placement)
     }
 
-    /// Whether the empty machine has a placement for the request; if not, waiting is useless.
+    /// Whether the request could be placed on the empty machine; if not, waiting is useless.
     pub fn could_hold(&mut self, request: &Request) -> bool {
         choose(&mut self.empty, request, self.now).is_some()
     }
 
-    /// Explains why a request can never be held, if a rule other than the machine's size excludes
-    /// it. One sentence without a full stop.
+    /// Explains why a request can never be placed, if a rule other than the machine's size excludes
+    /// it.
+    ///
+    /// The explanation is one sentence without a full stop; `None` if there is no such rule.
     ///
     /// ```
     /// use meshwork::job::Request;

@@ -1,4 +1,4 @@
-//! Allocator front end: a pool driven by serializable operations and answers.
+//! Named pool: a pool driven by serializable operations, with placements held under names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -28,106 +28,110 @@ impl fmt::Display for Name {
     }
 }
 
-/// One operation and its instant.
+/// Operation on a named pool, with its instant.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Question {
-    /// Instant of the operation; `None` means the instant of the previous one.
+    /// Instant of the operation; `None` for the instant of the preceding operation.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub at: Option<Time>,
     /// Operation to carry out.
     pub operation: Operation,
 }
 
-/// Operations of the front end.
+/// Operations on a named pool.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Operation {
     /// Allocate processors for a request under a new name.
     Allocate(Name, Request),
-    /// Hold a placement made elsewhere.
+    /// Hold a placement made elsewhere under a new name.
     Adopt(Name, Vec<PlacedBlock>),
-    /// Make the held set equal to these nodes, by name: placements on other nodes are released, and
-    /// missing ones are adopted.
+    /// Make the named placements equal to these nodes, name by name.
+    ///
+    /// Named placements on other nodes are released, and missing ones are adopted.
     HoldExactly(Vec<(Name, Vec<Node>)>),
     /// Release everything held under this name.
     Release(Name),
     /// Return where a request would be placed, without changing anything.
     Can(Request),
-    /// Return the free nodes and the largest free block with this ratio of sides.
+    /// Return the free nodes and the largest free block with this ratio of sides; equal sides if
+    /// `None`.
     Free(Option<Vec<u32>>),
     /// List all placements held under a name.
     Show,
     /// Return the complete state as data.
     Snapshot,
-    /// Restore a state.
+    /// Replace the state by one that [`Operation::Snapshot`] returned.
     Restore(Box<NamedPoolState>),
 }
 
-/// Answers of the front end.
+/// Answers of a named pool to operations.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Answer {
-    /// Placement that is held from now on, or for [`Operation::Can`] would be.
+    /// Placement that is held from now on or, for [`Operation::Can`], would be.
     Placed(Placement),
-    /// No placement is possible now; `never` if none is possible on an empty machine either.
+    /// No placement is possible now.
     #[cfg_attr(feature = "serde", serde(rename = "no_room"))]
     NoPlacement {
-        /// Whether waiting is useless.
+        /// Whether no placement is possible on the empty machine either, so that waiting is
+        /// useless.
         never: bool,
         /// Explanation, if a rule of the machine other than its size excludes the request.
         ///
-        /// Where jobs share nodes also what it lacks now.
+        /// If jobs share nodes, also what the request lacks now.
         #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
         reason: Option<String>,
     },
     /// Numbers of placements that [`Operation::HoldExactly`] kept, adopted and released.
     HeldExactly {
-        /// Placements that were held already.
+        /// Number of placements that were held already.
         kept: u32,
-        /// Placements that are held from now on.
+        /// Number of placements that are held from now on.
         adopted: u32,
-        /// Placements that are free again.
+        /// Number of placements that were released.
         released: u32,
     },
     /// Number of released processors.
     Released(u32),
-    /// Free nodes and the largest free block.
+    /// Free nodes and the largest free block, for [`Operation::Free`].
     Free(FreeSpace),
-    /// Placements held under a name, sorted by name.
+    /// All placements held under a name, sorted by name, for [`Operation::Show`].
     Held(Vec<Holding>),
-    /// State as data.
+    /// Complete state of the named pool, for [`Operation::Snapshot`].
     State(Box<NamedPoolState>),
-    /// The state was restored.
+    /// The state was restored, for [`Operation::Restore`].
     Restored,
 }
 
-/// One placement held under a name.
+/// Placement held under a name.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Holding {
     /// Name under which the placement is held.
     pub name: Name,
-    /// Processors held.
+    /// The held placement.
     pub placement: Placement,
-    /// Instant of allocation.
+    /// Instant of the placement's allocation.
     pub since: Time,
 }
 
-/// State of a front end at one instant.
+/// Complete state of a named pool at one instant.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct NamedPoolState {
-    /// Names of the snapshot's placements, in its order; `None` for a placement without a name.
+    /// Names of the placements in `snapshot`, in order of allocation; `None` for one without a
+    /// name.
     pub names: Vec<Option<Name>>,
-    /// State of the pool.
+    /// State of the pool that the named pool drives.
     pub snapshot: Snapshot,
 }
 
-/// A pool whose placements are held under names chosen by the caller.
+/// Pool whose placements are held under names chosen by the caller.
 ///
 /// ```
 /// use meshwork::job::Request;
@@ -150,19 +154,19 @@ pub struct NamedPool {
 }
 
 impl NamedPool {
-    /// Creates a front end without names. The pool's present placements stay held without one.
+    /// Creates a named pool without names. Placements that `pool` holds stay held, without a name.
     #[must_use]
     pub fn new(pool: Pool) -> NamedPool {
         NamedPool { pool, holders: BTreeMap::new() }
     }
 
-    /// Underlying pool.
+    /// The pool that this named pool drives.
     #[must_use]
     pub fn pool(&self) -> &Pool {
         &self.pool
     }
 
-    /// Placement held under this name.
+    /// Placement held under `name`, if any.
     #[must_use]
     pub fn held_by(&self, name: &Name) -> Option<&Placement> {
         self.holders.get(name)
@@ -171,7 +175,8 @@ impl NamedPool {
     /// Carries out one operation.
     ///
     /// # Errors
-    /// If it cannot be carried out; nothing is changed then, and the clock does not advance.
+    /// If the operation cannot be carried out; nothing is changed then, and the clock does not
+    /// advance.
     pub fn answer(&mut self, question: Question) -> Result<Answer, NamedPoolError> {
         let Question { at, operation } = question;
         let now = self.pool.now();
@@ -179,7 +184,7 @@ impl NamedPool {
         if at < now {
             return Err(NamedPoolError::GoneBy { at, now });
         }
-        // All checks precede the first change, and the clock advances between the two.
+        // All checks precede the first change, and the clock advances between checks and changes.
         Ok(match operation {
             Operation::Allocate(name, request) => {
                 self.is_new(&name)?;
@@ -313,7 +318,7 @@ impl NamedPool {
         self.holders.iter().filter_map(holding).collect()
     }
 
-    /// Returns the complete state. Placements without a name are included.
+    /// Returns the complete state, including placements without a name.
     #[must_use]
     pub fn state(&self) -> NamedPoolState {
         let mut name_of: BTreeMap<u64, &Name> = BTreeMap::new();
@@ -325,10 +330,10 @@ impl NamedPool {
         NamedPoolState { names, snapshot: self.pool.snapshot() }
     }
 
-    /// Replaces the state by one taken from another front end.
+    /// Replaces the state by `state`, which was taken from another named pool.
     ///
     /// # Errors
-    /// The errors of [`Pool::restore`], and missing or duplicate names; nothing is changed then.
+    /// The errors of [`Pool::restore`], and missing or duplicate names; then nothing is changed.
     pub fn restore(&mut self, state: &NamedPoolState) -> Result<(), RestoreError> {
         let NamedPoolState { names, snapshot } = state;
         if names.len() != snapshot.held.len() {

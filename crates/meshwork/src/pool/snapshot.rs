@@ -1,4 +1,4 @@
-//! Snapshots of a pool, restorable in another process.
+//! Snapshots of a pool, which can be restored in another process.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,20 @@ use crate::registry::{join, with_article};
 use crate::scenario::MODEL_VERSION;
 use crate::topology::{Grid, Topology};
 
-/// State of a pool at one instant, from which [`Pool::restore`] makes an equal pool.
+/// State of a pool at one instant, from which [`Pool::restore`] recreates the pool.
 ///
 /// It contains the pool's configuration, the held placements with the instants of their allocation,
-/// the position of the random stream, and the allocator's further memory. With the feature `serde`
-/// it can be written in any format.
+/// the position of the random stream, and what else the allocator remembers. With the feature
+/// `serde` it can be written in any format.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Snapshot {
-    /// Version of the model; other versions may answer differently.
+    /// Version of the model; another version may answer differently.
     pub model_version: u32,
     /// Configuration of the pool, with every default.
     pub pool: Table,
-    /// Present instant, in units of the clock.
+    /// Instant of the snapshot, in units of the clock.
     pub now: f64,
     /// Position in the allocator's random stream.
     pub drawn: u64,
@@ -35,48 +35,48 @@ pub struct Snapshot {
     pub memory: Vec<u64>,
 }
 
-/// A held placement and the instant of its allocation.
+/// Held placement of a snapshot, with the instant of its allocation.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Tenure {
     /// Instant of the allocation, in units of the clock.
     pub since: f64,
-    /// Blocks of the placement, in rank order.
+    /// Blocks of the placement, in the order of the job's ranks.
     pub blocks: Vec<PlacedBlock>,
-    /// Its parts of these nodes; `None` if it holds all of them.
+    /// The held parts of the blocks' nodes; `None` if the nodes are held as a whole.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub parts: Option<Box<Parts>>,
 }
 
-/// A block given by coordinates instead of node numbers.
+/// Block given by coordinates instead of node numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct PlacedBlock {
-    /// Coordinates of the lowest corner, one per dimension.
+    /// Coordinates of the block's lowest corner, one per dimension.
     pub base: Vec<u32>,
-    /// Sides, one per dimension.
+    /// Sides of the block, one per dimension.
     pub dims: Vec<u32>,
 }
 
 impl PlacedBlock {
-    /// Returns the coordinates of a block of this grid.
+    /// Converts a block of a grid to coordinates.
     #[must_use]
     pub fn of(block: &Block, grid: &Grid) -> PlacedBlock {
         PlacedBlock { base: grid.coordinates(block.base).to_vec(), dims: block.sides.to_vec() }
     }
 
-    /// Returns the coordinates of all blocks of a placement.
+    /// Converts all blocks of a placement to coordinates.
     #[must_use]
     pub fn all_of(placement: &Placement, grid: &Grid) -> Vec<PlacedBlock> {
         placement.blocks.iter().map(|block| PlacedBlock::of(block, grid)).collect()
     }
 
-    /// Returns the placement that consists of these blocks.
+    /// Converts blocks given by coordinates to a placement.
     ///
     /// # Errors
-    /// If there are no blocks, or one does not lie on the machine.
+    /// If there are no blocks, or one of them does not lie on the machine.
     pub fn placement(blocks: &[PlacedBlock], topology: &Topology) -> Result<Placement, PoolError> {
         if blocks.is_empty() {
             return Err(PoolError::NoBlocks);
@@ -107,7 +107,8 @@ impl Pool {
     /// Returns the complete state of the pool.
     ///
     /// # Complexity
-    /// **O(h log h)** for *h* placements held, plus the cost of the allocator's memory.
+    /// **O(h log h)** for *h* placements held, and the cost of
+    /// [`Allocator::memory`](crate::alloc::Allocator::memory).
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let grid = self.site().grid();
@@ -126,8 +127,9 @@ impl Pool {
         }
     }
 
-    /// Restores a snapshot of a pool with the same machine, allocator, seed and shape. From then on
-    /// every answer equals that of the original pool.
+    /// Restores a snapshot of a pool with equal machine, allocator, seed and shape.
+    ///
+    /// From then on every answer equals that of the original pool.
     ///
     /// ```
     /// use meshwork::job::Request;
@@ -142,11 +144,11 @@ impl Pool {
     /// ```
     ///
     /// The placements are claimed again in their original order, each at its instant; then the
-    /// allocator restores its further memory.
+    /// allocator restores what else it remembered.
     ///
     /// # Errors
-    /// If the snapshot is from another pool or another version of the model, or is not one that a
-    /// pool could have made; nothing is changed then.
+    /// If the snapshot is from a pool of another configuration or from another version of the
+    /// model, or could not have been made by a pool; nothing is changed then.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
         if snapshot.model_version != MODEL_VERSION {
             return Err(RestoreError::OtherVersion(snapshot.model_version));
@@ -183,7 +185,7 @@ impl Pool {
         held
     }
 
-    /// Instant of a held placement's allocation and the number of placements before it.
+    /// Instant of a held placement's allocation, and number of placements allocated before.
     pub(super) fn tenure(&self, placement: &Placement) -> Option<(Time, u64)> {
         self.find(placement).map(|held| (held.since, held.number))
     }
@@ -197,7 +199,7 @@ fn instant(units: f64, earliest: Time) -> Result<Time, RestoreError> {
     Ok(Time::new(units))
 }
 
-/// Finds the first key in which two tables differ.
+/// Finds the first key in which the configurations of a snapshot and of a pool differ.
 fn difference(path: &str, snapshot: &Table, here: &Table) -> Option<RestoreError> {
     let keys = here.keys().chain(snapshot.keys().filter(|key| !here.contains_key(key.as_str())));
     for key in keys {
