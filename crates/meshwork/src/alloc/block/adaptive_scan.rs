@@ -1,4 +1,4 @@
-//! First fit by a scan that jumps over held blocks.
+//! Adaptive scan: first fit by a scan that jumps over held blocks.
 
 use super::held::{Held, HeldBlocks};
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
@@ -9,7 +9,7 @@ use crate::machine::{Block, Placement, Site};
 use crate::registry::About;
 use crate::topology::{Grid, Node, Wiring};
 
-/// The entry of `adaptive_scan`.
+/// Registry entry of the allocator `adaptive_scan`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "adaptive_scan",
@@ -42,7 +42,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Adaptive scan: first fit in each orientation, found by a different search.
+/// Adaptive scan: first fit in each orientation, by a scan that jumps over held blocks.
 #[derive(Clone)]
 struct AdaptiveScan {
     rotation: Rotation,
@@ -69,8 +69,9 @@ impl Allocator for AdaptiveScan {
     }
 }
 
-/// The result of `search` in the first orientation that has one. With [`Rotation::Best`], the
-/// lowest result of all orientations.
+/// Places a block at the base that `search` finds, in the first orientation in which it finds one.
+///
+/// With [`Rotation::Best`], all orientations are searched, and the lowest base is taken.
 pub(super) fn lowest(
     sides: &[u32],
     rotation: Rotation,
@@ -89,11 +90,11 @@ pub(super) fn lowest(
     found.map(|(base, sides)| Block { base, sides }.into())
 }
 
-/// The first free base, trying positions row by row.
+/// The first free base for a block with these sides, trying positions row by row.
 ///
-/// From a covered position the scan jumps to the end of the covering blocks; from a row without a
-/// free position, to the first row at which a block that covers it ends. `tried` is called with
-/// every position.
+/// From a covered position the scan jumps to the end of the held blocks that cover it; from a row
+/// without a free position, to the first row at which one of the held blocks that cover it ends.
+/// `tried` is called with the coordinates of every position that is tried.
 fn scan(
     grid: &Grid,
     held: &[Held],

@@ -1,4 +1,4 @@
-//! The free block with the most held neighbours, walls not counted.
+//! Best fit: the free block with the most held neighbours, where walls do not count.
 
 use super::boundary::boundary_search::BoundarySearch;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
@@ -11,7 +11,7 @@ use crate::machine::{Block, Placement};
 use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Grid, Node, Wiring};
 
-/// The entry of `best_fit`.
+/// Registry entry of the allocator `best_fit`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("best_fit", "the free block with the most held neighbours, walls not counted")
         .aliases(&["bf"])
@@ -63,11 +63,13 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// The variant of best fit that examines only the base. It counts the neighbours of the base at
-/// which the block would overlap held nodes or, if walls count, cross an edge of the mesh.
+/// Variant of best fit that examines only the base of a block and not its whole boundary.
+///
+/// It counts the neighbours of the base at which the block would overlap held nodes or, if walls
+/// count, cross an edge of the mesh.
 ///
 /// # Complexity
-/// The complexity of [`FreeBases`], and **O(d)** for each free base.
+/// That of [`FreeBases`], and **O(d)** for each free base in *d* dimensions.
 #[derive(Clone)]
 struct BestBaseNode {
     rotation: Rotation,
@@ -102,6 +104,8 @@ impl Allocator for BestBaseNode {
 }
 
 /// The number of neighbours of a base that are not free bases.
+///
+/// Neighbours at which the block would cross an edge count if `count_walls` is set.
 fn blocked_neighbours(
     grid: &Grid,
     bases: &NodeSet,

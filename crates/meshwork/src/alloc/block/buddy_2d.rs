@@ -1,4 +1,4 @@
-//! Squares whose sides are powers of two and whose bases are multiples of their sides.
+//! Two-dimensional buddy: squares with power-of-two sides, at multiples of their sides.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::form::{Asks, Finds};
@@ -8,7 +8,7 @@ use crate::machine::{Block, Placement, Site};
 use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::Wiring;
 
-/// The entry of `buddy_2d`.
+/// Registry entry of the allocator `buddy_2d`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("buddy_2d", "a free square whose side is a power of two, on multiples of that side")
         .aliases(&["tdb"])
@@ -47,7 +47,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::SomeBlocks)
 .contiguous(true);
 
-/// How free squares are represented.
+/// Representation of free squares.
 #[derive(Clone, Copy)]
 enum Form {
     Bitmap,
@@ -56,7 +56,9 @@ enum Form {
 
 static FORMS: Words<Form, 2> = Words::new([("bitmap", Form::Bitmap), ("lists", Form::Lists)]);
 
-/// The bitmap form, on a mesh of any sides. It misses free squares that are not aligned.
+/// Two-dimensional buddy with a bitmap of free nodes, on a mesh of any sides.
+///
+/// It misses free squares that are not aligned.
 #[derive(Clone)]
 struct Bitmap;
 
@@ -79,12 +81,14 @@ impl Allocator for Bitmap {
     }
 }
 
-/// The list form, on a mesh of any sides. Each power of two has a list of free squares, in
-/// row-major order of their bases. The first square of the smallest sufficient side is taken and
-/// quartered as often as necessary: the quarter with the base is used and the other three are
-/// listed. A mesh that is not itself such a square starts as the largest squares that tile it.
+/// Two-dimensional buddy with lists of free squares, on a mesh of any sides.
 ///
-/// Both forms find a square in the same states, but possibly different ones.
+/// Each power of two has a list of free squares with this side, in row-major order of their bases.
+/// The first square of the smallest sufficient side is taken and quartered as often as necessary:
+/// the quarter with the base is used and the other three are listed. A mesh that is not a square
+/// with a power-of-two side starts as the largest squares that tile it.
+///
+/// Lists and bitmap find a square in the same states, but possibly different squares.
 #[derive(Clone)]
 struct Lists {
     squares: FreeCells,

@@ -1,4 +1,4 @@
-//! The first base on the planes to the right of held blocks.
+//! Busy list: the first free base on the planes to the right of held blocks.
 
 use super::held::{Held, HeldBlocks, Span};
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
@@ -9,7 +9,7 @@ use crate::machine::{Block, Placement, Site};
 use crate::registry::About;
 use crate::topology::{Grid, Node, Wiring};
 
-/// The entry of `busy_list`.
+/// Registry entry of the allocator `busy_list`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "busy_list",
@@ -35,9 +35,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// The busy list strategy, on a mesh of any number of dimensions. From each plane it removes the
-/// bases at which the block would overlap held nodes or cross an edge; the remaining ones are free
-/// bases.
+/// The busy list strategy, on a mesh of any number of dimensions.
+///
+/// It examines the planes of bases to the right of held blocks. From each plane it removes the
+/// bases at which the block would overlap held nodes or cross an edge; the remaining bases are
+/// free.
 #[derive(Clone)]
 pub(super) struct BusyList {
     rotation: Rotation,
@@ -82,8 +84,8 @@ fn first_on_planes(grid: &Grid, held: &[Held], sides: &[u32]) -> Option<Node> {
     if !fits {
         return None;
     }
-    // Spans of bases: those at which the block stays on the mesh, and those that each held block
-    // rules out.
+    // Spans of bases: `whole` has those at which the block stays on the mesh, `prohibited` those
+    // that each held block rules out.
     let bases: Dims = sides.iter().zip(grid.sides()).map(|(side, most)| most - side + 1).collect();
     let whole = Span { low: Dims::from_elem(0, sides.len()), high: bases.clone() };
     let prohibited: Vec<Span> = held
@@ -121,7 +123,7 @@ fn first_on_planes(grid: &Grid, held: &[Held], sides: &[u32]) -> Option<Node> {
     })
 }
 
-/// Restricts a span to one coordinate along dimension 0.
+/// Restricts a span to the coordinate `at` along dimension 0.
 fn at_coordinate(span: &Span, at: u32) -> Span {
     let mut plane = span.clone();
     plane.low[0] = at;

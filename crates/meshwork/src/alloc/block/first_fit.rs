@@ -1,4 +1,4 @@
-//! The first free block in row-major order of its base.
+//! First fit: the first free block in row-major order of its base.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ use crate::machine::{Block, Placement};
 use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::{Grid, Node, Wiring};
 
-/// The entry of `first_fit`.
+/// Registry entry of the allocator `first_fit`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("first_fit", "the first free block in row-major order of its base")
         .aliases(&["ff"])
@@ -59,34 +59,36 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Values of the parameter `scan`: whether the last dimension runs fastest.
+/// Values of the parameter `scan`; `true` if the coordinate of the last dimension runs fastest.
 static SCANS: Words<bool, 2> = Words::new([("first_dimension", false), ("last_dimension", true)]);
 
-/// First fit, on a mesh or torus of any number of dimensions. There is no internal fragmentation on
-/// a mesh.
+/// First fit, on a mesh or torus of any number of dimensions.
+///
+/// Blocks have exactly the requested number of nodes.
 ///
 /// # Complexity
-/// **O(d · log s · n / 64)** for each orientation: see [`FreeBases`]. If all sides of the machine
-/// are 2, the complexity of a [`CubeSearch`] for all orientations together.
+/// **O(d · log s · n / 64)** for each orientation, with *d* dimensions, sides up to *s* and *n*
+/// nodes: see [`FreeBases`]. If all sides of the machine are 2, that of a [`CubeSearch`] for all
+/// orientations together.
 #[derive(Clone)]
 pub(crate) struct FirstFit {
     rotation: Rotation,
     bases: FreeBases,
-    /// Used if all sides are 2 and blocks may be turned.
+    /// Search for subcubes, used if all sides of the machine are 2 and blocks may be rotated.
     cubes: Option<CubeSearch>,
-    /// The machine with its dimensions reversed, if the last dimension runs fastest.
+    /// The machine with its dimensions reversed, if the last dimension runs fastest; else `None`.
     reversed: Option<Reversed>,
 }
 
 impl FirstFit {
-    /// First fit with bases in the order in which the last dimension runs fastest.
+    /// Creates first fit in the order of bases in which the last dimension runs fastest.
     pub(crate) fn last_dimension_fastest(grid: &Grid, rotation: Rotation) -> FirstFit {
         let reversed = Reversed::new(grid);
         FirstFit { reversed: Some(reversed.clone()), ..FirstFit::new(reversed.grid(), rotation) }
     }
 
     pub(crate) fn new(grid: &Grid, rotation: Rotation) -> FirstFit {
-        // A cube has very many orientations, so they are searched together.
+        // A hypercube has very many orientations, so they are searched together.
         let is_cube = rotation != Rotation::Never && grid.sides().iter().all(|&side| side == 2);
         let cubes = is_cube.then(|| CubeSearch::new(grid.dimensions() as u32));
         FirstFit { rotation, bases: FreeBases::new(grid), cubes, reversed: None }
@@ -94,7 +96,8 @@ impl FirstFit {
 }
 
 impl FirstFit {
-    /// The first fit of a block with these sides; `is_reversed` if `grid` has reversed dimensions.
+    /// The first free block with these sides; `is_reversed` tells whether `grid` has reversed
+    /// dimensions.
     pub(crate) fn first(
         &mut self,
         grid: &Grid,
@@ -149,8 +152,10 @@ impl Allocator for FirstFit {
     }
 }
 
-/// The first fit among the orientations of a subcube. Candidates are ordered by base if `best`,
-/// then with the requested orientation first, then in the order of [`orientations`].
+/// The first free subcube among the orientations of a block whose sides are 1 or 2.
+///
+/// Candidates are ordered by base if `best` is set, then with the requested orientation first, then
+/// in the order of [`orientations`].
 fn first_turned(
     search: &mut CubeSearch,
     free: &NodeSet,

@@ -1,4 +1,4 @@
-//! Frames that slide over the machine in steps of their own sides.
+//! Frame sliding: frames move over the machine in steps of their own sides.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
@@ -8,7 +8,7 @@ use crate::machine::{Block, Placement, Site};
 use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::{Grid, Node, Wiring};
 
-/// The entry of `frame_sliding`.
+/// Registry entry of the allocator `frame_sliding`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "frame_sliding",
@@ -51,13 +51,15 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::SomeBlocks)
 .contiguous(true);
 
-/// Values of the parameter `start`: whether the first frame lies on node 0.
+/// Values of the parameter `start`; `true` if the first frame lies at node 0.
 static STARTS: Words<bool, 2> = Words::new([("lowest_free", false), ("origin", true)]);
 
-/// Frame sliding, on a mesh or torus of any number of dimensions. Frames are tried in row-major
-/// order from the start. On a mesh, later rows of the lattice begin at `x₀ mod w`, near the edge,
-/// and the lattice ends where a frame would cross an edge. On a ring it goes once around from the
-/// start, as long as frames do not overlap the first.
+/// Frame sliding, on a mesh or torus of any number of dimensions.
+///
+/// Frames, blocks with the requested sides, are tried in row-major order from a start on. On a
+/// mesh, later rows of frames begin at `x₀ mod w`, near the edge, and rows end where a frame would
+/// cross an edge. On a ring, frames go once around from the start, as long as they do not overlap
+/// the first frame.
 #[derive(Clone)]
 struct FrameSliding {
     rotation: Rotation,
@@ -90,7 +92,7 @@ impl Allocator for FrameSliding {
     }
 }
 
-/// The first free frame and the number of frames tried before it.
+/// The first free frame and the number of frames tried before it; `None` if none is free.
 fn first_free_frame(site: &Site, start: Node, sides: &Dims) -> Option<(usize, Block)> {
     let grid = site.grid();
     let axes: Vec<Axis> = (0..sides.len()).map(|d| Axis::new(grid, start, d, sides[d])).collect();
@@ -126,13 +128,13 @@ fn first_free_frame(site: &Site, start: Node, sides: &Dims) -> Option<(usize, Bl
     }
 }
 
-/// The positions of frames along one dimension.
+/// Positions of frames along one dimension.
 struct Axis {
     first: u32,
     step: u32,
     side: u32,
     frames: u32,
-    /// Index of the frame that contains the start.
+    /// Index of the frame that contains the start of the search.
     begin: u32,
 }
 

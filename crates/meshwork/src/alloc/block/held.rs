@@ -1,4 +1,4 @@
-//! The list of held blocks, used by several strategies.
+//! List of held blocks, used by several allocators.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -6,7 +6,7 @@ use crate::job::{Dims, Time};
 use crate::machine::Placement;
 use crate::topology::Grid;
 
-/// A box of nodes that does not wrap: `low` to `high` (exclusive) in each dimension.
+/// Box of nodes that does not wrap: `low` to `high` (exclusive) in each dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) low: Dims,
@@ -14,7 +14,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// The number of nodes shared with another span.
+    /// The number of nodes that this span shares with `other`.
     pub(super) fn overlap(&self, other: &Span) -> u32 {
         let mut shared = 1;
         for d in 0..self.low.len() {
@@ -24,7 +24,7 @@ impl Span {
         shared
     }
 
-    /// Appends the part outside `other` to `rest`, in at most two spans for each dimension.
+    /// Appends the part of this span outside `other` to `rest`, as at most two spans per dimension.
     pub(super) fn less(self, other: &Span, rest: &mut Vec<Span>) {
         if self.overlap(other) == 0 {
             rest.push(self);
@@ -47,7 +47,7 @@ impl Span {
         }
     }
 
-    /// Calls `visit` for each row as a run of consecutive nodes.
+    /// Calls `visit` for each row of the span, as a run of consecutive nodes.
     pub(super) fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(u32, u32)) {
         let mut at = self.low.clone();
         loop {
@@ -69,7 +69,7 @@ impl Span {
     }
 }
 
-/// The spans of a block: one, doubled for each dimension along which the block wraps.
+/// Divides a block into spans: one, and twice as many for each dimension along which it wraps.
 pub(super) fn spans(grid: &Grid, corner: &[u32], sides: &[u32]) -> SmallVec<[Span; 1]> {
     let high = corner.iter().zip(sides).map(|(at, length)| at + length).collect();
     let mut spans: SmallVec<[Span; 1]> = smallvec![Span { low: Dims::from_slice(corner), high }];
@@ -87,17 +87,19 @@ pub(super) fn spans(grid: &Grid, corner: &[u32], sides: &[u32]) -> SmallVec<[Spa
     spans
 }
 
-/// A held block, or the remaining piece of one.
+/// A held block, or what remains of one after a release of a part.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) span: Span,
     pub(super) since: Time,
-    /// The number of blocks claimed before this one; the pieces of one block share it.
+    /// Number of blocks claimed before this one; all pieces of a block share it.
     pub(super) number: u64,
 }
 
-/// All held blocks, in the order of their claims. A block that wraps has several pieces. If part of
-/// a block is released, its remaining pieces take its position.
+/// All held blocks, in the order of their claims.
+///
+/// A block that wraps has several pieces. If part of a block is released, its remaining pieces take
+/// its position in the list.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HeldBlocks {
     list: Vec<Held>,
@@ -109,7 +111,7 @@ impl HeldBlocks {
         &self.list
     }
 
-    /// Appends the claimed blocks.
+    /// Appends the blocks of a claimed placement.
     pub(super) fn claimed(&mut self, placement: &Placement, grid: &Grid, now: Time) {
         for block in &placement.blocks {
             for span in spans(grid, &grid.coordinates(block.base), &block.sides) {
@@ -119,8 +121,9 @@ impl HeldBlocks {
         }
     }
 
-    /// Removes released blocks, in **O(n)** for *n* held blocks. A partly released piece is split
-    /// into at most two for each dimension.
+    /// Removes the blocks of a released placement, in **O(n)** for *n* held blocks.
+    ///
+    /// A partly released piece is split into at most two pieces for each dimension.
     pub(super) fn released(&mut self, placement: &Placement, grid: &Grid) {
         for block in &placement.blocks {
             for span in spans(grid, &grid.coordinates(block.base), &block.sides) {

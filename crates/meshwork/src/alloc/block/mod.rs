@@ -1,4 +1,4 @@
-//! Strategies that allocate one block of a grid; `held` is the shared list of held blocks.
+//! Allocators that give one block of a grid; `held` is the list of held blocks that some share.
 
 mod held;
 pub mod boundary;

@@ -1,4 +1,4 @@
-//! First fit by the segments of each row that held blocks cover.
+//! Quick allocation: first fit by the segments of each row that held blocks cover.
 
 use super::adaptive_scan::lowest;
 use super::held::{Held, HeldBlocks};
@@ -10,7 +10,7 @@ use crate::machine::{Placement, Site};
 use crate::registry::About;
 use crate::topology::{Grid, Node, Wiring};
 
-/// The entry of `quick_allocation`.
+/// Registry entry of the allocator `quick_allocation`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "quick_allocation",
@@ -43,7 +43,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Quick allocation: first fit in each orientation, found by a different search.
+/// Quick allocation: first fit in each orientation, by the segments of rows that are covered.
 #[derive(Clone)]
 struct QuickAllocation {
     rotation: Rotation,
@@ -72,9 +72,11 @@ impl Allocator for QuickAllocation {
     }
 }
 
-/// The first free base: in each row, the first position outside all covered segments. From a row
-/// without a free position it continues at the first row at which a block that covers it ends.
-/// `looked_at` is called with every row.
+/// The first free base: in each row, the first position outside all segments covered by held
+/// blocks.
+///
+/// From a row without a free position the search continues at the first row at which one of the
+/// held blocks that cover it ends. `looked_at` is called with every row.
 fn first_gap(
     grid: &Grid,
     by_left_edge: &[&Held],
@@ -90,8 +92,8 @@ fn first_gap(
             if span.low[1] >= y + sides[1] || y >= span.high[1] {
                 continue;
             }
-            // Its covered segment starts `sides[0] - 1` positions to its left, but not beyond the
-            // wall.
+            // The segment covered by this held block starts `sides[0] - 1` positions to the block's
+            // left, but not beyond the wall.
             if span.low[0] >= x + sides[0] {
                 break;
             }

@@ -1,4 +1,4 @@
-//! The busy list strategy with rotation.
+//! Turning busy list: the busy list strategy with rotation of blocks.
 
 use super::busy_list::BusyList;
 use crate::alloc::AllocatorEntry;
@@ -7,7 +7,7 @@ use crate::geometry::orientation::Rotation;
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `turning_busy_list`.
+/// Registry entry of the allocator `turning_busy_list`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "turning_busy_list",

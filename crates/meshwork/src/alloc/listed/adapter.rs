@@ -1,4 +1,4 @@
-//! The adapter from rules to allocators, with the parameters that all rules share.
+//! Adapter from rules of listed units to allocators, with the parameters that all rules share.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::{Decision, Ends, NodeRequest, Nodes, Rule, SlurmMessage, decide, find
 
 const HEAVIEST: u64 = u32::MAX as u64;
 
-/// The parameter `segment`, of the rules that support segments.
+/// The parameter `segment` of the rules that support segments of jobs.
 pub(super) const SEGMENT: Param = Param {
     name: "segment",
     kind: Kind::Integer(1, 1 << 24),
@@ -54,7 +54,7 @@ pub(super) const PARTITIONS: Param = Param {
     help: "the partitions that jobs may name, each with its nodes; a job of any other never starts",
 };
 
-/// The key `nodes` of a listed unit.
+/// The key `nodes` of a listed unit: the numbers of its nodes.
 pub(super) const NODES: Param = Param {
     name: "nodes",
     kind: Kind::Integers(0, (1 << 24) - 1),
@@ -62,30 +62,31 @@ pub(super) const NODES: Param = Param {
     help: "its nodes, by their numbers; one that the machine does not have is never free",
 };
 
-/// Stateless adapter from a placement [`Rule`] to [`Allocator`], except for known job ends.
+/// Adapter from a placement [`Rule`] to [`Allocator`]; its only state are the estimated ends of
+/// jobs.
 #[derive(Clone)]
 pub(super) struct RuleAllocator {
     rule: Arc<dyn Rule>,
     nodes: Arc<Nodes>,
     grid: Grid,
-    /// Constraints common to all jobs, without the size.
+    /// Constraints common to all jobs; the size is set for each job.
     common: NodeRequest,
-    /// The sizes to which jobs are rounded up, ascending; empty if they are not rounded.
+    /// Sizes to which jobs are rounded up, ascending; empty if jobs are not rounded up.
     sizes: Arc<[u32]>,
     names: Arc<Names>,
-    /// Whether constraints of jobs are honoured although the entry asks for a count.
+    /// Whether jobs' constraints are honoured although the registry entry asks for a node count.
     heeds_constraints: bool,
-    /// The estimated end of the job on each node; `None` if no criterion needs it.
+    /// Estimated end of the job on each node; `None` if no criterion needs it.
     ends: Option<Arc<Vec<Time>>>,
 }
 
-/// The names by which jobs refer to nodes and partitions.
+/// Names by which jobs refer to nodes and partitions.
 struct Names {
-    /// The number of nodes of the machine; other listed nodes are never free.
+    /// Number of nodes of the machine; other listed nodes are never free.
     machine: u32,
-    /// The index of each node by name; `None` if nodes are named by their numbers.
+    /// Index of each node by name; `None` if nodes are named by their numbers.
     hosts: Option<BTreeMap<String, Node>>,
-    /// The nodes of each partition; `None` if each is the whole machine.
+    /// Nodes of each partition by name; `None` if every partition is the whole machine.
     partitions: Option<BTreeMap<String, NodeSet>>,
 }
 
@@ -114,7 +115,7 @@ impl Names {
         Ok(Names { machine, hosts: hosts.transpose()?, partitions: partitions.transpose()? })
     }
 
-    /// The nodes of a host list; `None` if one of them does not exist.
+    /// The nodes that a host list names; `None` if one of them does not exist.
     fn set(&self, list: &str, universe: u32) -> Option<NodeSet> {
         let mut set = NodeSet::empty(universe);
         for name in hostlist::names(list).ok()? {
@@ -129,7 +130,9 @@ impl Names {
 }
 
 impl RuleAllocator {
-    /// Creates the adapter; `universe` may exceed the number of nodes of the machine.
+    /// Creates the adapter of a rule. `universe` is the number of listed nodes.
+    ///
+    /// It may exceed the number of nodes of the machine.
     pub(super) fn new(
         rule: impl Rule + 'static,
         params: &Params,
@@ -179,13 +182,13 @@ impl RuleAllocator {
         self
     }
 
-    /// Records the estimated ends of the jobs on nodes.
+    /// Makes the adapter record the estimated ends of jobs.
     pub(super) fn remembering_ends(mut self) -> RuleAllocator {
         self.ends = Some(Arc::new(vec![Time::ZERO; self.nodes.count() as usize]));
         self
     }
 
-    /// Records the estimated end of the job on some nodes.
+    /// Records the estimated end of the job on the nodes of a placement.
     fn note(&mut self, placement: &Placement, grid: &Grid, end: Time) {
         if let Some(ends) = &mut self.ends {
             let ends = Arc::make_mut(ends);
@@ -195,7 +198,7 @@ impl RuleAllocator {
         }
     }
 
-    /// Rounds jobs without segments up to these sizes.
+    /// Makes the adapter round jobs without segments up to one of these sizes.
     pub(super) fn rounding_up_to(mut self, mut sizes: Vec<u32>) -> RuleAllocator {
         sizes.sort_unstable();
         sizes.dedup();
@@ -203,7 +206,7 @@ impl RuleAllocator {
         self
     }
 
-    /// The constraints for a request; `None` if no size fits or a listed node does not exist.
+    /// Size and constraints of a request; `None` if no size fits or a listed node does not exist.
     fn node_request(&self, request: &Request) -> Option<NodeRequest> {
         let mut node_request = self.common.clone();
         node_request.nodes = u32::try_from(request.nodes()).ok()?;
@@ -230,7 +233,9 @@ impl RuleAllocator {
         Some(node_request)
     }
 
-    /// Restricts `nodes` to those that a job may have; `None` if it names ones that do not exist.
+    /// Restricts `nodes` to those that a job's exclusion and partition leave.
+    ///
+    /// `None` if the job names nodes or a partition that do not exist.
     fn confine(&self, constraints: &Constraints, nodes: &mut NodeSet) -> Option<()> {
         if let Some(list) = &constraints.exclude {
             nodes.subtract(&self.names.set(list, self.nodes.count())?);
@@ -241,7 +246,7 @@ impl RuleAllocator {
         Some(())
     }
 
-    /// Removes the nodes of base blocks that have a held node.
+    /// Removes from `nodes` all base blocks that have a held node.
     fn keep_idle_blocks(&self, site: &Site, nodes: &mut NodeSet) {
         let mut held = NodeSet::empty(self.nodes.count());
         held.insert_range(0, site.nodes());
@@ -253,7 +258,7 @@ impl RuleAllocator {
         }
     }
 
-    /// Adds all other nodes of the base blocks in use, because the job excludes others from them.
+    /// Adds to `nodes` the rest of each base block in use, because the job excludes others from it.
     fn fill_blocks(&self, site: &Site, nodes: &mut NodeSet) {
         let mut all = nodes.clone();
         for block in self.rule.base_blocks().iter().filter(|block| block.meets(nodes)) {
@@ -364,7 +369,7 @@ impl Allocator for RuleAllocator {
     }
 }
 
-/// The registry entry of an allocator that uses a list of units.
+/// Creates the registry entry of an allocator that uses a list of units.
 pub(super) const fn entry(
     about: About,
     build: fn(&Params, &Topology) -> Result<Box<dyn Allocator>, Problem>,
@@ -380,7 +385,8 @@ pub(super) const fn entry(
     }
 }
 
-/// The nodes of each unit in the list `name`; by default, units of `length` consecutive nodes.
+/// Reads the nodes of each unit in the list `name`; by default, units of `length` consecutive
+/// nodes.
 pub(super) fn units(
     params: &Params,
     name: &str,
@@ -393,7 +399,7 @@ pub(super) fn units(
     }
 }
 
-/// The nodes of a listed unit; raises `universe` above the largest of them.
+/// Reads the nodes of a listed unit, and raises `universe` above the largest of their numbers.
 pub(super) fn nodes_of(unit: &Params, universe: &mut u32) -> Vec<Node> {
     let nodes = unit.get_integers("nodes").unwrap_or_default();
     nodes.iter().for_each(|&node| *universe = (*universe).max(node + 1));
@@ -406,7 +412,7 @@ pub(super) fn set_of(nodes: &[Node], universe: u32) -> NodeSet {
     set
 }
 
-/// Consecutive nodes in runs of this length; the last run may be shorter.
+/// Divides `count` nodes into runs of `length` consecutive nodes; the last run may be shorter.
 pub(super) fn consecutive(count: u32, length: u32) -> Vec<Vec<Node>> {
     let starts = (0..count).step_by(length.max(1) as usize);
     starts.map(|start| (start..count.min(start.saturating_add(length))).collect()).collect()

@@ -1,4 +1,4 @@
-//! The free place with the most contact: the search shared by best fit and the boundary family.
+//! Search for the free block with the most contact, shared by best fit and boundary searches.
 
 use std::cmp::Reverse;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,9 +11,10 @@ use crate::job::Dims;
 use crate::machine::{Block, Site};
 use crate::topology::{Grid, Node};
 
-/// Finds the free base whose block has the most contact with held nodes. Ties go to the greater
-/// [corner value](corner_value) if `corners`, then to the requested orientation, then to the base
-/// of lowest index.
+/// Finds the free base whose block has the most contact with held nodes.
+///
+/// Ties go to the greater [corner value](corner_value) if `corners` is set, then to the requested
+/// orientation, then to the base of lowest index.
 #[derive(Clone, Debug)]
 pub(super) struct BestBase {
     rotation: Rotation,
@@ -39,13 +40,15 @@ impl BestBase {
         BestBase { rotation, corners, scratch: Arc::new(Mutex::new(scratch)) }
     }
 
-    /// The best free block, by `contact(corner, sides, blocked)`, over the allowed orientations.
-    /// Only the faces in `blocked` have contact, at most `most` for each node of a face. `outline`
+    /// The free block with the greatest `contact(corner, sides, blocked)`, over the allowed
+    /// orientations.
+    ///
+    /// Only faces in `blocked` have contact, at most `most` for each node of a face. `outline`
     /// marks the edges of held blocks, where contact begins and ends; it is called at most once.
     ///
     /// # Complexity
-    /// The complexity of [`FreeBases`] and [`Peaks`] for each orientation, and a contact for each
-    /// peak that could exceed the best so far.
+    /// That of [`FreeBases`] and [`Peaks`] for each orientation, and one call of `contact` for each
+    /// peak that could exceed the best block so far.
     pub(super) fn search(
         &self,
         site: &Site,
@@ -112,5 +115,5 @@ impl BestBase {
     }
 }
 
-/// The compared values: contact, corner value, then earlier orientation and lower base.
+/// Rank of a block: contact, corner value, then earlier orientation and lower base.
 type Rank = (u64, u32, Reverse<usize>, Reverse<Node>);

@@ -1,4 +1,4 @@
-//! The free block with the most held neighbours, walls included.
+//! Boundary search: the free block with the most held neighbours, where walls count as held.
 
 use super::best_base::BestBase;
 use super::contact::Contact;
@@ -10,7 +10,7 @@ use crate::machine::{Placement, Site};
 use crate::registry::{About, Params};
 use crate::topology::{Topology, Wiring};
 
-/// The entry of `boundary_search`.
+/// Registry entry of the allocator `boundary_search`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("boundary_search", "the free block with the most held neighbours, walls included")
         .aliases(&["bsm"])
@@ -36,8 +36,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// The boundary search method, on meshes and tori of any number of dimensions. Also used by
-/// `best_fit` and `corner_boundary_search`.
+/// The boundary search method, on meshes and tori of any number of dimensions.
+///
+/// `best_fit` and `corner_boundary_search` use it too.
 #[derive(Clone)]
 pub(crate) struct BoundarySearch {
     best: BestBase,

@@ -1,4 +1,4 @@
-//! The number of held neighbours of a free block, and of held nodes at its corners.
+//! Contact of a free block: its held neighbours, and the held nodes at its corners.
 
 use crate::geometry::NodeSet;
 use crate::job::Dims;
@@ -7,8 +7,8 @@ use crate::topology::Grid;
 
 /// Counts the held neighbours of free blocks.
 ///
-/// A face of a block is a block of thickness 1; its held nodes are its area minus its free nodes,
-/// which are counted word by word. That is fast along dimension 0 only, so a second set of free
+/// A face of a block is a block of thickness 1. Its held nodes are its area minus its free nodes,
+/// which are counted word by word. This is fast along dimension 0 only, so a second set of free
 /// nodes with dimensions 0 and 1 exchanged serves the faces across dimension 0.
 ///
 /// # Complexity
@@ -18,7 +18,7 @@ use crate::topology::Grid;
 pub(super) struct Contact {
     /// The grid with dimensions 0 and 1 exchanged, and its free nodes; `None` in one dimension.
     turned: Option<(Grid, NodeSet)>,
-    /// The count of a face node that lies off the mesh: 0 or 1.
+    /// Count of each node of a face that lies off the mesh: 1 if walls count as held, else 0.
     wall: u32,
 }
 
@@ -59,11 +59,12 @@ impl Contact {
         }
     }
 
-    /// The boundary value of a free block: pairs of a node in it and a held neighbour outside.
+    /// The boundary value of a free block: the number of pairs of a node in it and a held
+    /// neighbour.
     ///
     /// If walls count, neighbours off the mesh count as held. A block that fills a ring has no
-    /// neighbours along it; if it leaves one node of a ring, that node counts from both sides. Only
-    /// the faces in `blocked` are examined; the others have no contact.
+    /// neighbours along the ring; if it leaves one node of a ring, this node counts on both sides.
+    /// Only faces in `blocked` are examined; the others have no contact.
     pub(super) fn boundary(
         &self,
         grid: &Grid,
@@ -122,12 +123,12 @@ impl Contact {
     }
 }
 
-/// A set of faces of a block.
+/// Set of faces of a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faces(u64);
 
 impl Faces {
-    /// All faces of a block with this number of dimensions.
+    /// All faces of a block with the given number of dimensions.
     pub(super) fn all(dimensions: usize) -> Faces {
         let mut all = Faces::default();
         for d in 0..dimensions {
@@ -137,12 +138,12 @@ impl Faces {
         all
     }
 
-    /// Adds the low or high face across dimension `d` if `is`.
+    /// Adds a face across dimension `d`, the high or the low one, if `is` is set.
     pub(super) fn add(&mut self, d: usize, high: bool, is: bool) {
         self.0 |= u64::from(is) << (2 * d + usize::from(high));
     }
 
-    /// The total number of nodes of these faces of a block.
+    /// The total number of nodes of the faces in this set, for a block with these sides.
     pub(super) fn area(self, sides: &[u32]) -> u64 {
         let nodes: u32 = sides.iter().product();
         let in_pairs = sides.iter().enumerate();
@@ -153,24 +154,26 @@ impl Faces {
             .sum()
     }
 
-    /// Whether the set contains this face.
+    /// Whether the set contains the high, or else the low, face across dimension `d`.
     pub(super) fn has(self, d: usize, high: bool) -> bool {
         self.0 >> (2 * d + usize::from(high)) & 1 == 1
     }
 }
 
-/// The neighbour of a block on one side.
+/// Surroundings of a block on one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beside {
-    /// None: the block fills the ring.
+    /// Nothing: the block fills the ring.
     Nothing,
     /// The edge of the mesh.
     Wall,
-    /// The nodes with this coordinate.
+    /// Nodes with this coordinate along the dimension.
     Nodes(u32),
 }
 
-/// The neighbour of a block below or above it along one dimension.
+/// The surroundings of a block along dimension `d`: above it if `high` is set, else below it.
+///
+/// The block covers `length` coordinates from `at` on.
 pub(super) fn beside(grid: &Grid, d: usize, at: u32, length: u32, high: bool) -> Beside {
     let (side, end) = (grid.sides()[d], at + length);
     match (grid.is_ring(d), high) {
@@ -183,14 +186,14 @@ pub(super) fn beside(grid: &Grid, d: usize, at: u32, length: u32, high: bool) ->
     }
 }
 
-/// The corner value of a block: the held nodes next to each corner, summed over its corners.
+/// The corner value of a block: the number of held nodes around each corner, over all corners.
 ///
-/// Each corner has 2ᵈ − 1 such nodes outside the block: in two dimensions the one beside it, the
-/// one above or below it, and the one diagonally across. Nodes off the mesh count as held. Rings
-/// wrap, so one node may count at several corners.
+/// Around each corner are 2ᵈ − 1 nodes outside the block: in two dimensions the one on the left or
+/// right, the one above or below, and the one diagonally across. Nodes off the mesh count as held.
+/// Rings wrap, so one node may count at several corners.
 ///
 /// # Complexity
-/// **O(4ᵈ · d)**.
+/// **O(4ᵈ · d)** in *d* dimensions.
 pub(super) fn corner_value(grid: &Grid, free: &NodeSet, corner: &[u32], sides: &[u32]) -> u32 {
     let d = sides.len();
     let mut held = 0;
@@ -216,7 +219,9 @@ pub(super) fn corner_value(grid: &Grid, free: &NodeSet, corner: &[u32], sides: &
     held
 }
 
-/// The coordinate itself, or the next one if `beyond`; `None` past a wall.
+/// The coordinate `at`, or its neighbour outwards if `beyond` is set; `None` past a wall.
+///
+/// Outwards is up if `high` is set, else down.
 fn step(grid: &Grid, d: usize, at: u32, high: bool, beyond: bool) -> Option<u32> {
     let side = grid.sides()[d];
     let at = if grid.is_ring(d) { at % side } else { at };
@@ -237,9 +242,10 @@ fn exchanged(numbers: &[u32]) -> Dims {
     numbers
 }
 
-/// Visits the rows of a block as runs of consecutive nodes, in any order. Faster than
-/// [`Block::for_each_run`](crate::machine::Block::for_each_run), because the coordinates of the
-/// corner are known: no divisions.
+/// Visits the rows of a block as runs of consecutive nodes, in any order.
+///
+/// Faster than [`Block::for_each_run`](crate::machine::Block::for_each_run): the coordinates of the
+/// corner are known, so nothing is divided.
 fn for_each_row(grid: &Grid, corner: &[u32], sides: &[u32], mut visit: impl FnMut(u32, u32)) {
     if let (&[x, y], &[w, h], &[width, height]) = (corner, sides, grid.sides()) {
         for at in y..y + h {
@@ -272,7 +278,7 @@ fn for_each_row(grid: &Grid, corner: &[u32], sides: &[u32], mut visit: impl FnMu
     }
 }
 
-/// Visits `count` nodes of a row as one run, or as two if they wrap around its end.
+/// Visits `count` nodes of a row as one run, or as two if they wrap around the end of the row.
 fn for_each_run(row: u32, from: u32, count: u32, width: u32, mut visit: impl FnMut(u32, u32)) {
     let before_the_edge = count.min(width - from);
     visit(row + from, before_the_edge);
@@ -287,7 +293,8 @@ mod tests {
     use crate::machine::{Block, Site};
     use crate::topology::Topology;
 
-    /// The example of docs/weighted-boundary-search.md.
+    /// Counts the held neighbours of both pockets in the example of
+    /// docs/weighted-boundary-search.md.
     #[test]
     fn two_pockets_of_which_one_has_the_greater_boundary() {
         let mut site = Site::new(Topology::mesh(&[18, 9]).unwrap(), 1.0);

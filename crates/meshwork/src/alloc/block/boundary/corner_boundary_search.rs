@@ -1,4 +1,4 @@
-//! Boundary search whose ties go to the block with the most held nodes about its corners.
+//! Boundary search with ties broken by the number of held nodes around a block's corners.
 
 use super::boundary_search::BoundarySearch;
 use crate::alloc::AllocatorEntry;
@@ -7,7 +7,7 @@ use crate::geometry::orientation::Rotation;
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `corner_boundary_search`.
+/// Registry entry of the allocator `corner_boundary_search`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "corner_boundary_search",

@@ -1,6 +1,6 @@
-//! Strategies that put a block where most of its boundary touches held nodes.
+//! Boundary searches: allocators that put a block where most of its boundary touches held nodes.
 //!
-//! They share the search for the best base, its candidate bases, and the contact counts.
+//! They share the search for the best base, its candidate bases, and the counts of contact.
 
 mod best_base;
 mod contact;

@@ -5,15 +5,17 @@ use crate::alloc::block::held::Span;
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// The nodes at the edges of held blocks, for each dimension. `low` contains at least the nodes
-/// whose neighbour below is not held or belongs to another block; `high` likewise for the neighbour
-/// above. The sets may contain more nodes.
+/// Nodes at the edges of held blocks, for each dimension.
+///
+/// `low` contains at least the held nodes whose neighbour below is not held or belongs to another
+/// block; `high` likewise for the neighbour above. The sets may contain more held nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Edges {
     pub(super) low: Vec<NodeSet>,
     pub(super) high: Vec<NodeSet>,
-    /// For each dimension, the nodes at its first coordinate; `last` has those at its last.
+    /// For each dimension, the nodes at the first coordinate.
     first: Vec<NodeSet>,
+    /// For each dimension, the nodes at the last coordinate.
     last: Vec<NodeSet>,
     held: NodeSet,
 }
@@ -32,15 +34,15 @@ impl Edges {
         Edges { low: sets(), high: sets(), first, last, held: NodeSet::empty(grid.nodes()) }
     }
 
-    /// Sets the edges of the union of all held blocks. **O(d · n / 64)**.
+    /// Sets the edges of the union of all held blocks. **O(d · n / 64)** for *n* nodes.
     pub(super) fn of_held(&mut self, grid: &Grid, free: &NodeSet) {
         self.held.assign_complement(free);
         for d in 0..grid.dimensions() {
             let stride = grid.strides()[d];
             self.low[d].assign_shifted_up(free, stride);
             self.high[d].assign_shifted_down(free, stride);
-            // Shifts cross rows at the first and last coordinates, so every held node there is an
-            // edge.
+            // Shifts cross rows at the first and last coordinates, so all held nodes there count as
+            // edges.
             self.low[d].unite(&self.first[d]);
             self.high[d].unite(&self.last[d]);
             self.low[d].intersect(&self.held);
@@ -48,8 +50,9 @@ impl Edges {
         }
     }
 
-    /// Sets the edges of each span, since neighbouring spans may differ in weight. **O(n / 64)**
-    /// plus the number of nodes on the surfaces.
+    /// Sets the edges of each span by itself, since neighbouring spans may differ in weight.
+    ///
+    /// **O(n / 64)** for *n* nodes, and the number of nodes on the surfaces.
     pub(super) fn of_spans<'a>(&mut self, grid: &Grid, spans: impl Iterator<Item = &'a Span>) {
         self.low.iter_mut().chain(&mut self.high).for_each(NodeSet::clear);
         for span in spans {
@@ -65,38 +68,40 @@ impl Edges {
     }
 }
 
-/// Finds the free bases of a block that can have the most contact, at the lowest index with it.
+/// Finds those free bases of a block that may have the most contact, the lowest one included.
 ///
 /// Consider a block that moves along one dimension as far as its nodes stay free. It has contact
-/// across that dimension only at the two ends of this range. In between, contact is that of the
-/// other faces; each step adds the nodes that enter at the front of a face and subtracts those that
+/// across this dimension only at both ends of its range. In between, only its other faces have
+/// contact; each step adds the nodes that enter at the front of a face and subtracts those that
 /// leave at its back. Where contact has risen and does not rise further, there is an edge of a held
 /// block: either a low edge level with the back of the moving block, or a high edge level with its
 /// front. So a base is a peak only if, along each dimension, it is an end of its range or is level
-/// with an edge of a held block in a face across another dimension. This is the argument that the
-/// best place lies at the corners of the held blocks (Das Sharma & Pradhan), for sets of nodes
-/// instead of lists of blocks; it requires only that no contact is negative, so blocks may have
-/// weights.
+/// with an edge of a held block in a face across another dimension. Das Sharma & Pradhan argue so
+/// for lists of blocks, that the best place lies at the corners of held blocks; here the argument
+/// is for sets of nodes. It only requires that no contact is negative, so blocks may have weights.
 ///
-/// With `corners`, ties in contact go to the block with more held nodes about its corners. That
+/// With `corners`, ties in contact go to the block with more held nodes around its corners. This
 /// number can rise along the range without a change in contact where a held block begins level with
 /// the back or the front of the moving block, or one step before or beyond.
 ///
 /// # Complexity
-/// **O(d² · n / 64)** in two dimensions, and **O(d³ · log s · n / 64)** in *d*, for *n* nodes and
-/// sides up to *s*.
+/// **O(d² · n / 64)** in two dimensions, and **O(d³ · log s · n / 64)** in *d* dimensions, for *n*
+/// nodes and sides up to *s*.
 #[derive(Clone, Debug)]
 pub(super) struct Peaks {
     peaks: NodeSet,
-    /// The indices of the nonzero words of `peaks`.
+    /// Indices of the nonzero words of the set `peaks`.
     words: Vec<usize>,
-    /// For each dimension, the nodes with no base directly below (`low`) or above (`high`). They
-    /// include nodes that are not bases and, around a ring, some bases that can be moved.
+    /// For each dimension, the nodes with no base directly below.
+    ///
+    /// They include nodes that are not bases and, around a ring, some bases from which the block
+    /// can move down.
     low: Vec<NodeSet>,
+    /// For each dimension, the nodes with no base directly above, with similar exceptions.
     high: Vec<NodeSet>,
-    /// Candidate bases along one dimension: ends of ranges, and bases beside an edge.
+    /// Candidate bases along one dimension: ends of ranges, and bases next to an edge.
     candidates: NodeSet,
-    /// The positions of bases whose blocks end level with an edge along the current dimension.
+    /// Positions of bases whose blocks end level with an edge along the present dimension.
     level: NodeSet,
     reached: NodeSet,
     spare: NodeSet,
@@ -118,7 +123,8 @@ impl Peaks {
         }
     }
 
-    /// Finds the peaks among the free `bases` of a block with these sides, and possibly more bases.
+    /// Finds the peaks among the free `bases` of a block with these sides, and possibly other
+    /// bases.
     pub(super) fn find(
         &mut self,
         grid: &Grid,
@@ -127,7 +133,7 @@ impl Peaks {
         edges: &Edges,
         corners: bool,
     ) {
-        // All sets end at the highest base, except `level`, which needs the nodes above it.
+        // All sets end at the highest base, except `level`, which needs the nodes above this base.
         let Peaks { peaks, low, high, candidates, spare, .. } = self;
         peaks.fit_to(bases);
         let sets = [candidates, spare].into_iter().chain(low).chain(high);
@@ -135,7 +141,8 @@ impl Peaks {
         self.peaks.assign_shifted_down(bases, 0);
         for d in 0..grid.dimensions() {
             let stride = grid.strides()[d];
-            // Shifts cross rows at the first and last coordinates, so every base there is an end.
+            // Shifts cross rows at the first and last coordinates, so all bases there count as
+            // ends.
             self.spare.assign_shifted_up(bases, stride);
             self.low[d].assign_complement(&self.spare);
             self.low[d].unite(&edges.first[d]);
@@ -154,9 +161,11 @@ impl Peaks {
         self.words.extend(words.filter(|(_, word)| **word != 0).map(|(index, _)| index));
     }
 
-    /// Calls `visit` for each peak with the faces across which it is blocked, lowest peak first. If
-    /// `all_sides`, visits only the peaks that are blocked on all sides, otherwise only the others.
-    /// A block has contact only at its blocked faces.
+    /// Calls `visit` for each peak with the faces across which its block cannot move, lowest peak
+    /// first.
+    ///
+    /// If `all_sides` is set, visits only the peaks that are blocked on all sides, otherwise only
+    /// the others. A block has contact only at blocked faces.
     pub(super) fn for_each(&self, all_sides: bool, mut visit: impl FnMut(Node, Faces)) {
         let faces = || self.low.iter().zip(&self.high);
         for &i in &self.words {
@@ -177,7 +186,7 @@ impl Peaks {
         }
     }
 
-    /// Maps each edge along `d` to the coordinates of the bases that are level with it.
+    /// Maps each edge along dimension `d` to the coordinates of the bases that are level with it.
     fn level_with(&mut self, grid: &Grid, d: usize, side: u32, edges: &Edges, corners: bool) {
         let (low, high) = (&edges.low[d], &edges.high[d]);
         self.level.copy_from(low);
@@ -206,8 +215,9 @@ impl Peaks {
         }
     }
 
-    /// Maps nodes within a block along a dimension to its base. With `corners`, also nodes one step
-    /// before or beyond the block.
+    /// Maps nodes within a block along a dimension to the block's base.
+    ///
+    /// With `corners`, maps nodes one step before or beyond the block too.
     fn spread(&mut self, grid: &Grid, along: usize, side: u32, corners: bool) {
         let mut length = side;
         if corners {
@@ -225,7 +235,8 @@ impl Peaks {
     }
 }
 
-/// Adds every node with a member of `from` exactly `steps` ahead along `d`, and possibly others.
+/// Adds to `to` every node with a member of `from` exactly `steps` ahead along `d`, and maybe
+/// others.
 fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     let steps = if grid.is_ring(d) { steps % side } else { steps };
@@ -235,7 +246,7 @@ fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32
     }
 }
 
-/// Adds every node with a member of `from` one step behind along `d`, and possibly others.
+/// Adds to `to` every node with a member of `from` one step behind along `d`, and maybe others.
 fn add_behind(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     to.unite_shifted_up(from, stride);

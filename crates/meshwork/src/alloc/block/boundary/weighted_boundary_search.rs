@@ -1,4 +1,4 @@
-//! Boundary search in which the weight of a neighbour decreases with its age.
+//! Weighted boundary search: the weight of a held neighbour decreases with its age.
 
 use std::cell::LazyCell;
 
@@ -14,7 +14,7 @@ use crate::machine::{Placement, Site};
 use crate::registry::{About, DefaultValue, Kind, Param, Range, Words};
 use crate::topology::{Grid, Wiring};
 
-/// The entry of `weighted_boundary_search`.
+/// Registry entry of the allocator `weighted_boundary_search`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "weighted_boundary_search",
@@ -82,9 +82,10 @@ static WEIGHTINGS: Words<Weighting, 3> = Words::new([
     ("exponential", Weighting::Exponential),
 ]);
 
-/// The weighted boundary search method, on meshes and tori of any number of dimensions. Weights are
-/// multiples of 2⁻³², so that sums do not depend on their order and ties are exact; with a large
-/// enough `alpha` every weight is 1.
+/// The weighted boundary search method, on meshes and tori of any number of dimensions.
+///
+/// Weights are multiples of 2⁻³², so that sums do not depend on their order and ties are exact.
+/// With a large enough `alpha` every weight is 1.
 #[derive(Clone)]
 struct WeightedBoundarySearch {
     best: BestBase,
@@ -101,11 +102,11 @@ enum Weighting {
     Exponential,
 }
 
-/// The weight of a wall, and of a block claimed just now.
+/// Weight of a wall, and of a block claimed at this instant; 1 in units of 2⁻³².
 const ONE: u64 = 1 << 32;
 
 impl WeightedBoundarySearch {
-    /// The weight of a neighbour of this age.
+    /// Weight of a held neighbour of the given age, in units of 2⁻³².
     fn weight(&self, age: f64) -> u64 {
         let age = age.max(0.0) / self.alpha;
         let share = match self.weighting {
@@ -124,7 +125,7 @@ impl Allocator for WeightedBoundarySearch {
         let Request::Block(sides) = request else { return None };
         let grid = site.grid();
         let weigh = |held: &Held| self.weight(now.units() - held.since.units());
-        // Computed only if the block is free somewhere.
+        // Computed only if the requested block is free somewhere.
         let weights: LazyCell<Vec<(u64, &Span)>, _> = LazyCell::new(|| {
             self.held.list().iter().map(|held| (weigh(held), &held.span)).collect()
         });
@@ -154,9 +155,11 @@ impl Allocator for WeightedBoundarySearch {
     }
 }
 
-/// The held blocks with a positive weight, sorted by begin and by end along each dimension. A block
-/// that touches a free block from above begins exactly where the free block ends; one that began
-/// earlier would overlap it. So each face needs only a few of the held blocks.
+/// Held blocks with a positive weight, sorted by begin and by end along each dimension.
+///
+/// A held block that touches a free block from above begins exactly where the free block ends: if
+/// it began earlier, it would overlap the free block. So each face of a free block needs only a few
+/// of the held blocks.
 struct Surfaces<'a> {
     begins: Vec<Vec<(u32, u64, &'a Span)>>,
     ends: Vec<Vec<(u32, u64, &'a Span)>>,

@@ -1,4 +1,4 @@
-//! Anchors: boxes of listed shapes at listed places of three-dimensional toruses.
+//! Anchors: boxes of listed shapes at listed positions of three-dimensional tori.
 
 mod overlap;
 mod parameters;
@@ -18,7 +18,7 @@ use crate::topology::Wiring;
 use parameters::{PLACEMENT, TORUS};
 use torus::View;
 
-/// The entry of `anchors`.
+/// Registry entry of the allocator `anchors`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(About::new("anchors", "boxes of listed shapes at listed places of a torus of three dimensions")
         .definition("A list of placements says which boxes a job may get: each has sides, a \
              spacing from one box to the next along each axis, and a seed, where the \
@@ -77,7 +77,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(About::new("anchors", "bo
         .asks(Asks::Constrained)
         .finds(Finds::SomeBlocks);
 
-/// Toruses with their lists of placements, and the criteria that decide between boxes.
+/// Tori with their lists of placements, and the criteria that decide between boxes.
 #[derive(Clone, Debug)]
 pub struct Anchors {
     toruses: Vec<Torus>,
@@ -85,18 +85,18 @@ pub struct Anchors {
     covered: NodeSet,
 }
 
-/// The best boxes of one entry of a list.
+/// The best free boxes of one listed placement of a torus.
 struct Found {
     torus: usize,
     entry: usize,
-    /// The bases of the remaining boxes.
+    /// Corner cells of the boxes that no criterion has removed.
     bases: NodeSet,
-    /// The values by which it is compared with other entries.
+    /// Costs by which the listed placement is compared with others; lower is better.
     key: Vec<i64>,
 }
 
 impl Anchors {
-    /// Creates toruses on a machine of `count` nodes, in the order of their file.
+    /// Creates the rule for a machine of `count` nodes, from tori in the order of their file.
     #[must_use]
     pub fn new(count: u32, toruses: Vec<Torus>, criteria: &[Criterion]) -> Anchors {
         let mut covered = NodeSet::empty(count);
@@ -106,28 +106,28 @@ impl Anchors {
         Anchors { toruses, criteria: criteria.to_vec(), covered }
     }
 
-    /// The toruses, in the order in which they are tried.
+    /// The tori, in the order in which they are tried.
     #[must_use]
     pub fn toruses(&self) -> &[Torus] {
         &self.toruses
     }
 
-    /// The total size of all listed boxes that are not entirely free.
+    /// The total number of nodes of all listed boxes that are not entirely free.
     ///
     /// # Complexity
-    /// **O(p · log s · n / 64)** for *p* placements with sides up to *s* on *n* nodes.
+    /// **O(p · log s · n / 64)** for *p* listed placements with sides up to *s* on *n* nodes.
     #[must_use]
     pub fn fragmentation(&self, available: &NodeSet) -> u64 {
         self.toruses.iter().map(|torus| torus.fragmentation(available)).sum()
     }
 
-    /// Whether a list has boxes of this size.
+    /// Whether some torus has a listed placement with boxes of `size` nodes.
     #[must_use]
     pub fn lists(&self, size: u32) -> bool {
         self.toruses.iter().any(|torus| torus.entries().iter().any(|entry| entry.size() == size))
     }
 
-    /// The best box of this size, and whether its placement overlaps others.
+    /// The best free box of `size` nodes, and whether boxes of its listed placement overlap others.
     fn best(
         &self,
         nodes: &Nodes,
@@ -136,8 +136,8 @@ impl Anchors {
         required: Option<&NodeSet>,
         ends: Option<&Ends>,
     ) -> Option<(NodeSet, bool)> {
-        // Criteria that compare entries are evaluated for each entry, the others only for the
-        // chosen one.
+        // Criteria that compare listed placements are evaluated for each, the others only for the
+        // chosen placement.
         let decides_entries = |c: &Criterion| c.compares_entries() && c.tells_places_apart();
         let early = self.criteria.iter().rposition(decides_entries).map_or(0, |last| last + 1);
         let mut best: Option<(Found, View)> = None;
@@ -214,7 +214,7 @@ impl Rule for Anchors {
                 self.best(nodes, &free, size, required, request.ends.as_ref())
             else {
                 // If boxes overlap, another choice for an earlier segment may leave free nodes for
-                // this one.
+                // this segment.
                 return Err(match others_overlap {
                     true => Failure::Now {
                         message: SlurmMessage::NoUnitForSegment,
@@ -238,7 +238,9 @@ impl Rule for Anchors {
         true
     }
 
-    /// Slurm rejects a job with segments only if no list has its size, however few boxes there are.
+    /// Whether the job has segments, since Slurm rejects such a job only if no list has its size.
+    ///
+    /// The number of boxes of this size does not matter.
     fn waits_in_vain(&self, request: &NodeRequest) -> bool {
         request.is_cut()
     }

@@ -1,11 +1,12 @@
-//! Overlaps between boxes of a torus.
+//! Overlaps between the boxes of a torus.
 
 use super::Shape;
 use crate::geometry::NodeSet;
 use crate::topology::Grid;
 
-/// Whether boxes of this placement overlap each other, or boxes of another listed placement. A
-/// placement that is listed twice overlaps its duplicate.
+/// Whether boxes of a listed placement overlap each other, or boxes of another listed placement.
+///
+/// A placement that is listed twice overlaps its duplicate. `sides` are those of the torus.
 pub(super) fn grids_overlap<'a>(
     sides: &[u32],
     shape: &Shape,
@@ -20,7 +21,7 @@ pub(super) fn grids_overlap<'a>(
     }
     let mut own = false;
     let mut others = others.filter(|&other| {
-        // Skip the placement itself once; if it appears again, it is listed twice.
+        // Skip the placement itself once; a second occurrence means that it is listed twice.
         let is_own = other == shape && !own;
         own |= is_own;
         !is_own
@@ -38,12 +39,14 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// A number of boxes, of 16 or 32 bits. For a torus of fewer than 2¹⁶ cells 16 bits suffice, and
-/// one instruction adds twice the number of them.
+/// Number of boxes, of 16 or 32 bits.
+///
+/// For a torus of fewer than 2¹⁶ cells 16 bits suffice, and one instruction adds twice as many
+/// 16-bit numbers as 32-bit numbers.
 pub(super) trait Count: Copy + Ord + Into<u32> {
-    /// Zero.
+    /// The number 0.
     const ZERO: Self;
-    /// The maximum value.
+    /// The maximum value of the type.
     const MOST: Self;
 
     /// Converts a number that is known to fit.
@@ -90,15 +93,15 @@ impl Count for u32 {
     }
 }
 
-/// For each box with the sides `own`, by its corner, the number of other boxes that it meets.
+/// For each box with the sides `own`, by its corner, counts the other boxes that overlap it.
 ///
 /// The other boxes have the sides `other` and corners in `others`; the torus wraps in every
-/// dimension. Two boxes meet if they do along every axis, that is, if the corner of the other lies
-/// in a window around this one's. The corners in each window are summed along one axis after the
-/// other.
+/// dimension. Two boxes overlap if they do along every axis, that is, if the corner of one lies in
+/// a window around the corner of the other. The corners in each window are summed along one axis
+/// after another.
 ///
 /// # Complexity
-/// **O(n)** for *n* cells.
+/// **O(n)** for *n* cells of the torus.
 pub(super) fn count_meeting<C: Count>(
     grid: &Grid,
     others: &NodeSet,
@@ -136,11 +139,13 @@ pub(super) fn count_meeting<C: Count>(
     counts
 }
 
-/// The longest row of which two copies fit in a word.
+/// Length of the longest row of which two copies fit in a word of 64 bits.
 const LONGEST_ROW_OF_BITS: usize = 32;
 
-/// Counts the nodes of a set in a window around each position of its row of `length` nodes. Most
-/// rows are full or empty.
+/// Counts the members of a set in a window around each position of each row of `length` nodes.
+///
+/// A window has `window` positions and begins `before` positions before its own. Most rows are full
+/// or empty.
 fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usize) -> Vec<C> {
     let mut counts = vec![C::ZERO; set.universe() as usize];
     let full = (1_u64 << length) - 1;
@@ -170,7 +175,7 @@ fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usi
     counts
 }
 
-/// Masks for the bits of each byte: all ones for a 1, else 0. Expands eight bits to eight numbers.
+/// Masks for the eight bits of each byte: all ones for a bit of 1, else 0.
 const LANES: [[u16; 8]; 256] = {
     let mut lanes = [[0; 8]; 256];
     let mut i = 0;
@@ -181,8 +186,9 @@ const LANES: [[u16; 8]; 256] = {
     lanes
 };
 
-/// Counts the bits in the window that begins at each position of a row of up to `L`. `twice`
-/// contains the row twice.
+/// Counts the bits in the window that begins at each position of a row of up to `L` positions.
+///
+/// `twice` contains the bits of the row twice.
 fn sum_windows<C: Count, const L: usize>(twice: u64, counts: &mut [C], window: usize) {
     let length = counts.len();
     let mut numbers = [C::ZERO; 64];
@@ -206,12 +212,12 @@ fn sum_windows<C: Count, const L: usize>(twice: u64, counts: &mut [C], window: u
     }
 }
 
-/// The minimum and maximum of up to 64 numbers, over those whose bit is 1.
+/// The minimum and maximum of those of up to 64 numbers whose bit in `word` is 1.
 pub(super) fn extremes<C: Count>(word: u64, numbers: &[C]) -> (C, C) {
     let (mut least, mut most) = ([C::MOST; 8], [C::ZERO; 8]);
     let mut look_at = |byte: u8, numbers: &[C; 8]| {
         let lanes = &LANES[usize::from(byte)];
-        // Eight at once, without a branch: this is most of the cost of a decision.
+        // Eight numbers at once, without a branch: this is most of the cost of a decision.
         for i in 0..8 {
             least[i] = numbers[i].where_or(lanes[i], C::MOST).min(least[i]);
             most[i] = numbers[i].where_or(lanes[i], C::ZERO).max(most[i]);
@@ -232,14 +238,16 @@ pub(super) fn extremes<C: Count>(word: u64, numbers: &[C]) -> (C, C) {
     (least, most.into_iter().fold(C::ZERO, C::max))
 }
 
-/// Returns 1 for each node of a set, and 0 for each other node.
+/// The number 1 for each node of a set, and 0 for each other node.
 fn as_numbers<C: Count>(set: &NodeSet) -> Vec<C> {
     let mut numbers = vec![C::ZERO; set.universe() as usize];
     set.iter().for_each(|node| numbers[node as usize] = C::of(1));
     numbers
 }
 
-/// Sums `window` rows around each of `length` rows, each of `stride` numbers.
+/// Sums `window` rows around each of `length` rows; a row has `stride` numbers.
+///
+/// The window of a row begins `before` rows earlier and wraps around.
 fn slide<C: Count>(
     from: &[C],
     to: &mut [C],
@@ -269,7 +277,7 @@ fn slide<C: Count>(
     }
 }
 
-/// Variant of [`slide`] for rows of one number, without its setup cost for each row.
+/// Variant of [`slide`] for rows of a single number, without the setup cost of each row.
 fn slide_numbers<C: Count>(from: &[C], to: &mut [C], window: usize, before: usize) {
     let length = from.len();
     let (mut gone, mut come) = ((length - before) % length, length - before);
@@ -299,7 +307,9 @@ mod tests {
         (0..own).any(|i| (0..other).any(|j| (a + i) % length == (b + j) % length))
     }
 
-    /// Covers rows of up to 16, of up to 32, and longer ones, with all windows.
+    /// Compares counts of overlapping boxes with a naive count, for all windows.
+    ///
+    /// Rows have up to 16, up to 32, and more positions.
     #[test]
     fn boxes_are_counted_as_they_meet() {
         let mut rng = Stream::new(3, 0, "boxes");

@@ -1,4 +1,4 @@
-//! Toruses and placements as parameters.
+//! Parameters of the allocator `anchors`: tori and listed placements.
 
 use super::super::adapter::{RuleAllocator, nodes_of};
 use super::super::criteria::Criterion;
@@ -6,7 +6,7 @@ use super::{Anchors, Entry, Shape, Torus};
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem};
 use crate::topology::{Grid, MAX_NODES, Node, Topology};
 
-/// The maximum length of an axis.
+/// Maximum length of an axis of a torus.
 const LONGEST: u64 = 65_535;
 
 pub(super) const PLACEMENT: &[Param] = &[
@@ -57,7 +57,7 @@ pub(super) const TORUS: &[Param] = &[
     },
 ];
 
-/// Builds the allocator from its parameters.
+/// Builds the allocator `anchors` from its parameters.
 pub(super) fn build(params: &Params, machine: &Topology) -> Result<RuleAllocator, Problem> {
     let mut universe = machine.grid().nodes();
     let common = params.get_tables("placements");
@@ -94,7 +94,7 @@ pub(super) fn build(params: &Params, machine: &Topology) -> Result<RuleAllocator
     Ok(if looks { allocator.remembering_ends() } else { allocator })
 }
 
-/// The machine as a torus, with dimensions beyond the third as layers of z.
+/// The machine as one torus; dimensions beyond the third are joined with the third as layers.
 fn of_machine(params: &Params, grid: &Grid, listed: Option<&[Params]>) -> Result<Torus, Problem> {
     let side = |axis: usize| grid.sides().get(axis).copied().unwrap_or(1);
     let sides = [side(0), side(1), grid.sides().iter().skip(2).product()];
@@ -156,7 +156,7 @@ fn torus(
     Torus::new(sides, cells, &shapes).map_err(|error| params.problem("dims", error.to_string()))
 }
 
-/// Reads a placement, which must fit a torus with these sides.
+/// Reads a listed placement, which must fit a torus with these sides.
 fn shape(params: &Params, sides: [u32; 3]) -> Result<Shape, Problem> {
     let mut shape = Shape::aligned(three(params, "dims")?.unwrap_or([1; 3]));
     shape.spacing = three(params, "spacing")?.unwrap_or(shape.spacing);
@@ -189,7 +189,7 @@ fn three(params: &Params, key: &str) -> Result<Option<[u32; 3]>, Problem> {
     })
 }
 
-/// Boxes that double the one before along one axis after the other, up to the whole torus.
+/// Placements whose boxes double one axis after another, from one node up to the whole torus.
 fn nested(sides: [u32; 3]) -> Vec<Shape> {
     let mut shapes = vec![Shape::aligned([1; 3])];
     let mut dims = [1; 3];

@@ -1,4 +1,4 @@
-//! One torus: its cells, its list of placements, and the free boxes of each.
+//! Torus of the allocator `anchors`: its cells, its listed placements, and their free boxes.
 
 mod narrow;
 
@@ -7,21 +7,21 @@ use crate::alloc::listed::{Ends, Nodes};
 use crate::geometry::{FreeBases, NodeSet};
 use crate::topology::{Grid, Node, TopologyError};
 
-/// A placement as listed: a box, and its possible positions.
+/// Listed placement: the sides of a box, and its possible positions.
 ///
-/// All values are in nodes along x, y and z. A spacing of 0 means the side of the box.
+/// All values are in nodes along x, y and z. A spacing of 0 stands for the side of the box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// The sides of the box.
+    /// Sides of the box.
     pub sides: [u32; 3],
-    /// The distance from one position to the next along each axis.
+    /// Distance from one position to the next along each axis.
     pub spacing: [u32; 3],
-    /// The first position.
+    /// First position along each axis.
     pub seed: [u32; 3],
 }
 
 impl Shape {
-    /// A box that can be at every multiple of its sides.
+    /// Creates a listed placement whose box can be at every multiple of its sides.
     ///
     /// ```
     /// use meshwork::alloc::listed::anchors::Shape;
@@ -33,7 +33,7 @@ impl Shape {
         Shape { sides, spacing: sides, seed: [0; 3] }
     }
 
-    /// The positions along an axis of this length, in the order in which they are tried.
+    /// Positions of the box along an axis of this length, in the order in which they are tried.
     #[must_use]
     pub fn positions(&self, axis: usize, length: u32) -> Vec<u32> {
         let step = if self.spacing[axis] == 0 { self.sides[axis] } else { self.spacing[axis] };
@@ -47,66 +47,67 @@ impl Shape {
         }
     }
 
-    /// The number of nodes of the box.
+    /// Number of nodes of the box.
     #[must_use]
     pub fn size(&self) -> u32 {
         self.sides.iter().product()
     }
 }
 
-/// The largest torus on which each placement stores its boxes in order.
+/// Number of cells of the largest torus on which listed placements store their boxes in order.
 const MOST_IN_ORDER: u32 = 1 << 16;
 
-/// Up to this number of boxes, the first one is found faster by rank than in the stored order.
+/// Number of boxes up to which the first box is found faster by rank than in the stored order.
 const FEW: u32 = 32;
 
-/// A placement of a torus, with all of its boxes.
+/// Entry of a torus: a listed placement with all of its boxes.
 #[derive(Clone, Debug)]
 pub struct Entry {
     shape: Shape,
-    /// For each axis and coordinate, its index in the order of positions; `None` for no position.
+    /// For each axis and coordinate, the index of the position in order; `None` if it is no
+    /// position.
     order: [Vec<Option<u32>>; 3],
-    /// The corners of its boxes.
+    /// Corner cells of all boxes of the entry.
     bases: NodeSet,
-    /// `bases` in the order in which they are tried; empty on a large torus, to save memory.
+    /// Corner cells in the order in which boxes are tried; empty on a large torus, to save memory.
     in_order: Vec<u32>,
-    /// The corners of boxes with a node in every cell, all of them distinct.
+    /// Corner cells of boxes with a node in every cell, all of them distinct.
     complete: NodeSet,
     overlaps_others: bool,
 }
 
 impl Entry {
-    /// The placement as it was listed.
+    /// The listed placement, as it was given.
     #[must_use]
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// The number of nodes of each box.
+    /// Number of nodes of each box.
     #[must_use]
     pub fn size(&self) -> u32 {
         self.shape.size()
     }
 
-    /// The number of boxes, including ones with holes and ones with equal nodes.
+    /// Number of boxes, including boxes with holes and boxes with equal nodes.
     #[must_use]
     pub fn anchors(&self) -> u32 {
         self.bases.count()
     }
 
-    /// The number of boxes with distinct nodes in all cells; other boxes are never allocated.
+    /// Number of boxes with distinct nodes in all cells; other boxes are never allocated.
     #[must_use]
     pub fn complete_anchors(&self) -> u32 {
         self.complete.count()
     }
 
-    /// Whether one of its boxes overlaps another one of this size.
+    /// Whether a box of this entry overlaps another listed box of equal size.
     #[must_use]
     pub fn overlaps_others(&self) -> bool {
         self.overlaps_others
     }
 
-    /// The corner cell of each box in the order in which they are tried, x slowest.
+    /// The corner cell of each box in the order in which boxes are tried; x changes slowest.
     pub fn corners<'a>(&'a self, grid: &'a Grid) -> impl Iterator<Item = u32> + 'a {
         let sides = grid.sides();
         let [xs, ys, zs] = [0, 1, 2].map(|axis| self.shape.positions(axis, sides[axis]));
@@ -129,7 +130,7 @@ impl Entry {
     }
 }
 
-/// A torus of three dimensions whose cells are nodes, or holes.
+/// Torus of three dimensions; each cell is a node or a hole.
 #[derive(Clone, Debug)]
 pub struct Torus {
     grid: Grid,
@@ -137,21 +138,21 @@ pub struct Torus {
     /// Runs of consecutive cells with consecutive nodes: first cell, first node, length.
     runs: Vec<(u32, Node, u32)>,
     holes: NodeSet,
-    /// Whether no node is in two cells.
+    /// Whether every node is in one cell only.
     is_plain: bool,
-    /// Sorted by size; equal sizes in the order of the list.
+    /// Listed placements sorted by size; equal sizes in the order of the list.
     entries: Vec<Entry>,
     free_bases: FreeBases,
 }
 
-/// The free nodes of a torus, by its cells.
+/// Free nodes of a torus, as a set of cells.
 #[derive(Clone)]
 pub(super) struct View {
     free: NodeSet,
-    /// The free cells up to each weight, lightest first; empty if all weights are equal.
+    /// For each weight, lightest first, the free cells up to this weight; empty if all are equal.
     by_weight: Vec<(u32, NodeSet)>,
     required: Option<NodeSet>,
-    /// Whether all required nodes are in this torus.
+    /// Whether all required nodes are in the torus.
     holds_required: bool,
     ends: Option<Ends>,
 }
@@ -163,7 +164,7 @@ impl View {
 }
 
 impl Torus {
-    /// Creates a torus with these sides and placements; cells are nodes or holes, x fastest.
+    /// Creates a torus with these sides and placements; `cells` are nodes or holes, x fastest.
     ///
     /// # Errors
     /// If there is no grid with these sides.
@@ -258,40 +259,40 @@ impl Torus {
         })
     }
 
-    /// The grid of its cells, which wraps in every dimension.
+    /// The grid of the torus's cells, which wraps in every dimension.
     #[must_use]
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// The placements, sorted by size.
+    /// The listed placements with their boxes, sorted by size.
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The nodes of all cells; a node in two cells is returned twice.
+    /// The nodes of all cells of the torus; a node in two cells is returned twice.
     pub fn nodes(&self) -> impl Iterator<Item = Node> + '_ {
         self.cells.iter().copied().flatten()
     }
 
-    /// The node of each cell; `None` for a hole.
+    /// The node of each cell of the torus; `None` for a hole.
     #[must_use]
     pub fn cells(&self) -> &[Option<Node>] {
         &self.cells
     }
 
-    /// The cells of the box of an entry at this corner.
+    /// The cells of the box of an entry whose corner cell is given.
     pub fn cells_of_box(&self, entry: usize, corner: u32) -> impl Iterator<Item = u32> + '_ {
         self.cells_of(corner, &self.entries[entry].shape)
     }
 
-    /// The number of different node sets among the boxes of an entry.
+    /// Number of different sets of nodes among the boxes of an entry.
     #[must_use]
     pub fn distinct_boxes(&self, entry: usize) -> u32 {
         let shape = &self.entries[entry].shape;
         let sides = self.grid.sides();
-        // Boxes that differ only along an axis that they fill have the same nodes.
+        // Boxes that differ only along an axis that they fill have equal nodes.
         let mut boxes: Vec<u32> = self.entries[entry].bases.iter().collect();
         if self.holes.is_empty() {
             let along =
@@ -314,7 +315,7 @@ impl Torus {
         boxes.len() as u32
     }
 
-    /// The minimum and maximum number of boxes of entry `other` broken by one box of `entry`.
+    /// The minimum and maximum number of boxes of entry `other` that one box of `entry` overlaps.
     ///
     /// Counted on the empty machine; `None` if `entry` has no complete box.
     #[must_use]
@@ -329,7 +330,7 @@ impl Torus {
         counts().min().zip(counts().max())
     }
 
-    /// The cells of the nodes in a set.
+    /// The cells of the torus whose nodes are in a set.
     fn cells_in(&self, set: &NodeSet) -> NodeSet {
         let mut cells = NodeSet::empty(self.grid.nodes());
         for &(cell, node, count) in &self.runs {
@@ -362,7 +363,7 @@ impl Torus {
         View { free, by_weight, required, holds_required, ends: ends.cloned() }
     }
 
-    /// The corners of the free boxes of an entry; `None` if there are none.
+    /// The corner cells of the free boxes of an entry; `None` if there are none.
     pub(super) fn free_bases(&self, view: &View, entry: usize) -> Option<NodeSet> {
         if !view.holds_required {
             return None;
@@ -376,7 +377,7 @@ impl Torus {
             for base in bases.iter() {
                 let mut missing = required.clone();
                 self.cells_of(base, &own.shape).for_each(|cell| missing.remove(cell));
-                // A node in two cells is covered by either.
+                // A node in two cells is covered if the box has either cell.
                 let is_had = |cell: u32| {
                     let node = self.cells[cell as usize];
                     self.cells_of(base, &own.shape).any(|own| self.cells[own as usize] == node)
@@ -390,7 +391,7 @@ impl Torus {
         (!bases.is_empty()).then_some(bases)
     }
 
-    /// The first of some boxes of an entry, in its order.
+    /// The first of the boxes of an entry with these corner cells, in the order of the entry.
     pub(super) fn first_in_order(&self, entry: usize, bases: &NodeSet) -> Option<u32> {
         let in_order = &self.entries[entry].in_order;
         if !in_order.is_empty() && bases.count() > FEW {
@@ -428,7 +429,7 @@ impl Torus {
         set
     }
 
-    /// The total size of all boxes that are not entirely free.
+    /// The total number of nodes of all boxes that are not entirely free.
     pub(super) fn fragmentation(&self, available: &NodeSet) -> u64 {
         let mut free = self.cells_in(available);
         free.unite(&self.holes);

@@ -1,4 +1,4 @@
-//! The reduction of the free boxes of a placement to the best ones by each criterion.
+//! Reduction of the free boxes of a listed placement to the best ones by each criterion.
 
 use super::super::overlap::{Count, count_meeting, extremes};
 use super::{Shape, Torus, View};
@@ -6,8 +6,9 @@ use crate::alloc::listed::criteria::Criterion;
 use crate::geometry::NodeSet;
 
 impl Torus {
-    /// Keeps the best free boxes of an entry by one criterion and returns their cost; lower is
-    /// better.
+    /// Keeps the free boxes of an entry that are best by one criterion.
+    ///
+    /// Returns the cost of these boxes by the criterion; lower is better.
     pub(in super::super) fn narrow(
         &self,
         view: &View,
@@ -64,7 +65,7 @@ impl Torus {
         0
     }
 
-    /// For each free box of an entry, the number of free boxes of another entry that it meets.
+    /// For each free box of an entry, counts the free boxes of entry `other` that overlap it.
     pub(super) fn meeting<C: Count>(
         &self,
         view: &View,
@@ -74,7 +75,7 @@ impl Torus {
     ) -> Vec<C> {
         let (own, other) = (&self.entries[entry], &self.entries[other]);
         let mut free = view.free.clone();
-        // Boxes with holes count as free if all of their nodes are.
+        // A box with holes counts as free if all of its nodes are.
         free.unite(&self.holes);
         let mut others = self.free_bases.clone().all(&self.grid, &free, &other.shape.sides).clone();
         others.intersect(&other.bases);
@@ -94,6 +95,8 @@ impl Torus {
     }
 
     /// Keeps the boxes whose neighbours have the longest total remaining run time.
+    ///
+    /// Returns the cost, which is lower for longer times.
     fn narrow_to_lasting(&self, view: &View, entry: usize, bases: &mut NodeSet) -> i64 {
         let Some(ends) = &view.ends else { return 0 };
         let lasting = |base: u32| -> f64 {
@@ -109,17 +112,18 @@ impl Torus {
         for (base, _) in all.into_iter().filter(|(_, sum)| *sum < longest) {
             bases.remove(base);
         }
-        // The bits of non-negative numbers are ordered as their values.
+        // The bits of non-negative numbers are ordered like their values.
         -(longest.to_bits() as i64)
     }
 
-    /// The number of free cells next to a box; a cell that touches two faces counts twice.
+    /// Number of free cells at the faces of a box; a cell that touches two faces counts twice.
     fn free_around(&self, view: &View, base: u32, shape: &Shape) -> u32 {
         self.cells_around(base, shape).filter(|&cell| view.free.contains(cell)).count() as u32
     }
 
-    /// The cells at the faces of a box; a cell that touches two faces appears twice. A box has no
-    /// faces along an axis that it fills.
+    /// The cells at the faces of a box; a cell that touches two faces appears twice.
+    ///
+    /// A box has no faces along an axis that it fills.
     fn cells_around(&self, base: u32, shape: &Shape) -> impl Iterator<Item = u32> + '_ {
         let at = [0, 1, 2].map(|axis| self.grid.coordinate(base, axis));
         let shape = *shape;
@@ -136,7 +140,7 @@ impl Torus {
     }
 }
 
-/// Keeps the boxes of the lowest cost and returns it.
+/// Keeps the boxes of the lowest cost, and returns this cost.
 fn keep_cheapest<C: Count>(bases: &mut NodeSet, costs: &[C]) -> i64 {
     let (mut least, mut most) = (C::MOST, C::ZERO);
     let mut least_of_word = Vec::with_capacity(bases.words().len());
