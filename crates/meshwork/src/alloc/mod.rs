@@ -1,4 +1,4 @@
-//! Allocators: strategies that select the free nodes of a site for a job.
+//! Allocators: strategies that select free nodes of a site for a job.
 
 pub mod block;
 pub mod listed;
@@ -18,28 +18,28 @@ use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::rng::Stream;
 use crate::topology::{Topology, Wiring};
 
-/// Proposes placements for requests. Never changes the site.
+/// Allocator: proposes placements for requests, and never changes the site.
 pub trait Allocator: Send {
-    /// Returns free nodes for a request, or `None` if this strategy finds none now.
+    /// Returns free nodes for a request, or `None` if this allocator finds none now.
     ///
-    /// The request has the form that the entry [asks](AllocatorEntry::asks) for. The result is a
-    /// proposal: the engine either claims it and then calls [`claimed`](Allocator::claimed), or
-    /// drops it. Repeating the call gives the same result (from equal streams), and whether there
-    /// is one depends neither on `now` nor on the stream.
+    /// The request has the form that the registry entry [asks](AllocatorEntry::asks) for. The
+    /// result is a proposal: the engine either claims it and then calls
+    /// [`claimed`](Allocator::claimed), or drops it. Repeating the call, with an equal stream,
+    /// gives an equal result. Whether there is one depends neither on `now` nor on the stream.
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement>;
 
-    /// The request form, if a parameter overrides the one of the [entry](AllocatorEntry::asks).
+    /// The form of requests, if a parameter overrides that of the [entry](AllocatorEntry::asks).
     fn asks(&self) -> Option<Asks> {
         None
     }
 
-    /// The find guarantee, if a parameter weakens the one of the [entry](AllocatorEntry::finds).
+    /// The condition for placements, if a parameter weakens that of the
+    /// [entry](AllocatorEntry::finds).
     fn finds(&self) -> Option<Finds> {
         None
     }
 
-    /// Returns why a request, in its form, can never be placed on this machine because of its
-    /// rules.
+    /// Returns why a request, in the allocator's form, can never be placed by the machine's rules.
     ///
     /// `None` if no rule beyond the size of the machine forbids it. The text is one sentence
     /// without a full stop.
@@ -47,93 +47,90 @@ pub trait Allocator: Send {
         None
     }
 
-    /// The time to wire the nodes of a placement, in clock units; they are held while the job
-    /// waits.
+    /// Time to wire the nodes of a placement, in units of the clock.
+    ///
+    /// The job holds the nodes during this time, and runs afterwards.
     fn setup_time(&self, _placement: &Placement) -> f64 {
         0.0
     }
 
-    /// The orientations tried for a block, if no parameter sets them.
+    /// The orientations that are tried for a block, if no parameter sets them.
     ///
-    /// That parameter is [`rotation`](crate::geometry::orientation::Rotation::PARAM).
+    /// The parameter would be [`rotation`](crate::geometry::orientation::Rotation::PARAM).
     fn rotation(&self) -> Rotation {
         Rotation::Never
     }
 
     /// Reports that free nodes have been claimed; `site` already shows them held.
     ///
-    /// The claim gives the time, the holder and the reason. The nodes may be any free nodes, for
-    /// instance a placement promised earlier, not only the last proposal.
+    /// The claim gives the time and the holder. The nodes may be any free nodes, for instance a
+    /// placement reserved earlier, not only the last proposal.
     ///
     /// If decisions depend on the holder, the allocator must save it in its
-    /// [memory](Allocator::memory): a saved state records only which nodes are held and since when.
+    /// [memory](Allocator::memory): a saved state only records which nodes are held and since when.
     fn claimed(&mut self, _placement: &Placement, _site: &Site, _claim: Claim) {}
 
-    /// Reports the estimated end of the job on the nodes just claimed.
+    /// Reports the estimated end of the job on the nodes that were claimed last.
     ///
-    /// Not called for nodes that are claimed without a job or to look ahead.
+    /// Not called for nodes that are claimed without a job or on a fork for look-ahead.
     fn expected(&mut self, _placement: &Placement, _end: Time) {}
 
     /// Reports that nodes have been released; `site` already shows them free.
     ///
-    /// They may be a part of one claimed placement.
+    /// The nodes may be a part of a claimed placement.
     fn released(&mut self, _placement: &Placement, _site: &Site) {}
 
-    /// State to save, beyond which placements hold which nodes and since when.
+    /// Returns state to be saved, apart from which placements are held and since when.
     ///
-    /// To restore it, the held placements are [claimed](Allocator::claimed) again in their original
-    /// order, each at its instant; then [`recall`](Allocator::recall) makes the allocator equal to
-    /// the saved one from these numbers. Empty for most allocators.
+    /// To restore the state, the held placements are [claimed](Allocator::claimed) again in their
+    /// original order, each at its instant; then [`recall`](Allocator::recall) makes the allocator
+    /// equal to the saved one from these numbers. Empty for most allocators.
     fn memory(&self) -> Vec<u64> {
         Vec::new()
     }
 
-    /// Restores the [memory](Allocator::memory) of an equal allocator; `site` must be as it was
-    /// then.
+    /// Restores the [memory](Allocator::memory) that an allocator with equal parameters returned.
     ///
-    /// Afterwards this allocator answers as that one does.
+    /// `site` must be as it was then. Afterwards this allocator answers as the other one does.
     ///
     /// # Errors
-    /// If the numbers are not the memory of such an allocator on this site. Afterwards the
-    /// allocator may only be dropped.
+    /// If the numbers are not the memory of such an allocator on this site. The allocator may then
+    /// only be dropped.
     fn recall(&mut self, memory: &[u64], _site: &Site) -> Result<(), RecallError> {
         nothing_to_recall(memory)
     }
 
-    /// Whether the answer depends only on the request and on which nodes are free.
+    /// Whether answers depend only on the request and on which nodes are free.
     ///
-    /// If so, it does not depend on the holders, on times, or on the order of the claims.
+    /// They then depend neither on holders, nor on times, nor on the order of claims.
     fn goes_by_free_nodes(&self) -> bool {
         false
     }
 
-    /// The rule by which it divides a number of nodes among parts of a machine, if counts alone
+    /// The rule by which the allocator divides nodes among parts of a machine, if counts alone
     /// decide.
     ///
-    /// On a machine with types of nodes, pieces are divided by this rule. `None`: the allocator is
-    /// asked to place nodes, and a node counts as free if enough pieces fit on it.
-    ///
-    /// On a machine with types of nodes, pieces are then divided like that. `None`: it is asked
-    /// for nodes on which enough pieces fit.
+    /// On a machine with types of nodes, pieces are divided by this rule. If it is `None`, the
+    /// allocator is asked to place nodes, and a node counts as free if enough pieces fit on it.
     fn domain(&self) -> Option<parts::Domain> {
         None
     }
 
-    /// Returns an independent copy, for schedulers and selectors that look ahead.
+    /// Returns an independent copy of the allocator, for look-ahead of schedulers and selectors.
     fn fork(&self) -> Box<dyn Allocator>;
 }
 
-/// The reason why given numbers are not a saved [memory](Allocator::memory) of an allocator.
+/// Reason why given numbers are not a saved [memory](Allocator::memory) of an allocator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecallError {
-    /// The allocator has no memory; the value is the count of the given numbers.
+    /// The allocator has no memory; the value is the number of the given numbers.
     #[error("this allocator remembers nothing, but {0} numbers are given")]
     NothingToRecall(usize),
-    /// The lists of free blocks differ from the free nodes.
+    /// The saved lists of free blocks do not match the free nodes.
     #[error("its lists do not hold the free nodes, each once")]
     NotTheFreeNodes,
-    /// A block in the lists is not aligned.
+    /// A block in the saved lists of free blocks is not aligned.
     #[error("its lists hold a block that is not aligned")]
     NotAligned,
     /// Any other reason, in one sentence.
@@ -141,51 +138,52 @@ pub enum RecallError {
     Other(String),
 }
 
-/// The [`Allocator::recall`] of an allocator without memory.
+/// Implements [`Allocator::recall`] for an allocator without memory.
 fn nothing_to_recall(memory: &[u64]) -> Result<(), RecallError> {
     if memory.is_empty() { Ok(()) } else { Err(RecallError::NothingToRecall(memory.len())) }
 }
 
-/// The input of [`Allocator::choose`].
+/// Input of [`Allocator::choose`].
 ///
 /// Later versions may add fields: destructure it with `..`, and build it with [`new`](Ask::new).
 #[non_exhaustive]
 pub struct Ask<'a> {
-    /// The request, in the form that the entry [asks](AllocatorEntry::asks) for.
+    /// The request, in the form that the registry entry [asks](AllocatorEntry::asks) for.
     pub request: &'a Request,
     /// The site, with its topology and its free nodes.
     pub site: &'a Site,
-    /// The current time.
+    /// The present instant.
     pub now: Time,
     /// The allocator's own stream of random numbers.
     pub rng: &'a mut Stream,
 }
 
 impl<'a> Ask<'a> {
-    /// Creates the query for this request, on this site, at this time.
+    /// Creates the input for a request on a site at an instant.
     pub fn new(request: &'a Request, site: &'a Site, now: Time, rng: &'a mut Stream) -> Ask<'a> {
         Ask { request, site, now, rng }
     }
 }
 
-/// The time, holder and reason of a claim.
+/// Time and holder of a claim of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Claim {
-    /// The time of the claim.
+    /// Time of the claim.
     pub now: Time,
-    /// The holder of the nodes from now on.
+    /// Holder of the nodes from the claim on.
     pub by: Holder,
 }
 
-/// The holder of claimed nodes.
+/// Holder of claimed nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Holder {
-    /// A job that starts or continues on the nodes; in a [pool](crate::pool::Pool), a request
-    /// number.
+    /// A job that starts or continues on the nodes.
+    ///
+    /// In a [pool](crate::pool::Pool), the number counts the placements made before.
     Job(JobId),
-    /// No job yet; only on a fork used to look ahead.
+    /// No job yet; only on a fork for look-ahead.
     ///
     /// The nodes are kept for a job that starts later, for a window with restricted access, or as
     /// if a job had started.
@@ -197,42 +195,43 @@ pub enum Holder {
 }
 
 impl Claim {
-    /// Creates a claim by this holder at this time.
+    /// Creates a claim by `by` at the time `now`.
     #[must_use]
     pub fn new(now: Time, by: Holder) -> Claim {
         Claim { now, by }
     }
 }
 
-/// Creates an adoption at this time.
+/// Creates the claim of an adopted placement at a time.
 impl From<Time> for Claim {
     fn from(now: Time) -> Claim {
         Claim::new(now, Holder::Adoption)
     }
 }
 
-/// The registry entry of an allocator.
+/// Registry entry of an allocator.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct AllocatorEntry {
-    /// Name, definition, complexity, source and parameters.
+    /// Name, definition, complexity, source and parameters of the allocator.
     pub about: About,
-    /// The supported wirings.
+    /// The wirings that the allocator supports.
     pub serves: &'static [Wiring],
-    /// The supported numbers of dimensions; `None` if any number is supported.
+    /// The numbers of dimensions that the allocator supports; `None` if it supports any.
     pub dimensions: Option<&'static [usize]>,
-    /// The request form, unless a parameter [changes](Allocator::asks) it.
+    /// The form of requests, unless a parameter [changes](Allocator::asks) it.
     pub asks: Asks,
-    /// The find guarantee, unless a parameter [changes](Allocator::finds) it.
+    /// The condition under which a placement is found, unless a parameter
+    /// [changes](Allocator::finds) it.
     pub finds: Finds,
-    /// Whether a placement is always one block of the requested shape, in the form of `asks`.
+    /// Whether a placement is always one block of the shape that was requested in the form `asks`.
     pub contiguous: bool,
-    /// Builds the strategy for one site.
+    /// Builds the allocator for one site.
     pub build: fn(&Params, &Topology) -> Result<Box<dyn Allocator>, Problem>,
 }
 
 impl AllocatorEntry {
-    /// Creates an entry that serves every wiring, and gives any free nodes for a count.
+    /// Creates the entry of an allocator for any wiring that gives any free nodes for a node count.
     #[must_use]
     pub const fn new(
         about: About,
@@ -249,14 +248,14 @@ impl AllocatorEntry {
         }
     }
 
-    /// Replaces the description.
+    /// Replaces the description of the allocator.
     #[must_use]
     pub const fn described(mut self, about: About) -> AllocatorEntry {
         self.about = about;
         self
     }
 
-    /// Replaces the function that builds it.
+    /// Replaces the function that builds the allocator.
     #[must_use]
     pub const fn build(
         mut self,
@@ -266,28 +265,28 @@ impl AllocatorEntry {
         self
     }
 
-    /// Sets the supported wirings.
+    /// Sets the wirings that the allocator supports.
     #[must_use]
     pub const fn serves(mut self, serves: &'static [Wiring]) -> AllocatorEntry {
         self.serves = serves;
         self
     }
 
-    /// Sets the supported numbers of dimensions; `None` for any.
+    /// Sets the numbers of dimensions that the allocator supports; `None` for any.
     #[must_use]
     pub const fn dimensions(mut self, dimensions: Option<&'static [usize]>) -> AllocatorEntry {
         self.dimensions = dimensions;
         self
     }
 
-    /// Sets the request form.
+    /// Sets the form of requests that the allocator takes.
     #[must_use]
     pub const fn asks(mut self, asks: Asks) -> AllocatorEntry {
         self.asks = asks;
         self
     }
 
-    /// Sets the find guarantee.
+    /// Sets the condition under which the allocator finds a placement.
     #[must_use]
     pub const fn finds(mut self, finds: Finds) -> AllocatorEntry {
         self.finds = finds;
@@ -303,7 +302,7 @@ impl AllocatorEntry {
 }
 
 impl AllocatorEntry {
-    /// Whether the allocator supports machines of this topology.
+    /// Whether the allocator supports machines of the given topology.
     #[must_use]
     pub fn works_on(&self, topology: &Topology) -> bool {
         self.serves.contains(&topology.wiring())
@@ -317,7 +316,9 @@ impl Named for AllocatorEntry {
     }
 }
 
-/// Rejects a hypercube on which an answer would take longer than about a second.
+/// Rejects a hypercube of more than `most` dimensions.
+///
+/// On it, an answer of the allocator would take longer than about a second.
 fn up_to_dimension(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
     let dimension = topology.grid().dimensions() as u32;
     if dimension <= most {
@@ -333,7 +334,9 @@ fn up_to_dimension(params: &Params, topology: &Topology, most: u32) -> Result<()
     ))
 }
 
-/// Rejects a machine that is so large that an answer would take longer than about a second.
+/// Rejects a machine of more than `most` nodes.
+///
+/// On it, an answer of the allocator would take longer than about a second.
 fn up_to_nodes(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
     let nodes = topology.grid().nodes();
     if nodes <= most {
@@ -350,7 +353,7 @@ fn up_to_nodes(params: &Params, topology: &Topology, most: u32) -> Result<(), Pr
     ))
 }
 
-/// Every allocator.
+/// All allocators of this crate.
 pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &block::first_fit::ENTRY,
     &block::best_fit::ENTRY,
@@ -398,20 +401,21 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &listed::runs::ENTRY,
 ];
 
-/// The family of allocator names.
+/// The family of allocators, by name.
 pub static FAMILY: Family =
     Family { kind: "allocator", key: "name", entries: || abouts(ALLOCATORS), common: &[] };
 
-/// Whether the allocator may take any nodes of the site, because they are all equivalent. True for
-/// the default allocator of flat wiring. Other allocators may consider more than the number of free
-/// nodes.
+/// Whether the allocator may take any nodes of the site, because all are equivalent.
+///
+/// True for the default allocator of flat wiring. Other allocators may consider more than the
+/// number of free nodes.
 pub(crate) fn takes_any(entry: &AllocatorEntry, topology: &Topology) -> bool {
     let wiring = topology.wiring();
     let usual = ALLOCATORS.iter().find(|usual| usual.about.name == default_for(wiring));
     wiring == Wiring::Flat && usual.is_some_and(|usual| std::ptr::eq(*usual, entry))
 }
 
-/// The allocator of a site if the study names none.
+/// Name of the allocator of a site if the study names none.
 #[must_use]
 pub fn default_for(wiring: Wiring) -> &'static str {
     match wiring {

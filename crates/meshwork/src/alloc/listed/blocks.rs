@@ -1,4 +1,4 @@
-//! Base blocks such as racks, joined in powers of two.
+//! Base blocks, such as racks, of which powers of two are joined to larger blocks.
 
 use super::adapter::{
     HOSTS, NODES, PARTITIONS, RuleAllocator, SEGMENT, WEIGHTS, entry, set_of, units,
@@ -9,7 +9,7 @@ use crate::alloc::AllocatorEntry;
 use crate::geometry::NodeSet;
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
 
-/// The entry of `blocks`.
+/// Registry entry of the allocator `blocks`.
 pub static ENTRY: AllocatorEntry = entry(
     About {
         name: "blocks",
@@ -78,7 +78,7 @@ pub static ENTRY: AllocatorEntry = entry(
     },
 );
 
-/// Reads the base size and the levels, which are exponents of two.
+/// Reads the size of base blocks and the levels of aggregated blocks, as exponents of two.
 fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Problem> {
     let Some(sizes) = params.get_integers("sizes") else {
         let base = blocks.iter().map(NodeSet::count).find(|&count| count > 0);
@@ -100,24 +100,26 @@ fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Pro
 
 const HIGHEST_LEVEL: u32 = 15;
 
-/// A list of base blocks, and the levels at which neighbouring ones are joined.
+/// A list of base blocks, and the levels at which neighbouring base blocks are joined.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     base: u32,
-    /// The exponents of the listed sizes, ascending; always contains 0.
+    /// Exponents of two of the listed block sizes, in base blocks, ascending; always contains 0.
     levels: Vec<u32>,
     blocks: Vec<NodeSet>,
     covered: NodeSet,
 }
 
-/// Aggregated blocks of one size, and the limit on lower blocks that a job may use in one.
+/// Size of an aggregated block, with the limit on lower blocks that a segment may use in it.
+///
+/// Lower blocks are the blocks of the next lower level within an aggregated block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
     /// Number of base blocks in an aggregated block.
     per: usize,
     /// Number of base blocks in a block of the next lower level.
     per_lower: usize,
-    /// Maximum number of lower blocks in use; `None` if there is no limit.
+    /// Maximum number of lower blocks in use by a segment; `None` without a limit.
     most_lower: Option<i64>,
 }
 
@@ -128,20 +130,20 @@ impl Level {
     }
 }
 
-/// The base blocks of an aggregated block from which nodes are taken.
+/// State of one aggregated block: from which of its base blocks nodes are taken.
 pub(crate) struct Opened {
     level: Level,
-    /// The base blocks of the aggregated block.
+    /// Indices of the base blocks of the aggregated block.
     inside: std::ops::Range<usize>,
-    /// Whether nodes are taken from each base block.
+    /// For each base block, whether nodes are taken from it.
     pub(crate) taken: Vec<bool>,
-    /// Whether nodes are taken from each block of the next lower level.
+    /// For each block of the next lower level, whether nodes are taken from it.
     lower_used: Vec<bool>,
     /// Number of further blocks of the next lower level that may be used.
     pub(crate) lower_left: i64,
 }
 
-/// The state of placing one segment.
+/// State of placing one segment of a job in an aggregated block.
 struct Placing<'a> {
     blocks: &'a Blocks,
     nodes: &'a Nodes,
@@ -150,9 +152,10 @@ struct Placing<'a> {
 }
 
 impl Blocks {
-    /// Creates blocks on a machine of `count` nodes.
+    /// Creates the rule for a machine of `count` nodes.
     ///
-    /// `levels` are the exponents of two that are multiplied with the base size.
+    /// `base` is the number of nodes of a base block. `levels` are exponents of two: the listed
+    /// sizes in base blocks.
     #[must_use]
     pub fn new(count: u32, base: u32, levels: &[u32], blocks: Vec<NodeSet>) -> Blocks {
         let mut covered = NodeSet::empty(count);
@@ -169,12 +172,13 @@ impl Blocks {
         &self.blocks
     }
 
-    /// The exponent of the smallest aggregated block that can hold `size` nodes.
+    /// The exponent of two of the smallest aggregated block that can hold `size` nodes.
     fn needed(&self, size: u32) -> u32 {
         size.div_ceil(self.base).max(1).next_power_of_two().trailing_zeros()
     }
 
-    /// The lowest listed level that is at least this one; `None` means the whole system.
+    /// The lowest listed level that is at least `needed`; `None` stands for all base blocks
+    /// together.
     fn listed_from(&self, needed: u32) -> Option<u32> {
         self.levels.iter().copied().find(|&level| level >= needed)
     }
@@ -200,18 +204,20 @@ impl Blocks {
         all
     }
 
-    /// Whether any base block has a node of a set.
+    /// Whether any base block has a node of `set`.
     pub(crate) fn covers_any(&self, set: &NodeSet) -> bool {
         self.covered.meets(set)
     }
 
-    /// The base blocks of each aggregated block of a level.
+    /// The indices of the base blocks of each aggregated block of a level.
     pub(crate) fn aggregated(&self, level: Level) -> impl Iterator<Item = std::ops::Range<usize>> {
         let count = self.blocks.len();
         (0..count).step_by(level.per).map(move |start| start..(start + level.per).min(count))
     }
 
-    /// The number of nodes of an aggregated block that a job may use.
+    /// Number of free nodes of an aggregated block that a segment may use.
+    ///
+    /// `free` has the number of free nodes of each base block, `inside` the block's base blocks.
     pub(crate) fn capacity(
         &self,
         level: Level,
@@ -230,7 +236,7 @@ impl Blocks {
         lower.iter().take(most as usize).sum()
     }
 
-    /// Selects the aggregated block for a segment.
+    /// Selects the aggregated block for a segment of `size` nodes; `None` if no block can hold it.
     fn choose(
         &self,
         nodes: &Nodes,
@@ -271,7 +277,8 @@ impl Blocks {
         best.map(|(_, _, inside)| inside)
     }
 
-    /// The number of base blocks in the group for all segments; `None` if they may lie apart.
+    /// Number of base blocks in the group that must hold all segments; `None` if they may lie
+    /// apart.
     fn group(&self, request: &NodeRequest, count: u32, size: u32, level: Level) -> Option<usize> {
         if !request.consolidate || !request.is_cut() {
             return None;
@@ -373,8 +380,9 @@ impl Rule for Blocks {
 }
 
 impl Blocks {
-    /// Nodes for one segment in an aggregated block, with flags for the base blocks that contain
-    /// them.
+    /// Selects nodes for one segment in an aggregated block.
+    ///
+    /// The flags tell for each base block whether nodes of it are selected.
     fn place(
         &self,
         nodes: &Nodes,
@@ -410,7 +418,7 @@ impl Placing<'_> {
         size.saturating_sub(self.chosen.count())
     }
 
-    /// Takes nodes of a base block, lowest first.
+    /// Takes nodes of a base block that are in `best`, lowest first, as far as they are needed.
     fn take(&mut self, block: usize, size: u32, best: &mut NodeSet) {
         let mut missing = self.missing(size);
         for node in self.blocks.blocks[block].iter() {
@@ -430,8 +438,7 @@ impl Placing<'_> {
         let mut candidates = self.blocks.union(self.opened.inside.clone(), self.nodes.count());
         candidates.intersect(available);
         candidates.subtract(&self.chosen);
-        // Lightest first: all weight classes before the last necessary one must be taken
-        // completely.
+        // Lightest first: all nodes lighter than the last weight that is needed must be taken.
         let mut best = NodeSet::empty(self.nodes.count());
         let mut forced = best.clone();
         for (_, class) in self.nodes.classes() {
@@ -462,7 +469,8 @@ impl Placing<'_> {
                 self.take(block, size, &mut best);
             }
         }
-        // Free nodes are counted once for each block, including empty ones, and not updated below.
+        // Free nodes are counted once for each block, including empty blocks, and not updated
+        // below.
         let count = |block: usize| match self.opened.taken[block] {
             true => 0,
             false => self.blocks.blocks[block].count_shared(&best),
@@ -509,7 +517,7 @@ impl Opened {
         self.level.most_lower.is_some()
     }
 
-    /// Whether nodes are taken from the block of the next lower level around a base block.
+    /// Whether nodes are taken from the block of the next lower level that contains a base block.
     pub(crate) fn lower_is_used(&self, block: usize) -> bool {
         self.lower_used[self.lower_of(block)]
     }
@@ -518,8 +526,10 @@ impl Opened {
         block / self.level.per_lower
     }
 
-    /// Opens the base blocks that contain these nodes. A lower block in use is counted again if a
-    /// newly opened base block of it precedes its open ones.
+    /// Opens the base blocks that contain nodes of `set`.
+    ///
+    /// Like Slurm, counts a lower block in use again if a newly opened base block of it precedes
+    /// its open ones.
     pub(crate) fn open_blocks_of(&mut self, blocks: &Blocks, set: &NodeSet) {
         let mut last = None;
         for block in self.inside.clone() {
@@ -541,7 +551,10 @@ impl Opened {
         self.lower_used[lower] = true;
     }
 
-    /// The base block from which nodes are taken next; ties go to the later one.
+    /// The unopened base block from which nodes are taken next; ties go to the later block.
+    ///
+    /// `missing` is the number of nodes still needed; `free` and `lower` have the numbers of free
+    /// nodes of base blocks and of lower blocks.
     pub(crate) fn next_block(&self, missing: u32, free: &[u32], lower: &[u32]) -> Option<usize> {
         let first = self.inside.start;
         let is_better = |block: usize, best: usize| {

@@ -1,25 +1,26 @@
-//! Criteria that decide between boxes of one size.
+//! Criteria of the allocator `anchors`, which decide between free boxes of one size.
 //!
-//! They are applied in order: each keeps the best of the boxes left by those before it.
+//! They are applied in order: each keeps the best of the boxes that the preceding criteria have
+//! left.
 
 use crate::registry::{About, Family};
 
-/// A criterion that prefers some boxes over others.
+/// Criterion by which some free boxes are preferred to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Criterion {
     /// Prefers the box whose heaviest node is the lightest.
     Weight,
-    /// Prefers the box that breaks the fewest free boxes of the next larger size.
+    /// Prefers the box that overlaps the fewest free boxes of the next larger size.
     ///
-    /// Does not compare boxes of different placements.
+    /// Does not compare boxes of different listed placements.
     NextSizeDestroyed,
-    /// Prefers the box that breaks the smallest total size of free boxes of all larger sizes.
+    /// Prefers the box that overlaps the smallest total size of free boxes of all larger sizes.
     ///
-    /// Does not compare boxes of different placements.
+    /// Does not compare boxes of different listed placements.
     LargerSizesDestroyed,
     /// Prefers the box with the most held nodes at its faces.
     Boundary,
-    /// Prefers the box whose neighbours have the longest remaining run times, by their estimates.
+    /// Prefers the box whose neighbouring nodes have the longest estimated remaining run times.
     NeighboursRemaining,
     /// Prefers the torus with the fewest free nodes.
     FewestIdleTorus,
@@ -30,7 +31,7 @@ pub enum Criterion {
 }
 
 impl Criterion {
-    /// Every criterion with its description.
+    /// All criteria, each with its description.
     pub const ALL: [(&'static About, Criterion); 8] = [
         (&WEIGHT, Criterion::Weight),
         (&NEXT_SIZE_DESTROYED, Criterion::NextSizeDestroyed),
@@ -42,7 +43,7 @@ impl Criterion {
         (&ORDER, Criterion::Order),
     ];
 
-    /// The criteria of Slurm.
+    /// The criteria of Slurm, in order.
     pub const SLURM: [Criterion; 4] = [
         Criterion::Weight,
         Criterion::NextSizeDestroyed,
@@ -50,7 +51,7 @@ impl Criterion {
         Criterion::Order,
     ];
 
-    /// Returns the criterion with this name.
+    /// Returns the criterion with the given name.
     ///
     /// ```
     /// use meshwork::alloc::listed::criteria::Criterion;
@@ -62,7 +63,7 @@ impl Criterion {
         Criterion::ALL.iter().find(|(own, _)| own.name == name).map(|&(_, criterion)| criterion)
     }
 
-    /// Whether the criterion compares boxes of different entries of the list.
+    /// Whether the criterion compares boxes of different listed placements.
     pub(super) fn compares_entries(self) -> bool {
         !matches!(
             self,
@@ -70,13 +71,13 @@ impl Criterion {
         )
     }
 
-    /// Whether the criterion distinguishes between boxes of one entry.
+    /// Whether the criterion distinguishes between boxes of one listed placement.
     pub(super) fn tells_places_apart(self) -> bool {
         !matches!(self, Criterion::FewestIdleTorus | Criterion::MostIdleTorus)
     }
 }
 
-/// The family of criterion names.
+/// The family of criteria, by name.
 pub static FAMILY: Family = Family {
     kind: "criterion",
     key: "name",
@@ -84,7 +85,7 @@ pub static FAMILY: Family = Family {
     common: &[],
 };
 
-/// The description of a criterion.
+/// Creates the description of a criterion.
 const fn about(name: &'static str, summary: &'static str, definition: &'static str) -> About {
     About::new(name, summary).definition(definition).complexity("O(n) for n nodes.").source(
         "the choice of Slurm 26.05 in topology/torus3d, and what operators may try \

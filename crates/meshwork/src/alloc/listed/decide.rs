@@ -1,4 +1,4 @@
-//! The decision around each rule, and the reasons why a job waits.
+//! Decisions on jobs by rules of listed units, and the reasons why a job waits.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::{NodeRequest, Nodes};
 use crate::geometry::NodeSet;
 use crate::topology::Node;
 
-/// The decision on a job.
+/// Decision of a rule on a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// The job starts on these nodes.
@@ -18,31 +18,31 @@ pub enum Decision {
     Never(SlurmMessage),
 }
 
-/// The resource for which a job waits.
+/// Resource for which a job waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Too few nodes are free, or a required one is not.
+    /// More free nodes: too few are free, or a required node is not free.
     Nodes,
-    /// Enough nodes are free, but not in the necessary arrangement.
+    /// A suitable arrangement of free nodes: enough are free.
     Shape,
 }
 
-/// The reason why a job does not start, in the words of Slurm.
+/// Reason why a job does not start, in the words of Slurm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlurmMessage {
     /// Too few nodes are free.
     Busy,
-    /// No unit of the size is free.
+    /// No unit of the job's size is free.
     NoUnit,
-    /// No unit of the size of a segment is free.
+    /// No unit of the size of one of the job's segments is free.
     NoUnitForSegment,
     /// The chosen unit has too few free nodes.
     UnitTooFull,
-    /// Light nodes that had to be taken first have used up the unit.
+    /// Nodes of low weight, which had to be taken first, have used up the unit.
     Weights,
     /// The requested nodes are not available.
     NodeConfiguration,
-    /// No list has a unit of the size.
+    /// No list has a unit of the job's size.
     TopologyConfiguration,
     /// The partition is smaller than the job.
     PartitionConfiguration,
@@ -69,47 +69,48 @@ impl fmt::Display for SlurmMessage {
     }
 }
 
-/// The result of one attempt of a rule.
+/// Result of one attempt of a rule: the selected nodes, or a failure.
 pub type RuleResult = Result<NodeSet, Failure>;
 
-/// The failure of an attempt.
+/// Failure of an attempt of a rule to place a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The attempt may succeed when more nodes are free.
     Now {
-        /// The reason.
+        /// Reason of the failure, in the words of Slurm.
         message: SlurmMessage,
-        /// The change to make for the next attempt.
+        /// Nodes to leave out of the next attempt.
         action: Action,
     },
-    /// No attempt can succeed.
+    /// No attempt can succeed, even with all nodes free.
     Never(SlurmMessage),
 }
 
 impl Failure {
-    /// A failure after which no further attempt helps.
+    /// Creates a failure after which no further attempt is made.
     pub(super) fn of(message: SlurmMessage) -> Failure {
         Failure::Now { message, action: Action::Break }
     }
 }
 
-/// The nodes to leave out of the next attempt.
+/// Nodes to leave out of a rule's next attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// None: there is no further attempt.
+    /// Make no further attempt.
     Break,
-    /// These nodes.
+    /// Leave out these nodes.
     Without(NodeSet),
-    /// The first of these nodes, all selected by the attempt, in order of processors.
+    /// Leave out the first of these selected nodes in order of processors.
     WithoutOneOf(NodeSet),
-    /// The next node in order of processors.
+    /// Leave out the next node in order of processors.
     WithoutNext,
 }
 
-/// A rule that selects the nodes of a job.
+/// Rule that selects the nodes of a job among listed units.
 pub trait Rule: fmt::Debug + Send + Sync {
-    /// Selects `available` nodes for a job, including all `required` ones. `request.listed` has
-    /// already been applied to these two sets.
+    /// Selects `available` nodes for a job, including all `required` nodes.
+    ///
+    /// The nodes in `request.listed` have already been applied to both sets.
     fn attempt(
         &self,
         nodes: &Nodes,
@@ -118,8 +119,9 @@ pub trait Rule: fmt::Debug + Send + Sync {
         available: &NodeSet,
     ) -> RuleResult;
 
-    /// The nodes named by the lists; if none of them is available, [`Runs`] is used instead. `None`
-    /// if the rule applies whatever is available.
+    /// The nodes that the lists name; `None` if the rule applies whatever is available.
+    ///
+    /// If none of these nodes is available, [`Runs`] is used instead of the rule.
     fn covered(&self) -> Option<&NodeSet> {
         None
     }
@@ -129,7 +131,7 @@ pub trait Rule: fmt::Debug + Send + Sync {
         &[]
     }
 
-    /// Whether jobs of one node are passed to the rule; otherwise they get the lightest node.
+    /// Whether the rule places jobs of one node; otherwise such a job gets the lightest node.
     fn places_single_nodes(&self) -> bool {
         false
     }
@@ -140,10 +142,10 @@ pub trait Rule: fmt::Debug + Send + Sync {
     }
 }
 
-/// Decides on one job.
+/// Decides on a job by a rule.
 ///
-/// `available` are the nodes that it may have now, `whole` those that it may have on an empty
-/// machine.
+/// `available` are the nodes that the job may have now, `whole` the nodes that it may have on an
+/// empty machine.
 ///
 /// # Complexity
 /// One attempt of the rule if the job starts, two if not, and at most one more for each node.
@@ -159,7 +161,7 @@ pub fn decide(
         Err(Failure::Never(message)) => return Decision::Never(message),
         Err(Failure::Now { message, .. }) => (message, waits_for(request, available)),
     };
-    // A limit on switches only delays a job: after a while it starts on more.
+    // A limit on switches only delays a job: after a while the job starts on more switches.
     let patient = NodeRequest { switches: None, ..request.clone() };
     match try_on(rule, nodes, &patient, whole) {
         Ok(_) => Decision::Wait(wait, message),
@@ -169,10 +171,10 @@ pub fn decide(
     }
 }
 
-/// Nodes for a job now, if there are any, without checking whether it could ever start.
+/// Selects nodes for a job now, if possible, without checking whether it could ever start.
 ///
 /// # Complexity
-/// One attempt of the rule if it succeeds at once, and at most one more for each node.
+/// One attempt of the rule if the first succeeds, and at most one more for each node.
 pub fn find(
     rule: &dyn Rule,
     nodes: &Nodes,
@@ -192,7 +194,7 @@ fn waits_for(request: &NodeRequest, available: &NodeSet) -> Wait {
     if missing || enough < request.nodes { Wait::Nodes } else { Wait::Shape }
 }
 
-/// The listed nodes, either as required nodes or as the nodes to choose among.
+/// The job's listed nodes, either as required nodes or as the nodes to choose among.
 fn listed(request: &NodeRequest) -> (Option<NodeSet>, Option<NodeSet>) {
     let Some(listed) = request.listed.as_ref().filter(|listed| !listed.is_empty()) else {
         return (None, None);
@@ -206,7 +208,7 @@ fn listed(request: &NodeRequest) -> (Option<NodeSet>, Option<NodeSet>) {
     if listed.count() > request.most { (None, Some(listed)) } else { (Some(listed), None) }
 }
 
-/// Repeats attempts until one succeeds or no node can be left out.
+/// Repeats attempts of a rule until one succeeds or no node can be left out any more.
 fn try_on(
     rule: &dyn Rule,
     nodes: &Nodes,
@@ -230,7 +232,7 @@ fn try_on(
         _ => rule,
     };
     let required = required.as_ref();
-    // Nodes are left out in the order at the first attempt, which is computed on demand.
+    // Nodes are left out in their order at the first attempt, which is computed when needed.
     let mut order: Option<Vec<Node>> = None;
     let mut at = 0;
     // The reported reason is that of the first attempt.

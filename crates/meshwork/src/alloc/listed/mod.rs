@@ -1,9 +1,9 @@
 //! Allocators that choose among units listed by a site: boxes, blocks, rings and switches.
 //!
-//! The operators of a production scheduler list the sets of nodes that belong together, and each
-//! rule here selects one for a job. Rules are pure functions of the list, the free nodes and the
-//! request, and return a [`Decision`]. They share [`NodeRequest`], [`decide`] (the steps before and
-//! around each rule) and the reasons for rejection ([`SlurmMessage`]).
+//! Operators of production machines list the sets of nodes that belong together, as units; each
+//! rule here selects units for a job. Rules are pure functions of the list, the free nodes and the
+//! request, and return a [`Decision`]. They share [`NodeRequest`], the steps around each rule
+//! ([`decide`]) and the reasons why jobs do not start ([`SlurmMessage`]).
 
 pub mod anchors;
 pub mod blocks;

@@ -1,4 +1,4 @@
-//! The size and constraints of a request to a rule, and the listed properties of nodes.
+//! Requests to rules of listed units: size and constraints of a job, and properties of nodes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,9 +7,10 @@ use crate::geometry::NodeSet;
 use crate::job::Time;
 use crate::topology::Node;
 
-/// The size and constraints of a job.
+/// Size and constraints of a job, as a request to a rule.
 ///
-/// Excluded nodes are not part of it: the caller removes them from the available nodes.
+/// Nodes that the job excludes are not part of the request: the caller removes them from the
+/// available nodes.
 ///
 /// ```
 /// use meshwork::alloc::listed::NodeRequest;
@@ -19,39 +20,39 @@ use crate::topology::Node;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeRequest {
-    /// The minimum number of nodes.
+    /// Minimum number of nodes.
     pub nodes: u32,
-    /// The maximum number of nodes; equal to `nodes` for a job of fixed size.
+    /// Maximum number of nodes; equal to `nodes` for a job of fixed size.
     pub most: u32,
-    /// The size of the segments that may lie apart; `None` for a job in one piece.
+    /// Number of nodes of each segment; segments may lie apart. `None` for a job in one piece.
     pub segment: Option<u32>,
-    /// Whether each segment has base blocks of its own.
+    /// Whether no two segments share a base block.
     pub spread: bool,
     /// Whether all segments lie in one aggregated block.
     pub consolidate: bool,
-    /// The maximum number of leaf switches; `None` for no limit.
+    /// Maximum number of leaf switches; `None` without a limit.
     pub switches: Option<u32>,
     /// Whether the nodes must be consecutive.
     pub contiguous: bool,
-    /// Required nodes; if there are more than `most`, the nodes to choose among.
+    /// Required nodes; if there are more than `most`, the nodes to choose among instead.
     pub listed: Option<NodeSet>,
-    /// The estimated ends of running jobs, for criteria that use them.
+    /// Estimated ends of running jobs, for criteria that use them.
     pub ends: Option<Ends>,
 }
 
-/// The estimated ends of the jobs that hold nodes, as known at an instant.
+/// Estimated ends of the jobs that hold nodes, as known at an instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ends {
-    /// The estimated end of the job on each node; time 0 if none is known.
+    /// Estimated end of the job on each node; time 0 if none is known.
     pub of: Arc<Vec<Time>>,
-    /// The current instant.
+    /// The present instant.
     pub now: Time,
 }
 
 impl Ends {
-    /// The estimated remaining run time of the job on a node, in clock units.
+    /// Estimated remaining run time of the job on a node, in units of the clock.
     ///
-    /// 0 if there is no job, its end is unknown, or it has exceeded its estimate.
+    /// The time is 0 if no job is there, its end is unknown, or it has exceeded its estimate.
     #[must_use]
     pub fn remaining(&self, node: Node) -> f64 {
         self.of.get(node as usize).map_or(0.0, |&end| (end - self.now).max(0.0))
@@ -59,16 +60,15 @@ impl Ends {
 }
 
 impl NodeRequest {
-    /// A request for `nodes` nodes without constraints.
+    /// Creates a request for `nodes` nodes without constraints.
     #[must_use]
     pub fn of(nodes: u32) -> NodeRequest {
         NodeRequest { nodes, most: nodes, ..NodeRequest::default() }
     }
 
-    /// The number of segments and their size; one segment if no size is given or it exceeds the
-    /// job.
+    /// Number of segments and their size; one segment if no size is given or it exceeds the job's.
     ///
-    /// `None` if the size of the job is not a multiple of that of a segment.
+    /// `None` if the size of the job is not a multiple of the size of a segment.
     #[must_use]
     pub fn segments(&self) -> Option<(u32, u32)> {
         match self.segment {
@@ -86,7 +86,7 @@ impl NodeRequest {
     }
 }
 
-/// The listed properties of the nodes of a machine, in the order of their numbers.
+/// Listed properties of the nodes of a machine, in the order of node numbers.
 ///
 /// ```
 /// use meshwork::alloc::listed::Nodes;
@@ -105,7 +105,7 @@ impl Nodes {
     /// Creates nodes with these weights and numbers of processors; lighter nodes are taken first.
     ///
     /// # Panics
-    /// If the lists differ in length: both have an entry for each node.
+    /// If the lists differ in length: both have one entry for each node.
     #[must_use]
     pub fn new(weights: Vec<u32>, processors: Vec<u32>) -> Nodes {
         assert_eq!(weights.len(), processors.len(), "one entry for each node");
@@ -146,7 +146,7 @@ impl Nodes {
         &self.classes
     }
 
-    /// The lowest weight in a set.
+    /// The lowest weight of the nodes in a set; `None` if the set is empty.
     pub(super) fn lightest(&self, set: &NodeSet) -> Option<u32> {
         self.classes.iter().find(|(_, class)| class.meets(set)).map(|&(weight, _)| weight)
     }

@@ -1,4 +1,4 @@
-//! Rings: a job gets consecutive nodes of one of them.
+//! Rings of nodes: a job gets consecutive nodes of one ring.
 
 use super::adapter::{HOSTS, NODES, PARTITIONS, RuleAllocator, SEGMENT, WEIGHTS, entry, units};
 use super::decide::{Failure, Rule, RuleResult, SlurmMessage};
@@ -8,7 +8,7 @@ use crate::geometry::NodeSet;
 use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::Node;
 
-/// The entry of `ring`.
+/// Registry entry of the allocator `ring`.
 pub static ENTRY: AllocatorEntry = entry(
     About::new("ring", "consecutive nodes of one of the rings that are listed")
         .definition(
@@ -49,7 +49,7 @@ pub static ENTRY: AllocatorEntry = entry(
     },
 );
 
-/// A list of rings, each with its nodes in their order around it.
+/// A list of rings, each with its nodes in their order around the ring.
 #[derive(Clone, Debug)]
 pub struct Rings {
     rings: Vec<Vec<Node>>,
@@ -57,12 +57,12 @@ pub struct Rings {
     covered: NodeSet,
 }
 
-/// Consecutive nodes of a ring; the greater of two is the worse.
+/// Stretch of consecutive free nodes of a ring, with what makes it better or worse than others.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
-    /// The weight of the heaviest node.
+    /// Weight of the stretch's heaviest node; lower is better.
     weight: u32,
-    /// The number of free nodes of the ring.
+    /// Number of free nodes of the whole ring; lower is better.
     idle: u32,
     ring: usize,
     start: usize,
@@ -75,7 +75,7 @@ impl Stretch {
 }
 
 impl Rings {
-    /// Creates rings on a machine of `count` nodes.
+    /// Creates the rule for a machine of `count` nodes from its rings.
     #[must_use]
     pub fn new(count: u32, rings: Vec<Vec<Node>>) -> Rings {
         let set = |ring: &Vec<Node>| {
@@ -89,20 +89,20 @@ impl Rings {
         Rings { rings, sets, covered }
     }
 
-    /// The rings, each with its nodes in their order around it.
+    /// The rings, each with its nodes in their order around the ring.
     #[must_use]
     pub fn rings(&self) -> &[Vec<Node>] {
         &self.rings
     }
 
-    /// The first stretch of the lowest weight in one ring.
+    /// The first of the stretches of lowest weight in one ring, with `size` free nodes.
     fn best_in(&self, ring: usize, nodes: &Nodes, size: u32, free: &NodeSet) -> Option<Stretch> {
         let idle = self.sets[ring].count_shared(free);
         let around = &self.rings[ring];
         if (around.len() as u32) < size || idle < size {
             return None;
         }
-        // The number of successive free nodes from each position on, around the ring.
+        // For each position, the number of successive free nodes from there on, around the ring.
         let mut run = vec![0; around.len()];
         let mut length = 0;
         for place in (0..2 * around.len()).rev() {
@@ -165,7 +165,7 @@ impl Rule for Rings {
     }
 }
 
-/// The best stretches, up to `capacity`, as a heap with the worst at the root.
+/// The best stretches found, at most `capacity`, as a heap with the worst one at the root.
 struct Worst {
     heap: Vec<Stretch>,
     capacity: usize,
@@ -176,7 +176,7 @@ impl Worst {
         Worst { heap: Vec::new(), capacity }
     }
 
-    /// Inserts a stretch if the heap is not full, or if the stretch is better than the worst.
+    /// Inserts a stretch if the heap is not full, or if the stretch is better than the worst one.
     fn offer(&mut self, found: Stretch) {
         if self.heap.len() < self.capacity {
             self.heap.push(found);
@@ -191,8 +191,8 @@ impl Worst {
             return;
         }
         self.heap[0] = found;
-        // Slurm compares the children with the content of the slot, not with the stretch being
-        // sifted down, so nothing moves below the first level. This determines which stretch is
+        // Slurm compares the children with the present content of the slot, not with the stretch
+        // that moves down, so nothing moves below the first level. This determines which stretch is
         // replaced next.
         let mut at = 0;
         loop {

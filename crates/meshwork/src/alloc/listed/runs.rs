@@ -1,4 +1,4 @@
-//! Runs of consecutive nodes: the rule for a machine without a listed topology.
+//! Runs of consecutive free nodes: the rule for a machine without a listed topology.
 
 use super::adapter::{HOSTS, PARTITIONS, RuleAllocator, WEIGHTS};
 use super::decide::{Action, Failure, Rule, RuleResult, SlurmMessage};
@@ -8,7 +8,7 @@ use crate::geometry::NodeSet;
 use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Node, Wiring};
 
-/// The entry of `runs`.
+/// Registry entry of the allocator `runs`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "runs",
@@ -44,17 +44,16 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat]);
 
-/// Best fit of runs of consecutive node numbers: the tightest sufficient run, else the longest
-/// first.
+/// Best fit of runs of consecutive nodes: the tightest sufficient run, else the longest runs first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Runs;
 
-/// A run of free nodes of one weight.
+/// Run of consecutive available nodes of one weight.
 #[derive(Clone, Copy)]
 struct Run {
     start: Node,
     end: Node,
-    /// The number of nodes that are not required.
+    /// Number of nodes of the run that are not required.
     free: u32,
     first_required: Option<Node>,
     weight: u32,
@@ -102,12 +101,12 @@ impl Rule for Runs {
     }
 }
 
-/// The runs of available nodes, in order.
+/// The runs of available nodes, in ascending order.
 ///
-/// A change of weight ends a run, unless all nodes must be consecutive. Required nodes are not
-/// counted and do not set the weight of a run, but a required node of another weight than the nodes
-/// before it ends their run; required nodes at the start of the next run are then not recorded in
-/// it.
+/// A change of weight ends a run, unless all of the job's nodes must be consecutive. Required nodes
+/// are not counted and do not set the weight of a run. But a required node ends the preceding run
+/// if its weight differs from that of the run; required nodes at the start of the next run are then
+/// not recorded in that run.
 fn runs(
     nodes: &Nodes,
     contiguous: bool,
@@ -137,7 +136,7 @@ fn runs(
                 run.first_required.get_or_insert(node);
             } else {
                 run.free += 1;
-                // If weights do not end a run, it has the weight of its last node.
+                // If weights do not end a run, the run has the weight of its last node.
                 run.weight = weight;
             }
         }
@@ -147,7 +146,9 @@ fn runs(
     runs
 }
 
-/// The best run; ties go to the earlier one.
+/// Index of the best run; ties go to the earlier one. `None` if no run is suitable.
+///
+/// `enough` tells whether a number of free nodes suffices.
 fn best_run(
     runs: &[Run],
     contiguous: bool,

@@ -1,4 +1,4 @@
-//! A tree of switches: a job gets nodes under few switches that are near one another.
+//! Tree of switches: a job gets nodes under few switches that are close to each other.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::geometry::NodeSet;
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
 use crate::topology::Node;
 
-/// The entry of `tree`.
+/// Registry entry of the allocator `tree`.
 pub static ENTRY: AllocatorEntry = entry(
     About {
         name: "tree",
@@ -81,7 +81,7 @@ const SWITCH: &[Param] = &[
     },
 ];
 
-/// Reads a list of switches, none of which may be below itself.
+/// Reads a list of switches, and rejects a switch that is below itself.
 fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem> {
     let nodes: Vec<Vec<u32>> = switches.iter().map(|switch| nodes_of(switch, universe)).collect();
     let mut list = Vec::new();
@@ -104,7 +104,7 @@ fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem
     }
 }
 
-/// A tree with `radix[0]` consecutive nodes for each leaf; higher radices count joined switches.
+/// A regular tree: `radix[0]` consecutive nodes per leaf, higher radices count joined switches.
 fn regular(radix: &[u32], count: u32) -> Vec<Below> {
     let leaves = consecutive(count, radix[0]);
     let mut list: Vec<Below> =
@@ -127,39 +127,39 @@ fn regular(radix: &[u32], count: u32) -> Vec<Below> {
 
 #[derive(Clone, Debug)]
 struct Switch {
-    /// 0 for a leaf, else one more than the highest child.
+    /// Level of the switch: 0 for a leaf, else one more than that of the highest child.
     level: u32,
-    /// The switch above; `None` for a root.
+    /// Index of the switch above; `None` for a root.
     parent: Option<usize>,
-    /// The number of switches above it.
+    /// Number of switches above this switch.
     depth: u32,
     nodes: NodeSet,
-    /// The range of set words that contain these nodes.
+    /// Range of the words of a node set that contain the switch's nodes.
     words: Range<usize>,
-    /// The switches below it, if they share no node.
+    /// Indices of the switches below; `None` for a leaf, or if they share a node.
     parts: Option<Vec<usize>>,
 }
 
-/// A list of switches, each with nodes or with other switches below it.
+/// Tree of switches, given as a list of switches with nodes or other switches below each.
 #[derive(Clone, Debug)]
 pub struct Tree {
     switches: Vec<Switch>,
     leaves: Vec<usize>,
-    /// Switch indices in bottom-up order.
+    /// Indices of all switches in bottom-up order.
     upwards: Vec<usize>,
 }
 
-/// The children of a switch in the list.
+/// Nodes or switches directly below a switch of a list.
 #[derive(Clone, Debug)]
 pub enum Below {
     /// The nodes of a leaf.
     Nodes(NodeSet),
-    /// Switches, by their indices in the list.
+    /// Switches directly below, by their indices in the list.
     Switches(Vec<usize>),
 }
 
 impl Tree {
-    /// Creates the tree, or the trees, of this list.
+    /// Creates the tree of a list of switches, or several trees.
     ///
     /// A switch that is listed below two others belongs to the later one.
     ///
@@ -222,13 +222,13 @@ impl Tree {
         self.switches[switch].parent
     }
 
-    /// The number of switches.
+    /// Number of switches in the list.
     #[must_use]
     pub fn switch_count(&self) -> usize {
         self.switches.len()
     }
 
-    /// The leaves, in the order of the list.
+    /// Indices of the leaves, in the order of the list.
     #[must_use]
     pub fn leaves(&self) -> &[usize] {
         &self.leaves
@@ -240,15 +240,17 @@ impl Tree {
         &self.switches[switch].nodes
     }
 
-    /// The nodes of a set below a switch, as words; only the words that contain nodes of the
-    /// switch.
+    /// The members of a set below a switch, as words of 64 bits.
+    ///
+    /// Only the words that contain nodes of the switch are returned.
     fn words<'a>(&'a self, i: usize, set: &'a NodeSet) -> impl Iterator<Item = u64> + 'a {
         let switch = &self.switches[i];
         let own = &switch.nodes.words()[switch.words.clone()];
         own.iter().zip(&set.words()[switch.words.clone()]).map(|(own, other)| own & other)
     }
 
-    /// The sum of a quantity over the nodes of a set below each switch.
+    /// For each switch, the sum of a quantity `of` each node over the members of a set below the
+    /// switch.
     pub(crate) fn sums(&self, set: &NodeSet, of: impl Fn(Node) -> u64) -> Vec<u64> {
         let mut sums = vec![0; self.switches.len()];
         for &i in &self.upwards {
@@ -270,7 +272,7 @@ impl Tree {
         sums
     }
 
-    /// The number of nodes of a set below each switch.
+    /// For each switch, the number of members of a set below the switch.
     pub(crate) fn counts(&self, set: &NodeSet) -> Vec<u32> {
         let mut counts = vec![0; self.switches.len()];
         for &i in &self.upwards {
@@ -282,7 +284,7 @@ impl Tree {
         counts
     }
 
-    /// The lowest weight of the nodes of a set below each switch.
+    /// For each switch, the lowest weight among the members of a set below the switch.
     fn lightest(&self, nodes: &Nodes, set: &NodeSet) -> Vec<Option<u32>> {
         let mut lightest = vec![None; self.switches.len()];
         for (weight, class) in nodes.classes().iter().rev() {
@@ -297,7 +299,9 @@ impl Tree {
         lightest
     }
 
-    /// The number of links from each switch to all used ones; `None` if one is in another tree.
+    /// For each switch, the sum of the numbers of links to all used switches.
+    ///
+    /// `None` if a used switch is in another tree.
     pub(crate) fn distances(&self, used: &[bool]) -> Vec<Option<u32>> {
         let mut below: Vec<u32> = used.iter().map(|&used| u32::from(used)).collect();
         let (mut total, mut depths) = (0, 0);
@@ -309,8 +313,8 @@ impl Tree {
                 below[parent] += below[i];
             }
         }
-        // The number of links that each path to the root shares with those of the used switches,
-        // summed.
+        // For each switch, the number of links that its path to the root shares with the path of
+        // each used switch, summed.
         let mut shared = vec![0; used.len()];
         let mut distances = vec![None; used.len()];
         for &i in self.upwards.iter().rev() {
@@ -327,12 +331,13 @@ impl Tree {
         distances
     }
 
-    /// A switch and all switches above it.
+    /// The given switch, and all switches above it.
     pub(crate) fn up_from(&self, switch: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(switch), |&i| self.switches[i].parent)
     }
 
-    /// The switch below which all nodes are chosen.
+    /// The switch below which all nodes are chosen; `enough` tells whether a number of nodes
+    /// suffices.
     fn top(
         &self,
         nodes: &Nodes,
@@ -364,11 +369,11 @@ impl Tree {
         top.ok_or(Failure::of(SlurmMessage::UnitTooFull))
     }
 
-    /// Compares two switches as places for the missing nodes; `holds` says whether a switch holds
-    /// them all.
+    /// Compares two switches as sources of the missing nodes.
     ///
-    /// If neither holds them, the switches above are compared, and so on. Also returns whether the
-    /// first switch, or the one above it at which the comparison ended, holds them.
+    /// `holds` tells whether a switch has all of these nodes free. If neither switch holds them,
+    /// the switches above are compared, and so on. Also returns whether the first switch, or the
+    /// switch above it at which the comparison ended, holds them.
     pub(crate) fn compare<T: Copy + Ord>(
         &self,
         i: usize,
@@ -401,9 +406,10 @@ impl Tree {
         (order, fits)
     }
 
-    /// Attempts to get `want` nodes, or at least `request.nodes` if there are too few. If `want` is
-    /// less than `request.most`, this is not the first attempt: one node more than the required
-    /// ones is taken, if available, even if those suffice.
+    /// Attempts to select `want` nodes, or at least `request.nodes` if fewer are available.
+    ///
+    /// If `want` is less than `request.most`, a former attempt has failed. Then one node more than
+    /// the required nodes is taken, if available, even if the required nodes suffice.
     fn gather(
         &self,
         nodes: &Nodes,
@@ -424,7 +430,7 @@ impl Tree {
         let mut candidates = NodeSet::empty(nodes.count());
         let mut forced = chosen.clone();
         let mut found = 0;
-        // Weights without available nodes are ignored.
+        // Weights of which no node is available are ignored.
         let classes = nodes.classes().iter().filter(|(_, class)| class.meets(available));
         for (_, class) in classes {
             forced.unite(&candidates);
@@ -460,7 +466,7 @@ impl Tree {
                 }
                 if used[leaf] {
                     self.take(leaf, &candidates, &mut chosen, &mut missing);
-                    // As in Slurm, this subtracts all nodes taken so far, from whichever leaf.
+                    // Like Slurm, this subtracts all nodes taken so far, from whichever leaf.
                     for i in self.up_from(leaf) {
                         free[i] = free[i].saturating_sub(before - missing);
                     }
@@ -495,7 +501,7 @@ impl Tree {
         Ok(chosen)
     }
 
-    /// Takes candidates of a leaf, lowest first, until none is missing.
+    /// Takes candidates of a leaf, lowest first, until no node is missing.
     fn take(&self, leaf: usize, candidates: &NodeSet, chosen: &mut NodeSet, missing: &mut u32) {
         for (word, mut bits) in
             (self.switches[leaf].words.start..).zip(self.words(leaf, candidates))
@@ -541,7 +547,8 @@ impl Rule for Tree {
     }
 }
 
-/// The switches of a list in bottom-up order, without those that are below themselves.
+/// Indices of the switches of a list in bottom-up order, without switches that are below
+/// themselves.
 fn upwards(list: &[Below]) -> Vec<usize> {
     let mut above: Vec<Vec<usize>> = vec![Vec::new(); list.len()];
     let mut unknown = vec![0; list.len()];

@@ -1,4 +1,4 @@
-//! Placement in as few groups as possible, and in each of them on as few leaves as possible.
+//! Allocation in as few groups as possible, and in each group on as few leaves as possible.
 
 use super::shares::{Parts, on_few};
 use crate::alloc::parts::Domain;
@@ -7,7 +7,7 @@ use crate::machine::Placement;
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `fewest_groups`.
+/// Registry entry of the allocator `fewest_groups`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "fewest_groups",

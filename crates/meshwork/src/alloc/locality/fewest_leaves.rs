@@ -1,4 +1,4 @@
-//! Placement on as few leaf switches as possible.
+//! Allocation on as few leaf switches as possible.
 
 use super::shares::Parts;
 use crate::alloc::parts::Domain;
@@ -7,7 +7,7 @@ use crate::machine::Placement;
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `fewest_leaves`.
+/// Registry entry of the allocator `fewest_leaves`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "fewest_leaves",

@@ -1,4 +1,4 @@
-//! Placement in one group if it has enough free nodes, otherwise spread over all groups.
+//! Allocation in one group if it has enough free nodes, otherwise spread over all groups.
 
 use super::shares::{Parts, evenly, on_few};
 use crate::alloc::parts::Domain;
@@ -7,7 +7,7 @@ use crate::machine::Placement;
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `group_or_spread`.
+/// Registry entry of the allocator `group_or_spread`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "group_or_spread",

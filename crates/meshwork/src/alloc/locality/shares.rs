@@ -1,14 +1,14 @@
-//! The distribution of a job's nodes over parts of a machine, and the choice of nodes in each.
+//! Distribution of a job's nodes over parts of a machine, and the choice of nodes in each part.
 
 use crate::geometry::ranked::in_order;
 use crate::geometry::{NodeSet, Placement};
 use crate::machine::Site;
 use crate::topology::{Node, Tiers, Topology};
 
-/// The index of a part of a machine, and a number of its nodes.
+/// Index of a part of a machine, and a number of nodes of this part.
 pub(crate) type Share = (u32, u32);
 
-/// The leaves and groups of a machine.
+/// Leaves and groups of a machine.
 #[derive(Clone, Copy)]
 pub(super) struct Parts {
     tiers: Tiers,
@@ -16,14 +16,15 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// The parts of a topology, which must have leaves.
+    /// The leaves and groups of a topology, which must have leaves.
     pub(super) fn of(topology: &Topology) -> Parts {
         let tiers = topology.tiers().expect("only topologies with leaves are served");
         Parts { tiers, nodes: topology.nodes() }
     }
 
-    /// The free nodes of each leaf in the range of `count` nodes from `start`, which has whole
-    /// leaves.
+    /// The number of free nodes of each leaf among the `count` nodes from `start` on.
+    ///
+    /// These nodes must be whole leaves.
     fn leaves(&self, free: &NodeSet, start: Node, count: u32) -> Vec<Share> {
         let leaf = self.tiers.leaf;
         let free = |at: u32| free.count_range(at * leaf, leaf);
@@ -42,7 +43,8 @@ impl Parts {
         in_order(site.grid(), nodes)
     }
 
-    /// Selects the given number of free nodes of each group, on as few of its leaves as possible.
+    /// Selects a given number of free nodes in each group, on as few leaves of the group as
+    /// possible.
     pub(super) fn in_groups(&self, site: &Site, mut shares: Vec<Share>) -> Placement {
         shares.sort_unstable();
         let mut nodes = Vec::new();
@@ -75,11 +77,12 @@ impl Parts {
     }
 }
 
-/// Distributes `wanted` nodes over as few parts as possible; `free` has the free nodes of each.
+/// Distributes `wanted` nodes over as few parts as possible; `free` has each part's free nodes.
 ///
-/// While no part has enough free nodes for the rest, the one with the most is filled. Then the rest
-/// goes to the part with the fewest free nodes that suffice. Ties go to the first part. This is
-/// minimal, since no *k* parts have more free nodes than the *k* fullest ones.
+/// While no part has enough free nodes for the rest, the part with the most free nodes is filled.
+/// Then the rest goes to the part with the fewest free nodes that suffice. Ties go to the first
+/// part. The number of parts is minimal, since no *k* parts have more free nodes than the *k* parts
+/// with most of them.
 ///
 /// # Complexity
 /// **O(p log p)** for *p* parts.
@@ -104,16 +107,17 @@ pub(crate) fn on_few(mut free: Vec<Share>, wanted: u32) -> Vec<Share> {
     shares
 }
 
-/// Distributes `wanted` nodes over all parts as evenly as their free nodes allow. If the division
-/// has a remainder, the first parts get one more.
+/// Distributes `wanted` nodes over all parts as evenly as the parts' free nodes allow.
+///
+/// If the division has a remainder, the first parts get one node more.
 ///
 /// # Complexity
 /// **O(p log p)** for *p* parts.
 pub(crate) fn evenly(free: &[Share], wanted: u32) -> Vec<Share> {
     let mut counts: Vec<u32> = free.iter().map(|&(_, count)| count).collect();
     counts.sort_unstable();
-    // The smallest parts give all their free nodes, until the others can share the rest evenly,
-    // `level` each, plus one in some.
+    // The parts with fewest free nodes give all of them, until the other parts can share the rest
+    // evenly: `level` each, and one more in some.
     let (mut left, mut sharing) = (wanted, counts.len() as u32);
     for &count in &counts {
         if count >= left.div_ceil(sharing) {

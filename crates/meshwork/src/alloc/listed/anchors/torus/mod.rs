@@ -21,7 +21,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Creates a listed placement whose box can be at every multiple of its sides.
+    /// Creates a listed placement whose box can be at every multiple of its sides, around each
+    /// axis.
     ///
     /// ```
     /// use meshwork::alloc::listed::anchors::Shape;
