@@ -1,4 +1,4 @@
-//! The machine as equal cubes, with the free nodes of each as bits.
+//! The machine as equal cubes, with the free nodes of each cube as bits.
 
 use smallvec::SmallVec;
 
@@ -17,7 +17,7 @@ pub(super) const CUBE: Param = Param {
     help: "the side of a cube",
 };
 
-/// Reads the parameter `cube`; its default is the largest number up to 4 that divides all sides.
+/// Reads the parameter `cube`; by default the largest number up to 4 that divides all sides.
 pub(super) fn side(params: &Params, grid: &Grid) -> Result<u32, Problem> {
     let divides = |side: &u32| grid.sides().iter().all(|own| own % side == 0);
     let Some(given) = params.get_integer("cube") else {
@@ -37,19 +37,21 @@ pub(super) fn side(params: &Params, grid: &Grid) -> Result<u32, Problem> {
     ))
 }
 
-/// A set of nodes of one cube, by their place in it.
+/// Set of nodes of one cube, as a bit for each place in the cube.
 pub(super) type Bits = SmallVec<[u64; 1]>;
 
-/// A machine divided into cubes. Cubes, and by default nodes within a cube, are in lexicographic
-/// order of their coordinates: the last dimension runs fastest.
+/// Machine divided into equal cubes.
+///
+/// Cubes, and by default nodes within a cube, are in lexicographic order of their coordinates: the
+/// last dimension runs fastest. The index of a node in its cube is its place.
 #[derive(Clone, Debug)]
 pub(super) struct Cubes {
     side: u32,
     dimensions: usize,
-    /// The nodes of all cubes, cube by cube.
+    /// Nodes of all cubes, cube by cube.
     nodes: Vec<Node>,
     free: Vec<Bits>,
-    /// The number of free nodes of each cube.
+    /// Number of free nodes of each cube.
     idle: Vec<u32>,
 }
 
@@ -61,7 +63,7 @@ impl Cubes {
         Cubes::in_order(grid, side, &places)
     }
 
-    /// Creates cubes whose nodes are in the order of these places.
+    /// Divides a grid into cubes; within a cube, nodes are in the order of `places`.
     pub(super) fn in_order(grid: &Grid, side: u32, places: &[Dims]) -> Cubes {
         let count: Dims = grid.sides().iter().map(|own| own / side).collect();
         let dimensions = grid.dimensions();
@@ -101,7 +103,7 @@ impl Cubes {
         self.dimensions
     }
 
-    /// The number of cubes.
+    /// Number of cubes of the machine.
     pub(super) fn len(&self) -> usize {
         self.free.len()
     }
@@ -110,32 +112,32 @@ impl Cubes {
         self.side.pow(self.dimensions as u32)
     }
 
-    /// The number of free nodes of a cube.
+    /// Number of free nodes of a cube.
     pub(super) fn idle(&self, cube: usize) -> u32 {
         self.idle[cube]
     }
 
-    /// Whether the node at this place of a cube is free.
+    /// Whether the node at a place of a cube is free.
     pub(super) fn is_free(&self, cube: usize, place: usize) -> bool {
         self.free[cube][place / 64] >> (place % 64) & 1 == 1
     }
 
-    /// Whether all these nodes of a cube are free.
+    /// Whether all nodes in `wanted` are free in a cube.
     pub(super) fn are_free(&self, cube: usize, wanted: &Bits) -> bool {
         self.free[cube].iter().zip(wanted).all(|(free, wanted)| free & wanted == *wanted)
     }
 
-    /// The node at this place of a cube.
+    /// The node at a place of a cube.
     pub(super) fn node(&self, cube: usize, place: usize) -> Node {
         self.nodes[cube * self.volume() as usize + place]
     }
 
-    /// The place of the node with these coordinates in its cube, in lexicographic order.
+    /// The place, in lexicographic order, of the node with these coordinates in its cube.
     pub(super) fn place(&self, corner: &[u32]) -> usize {
         corner.iter().fold(0, |place, &at| place * self.side as usize + at as usize)
     }
 
-    /// The places of a box at a corner of a cube, as bits.
+    /// The places of a box with its lowest corner at `corner` of a cube, as bits.
     pub(super) fn bits_of(&self, corner: &[u32], sides: &[u32]) -> Bits {
         let mut bits = Bits::from_elem(0, (self.volume() as usize).div_ceil(64));
         for_each_place(sides, |at| {
@@ -148,7 +150,7 @@ impl Cubes {
         bits
     }
 
-    /// A box at a corner of a cube, as a block of the machine.
+    /// A box with its lowest corner at `corner` of a cube, as a block of the machine.
     pub(super) fn block(&self, cube: usize, corner: &[u32], sides: &[u32]) -> Block {
         Block { base: self.node(cube, self.place(corner)), sides: Dims::from_slice(sides) }
     }

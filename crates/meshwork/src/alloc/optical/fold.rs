@@ -1,8 +1,8 @@
-//! Folding: a job may run in another shape of equal size, in which its rings are bent.
+//! Folding: a job may run in another shape of equal size, into which its rings can be bent.
 
 use super::set_order::Ties;
 
-/// The number of dimensions in which a shape extends: its sides that are not 1.
+/// Number of dimensions in which a shape extends: of its sides other than 1.
 pub(super) fn extent(shape: &[u32]) -> usize {
     shape.iter().filter(|&&side| side != 1).count()
 }
@@ -12,7 +12,7 @@ fn sorted(mut shape: [u32; 3]) -> [u32; 3] {
     shape
 }
 
-/// The number of cubes that a shape touches with one piece in each; `side` is that of a cube.
+/// Number of cubes of side `side` that a shape touches if it begins at the corner of a cube.
 ///
 /// ```
 /// use meshwork::alloc::optical::cubes_needed;
@@ -24,8 +24,9 @@ pub fn cubes_needed(shape: &[u32], side: u32) -> u64 {
     shape.iter().fold(1, |cubes: u64, &own| cubes.saturating_mul(u64::from(own.div_ceil(side))))
 }
 
-/// All shapes of three sides with the same number of nodes, sorted ascending. The shape itself
-/// comes first, then shapes by their smallest side and the next one.
+/// All shapes of three sides with equal numbers of nodes, each with ascending sides.
+///
+/// The given shape comes first, then all shapes by their smallest side and the next one.
 ///
 /// # Complexity
 /// **O(n⅔)** for *n* nodes.
@@ -46,8 +47,9 @@ fn factorizations(shape: [u32; 3], ties: Ties) -> Vec<[u32; 3]> {
     ties.sort(all)
 }
 
-/// Whether one shape can be folded into another. A ring of even length is folded into two layers,
-/// or into four if `side` is 4.
+/// Whether a shape can be folded into another one.
+///
+/// A ring of even length is folded into two layers, or into four if `side` is 4.
 fn folds_into(from: [u32; 3], to: [u32; 3], side: u32) -> bool {
     let to = sorted(to);
     match (extent(&from), extent(&to)) {
@@ -77,7 +79,7 @@ fn folds_into(from: [u32; 3], to: [u32; 3], side: u32) -> bool {
     }
 }
 
-/// The shapes that a shape can be folded into; `side` layers make a cube.
+/// The shapes into which a shape can be folded on cubes, or on a torus, of side `side`.
 fn folds(shape: [u32; 3], side: u32, ties: Ties) -> Vec<[u32; 3]> {
     let mut all = factorizations(shape, ties);
     all.retain(|&to| extent(&to) >= extent(&shape) && folds_into(shape, to, side));
@@ -86,8 +88,8 @@ fn folds(shape: [u32; 3], side: u32, ties: Ties) -> Vec<[u32; 3]> {
 
 /// The shape in which a job runs on a static torus whose shortest side is `shortest`.
 ///
-/// Of the shapes that it can be folded into and that fit, the one with the smallest longest side;
-/// otherwise its own. A line may become any block of its size.
+/// Of the shapes into which it can be folded and that fit, this is the one with the smallest
+/// longest side; otherwise the job's own shape. A line may become any block of its size.
 ///
 /// ```
 /// use meshwork::alloc::optical::{Ties, folded_for_torus};
@@ -106,10 +108,11 @@ pub fn folded_for_torus(shape: [u32; 3], shortest: u32, ties: Ties) -> [u32; 3] 
     fitting.min_by_key(longest).unwrap_or(shape)
 }
 
-/// The shape in which a job runs on cubes of this side.
+/// The shape in which a job runs on cubes of side `side`.
 ///
-/// Of the shapes that it can be folded into without touching more cubes, the one that touches the
-/// fewest; otherwise its own. A line is not folded, because RFold winds it through cubes.
+/// Of the shapes into which it can be folded without touching more cubes, this is the one that
+/// touches the fewest; otherwise the job's own shape. A line is not folded, because RFold winds it
+/// through cubes.
 ///
 /// ```
 /// use meshwork::alloc::optical::{Ties, folded_for_cubes};
@@ -131,7 +134,7 @@ pub fn folded_for_cubes(shape: [u32; 3], side: u32, ties: Ties) -> [u32; 3] {
 mod tests {
     use super::*;
 
-    /// All divisions of the sides of a sheet into layers, enumerated.
+    /// All shapes into which a sheet of sides `a` and `b` can be folded, by enumeration.
     fn folds_of_a_sheet(a: u32, b: u32, side: u32) -> Vec<[u32; 3]> {
         let mut all = Vec::new();
         for (along_a, along_b) in [(2, 1), (1, 2), (4, 1), (2, 2), (1, 4)] {
@@ -193,11 +196,11 @@ mod tests {
 
     #[test]
     fn ties_are_broken_as_they_are_listed() {
-        // Shapes such as 2 x 9 x 18, 3 x 6 x 18 and 6 x 6 x 9: the smallest longest side decides,
-        // then the order.
+        // Among shapes such as 2 x 9 x 18, 3 x 6 x 18 and 6 x 6 x 9 the smallest longest side
+        // decides, then the order of shapes.
         assert_eq!(folded_for_torus([36, 1, 1], 16, Ties::Listed), [3, 3, 4]);
         assert_eq!(folded_for_torus([17, 1, 1], 16, Ties::Listed), [17, 1, 1]);
-        // 1 x 6 x 6 comes before 2 x 3 x 6, and neither is the best.
+        // The shape 1 x 6 x 6 comes before 2 x 3 x 6, and neither is the best.
         let order = factorizations([36, 1, 1], Ties::Listed);
         assert_eq!(order[..3], [[1, 1, 36], [1, 2, 18], [1, 3, 12]]);
     }

@@ -1,4 +1,4 @@
-//! Folding on a static torus: a job in the most cube-like shape into which it can be bent.
+//! Folding on a static torus: a job runs in the most cube-like shape into which it can be bent.
 
 use super::fold::folded_for_torus;
 use super::set_order::Ties;
@@ -11,7 +11,7 @@ use crate::machine::Placement;
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `folding`.
+/// Registry entry of the allocator `folding`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "folding",

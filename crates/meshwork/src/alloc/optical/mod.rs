@@ -1,6 +1,6 @@
 //! Allocators for machines of equal cubes whose faces are joined by optical switches.
 //!
-//! Also contains the strategy they are compared with: folding jobs on a static torus.
+//! The allocator with which they are compared is also here: folding of jobs on a static torus.
 
 mod cubes;
 mod fold;

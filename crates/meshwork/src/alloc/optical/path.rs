@@ -1,23 +1,25 @@
-//! Path search for the end of a line that is wound through cubes.
+//! Search for a path in a cube, which is the end of a line of nodes wound through cubes.
 //!
-//! The path has a given number of free nodes and begins and ends on faces of a cube.
+//! The path has a given number of free nodes and begins and ends on faces of the cube.
 
 use super::cubes::{Cubes, for_each_place};
 
-/// One path search, passed to a caller that sets its step budget.
+/// Path search in a cube, as passed to a caller that sets its step budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathSearch {
     /// Index of the cube, in lexicographic order of coordinates.
     pub cube: usize,
-    /// The required number of nodes of the path.
+    /// Number of nodes that the path must have.
     pub nodes: u32,
-    /// The dimension on whose two faces the path begins and ends.
+    /// Dimension on whose two faces the path begins and ends.
     pub axis: usize,
 }
 
-/// The neighbours of each node of a cube that is a small torus, by their places. Lower places come
-/// first, in lexicographic order, then higher ones, dimension by dimension.
+/// The neighbours of each node of a cube that is a small torus, by their places in the cube.
+///
+/// Neighbours at lower places come first, in lexicographic order, then neighbours at higher places,
+/// dimension by dimension.
 pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
     let sides = vec![side; dimensions];
     let place = |at: &[u32]| at.iter().fold(0, |place, &own| place * side as usize + own as usize);
@@ -43,12 +45,13 @@ pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The first path, depth first, of free nodes between two nodes on the faces across `axis`. `None`
-/// if there is none, or if it is not found within `budget` steps. A step is one look for the next
-/// node.
+/// The first path, depth first, of free nodes between two nodes on the faces across `axis`.
+///
+/// `None` if there is no path, or if it is not found within `budget` steps. In a step, the next
+/// node is looked for once.
 ///
 /// # Complexity
-/// **O(steps)**; without a budget exponential in the nodes of a cube.
+/// **O(steps)**; without a budget exponential in the number of nodes of a cube.
 pub(super) fn find(
     cubes: &Cubes,
     neighbours: &[Vec<usize>],

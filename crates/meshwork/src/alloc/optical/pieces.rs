@@ -1,6 +1,6 @@
-//! A shape in pieces: whole cubes, and at its far sides faces, edges and a corner.
+//! Division of a shape into pieces: whole cubes, and at its far sides faces, edges and a corner.
 //!
-//! Each piece has its own cube.
+//! Each piece is placed in a cube of its own.
 
 use super::cubes::{Bits, Cubes, for_each_place};
 use super::set_order::Ties;
@@ -17,8 +17,9 @@ fn subsets(dimensions: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The kinds of pieces of a shape with their numbers. First the pieces that fill a cube along all
-/// dimensions, then along all but one, and so on.
+/// The kinds of pieces of a shape, each with the number of its pieces and its sides.
+///
+/// First come the pieces that fill a cube along all dimensions, then along all but one, and so on.
 fn kinds(shape: &[u32], side: u32) -> Vec<(usize, Dims)> {
     let mut full_along = subsets(shape.len());
     full_along.sort_by_key(|along| std::cmp::Reverse(along.len())); // stable
@@ -33,8 +34,10 @@ fn kinds(shape: &[u32], side: u32) -> Vec<(usize, Dims)> {
     full_along.into_iter().map(kind).filter(there).collect()
 }
 
-/// The candidate corners in a cube for the pieces of one kind, which all lie alike. All positions,
-/// or only the corners of the cube if the shape has whole cubes.
+/// The candidate corners in a cube for the pieces of one kind, which all have equal positions.
+///
+/// All positions; but if `beside_cubes` is set, since the shape has whole cubes, only the corners
+/// of the cube.
 fn corners(piece: &[u32], side: u32, beside_cubes: bool, ties: Ties) -> Vec<Dims> {
     let slack: Dims = piece.iter().map(|own| side - own).collect();
     let mut all: Vec<Dims> = Vec::new();
@@ -68,7 +71,7 @@ pub(super) fn place(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placemen
     orientations(shape, Rotation::IfNeeded).find_map(|sides| place_as(cubes, &sides, ties))
 }
 
-/// Places the pieces of a shape in this orientation.
+/// Places the pieces of a shape, in the given orientation, in free parts of cubes.
 fn place_as(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     let (side, kinds) = (cubes.side(), kinds(shape, cubes.side()));
     // Most shapes that do not fit need more cubes than there are.
@@ -99,7 +102,7 @@ fn place_as(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     Some(placement)
 }
 
-/// The first `number` of the open cubes in which the wanted places are free.
+/// The first `number` cubes of `open` in which all places in `wanted` are free; `None` if too few.
 fn first_free(cubes: &Cubes, open: &[usize], wanted: &Bits, number: usize) -> Option<Vec<usize>> {
     let free = open.iter().copied().filter(|&cube| cubes.are_free(cube, wanted));
     let found: Vec<usize> = free.take(number).collect();
@@ -129,7 +132,7 @@ mod tests {
         ];
         assert_eq!(all, expected.map(|(number, piece)| (number, piece.to_vec())));
         assert_eq!(of(&[1, 1, 6]), [(1, vec![1, 1, 4]), (1, vec![1, 1, 2])]);
-        // In two dimensions there are whole squares, two kinds of edges, and a corner.
+        // In two dimensions there are whole squares, two kinds of edges, and corners.
         assert_eq!(of(&[6, 4]), [(1, vec![4, 4]), (1, vec![2, 4])]);
     }
 

@@ -1,4 +1,4 @@
-//! Slices of a reconfigurable torus, as in TPU pods: any free cubes, or an aligned part of one.
+//! Slices of a reconfigurable torus, as in TPU pods: any free cubes, or an aligned part of a cube.
 
 use super::cubes::{self, CUBE, Cubes};
 use crate::alloc::block::first_fit::FirstFit;
@@ -12,7 +12,7 @@ use crate::machine::{Block, Placement};
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range, Words};
 use crate::topology::{Grid, MAX_NODES, Topology, Wiring};
 
-/// The entry of `reconfigurable`.
+/// Registry entry of the allocator `reconfigurable`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "reconfigurable",
@@ -88,37 +88,38 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .asks(Asks::BlockOrNodes)
 .finds(Finds::SomeBlocks);
 
-/// Values of a parameter: whether joined cubes must be adjacent.
+/// Values of the parameter `joined`; `true` if joined cubes must be adjacent.
 static JOINED: Words<bool, 2> = Words::new([("optical", false), ("static", true)]);
 
-/// Values of a parameter: whether sides that no slice has are rounded up.
+/// Values of the parameter `shapes`; `true` if sides that no slice has are rounded up.
 static SHAPES: Words<bool, 2> = Words::new([("listed", false), ("rounded", true)]);
 
-/// A pod of cubes.
+/// Pod of cubes that can be joined.
 #[derive(Clone)]
 struct Reconfigurable {
     /// The cubes, with their nodes ordered so that every part is a run of nodes.
     cubes: Cubes,
-    /// The parts of a cube from the whole down, each half of the one before. Each has its sides as
-    /// in the cube, and in ascending order.
+    /// The parts of a cube, from the whole cube on; each is half of the preceding part.
+    ///
+    /// Each part has its sides in the order of dimensions, and in ascending order.
     parts: Vec<(Dims, Dims)>,
-    /// Whether each part may be allocated.
+    /// For each part, whether it may be allocated.
     handed_out: Vec<bool>,
-    /// The grid with one node for each cube.
+    /// Grid with one node for each cube.
     grid: Grid,
-    /// The search for blocks of cubes; `None` if any cubes can be joined.
+    /// Search for blocks of cubes; `None` if any cubes can be joined.
     blocks: Option<FirstFit>,
     is_rounded: bool,
     failed: Option<NodeSet>,
     reconfiguration_time: f64,
 }
 
-/// The slice for a request.
+/// Slice that serves a request.
 #[derive(Clone, Debug, PartialEq)]
 enum Slice {
-    /// Index of a part in `parts`.
+    /// Index of a part of a cube in the field `parts`.
     Part(usize),
-    /// The number of cubes along each dimension.
+    /// Number of cubes along each dimension.
     Cubes(Dims),
 }
 
@@ -186,7 +187,7 @@ impl Reconfigurable {
         self.parts[part].0.iter().product()
     }
 
-    /// The slice for a request; `None` if no slice holds it.
+    /// The slice that serves a request; `None` if no slice of the machine holds it.
     fn slice(&self, request: &Request) -> Option<Slice> {
         let side = self.cubes.side();
         match request {
@@ -201,7 +202,8 @@ impl Reconfigurable {
                             *own == ascending
                         }
                 };
-                // The smallest such part; the whole cube is treated as a slice of one cube.
+                // The smallest part that holds the request; a whole cube is treated as a slice of
+                // one cube.
                 let part = self.parts.iter().enumerate().rev().find(holds).map(|(part, _)| part);
                 if let Some(part) = part.filter(|&part| part > 0) {
                     return Some(Slice::Part(part));
@@ -228,7 +230,8 @@ impl Reconfigurable {
         }
     }
 
-    /// Whether the machine has these cubes, as a block if they must be adjacent.
+    /// Whether the machine has `counts` cubes along its dimensions, as a block if they must be
+    /// adjacent.
     fn is_there(&self, counts: &[u32]) -> bool {
         let number: u64 = counts.iter().map(|&own| u64::from(own)).product();
         let (mut wanted, mut there) =
@@ -239,7 +242,7 @@ impl Reconfigurable {
         number <= self.cubes.len() as u64 && (self.blocks.is_none() || fits)
     }
 
-    /// A placement on fully free cubes.
+    /// Places a slice of `counts` cubes on cubes whose nodes are all free.
     fn of_cubes(&mut self, counts: &Dims, grid: &Grid) -> Option<Placement> {
         let volume = self.cubes.volume();
         let side = self.cubes.side();
@@ -265,8 +268,9 @@ impl Reconfigurable {
         Some(Block { base: grid.node(&at), sides }.into())
     }
 
-    /// A placement on a part of one cube. Of the cubes with that part free, the one with the fewest
-    /// free nodes is used.
+    /// Places a slice on a part of one cube.
+    ///
+    /// Of the cubes in which such a part is free, the one with the fewest free nodes is used.
     fn of_one(&self, part: usize) -> Option<Placement> {
         let volume = self.volume(part);
         let mut cubes: Vec<usize> =
@@ -279,7 +283,7 @@ impl Reconfigurable {
         })
     }
 
-    /// The first place of a free part in a cube, within the smallest free part that contains one.
+    /// The first place of a free part in a cube, inside the smallest free larger part that has one.
     fn first_place(&self, cube: usize, part: usize) -> Option<u32> {
         let is_free = |part: usize, place: u32| {
             let volume = self.volume(part);
@@ -293,7 +297,7 @@ impl Reconfigurable {
     }
 }
 
-/// The repeated halves of a cube, whole first, and its places so that every part is a run of them.
+/// The parts of a cube, by repeated halving, and its places in an order in which parts are runs.
 fn halves(side: u32, dimensions: usize) -> (Vec<(Dims, Dims)>, Vec<Dims>) {
     let mut parts = Vec::new();
     let mut sides = Dims::from_elem(side, dimensions);
@@ -310,7 +314,7 @@ fn halves(side: u32, dimensions: usize) -> (Vec<(Dims, Dims)>, Vec<Dims>) {
         sides[last] /= 2;
         cuts.push((last, sides[last]));
     }
-    // Order the smallest parts by the cuts, and the places of each lexicographically.
+    // Order the smallest parts by the cuts, and the places of each part lexicographically.
     let mut corners = vec![Dims::from_elem(0, dimensions)];
     for (d, half) in cuts {
         let both = |corner: &Dims| {
@@ -393,7 +397,7 @@ mod tests {
         distinct.sort_unstable();
         distinct.dedup();
         assert_eq!((places.len(), distinct.len()), (64, 64));
-        // Every part is a run of places that is a box with its sides.
+        // Every part is a run of places, which form a box with the sides of the part.
         for (own, _) in &parts {
             let volume = own.iter().product::<u32>() as usize;
             for run in places.chunks(volume) {

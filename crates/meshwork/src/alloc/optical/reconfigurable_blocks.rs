@@ -1,4 +1,4 @@
-//! RFold's blocks without folding: a shape in pieces, each in any cube where it fits.
+//! RFold's blocks without folding: the pieces of a shape, each in any cube in which it fits.
 
 use super::cubes::{self, CUBE, Cubes};
 use super::pieces;
@@ -10,7 +10,7 @@ use crate::machine::Placement;
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `reconfigurable_blocks`.
+/// Registry entry of the allocator `reconfigurable_blocks`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "reconfigurable_blocks",

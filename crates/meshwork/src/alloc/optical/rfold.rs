@@ -1,4 +1,4 @@
-//! RFold: jobs are folded so that they touch few cubes, and lines wind through cubes in use.
+//! RFold: jobs are folded to touch few cubes, and lines wind through partly held cubes.
 
 use super::cubes::{self, CUBE, Cubes};
 use super::fold::{extent, folded_for_cubes};
@@ -13,7 +13,7 @@ use crate::machine::{Placement, Site};
 use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Grid, Wiring};
 
-/// The entry of `rfold`.
+/// Registry entry of the allocator `rfold`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "rfold",
@@ -66,7 +66,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .asks(Asks::Block)
 .finds(Finds::SomeBlocks);
 
-/// RFold, on a torus of three dimensions.
+/// RFold strategy, on a torus of three dimensions.
 #[derive(Clone)]
 pub struct Rfold {
     cubes: Cubes,
@@ -91,9 +91,9 @@ impl Rfold {
         }
     }
 
-    /// The placement of a job; `budget` returns the maximum number of steps of each path search.
+    /// Places a job; `budget` returns the maximum number of steps of each path search.
     ///
-    /// This allows comparisons with a program whose searches are ended by the clock.
+    /// A budget allows comparisons with a program whose searches are ended by the clock.
     ///
     /// ```
     /// use meshwork::alloc::optical::rfold::Rfold;
@@ -130,7 +130,7 @@ impl Rfold {
         )
     }
 
-    /// A line of `nodes` nodes, wound through cubes.
+    /// Places a line of `nodes` nodes, wound through cubes; the cubes in use come first.
     fn wound(
         &self,
         nodes: u32,

@@ -1,15 +1,15 @@
-//! Tie-breaking order: as listed, or the iteration order of the set used by RFold's program.
+//! Order in which ties are broken: as listed, or as RFold's original program iterates over sets.
 
 use crate::registry::{DefaultValue, Param, Params, Words};
 
-/// The tie-breaking rule between shapes, and between corners of a cube.
+/// Rule for ties between shapes, and between corners of a cube.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ties {
-    /// In the order in which the definition lists them.
+    /// The order in which the definition lists the shapes or corners.
     Listed,
-    /// In the iteration order of a CPython set, as in RFold's program.
+    /// The iteration order of a CPython set, as in RFold's original program.
     ///
-    /// Used to compare runs with that program, job by job.
+    /// Used to compare runs with this program, job by job.
     Original,
 }
 
@@ -28,7 +28,7 @@ impl Ties {
         params.meaning("ties", &WORDS)
     }
 
-    /// Returns the distinct triples in this order; `Listed` keeps the input order.
+    /// Returns the distinct triples in the order of this rule; `Listed` keeps the order given.
     pub(super) fn sort(self, triples: impl IntoIterator<Item = [u32; 3]>) -> Vec<[u32; 3]> {
         match self {
             Ties::Original => set_order(triples),
@@ -49,8 +49,9 @@ const PRIME_1: u64 = 11_400_714_785_074_694_791;
 const PRIME_2: u64 = 14_029_467_366_897_019_727;
 const PRIME_5: u64 = 2_870_177_450_012_600_261;
 
-/// The hash of a tuple of three small numbers in CPython since 3.8. It is xxHash over the numbers,
-/// which are their own hashes.
+/// The hash of a tuple of three small numbers in CPython since 3.8.
+///
+/// It is xxHash over the hashes of the numbers, which are the numbers themselves.
 fn hash(triple: [u32; 3]) -> u64 {
     let over = triple.iter().fold(PRIME_5, |hash, &number| {
         let hash = hash.wrapping_add(u64::from(number).wrapping_mul(PRIME_2));
@@ -84,7 +85,7 @@ fn insert(table: &mut [Option<[u32; 3]>], triple: [u32; 3]) -> bool {
     }
 }
 
-/// Triples in the iteration order of a CPython set into which they were inserted in turn.
+/// Triples in the iteration order of a CPython set into which they were inserted one by one.
 ///
 /// # Complexity
 /// **O(n)** for *n* triples with few collisions.
@@ -111,8 +112,9 @@ fn set_order(triples: impl IntoIterator<Item = [u32; 3]>) -> Vec<[u32; 3]> {
 mod tests {
     use super::*;
 
-    /// Values from CPython 3.11: `hash((0, 0, 0))`, and lists of sets with elements added one by
-    /// one.
+    /// Compares with values from CPython 3.11: `hash((0, 0, 0))`, and the order of several sets.
+    ///
+    /// The elements of the sets were added one by one.
     #[test]
     fn triples_come_as_they_do_from_a_python_set() {
         assert_eq!(hash([0, 0, 0]), 3_010_437_511_937_009_226);

@@ -1,20 +1,21 @@
-//! The text format of partition lists: cards of nodes, and the cards and switches of partitions.
+//! Text format of partition lists: cards of nodes, and the cards and switches of partitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::known;
 use crate::geometry::NodeSet;
 
-/// The maximum number of names that brackets may expand to in one list. More than the number of
-/// parts of any machine.
+/// Maximum number of names to which the brackets of one list may expand.
+///
+/// It exceeds the number of parts of any machine.
 const MAX_NAMES: usize = 1 << 22;
 
-/// A list of partitions.
+/// List of the partitions of a machine, with their cards and switches.
 ///
 /// The text has one item per line; `#` starts a comment. A line `cards 32 R[0-4][0-7]-N[00-15]`
 /// names cards of 32 nodes each; the nodes of the machine are numbered card by card in this order.
 /// A line `NAME: PART PART …` is a partition; a part that is not a card is a switch. Brackets
-/// contain numbers and ranges, expanded with their written number of digits.
+/// contain numbers and ranges, which are expanded with as many digits as they are written with.
 ///
 /// ```
 /// use meshwork::alloc::partitions::List;
@@ -38,7 +39,7 @@ pub(super) struct Card {
     pub(super) nodes: u32,
 }
 
-/// A named partition, with the cards and switches that it occupies exclusively.
+/// Named partition, with the cards and switches that it occupies exclusively.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Partition {
     pub(super) name: String,
@@ -48,10 +49,10 @@ pub(super) struct Partition {
 }
 
 impl List {
-    /// Parses a list.
+    /// Parses the text of a list of partitions.
     ///
     /// # Errors
-    /// One sentence with the line number, the problem and what would be right.
+    /// One sentence with the number of the line, the problem and what would be right.
     pub fn read(text: &str) -> Result<List, String> {
         let mut reader = Reader::default();
         for (index, line) in text.lines().enumerate() {
@@ -97,14 +98,14 @@ impl List {
         self.cards.last().map_or(0, |card| card.first + card.nodes)
     }
 
-    /// The distinct partition sizes in nodes, in ascending order.
+    /// Distinct sizes of partitions in nodes, in ascending order.
     pub fn sizes(&self) -> impl Iterator<Item = u32> {
         let sizes: BTreeSet<u32> =
             self.partitions.iter().map(|partition| partition.nodes).collect();
         sizes.into_iter()
     }
 
-    /// The name, node count and switch count of each partition, in the order of the list.
+    /// Name, number of nodes and number of switches of each partition, in the order of the list.
     pub fn partitions(&self) -> impl Iterator<Item = (&str, u32, u32)> {
         self.partitions.iter().map(|own| (own.name.as_str(), own.nodes, own.switches.count()))
     }
@@ -113,7 +114,7 @@ impl List {
 #[derive(Default)]
 struct Reader {
     cards: Vec<Card>,
-    /// Card index by name.
+    /// Indices of cards by name.
     known: BTreeMap<String, u32>,
     switches: BTreeMap<String, u32>,
     partitions: Vec<(String, Vec<u32>, Vec<u32>)>,
@@ -180,7 +181,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Expands the brackets of a word.
+    /// Expands the brackets of a word to all names for which the word stands.
     fn expand(&mut self, word: &str) -> Result<Vec<String>, String> {
         let mut all = vec![String::new()];
         let mut rest = word;

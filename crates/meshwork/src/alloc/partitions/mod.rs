@@ -1,4 +1,4 @@
-//! Partitions of a list, as on Blue Gene machines: one job each, chosen to block the fewest others.
+//! Partitions of a list, as on Blue Gene machines: each for one job, chosen to block few others.
 
 mod known;
 mod list;
@@ -16,7 +16,7 @@ use crate::machine::{Placement, Site};
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
 use crate::topology::{Grid, Topology, Wiring};
 
-/// The entry of `partitions`.
+/// Registry entry of the allocator `partitions`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("partitions", "a partition of a list, the one that blocks the fewest larger ones")
         .aliases(&["cobalt"])
@@ -56,12 +56,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Flat])
 .finds(Finds::SomeBlocks);
 
-/// Maximum nodes of a machine with the list `halves`, and partitions of any list. Limited because
-/// all partitions are compared with all.
+/// Maximum number of nodes of a machine with the list `halves`.
+///
+/// All partitions are compared with all others, which limits their number.
 const MAX_HALVED: u32 = 4096;
+/// Maximum number of partitions of any list.
 const MAX_PARTITIONS: usize = 2 * MAX_HALVED as usize;
 
-/// The immutable part of the allocator, shared by forks.
+/// Immutable part of the allocator, shared by its forks.
 #[derive(Debug)]
 struct Machine {
     list: List,
@@ -69,17 +71,18 @@ struct Machine {
     parents: Vec<Vec<u32>>,
 }
 
-/// The partitions of one machine, and which of them are held.
+/// Partitions of one machine, and which of them are held.
 #[derive(Clone)]
 struct Partitions {
     machine: Arc<Machine>,
     held: Vec<Held>,
-    /// The cards with a held node; `wired` has the held switches.
+    /// Cards with a held node.
     busy: NodeSet,
+    /// Switches of held partitions.
     wired: NodeSet,
 }
 
-/// A held partition, with its nodes that have not been released.
+/// Held partition, with those of its nodes that have not been released.
 #[derive(Clone)]
 struct Held {
     partition: usize,
@@ -170,7 +173,7 @@ impl Partitions {
         })
     }
 
-    /// The first partition with exactly these nodes whose switches are free.
+    /// Index of the first partition that has exactly the given nodes and whose switches are free.
     fn of(&self, nodes: &NodeSet) -> Option<usize> {
         let count = nodes.count();
         let is_it = |(index, own): &(usize, &list::Partition)| {

@@ -1,4 +1,4 @@
-//! The cells of a node that are allocated to pieces.
+//! Choice of the cells of a node that are allocated to pieces.
 
 use smallvec::SmallVec;
 
@@ -9,7 +9,9 @@ use crate::job::{Inside, Piece, Pieces, WHOLE_SHARE};
 use crate::machine::NodeAmounts;
 use crate::topology::types::{CORES, MEM, NodeType, OTHER};
 
-/// The part of a node for pieces that fit there, and the cells left of the node.
+/// The part of a node that `pieces` pieces of a role get there, and the cells left of the node.
+///
+/// The pieces must fit on the node.
 pub(super) fn carve(
     request: &Pieces,
     role: usize,
@@ -42,7 +44,10 @@ pub(super) fn carve(
     (NodePart { node: node.node, pieces, cells: taken.collect() }, cells)
 }
 
-/// Takes the cores and GPUs of one piece; returns the island of the job, if it must be on one.
+/// Takes the cores and GPUs of one piece; returns the island of the job if it must be on one
+/// island.
+///
+/// `only` is this island, if an earlier piece of the job has decided it.
 #[expect(clippy::too_many_arguments, reason = "the state of one loop")]
 fn take_piece(
     request: &Pieces,
@@ -110,7 +115,7 @@ fn take_piece(
             }
         }
     }
-    // Cores come from the islands of the GPUs first.
+    // Cores are taken from the islands of the piece's GPUs first.
     let mut left = piece.cpu;
     for &at in used.iter().chain(&choice) {
         let taken = cells[CORES + at].min(left);
@@ -121,14 +126,14 @@ fn take_piece(
     if request.inside == Inside::Island { only.or(Some(0)) } else { None }
 }
 
-/// The cells of the GPUs of an island.
+/// Range of the cells of the GPUs of an island.
 fn gpus_of(kind: &NodeType, island: usize) -> std::ops::Range<usize> {
     let each = (kind.gpu / kind.islands) as usize;
     let first = kind.gpus_from() + island * each;
     first..first + each
 }
 
-/// Number of cores of a part.
+/// Number of cores of a part of a node.
 pub(super) fn cores(kind: &NodeType, part: &NodePart) -> u32 {
     let cores = CORES..kind.gpus_from();
     let own = part.cells.iter().filter(|(cell, _)| cores.contains(&(*cell as usize)));

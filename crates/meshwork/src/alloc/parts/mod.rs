@@ -1,7 +1,7 @@
-//! Allocation of parts of nodes: a domain, an order of nodes, and a choice within each node.
+//! Allocation of parts of nodes: by a domain, an order of nodes, and a choice within each node.
 //!
-//! The domain is one of the other allocators: where it asks whether a node is free, here it asks
-//! how many pieces fit there.
+//! The domain is one of the other allocators: where that allocator would ask whether a node is
+//! free, here it asks how many pieces fit on the node.
 
 pub mod nodes;
 pub mod orders;
@@ -32,29 +32,30 @@ use orders::NodeOrder;
 use ranked::{Ranked, Span, fits};
 use within::IslandRule;
 
-/// Maximum number of kinds of requests with a stored ranking; the least recently used one is
-/// dropped.
+/// Maximum number of stored rankings of nodes, one for each kind of request.
+///
+/// The least recently used ranking is dropped first.
 const MOST_RANKED: usize = 48;
 
-/// The rule by which an allocator divides a number of nodes among parts of a machine.
+/// Rule by which an allocator divides nodes among parts of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {
-    /// Any nodes; the first ones are taken.
+    /// Any nodes of the machine; the first ones are taken.
     Machine,
-    /// The fewest possible leaves.
+    /// The fewest leaves that suffice.
     Leaves,
-    /// The fewest possible groups, and in each of them the fewest possible leaves.
+    /// The fewest groups that suffice, and in each group the fewest leaves.
     Groups,
-    /// One group if it has enough nodes, otherwise all groups evenly.
+    /// A single group if it has enough nodes, otherwise all groups evenly.
     GroupOrSpread,
 }
 
-/// Places pieces: the allocator of every machine with types of nodes.
+/// Allocator of pieces of jobs, for every machine with types of nodes.
 ///
 /// # Complexity
-/// With *n* nodes, **O(c log n)** for each request of a kind seen before, where *c* nodes have
-/// changed since or are taken, and **O(n)** for another; **O(l)** more for *l* leaves if the
-/// domain is one of leaves.
+/// With *n* nodes: **O(c log n)** for each request equal to an earlier one, where *c* nodes have
+/// changed since or are taken; **O(n)** for a new request; and **O(l)** more for *l* leaves if the
+/// domain divides nodes among leaves.
 pub struct PiecesAllocator {
     topology: Topology,
     types: Arc<NodeTypes>,
@@ -62,24 +63,24 @@ pub struct PiecesAllocator {
     order: Box<dyn NodeOrder>,
     within: &'static dyn IslandRule,
     ranked: Vec<Ranked>,
-    /// Number of queries so far; tells which ranking was used least recently.
+    /// Number of queries so far, to find the least recently used ranking.
     asked: u64,
-    /// Nodes used by other roles of the same job, with the cells left of them.
+    /// Nodes used by other roles of the job being placed, with the cells left of them.
     taken: Vec<(Node, Vec<u32>)>,
 }
 
-/// The domain with its state.
+/// Domain of pieces, with its state.
 enum Kept {
     Shares(Domain),
-    /// An allocator of nodes, and the site passed to it.
+    /// An allocator of nodes, and the site that is passed to it.
     Asked(Box<dyn Allocator>, Box<Site>),
 }
 
 impl PiecesAllocator {
-    /// Creates the allocator for a machine with types of nodes.
+    /// Creates the allocator of pieces for a machine with types of nodes.
     ///
     /// # Panics
-    /// If the topology has none.
+    /// If the topology has no types of nodes.
     #[must_use]
     pub fn new(
         topology: &Topology,
@@ -105,13 +106,13 @@ impl PiecesAllocator {
         }
     }
 
-    /// The number of nodes of a leaf, of a group, and of all.
+    /// Number of nodes of a leaf, of a group, and of the machine.
     fn spans(&self) -> [u32; 3] {
         let all = self.topology.nodes();
         self.topology.tiers().map_or([all; 3], |tiers| [tiers.leaf, tiers.group, all])
     }
 
-    /// Brings the ranking of a role up to date and returns its index.
+    /// Brings the ranking of nodes for a role of a request up to date, and returns its index.
     fn rank(&mut self, request: &Pieces, role: usize, amounts: &Amounts) -> usize {
         self.asked += 1;
         let known = self.ranked.iter().position(|one| one.is_of(request, role));
@@ -132,7 +133,7 @@ impl PiecesAllocator {
         at
     }
 
-    /// The parts for a request; `None` if it fits nowhere now.
+    /// Places a request: the parts of nodes that it gets, or `None` if it does not fit now.
     fn place(
         &mut self,
         request: &Pieces,
@@ -147,8 +148,8 @@ impl PiecesAllocator {
             Inside::Node | Inside::Island if request.roles.len() > 1 => 1,
             _ => return self.place_in(request, amounts, (0, all), now, rng),
         };
-        // Spans with room for every role by itself; those with the least for the first come first
-        // where the domain prefers full ones.
+        // Spans with enough nodes for every role by itself. If the domain prefers full spans, those
+        // on which the fewest pieces of the first role fit come first.
         let mut spans: Vec<(u64, Span)> =
             (0..all / size).map(|at| (0, (at * size, (at + 1) * size))).collect();
         for role in 0..request.roles.len() {
@@ -168,7 +169,7 @@ impl PiecesAllocator {
         spans.into_iter().find_map(|(_, span)| self.place_in(request, amounts, span, now, rng))
     }
 
-    /// The parts for a request within a span of nodes.
+    /// Places a request within a span of nodes, as [`place`](PiecesAllocator::place) does.
     fn place_in(
         &mut self,
         request: &Pieces,
@@ -202,13 +203,16 @@ impl PiecesAllocator {
                 }
             }
         }
-        // Other questions do not know what these roles took.
+        // Later queries do not account for what these roles took.
         let changed: Vec<Node> = self.taken.drain(..).map(|(node, _)| node).collect();
         self.ranked.iter_mut().for_each(|one| one.doubt(&changed));
         is_placed.then_some(parts)
     }
 
-    /// Picks nodes for all pieces of a role, with the number of pieces on each.
+    /// Picks nodes for all pieces of a role, with the number of pieces on each; returns whether
+    /// they fit.
+    ///
+    /// `at` is the index of the role's ranking.
     #[expect(clippy::too_many_arguments, reason = "one question, passed on")]
     fn pick(
         &mut self,
@@ -249,8 +253,8 @@ impl PiecesAllocator {
                 in_groups(one, shares, picks)
             }
             Kept::Asked(allocator, site) => {
-                // As many pieces on each node as can be: the largest number with which the
-                // allocator finds enough nodes.
+                // Pieces are put on as few nodes as possible: the largest number per node is tried
+                // first, until the allocator finds enough nodes.
                 let most = one.most_on_a_node(span).min(wanted);
                 (1..=most).rev().any(|each| {
                     let mut free = NodeSet::empty(site.grid().nodes());
@@ -280,7 +284,7 @@ impl PiecesAllocator {
     }
 }
 
-/// Presents exactly these nodes as free to an allocator.
+/// Claims and releases nodes of an allocator until exactly the nodes in `free` are free.
 fn show(allocator: &mut dyn Allocator, site: &mut Site, free: &NodeSet, now: Time) {
     let (mut held, mut freed) = (site.free().clone(), free.clone());
     held.subtract(free);
@@ -298,13 +302,14 @@ fn show(allocator: &mut dyn Allocator, site: &mut Site, free: &NodeSet, now: Tim
     }
 }
 
-/// The number of pieces that fit in each part of a span of whole parts.
+/// Number of pieces that fit on each part of `size` nodes of a span of whole parts.
 fn rooms(one: &Ranked, (from, to): Span, size: u32) -> Vec<Share> {
     let room = |at: u32| one.room((at * size, (at + 1) * size)).min(u32::MAX.into()) as u32;
     (from / size..to / size).map(|at| (at, room(at))).collect()
 }
 
-/// Picks nodes on as few leaves of a span as possible.
+/// Picks nodes for `wanted` pieces on as few leaves of a span as possible; returns whether they
+/// fit.
 fn on_leaves(
     one: &mut Ranked,
     span: Span,
@@ -312,7 +317,7 @@ fn on_leaves(
     wanted: u32,
     picks: &mut SmallVec<[(Node, u32); 8]>,
 ) -> bool {
-    // Most jobs fit into a leaf; the tightest needs no sorted list.
+    // Most jobs fit on a leaf; finding the leaf that they fill best needs no sorted list.
     if let Some(at) = one.tightest_leaf(span, wanted) {
         return one.fill((at * leaf, (at + 1) * leaf), wanted, picks);
     }

@@ -1,9 +1,9 @@
-//! The keys of a type of nodes, in the key `nodes` of a machine.
+//! The keys of a type of nodes, as in the key `nodes` of a machine.
 
 use super::{orders, within};
 use crate::registry::{DefaultValue, Kind, Param};
 
-/// The key of the order of nodes.
+/// The key `order`: which of the nodes on which a piece fits is used first.
 pub const ORDER: Param = Param {
     name: "order",
     kind: Kind::Component(&orders::FAMILY),
@@ -11,7 +11,7 @@ pub const ORDER: Param = Param {
     help: "which of the nodes that have room for a piece is taken first",
 };
 
-/// The key of the choice within a node.
+/// The key `within`: which islands of a node give a piece its cores and GPUs.
 pub const WITHIN: Param = Param {
     name: "within",
     kind: Kind::Component(&within::FAMILY),
@@ -19,7 +19,7 @@ pub const WITHIN: Param = Param {
     help: "which cores and GPUs of a node a piece gets",
 };
 
-/// The key of a machine that lists the types of its nodes.
+/// The key `nodes` of a machine, which lists the types of its nodes.
 pub static TYPES: &[Param] = &[Param {
     name: "nodes",
     kind: Kind::Tables(NODES),
@@ -27,7 +27,7 @@ pub static TYPES: &[Param] = &[Param {
     help: "the types of its nodes, which jobs share: cores, memory and GPUs of each",
 }];
 
-/// Maximum amount of one kind of resource on a node.
+/// Maximum amount of one resource on a node.
 const MOST: u64 = 1 << 30;
 
 /// The keys of a type of nodes.

@@ -9,28 +9,32 @@ use crate::machine::tasks::{put_into, task_of};
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::topology::types::NodeTypes;
 
-/// Orders nodes for a piece by a score of each.
+/// Order of nodes for a piece, by a score of each node.
 pub trait NodeOrder: Send {
-    /// The score of a node on which a piece fits; the highest is taken first, then the lowest
-    /// number. It depends on the amounts of this node and on the piece alone.
+    /// Scores a node on which a piece fits: the highest score is taken first, then the lowest
+    /// number.
+    ///
+    /// The score depends on the amounts of this node and on the piece alone.
     fn score(&mut self, node: &NodeAmounts<'_>, piece: &Piece) -> i64;
 
-    /// The GPU for a piece that takes a part of one; `None` leaves it to the choice within nodes.
+    /// Chooses the GPU for a piece that takes a part of one; `None` leaves this to the choice
+    /// within nodes.
     fn gpu(&mut self, _node: &NodeAmounts<'_>, _piece: &Piece) -> Option<usize> {
         None
     }
 
-    /// An independent copy, for look-ahead.
+    /// Returns an independent copy of the order, for look-ahead.
     fn fork(&self) -> Box<dyn NodeOrder>;
 }
 
-/// Data available to an order when it is built.
+/// Data available to an order of nodes when it is built.
 #[derive(Clone, Copy)]
 pub struct OrderContext<'a> {
     /// Types of the machine's nodes.
     pub types: &'a Arc<NodeTypes>,
-    /// Requests of the first jobs of the workload; empty unless the entry
-    /// [learns](NodeOrderEntry::learns).
+    /// Requests of the first jobs of the workload.
+    ///
+    /// Empty unless the registry entry [learns](NodeOrderEntry::learns).
     pub typical: &'a [Pieces],
 }
 
@@ -38,16 +42,16 @@ pub struct OrderContext<'a> {
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct NodeOrderEntry {
-    /// Name, description and parameters.
+    /// Name, description and parameters of the order.
     pub about: About,
-    /// Whether it is told the requests that are typical of the workload.
+    /// Whether the order is given the requests that are typical of the workload.
     pub learns: bool,
     /// Builds the order for a machine.
     pub build: fn(&Params, OrderContext<'_>) -> Result<Box<dyn NodeOrder>, Problem>,
 }
 
 impl NodeOrderEntry {
-    /// Creates an entry.
+    /// Creates the registry entry of an order of nodes.
     #[must_use]
     pub const fn new(
         about: About,
@@ -56,14 +60,14 @@ impl NodeOrderEntry {
         NodeOrderEntry { about, learns: false, build }
     }
 
-    /// Replaces the description.
+    /// Replaces the description of the order.
     #[must_use]
     pub const fn described(mut self, about: About) -> NodeOrderEntry {
         self.about = about;
         self
     }
 
-    /// Sets whether it is told the requests that are typical of the workload.
+    /// Sets whether the order is given the requests that are typical of the workload.
     #[must_use]
     pub const fn learns(mut self, learns: bool) -> NodeOrderEntry {
         self.learns = learns;
@@ -77,7 +81,7 @@ impl Named for NodeOrderEntry {
     }
 }
 
-/// Every order of nodes.
+/// All orders of nodes.
 pub static NODE_ORDERS: &[&NodeOrderEntry] = &[
     &FIRST,
     &BEST_FIT,
@@ -90,11 +94,11 @@ pub static NODE_ORDERS: &[&NodeOrderEntry] = &[
     &SLURM,
 ];
 
-/// The orders of nodes, as a family of names.
+/// The family of orders of nodes, by name.
 pub static FAMILY: Family =
     Family { kind: "node order", key: "name", entries: || abouts(NODE_ORDERS), common: &[] };
 
-/// An order by a function of the node and the piece.
+/// Order of nodes by a function of the node and the piece.
 #[derive(Clone, Copy)]
 struct By(fn(&NodeAmounts<'_>, &Piece) -> i64);
 
@@ -136,7 +140,7 @@ static LEAST_ALLOCATED: NodeOrderEntry = NodeOrderEntry::new(
     |_, _| Ok(Box::new(By(|node, piece| -allocated(node, piece)))),
 );
 
-/// Mean allocated share of a node's resources after adding a piece, in thousandths.
+/// Mean allocated fraction of a node's resources after a piece is added, in thousandths.
 fn allocated(node: &NodeAmounts<'_>, piece: &Piece) -> i64 {
     let kind = node.kind;
     let free_shares: u32 = node.gpu_shares().iter().sum();
@@ -238,8 +242,9 @@ static FGD: NodeOrderEntry = NodeOrderEntry::new(
 )
 .learns(true);
 
-/// An order by a placement rule for tasks that share GPUs. The rule works on a copy of the node in
-/// types of its own.
+/// Order of nodes by a scoring rule of GPU clusters.
+///
+/// The rule works on a copy of the node in types of its own.
 struct ByRule {
     types: Arc<NodeTypes>,
     rule: Arc<dyn ScoreRule + Send + Sync>,
@@ -261,7 +266,7 @@ impl ByRule {
         Ok(Box::new(ByRule { types: Arc::clone(context.types), rule, node, task }))
     }
 
-    /// Converts a node and a piece to the types of the rule.
+    /// Converts a node and a piece to the node and task types of the rule.
     fn put(&mut self, node: &NodeAmounts<'_>, piece: &Piece) {
         if self.task.0 != *piece {
             self.task = (piece.clone(), task_of(piece, &self.types));

@@ -1,4 +1,4 @@
-//! The nodes of a machine, ranked for pieces of one role.
+//! Ranking of the nodes of a machine for pieces of one role.
 
 use smallvec::SmallVec;
 
@@ -8,39 +8,43 @@ use crate::machine::{Amounts, ChangeLog, NodeAmounts};
 use crate::topology::Node;
 use crate::topology::types::NodeTypes;
 
-/// Nodes from the first up to, but not including, the second.
+/// Range of nodes, from the first up to, but not including, the second.
 pub(super) type Span = (Node, Node);
 
-/// Score of a node that holds no piece.
+/// Score of a node on which no piece fits.
 const NONE: i64 = i64::MIN;
 
-/// Number of pieces of one role that fit on each node, and the node to use first.
+/// Ranking of nodes for one role: the number of pieces that fit on each, and which to use first.
 ///
-/// It follows the changes of the amounts: nodes that have not changed are not reread.
+/// The ranking follows changes of free amounts: nodes that have not changed are not reread.
 pub(super) struct Ranked {
     request: Pieces,
     role: usize,
-    /// Number of the query that used it last.
+    /// Number of the query that used the ranking last.
     pub(super) used: u64,
-    /// Whether each type of node suits the role.
+    /// For each type of node, whether it suits the role.
     suits: Vec<bool>,
-    /// The change log that it follows, and the position up to which the log has been read.
+    /// Number of the change log that was read last, and the position up to which it was read.
     followed: Option<(u64, usize)>,
+    /// Number of the trial that was read last, and the position in the log up to which it was read.
     tried: Option<(u64, usize)>,
-    /// Nodes to be reread, beside those in the log.
+    /// Nodes to be reread in addition to those in the change log.
     doubted: Vec<Node>,
     fits: Vec<u32>,
     scores: Vec<i64>,
-    /// A tournament tree: entry 1 is the best of all nodes, entries from `leaves` on are the nodes.
+    /// Tournament tree: entry 1 is the best of all nodes, entries from `leaves` on are the nodes.
     winners: Vec<Node>,
     leaves: usize,
-    /// Number of pieces that fit on the nodes of each leaf, and on all nodes.
+    /// Number of nodes of a leaf.
     leaf: u32,
+    /// Number of pieces that fit on the nodes of each leaf.
     leaf_rooms: Vec<u32>,
+    /// Number of pieces that fit on all nodes.
     room: u64,
 }
 
-/// Number of pieces of a role that fit on a node; for a job on one node or island all or none.
+/// Number of pieces of a role that fit on a node; all or none if they must be on one node or
+/// island.
 pub(super) fn fits(node: &NodeAmounts<'_>, piece: &Piece, request: &Pieces, suits: bool) -> u32 {
     if !suits || (request.exclusive && !node.is_whole()) {
         return 0;
@@ -110,12 +114,14 @@ impl Ranked {
         &self.request.roles[self.role]
     }
 
-    /// Whether all pieces go to one node.
+    /// Whether all pieces of the role must be on one node.
     pub(super) fn keeps_together(&self) -> bool {
         matches!(self.request.inside, Inside::Node | Inside::Island)
     }
 
     /// Rereads the nodes that have changed, or all nodes if the changes are unknown.
+    ///
+    /// `taken` are nodes that other roles of the job use, with the cells left of them.
     pub(super) fn follow(
         &mut self,
         amounts: &Amounts,
@@ -124,7 +130,7 @@ impl Ranked {
     ) {
         let ChangeLog { nodes: log, number, settled, trial } = amounts.changes();
         match (self.followed, self.tried) {
-            // A trial goes on: only what it has changed since is new.
+            // The trial that was read last goes on, so only its changes since then are new.
             (Some((same, _)), Some((before, read)))
                 if same == number && trial == Some(before) && taken.is_empty() =>
             {
@@ -203,7 +209,7 @@ impl Ranked {
         }
     }
 
-    /// The node with the higher score, the first of equals.
+    /// The node with the higher score; of equal scores, the node with the lower number.
     #[inline]
     fn better(&self, one: Node, other: Node) -> Node {
         let (a, b) = (self.scores[one as usize], self.scores[other as usize]);
@@ -221,7 +227,7 @@ impl Ranked {
         }
     }
 
-    /// The node of a span to take first; `None` if no piece fits there.
+    /// The node of a span to use first; `None` if no piece fits on any.
     fn best(&self, (from, to): Span) -> Option<Node> {
         let found = if from == 0 && to as usize == self.fits.len() {
             self.winners[1]
@@ -247,7 +253,7 @@ impl Ranked {
     /// Number of pieces that fit on the nodes of a span.
     pub(super) fn room(&self, (from, to): Span) -> u64 {
         if self.keeps_together() && to - from > 1 {
-            // All pieces go to one node, so the span has room for none or for all.
+            // All pieces must be on one node, so the span holds none of them or all.
             return self.best((from, to)).map_or(0, |node| self.fits[node as usize].into());
         }
         if from == 0 && to as usize == self.fits.len() {
@@ -260,23 +266,25 @@ impl Ranked {
         self.fits[from as usize..to as usize].iter().map(|&fits| u64::from(fits)).sum()
     }
 
-    /// Number of pieces that fit on a node.
+    /// Number of pieces of the role that fit on a node.
     pub(super) fn fits_on(&self, node: Node) -> u32 {
         self.fits[node as usize]
     }
 
-    /// Maximum number of pieces that fit on one node of a span.
+    /// Maximum number of pieces of the role that fit on one node of a span.
     pub(super) fn most_on_a_node(&self, (from, to): Span) -> u32 {
         self.fits[from as usize..to as usize].iter().copied().max().unwrap_or(0)
     }
 
-    /// The leaf of a span with the fewest fitting pieces among those with enough, the first of
-    /// equals.
+    /// The leaf of a span on which at least `wanted` pieces, and the fewest, fit.
+    ///
+    /// The first of several; `None` if there is no such leaf.
     pub(super) fn tightest_leaf(&self, (from, to): Span, wanted: u32) -> Option<u32> {
         let first = from / self.leaf;
         let rooms = &self.leaf_rooms[first as usize..(to / self.leaf) as usize];
-        // What is left, where it is enough; elsewhere the difference wraps around and is larger
-        // than any. Two passes without branches are faster than one with.
+        // The number of pieces that would still fit, if enough fit; otherwise the difference wraps
+        // around and exceeds all others. Two passes without branches are faster than one with
+        // branches.
         let left = |room: &u32| room.wrapping_sub(wanted);
         let least = rooms.iter().map(left).min().filter(|&least| least <= u32::MAX - wanted)?;
         let at = rooms.iter().position(|room| left(room) == least)?;
@@ -284,8 +292,10 @@ impl Ranked {
     }
 
     /// Number of pieces to put on a node on which `fits` pieces fit, when `left` are still to be
-    /// placed. It is reduced, possibly to 0, so that the rest is not smaller than the minimum per
-    /// node.
+    /// placed.
+    ///
+    /// The number is reduced, possibly to 0, if otherwise fewer pieces would be left than the
+    /// minimum per node.
     pub(super) fn share_of(&self, fits: u32, left: u32) -> u32 {
         let least = self.piece().per_node_min;
         let share = fits.min(left);
@@ -296,7 +306,7 @@ impl Ranked {
         if less >= least { less } else { 0 }
     }
 
-    /// Picks nodes of a span for `wanted` pieces; returns whether there are enough.
+    /// Picks nodes of a span for `wanted` pieces, the best first; returns whether they fit.
     pub(super) fn fill(
         &mut self,
         span: Span,

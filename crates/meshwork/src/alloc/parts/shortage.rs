@@ -1,14 +1,14 @@
-//! The reason why pieces do not fit now, in words.
+//! Explanation, in words, why pieces of a job do not fit now.
 
 use super::ranked::fits;
 use crate::job::{Inside, Pieces};
 use crate::machine::Amounts;
 use crate::topology::types::piece_in_words;
 
-/// The reason why a request does not fit now, in words without a full stop.
+/// The reason why a request for pieces does not fit now, in words without a full stop.
 ///
-/// Too little of a kind is free in all, or enough is but not where pieces need it: "enough in
-/// total, but 6 + 2 free GPUs are not 8 on one node". **O(n)**.
+/// Either too little of a resource is free in total, or enough is free but not where pieces need
+/// it: "enough in total, but 6 + 2 free GPUs are not 8 on one node". **O(n)** for *n* nodes.
 #[must_use]
 pub fn shortage(request: &Pieces, amounts: &Amounts) -> String {
     const SHOWN: usize = 4;

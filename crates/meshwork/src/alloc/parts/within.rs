@@ -1,27 +1,27 @@
-//! Choices within a node: which islands give the cores and GPUs of a piece.
+//! Choices within a node: which islands give a piece its cores and GPUs.
 
 use smallvec::SmallVec;
 
 use crate::job::Piece;
 use crate::registry::{About, Family, Named, abouts};
 
-/// Free cores and GPUs of an island.
+/// Free cores and GPUs of an island of a node, such as a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IslandFree {
     /// Number of the island in its node.
     pub number: usize,
-    /// Free cores.
+    /// Number of free cores of the island.
     pub cores: u32,
-    /// GPUs with enough left for the piece.
+    /// Number of GPUs of the island with enough left for the piece.
     pub gpus: u32,
 }
 
-/// Indices of islands.
+/// Indices of islands, in the order in which they are used.
 pub type IslandOrder = SmallVec<[usize; 8]>;
 
-/// Orders the islands of a node for a piece.
+/// Rule that orders the islands of a node for a piece.
 pub trait IslandRule: Sync {
-    /// Every island, the one to take from first.
+    /// Returns the indices of all islands, in the order in which the piece takes from them.
     fn islands(&self, free: &[IslandFree], piece: &Piece) -> IslandOrder;
 }
 
@@ -29,14 +29,14 @@ pub trait IslandRule: Sync {
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct WithinEntry {
-    /// Name and description.
+    /// Name and description of the choice.
     pub about: About,
-    /// The choice.
+    /// The rule by which islands are ordered.
     pub choice: &'static dyn IslandRule,
 }
 
 impl WithinEntry {
-    /// Creates an entry.
+    /// Creates the registry entry of a choice within a node.
     #[must_use]
     pub const fn new(about: About, choice: &'static dyn IslandRule) -> WithinEntry {
         WithinEntry { about, choice }
@@ -49,10 +49,10 @@ impl Named for WithinEntry {
     }
 }
 
-/// Every choice within a node.
+/// All choices within a node.
 pub static WITHIN: &[&WithinEntry] = &[&LOWEST, &TOGETHER, &SPREAD];
 
-/// The choices within a node, as a family of names.
+/// The family of choices within a node, by name.
 pub static FAMILY: Family =
     Family { kind: "choice within a node", key: "name", entries: || abouts(WITHIN), common: &[] };
 
