@@ -1,4 +1,4 @@
-//! The requested block, or else its halves, and halves of those.
+//! Adaptive non-contiguous allocation: the requested block, or else its halves, and so on.
 
 use toml::{Table, Value};
 
@@ -12,7 +12,7 @@ use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Words, 
 use crate::rng::Stream;
 use crate::topology::{Topology, Wiring};
 
-/// The entry of `adaptive_noncontiguous`.
+/// Registry entry of the allocator `adaptive_noncontiguous`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "adaptive_noncontiguous",
@@ -74,7 +74,7 @@ static SEARCHES: Words<&'static AllocatorEntry, 4> = Words::new([
     ("boundary_search", &block::boundary::boundary_search::ENTRY),
 ]);
 
-/// Builds the strategy that places the pieces.
+/// Builds the allocator that places each piece.
 fn search(params: &Params, topology: &Topology) -> Result<Box<dyn Allocator>, Problem> {
     let entry = params.meaning("search", &SEARCHES);
     let declared: Vec<&Param> = entry.about.params.iter().collect();
@@ -84,7 +84,7 @@ fn search(params: &Params, topology: &Topology) -> Result<Box<dyn Allocator>, Pr
 }
 
 impl AdaptiveNoncontiguous {
-    /// Places the pieces in order on the free nodes; the flags say which pieces were placed.
+    /// Places pieces in order on the free nodes; the flags tell which pieces were placed.
     fn place(
         &self,
         pieces: &[Dims],
@@ -92,7 +92,7 @@ impl AdaptiveNoncontiguous {
         now: Time,
         rng: &mut Stream,
     ) -> (Placement, Vec<bool>) {
-        // Each piece is claimed on copies, so that pieces do not overlap.
+        // Each piece is claimed on copies of site and allocator, so that pieces do not overlap.
         let (mut site, mut search) = (site.clone(), self.search.fork());
         let mut all = Placement::default();
         let mut has_place = |piece: &Dims| {
@@ -128,7 +128,7 @@ impl Allocator for AdaptiveNoncontiguous {
             _ => blocks_of(count, site.grid()),
         };
         for level in 0.. {
-            // Stable: pieces of one size stay in the order in which they were cut.
+            // The sort is stable: pieces of equal size stay in the order in which they were cut.
             pieces.sort_by_key(|piece| std::cmp::Reverse(piece.iter().product::<u32>()));
             let (placement, placed) = self.place(&pieces, site, now, rng);
             if placed.iter().all(|&placed| placed) {
@@ -143,7 +143,8 @@ impl Allocator for AdaptiveNoncontiguous {
             };
             let before = pieces.len();
             pieces = pieces.into_iter().zip(placed).flat_map(cut).collect();
-            // Only single nodes are unplaced. Impossible if the search finds every free node.
+            // Only single nodes are left without a place, which cannot happen if the search finds
+            // every free node.
             if pieces.len() == before {
                 break;
             }

@@ -1,4 +1,4 @@
-//! Allocation of consecutive nodes along a curve.
+//! Allocation of nodes that are consecutive on a curve through the machine.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::geometry::NodeSet;
@@ -8,7 +8,7 @@ use crate::machine::{Placement, Site};
 use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::Wiring;
 
-/// The entry of `curve`.
+/// Registry entry of the allocator `curve`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("curve", "free processors next to one another along a curve through the machine")
         .definition(
@@ -68,7 +68,7 @@ struct Curve {
     fit: Fit,
 }
 
-/// The part of the line that is taken.
+/// Rule for the part of the curve from which nodes are taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fit {
     First,
@@ -77,7 +77,7 @@ enum Fit {
 }
 
 impl Fit {
-    /// The position in the line from which `count` free nodes are taken.
+    /// The position on the curve from which on `count` free nodes are taken.
     fn start(self, free: &NodeSet, count: u32) -> Option<u32> {
         if self == Fit::FreeList {
             return free.first();
@@ -98,7 +98,7 @@ impl Fit {
     }
 }
 
-/// The start of the `count` successive free positions that span the shortest part of the line.
+/// The start of those `count` successive free positions that span the shortest part of the curve.
 fn tightest(free: &NodeSet, count: u32) -> Option<u32> {
     let ends = free.iter().skip(count as usize - 1);
     free.iter().zip(ends).min_by_key(|(start, end)| end - start).map(|(start, _)| start)

@@ -1,11 +1,11 @@
-//! Gen-Alg: centres on free processors, minimising hops over pairs.
+//! Gen-Alg: the nodes nearest to a free node, for the fewest hops over all pairs of nodes.
 
 use super::nearest::{Centres, MAX_NODES, NearestNodes};
 use crate::alloc::{AllocatorEntry, up_to_nodes};
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `gen_alg`.
+/// Registry entry of the allocator `gen_alg`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "gen_alg",

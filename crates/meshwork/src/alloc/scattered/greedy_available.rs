@@ -1,4 +1,4 @@
-//! The requested block, or else the largest free blocks inside it, one after the other.
+//! Greedy available: the requested block, or else the largest free blocks that fit in it.
 
 use crate::alloc::block::first_fit::FirstFit;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
@@ -13,7 +13,7 @@ use crate::machine::{Block, Placement};
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `greedy_available`.
+/// Registry entry of the allocator `greedy_available`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "greedy_available",
@@ -58,7 +58,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 struct GreedyAvailable {
     whole: FirstFit,
     largest: LargestBlock,
-    /// Scratch set of the free nodes that are not yet taken.
+    /// Scratch set of the free nodes that are not yet taken for the request.
     free: NodeSet,
 }
 
@@ -89,7 +89,7 @@ impl Allocator for GreedyAvailable {
             placement.blocks.push(block);
             most = sides;
         }
-        // After a single node, only single nodes can follow.
+        // After a block of one node, only blocks of one node can follow.
         placement.blocks.extend(in_order(grid, self.free.iter().take(rest as usize)).blocks);
         Some(placement)
     }

@@ -1,4 +1,4 @@
-//! MC1x1: square shells around a centre.
+//! MC1x1: the nearest free nodes in square shells around a centre.
 
 use super::nearest::MAX_NODES;
 use crate::alloc::{Allocator, AllocatorEntry, Ask, up_to_nodes};
@@ -7,7 +7,7 @@ use crate::machine::{Placement, Site};
 use crate::registry::About;
 use crate::topology::{Node, Wiring};
 
-/// The entry of `mc1x1`.
+/// Registry entry of the allocator `mc1x1`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "mc1x1",
@@ -40,26 +40,26 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
-/// MC1x1, on a grid of any number of dimensions.
+/// MC1x1 strategy, on a grid of any number of dimensions.
 ///
-/// The distance sums of all centres are computed at once. With each radius, every node not yet
+/// The sums of distances of all centres are computed at once. With each radius, every node not yet
 /// reached is one step further away, so the sum of a centre grows by the number of nodes still
 /// missing within that radius. The number of nodes within a radius is a window sum along one
-/// dimension after the other.
+/// dimension after another.
 #[derive(Default)]
 struct Shells {
-    /// For each node, the number of free nodes within the current radius.
+    /// For each node, the number of free nodes within the present radius.
     within: Vec<u32>,
-    /// The values of `within` before the dimension currently summed along.
+    /// Values of `within` before the summation along the present dimension.
     before: Vec<u32>,
-    /// The window at one position of every line summed along.
+    /// Window sum at one position of every line along the present dimension.
     window: Vec<u32>,
-    /// For each centre, the sum of distances up to the current radius.
+    /// For each centre, the sum of distances to its nearest nodes up to the present radius.
     sums: Vec<u64>,
 }
 
 impl Shells {
-    /// Counts the free nodes within a radius of every node.
+    /// For every node, counts the free nodes within a radius.
     fn reach(&mut self, site: &Site, radius: u32) {
         let grid = site.grid();
         self.within.clear();
@@ -76,8 +76,9 @@ impl Shells {
         }
     }
 
-    /// The centre with the smallest sum of distances to its `count` nearest nodes, the first of
-    /// equals.
+    /// The centre with the smallest sum of distances to its `count` nearest free nodes.
+    ///
+    /// The first of several.
     fn best(&mut self, site: &Site, count: u32) -> Option<Node> {
         self.sums.clear();
         self.sums.resize(site.nodes() as usize, 0);
@@ -95,8 +96,8 @@ impl Shells {
                     best = Some((*sum, centre));
                 }
             }
-            // Unfinished sums never decrease, but may not grow at the next radius: hence the strict
-            // comparison.
+            // Unfinished sums never decrease, but may not grow at the next radius, so the
+            // comparison is strict.
             if best.is_some_and(|(least, _)| least < least_open) {
                 return best.map(|(_, centre)| centre);
             }
@@ -105,9 +106,10 @@ impl Shells {
     }
 }
 
-/// Computes window sums along the lines of a part of a grid. `to` at each position is the sum of
-/// `from` up to `radius` positions away, wrapping on rings. Consecutive positions of a line are
-/// `stride` entries apart.
+/// Computes window sums along the lines of a part of a grid.
+///
+/// At each position, `to` becomes the sum of `from` up to `radius` positions away, wrapping on
+/// rings. Consecutive positions of a line are `stride` entries apart.
 fn slide(
     from: &[u32],
     to: &mut [u32],
@@ -160,7 +162,7 @@ impl Allocator for Shells {
         };
         let mut nodes: Vec<(u32, Node)> =
             site.free().iter().map(|node| (apart(node), node)).collect();
-        // Sort by distance, and row-major within each shell.
+        // Nodes are sorted by distance, and in row-major order within each shell.
         nodes.sort_unstable();
         Some(in_order(grid, nodes.iter().take(count as usize).map(|&(_, node)| node)))
     }

@@ -1,11 +1,11 @@
-//! MM: centres at all crossings of occupied coordinates.
+//! MM: the nodes nearest to a crossing of coordinates that occur among free nodes.
 
 use super::nearest::{Centres, MAX_NODES, NearestNodes};
 use crate::alloc::{AllocatorEntry, up_to_nodes};
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `mm`.
+/// Registry entry of the allocator `mm`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "mm",

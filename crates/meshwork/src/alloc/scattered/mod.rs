@@ -1,4 +1,4 @@
-//! Strategies whose placements may have several pieces; `nearest` is shared by two of them.
+//! Allocators whose placements may have several pieces; `nearest` is shared by two of them.
 
 mod nearest;
 pub mod naive;

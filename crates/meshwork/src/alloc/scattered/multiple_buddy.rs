@@ -1,4 +1,4 @@
-//! Buddies of several sizes for one job, by the digits of its count.
+//! Multiple buddy: blocks of several sizes for one job, by the digits of its number of nodes.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::geometry::cells::FreeCells;
@@ -7,7 +7,7 @@ use crate::machine::{Block, Placement, Site};
 use crate::registry::About;
 use crate::topology::{Grid, Node, Wiring};
 
-/// The entry of `multiple_buddy`.
+/// Registry entry of the allocator `multiple_buddy`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "multiple_buddy",
@@ -39,14 +39,15 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 
 /// The multiple buddy strategy, on a grid of any number of dimensions.
 ///
-/// On a hypercube a cell would be the whole cube or one node. So a grid whose sides are all 2 is
-/// treated as the line of its addresses, whose repeated halves are subcubes: a buddy system with
-/// one block for each binary digit.
+/// On a hypercube a cell, a block of equal power-of-two sides, would be the whole cube or one node.
+/// So a grid whose sides are all 2 is treated as the line of its addresses, whose repeated halves
+/// are subcubes: a buddy system with one block for each binary digit.
 #[derive(Clone)]
 struct MultipleBuddy {
     cells: FreeCells,
-    /// The number of dimensions of a cell; `highest` is its highest level.
+    /// Number of dimensions of a cell.
     dimensions: usize,
+    /// Highest level of a cell: the exponent of two of its side.
     highest: usize,
     is_line: bool,
 }
@@ -75,7 +76,9 @@ impl MultipleBuddy {
         Block { base, sides }
     }
 
-    /// Calls `change` for the parts of a placement as non-wrapping blocks of the listed grid.
+    /// Calls `change` for the parts of a placement, as blocks that do not wrap.
+    ///
+    /// The blocks are on the line of addresses, if the grid is treated as one.
     fn for_each_block(
         &mut self,
         placement: &Placement,
@@ -123,7 +126,7 @@ impl Allocator for MultipleBuddy {
         let grid = site.grid();
         let blocks = taken.iter().map(|&(level, corner)| self.block(level, corner, grid));
         let placement = Placement { blocks: blocks.collect(), parts: None };
-        // Undo the proposal. The lists depend only on the free nodes, so this restores them.
+        // Undo the proposal. The lists depend only on the free nodes, so this restores the lists.
         taken.iter().for_each(|&(level, corner)| self.cells.give(level, corner));
         Some(placement)
     }

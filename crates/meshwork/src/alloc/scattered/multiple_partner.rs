@@ -1,4 +1,4 @@
-//! A subcube for each unit of the base-k digits of the count.
+//! Multiple partner: subcubes of several dimensions, by the digits of the number of nodes.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::geometry::NodeSet;
@@ -8,7 +8,7 @@ use crate::machine::{Block, Placement};
 use crate::registry::About;
 use crate::topology::{Grid, Node, Wiring};
 
-/// The entry of `multiple_partner`.
+/// Registry entry of the allocator `multiple_partner`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "multiple_partner",
@@ -35,12 +35,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
-/// The multiple partner strategy. Blocks are tried in ascending order, and for each block the
-/// lowest digit of its number first. If sides differ, the partners in a subcube of dimension *m*
-/// lie along dimensions as long as dimension *m* − 1.
+/// The multiple partner strategy, on a grid of any number of dimensions.
+///
+/// A subcube joins a block with its partners along one dimension. Blocks are tried in ascending
+/// order, and for each block the lowest dimension first. If sides differ, the partners in a subcube
+/// of dimension *m* lie along dimensions as long as dimension *m* − 1.
 #[derive(Clone)]
 struct MultiplePartner {
-    /// Scratch set of the free nodes that are not yet taken.
+    /// Scratch set of the free nodes that are not yet taken for the request.
     free: NodeSet,
 }
 
@@ -70,17 +72,17 @@ impl Allocator for MultiplePartner {
     }
 }
 
-/// The number of nodes of a subcube of dimension `m`.
+/// Number of nodes of a subcube of dimension `m`.
 fn block_nodes(grid: &Grid, m: usize) -> u32 {
     grid.sides()[..m].iter().product()
 }
 
 impl MultiplePartner {
-    /// Takes up to `most` subcubes of dimension `m`; returns their number.
+    /// Takes up to `most` subcubes of dimension `m`; returns the number taken.
     fn take(&mut self, grid: &Grid, m: usize, most: u32, placement: &mut Placement) -> u32 {
         let length = block_nodes(grid, m - 1);
         let mut found = 0;
-        // Taking nodes frees none, so the search continues where the last one was found.
+        // Taking nodes frees none, so the search continues where the last subcube was found.
         let mut base = 0;
         while found < most && base < grid.nodes() {
             let partner = (m - 1..grid.dimensions()).find(|&d| self.is_free(grid, m, base, d));
@@ -100,8 +102,10 @@ impl MultiplePartner {
         found
     }
 
-    /// Whether a block can form a subcube with its partners along dimension `d`. The block of
-    /// dimension `m - 1` must be the first of them, and all must be free.
+    /// Whether a block of dimension `m - 1` can form a subcube with its partners along dimension
+    /// `d`.
+    ///
+    /// The block must be the first of the partners, and all of them must be free.
     fn is_free(&self, grid: &Grid, m: usize, base: Node, d: usize) -> bool {
         let length = block_nodes(grid, m - 1);
         grid.sides()[d] == grid.sides()[m - 1]

@@ -1,4 +1,4 @@
-//! The first free nodes, in one piece or not.
+//! Naive allocation: the first free nodes, in one piece or not.
 
 use crate::alloc::parts::Domain;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
@@ -6,7 +6,7 @@ use crate::job::Dims;
 use crate::machine::{Block, Placement};
 use crate::registry::About;
 
-/// The entry of `naive`.
+/// Registry entry of the allocator `naive`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("naive", "the first free processors in row-major order, in one piece or not")
         .aliases(&["any"])
@@ -24,7 +24,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     |_, _| Ok(Box::new(Naive)),
 );
 
-/// Naive allocation. Sufficient on a flat machine, where any processors will do.
+/// Naive allocation, which suffices on a flat machine, where any free processors suit a job.
 #[derive(Clone)]
 struct Naive;
 

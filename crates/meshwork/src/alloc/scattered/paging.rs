@@ -11,7 +11,7 @@ use crate::machine::{Block, Placement, Site};
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Words, with_article};
 use crate::topology::{Grid, Node, Topology, Wiring};
 
-/// The entry of `paging`.
+/// Registry entry of the allocator `paging`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "paging",
@@ -64,7 +64,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
-/// Values of a parameter: whether a page is a subcube.
+/// Values of the parameter `pages`; `true` if pages are subcubes.
 static PAGES: Words<bool, 2> = Words::new([("squares", false), ("subcubes", true)]);
 
 static ORDERS: Words<Order, 5> = Words::new([
@@ -75,21 +75,23 @@ static ORDERS: Words<Order, 5> = Words::new([
     ("hilbert", Order::Hilbert),
 ]);
 
-/// Paging, on a grid of any number of dimensions. A page is free if all of its nodes are. Ranks
-/// follow the order of the pages, and go through each page with dimension 0 first.
+/// Paging, on a grid of any number of dimensions.
+///
+/// A page is free if all of its nodes are. The job's ranks follow the order of the pages, and
+/// within each page dimension 0 runs fastest.
 #[derive(Clone)]
 struct Paging {
     pages: Arc<Pages>,
     line: OrderedSet,
-    /// The number of held nodes of each page.
+    /// Number of held nodes of each page.
     held: Vec<u32>,
 }
 
-/// The division of a grid into pages.
+/// Division of a grid into pages.
 struct Pages {
-    /// The grid of pages, with one node for each page.
+    /// Grid of pages, with one node for each page.
     grid: Grid,
-    /// The sides of a page, except at the far edges of a mesh.
+    /// Sides of a page; pages at the far edges of a mesh may be smaller.
     sides: Dims,
 }
 
@@ -114,7 +116,7 @@ impl Paging {
     }
 }
 
-/// The sides of a page, which must not be larger than the machine.
+/// Reads the sides of a page, which must not be larger than the machine.
 fn page_sides(params: &Params, topology: &Topology) -> Result<Dims, Problem> {
     let (grid, page) = (topology.grid(), params.integer("page") as u32);
     let are_cubes = topology.wiring() != Wiring::Mesh || grid.sides().iter().all(|&side| side == 2);
@@ -152,7 +154,7 @@ fn page_sides(params: &Params, topology: &Topology) -> Result<Dims, Problem> {
 }
 
 impl Pages {
-    /// The page that contains a node.
+    /// The page that contains a node of the grid `whole`.
     fn holding(&self, node: Node, whole: &Grid) -> Node {
         if self.grid.nodes() == whole.nodes() {
             return node;
@@ -161,7 +163,7 @@ impl Pages {
         (0..self.sides.len()).map(place).sum()
     }
 
-    /// The nodes of a page as a block.
+    /// The nodes of a page, as a block of the grid `whole`.
     fn block(&self, page: Node, whole: &Grid) -> Block {
         let (mut base, mut sides) = (0, self.sides.clone());
         for (d, side) in sides.iter_mut().enumerate() {

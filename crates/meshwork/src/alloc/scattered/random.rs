@@ -1,4 +1,4 @@
-//! Random free nodes.
+//! Random allocation: free nodes, where all sets of them are equally likely.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::geometry::ranked::in_order;
@@ -6,7 +6,7 @@ use crate::geometry::ranks::Ranks;
 use crate::machine::Placement;
 use crate::registry::About;
 
-/// The entry of `random`.
+/// Registry entry of the allocator `random`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("random", "free processors, all sets of them equally likely")
         .definition(
@@ -23,13 +23,16 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     |_, _| Ok(Box::new(Random::default())),
 );
 
-/// Random allocation: the first steps of a Fisher–Yates shuffle of the free nodes. Only the drawn
-/// positions are looked up. Ranks follow the order in which nodes are drawn.
+/// Random allocation: the first steps of a Fisher–Yates shuffle of the free nodes.
+///
+/// Only the drawn positions are looked up. The job's ranks follow the order in which nodes are
+/// drawn.
 #[derive(Default)]
 struct Random {
-    /// Positions in the ascending list of free nodes; the identity between two requests.
+    /// Positions in the ascending list of free nodes; each is at its own index between two
+    /// requests.
     places: Vec<u32>,
-    /// The position swapped with each drawn one, to undo the swaps.
+    /// Position that was swapped with each drawn one, to undo the swaps.
     changed: Vec<usize>,
     ranks: Ranks,
 }

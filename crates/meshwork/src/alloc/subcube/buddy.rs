@@ -1,4 +1,4 @@
-//! The buddy system: blocks of 2ᵏ nodes that begin at a multiple of their length.
+//! Buddy system: blocks of 2ᵏ nodes that begin at a multiple of their length.
 
 use super::{free_subcubes, number};
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim, RecallError};
@@ -9,7 +9,7 @@ use crate::machine::{Placement, Site};
 use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::{Node, Wiring};
 
-/// The entry of `buddy`.
+/// Registry entry of the allocator `buddy`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "buddy",
@@ -62,7 +62,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::SomeBlocks)
 .contiguous(true);
 
-/// How free blocks are represented.
+/// Representation of free blocks.
 #[derive(Clone, Copy)]
 enum Form {
     Lists,
@@ -71,7 +71,7 @@ enum Form {
 
 static FORMS: Words<Form, 2> = Words::new([("lists", Form::Lists), ("bitmap", Form::Bitmap)]);
 
-/// The block of a list that is taken first.
+/// Rule for the block of a list that is taken first.
 #[derive(Clone, Copy)]
 enum Order {
     Address,
@@ -81,8 +81,9 @@ enum Order {
 static ORDERS: Words<Order, 2> =
     Words::new([("address", Order::Address), ("recent", Order::Recent)]);
 
-/// The buddy system as a bitmap. It takes the lowest *m* for which the nodes *m* 2ᵏ … (*m* + 1) 2ᵏ
-/// − 1 are all free.
+/// Buddy system with a bitmap of free nodes.
+///
+/// It takes the lowest *m* for which the nodes from *m* 2ᵏ to (*m* + 1) 2ᵏ − 1 are all free.
 #[derive(Clone)]
 struct Bitmap {
     dimension: u32,
@@ -110,12 +111,13 @@ impl Allocator for Bitmap {
     }
 }
 
-/// The buddy system as lists of free blocks, one for each dimension.
+/// Buddy system with a list of free blocks for each dimension.
 ///
-/// A request takes a block of the smallest sufficient dimension with a nonempty list; it is halved,
-/// and upper halves are listed, until the size is right. A released block is merged with its buddy
-/// as long as that is listed. So the lists always hold the largest aligned free blocks. Nodes that
-/// are claimed without a proposal are carved out of the block that contains them.
+/// A request takes a block of the smallest sufficient dimension with a nonempty list. The block is
+/// halved, and upper halves are listed, until the size is right. A released block is merged with
+/// its buddy as long as the buddy is listed. So the lists always hold the largest aligned free
+/// blocks. Nodes that are claimed without a proposal are carved out of the block that contains
+/// them.
 #[derive(Clone)]
 struct Buddy<L> {
     dimension: u32,
@@ -124,11 +126,11 @@ struct Buddy<L> {
 
 /// Lists of aligned blocks: block `index` of dimension *k* begins at node `index` 2ᵏ.
 trait BlockLists: Send + Clone + 'static {
-    /// Creates empty lists for a cube of this dimension.
+    /// Creates empty lists for a hypercube of the given dimension.
     fn empty(dimension: u32) -> Self;
     /// The dimensions with a nonempty list, as bits.
     fn filled(&self) -> u32;
-    /// The index of the block that is taken first from a list.
+    /// Index of the block that is taken first from the list of a dimension; `None` if it is empty.
     fn first(&self, dimension: u32) -> Option<u32>;
     fn insert(&mut self, dimension: u32, index: u32);
     /// Removes a block from its list; returns whether it was listed.
@@ -140,7 +142,7 @@ trait BlockLists: Send + Clone + 'static {
     }
 }
 
-/// The aligned block of this dimension at `base`.
+/// The aligned block of a dimension that begins at `base`.
 fn aligned(dimension: u32, base: Node) -> Subcube {
     Subcube { base, mask: (1 << dimension) - 1 }
 }
@@ -199,7 +201,7 @@ impl<L: BlockLists> Allocator for Buddy<L> {
     }
 
     fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), RecallError> {
-        // Address-ordered lists are already determined by the repeated claims.
+        // Lists ordered by address are restored by claiming the held placements again.
         if self.lists.in_order().is_empty() && memory.is_empty() {
             return Ok(());
         }
@@ -220,8 +222,10 @@ impl<L: BlockLists> Allocator for Buddy<L> {
     }
 }
 
-/// Visits the aligned blocks of a placement. A subcube has one aligned block for each combination
-/// of its dimensions above the lowest one that it lacks.
+/// Visits the aligned blocks of a placement, by first node and dimension.
+///
+/// A subcube has one aligned block for each combination of its dimensions above the lowest one that
+/// it lacks.
 fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32)) {
     for block in &placement.blocks {
         let cube = Subcube::of(block);
@@ -235,7 +239,7 @@ fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32
     }
 }
 
-/// Address-ordered lists as bitmaps, each with a summary bit for each word.
+/// Lists of blocks ordered by address, as bitmaps with a summary bit for each word.
 #[derive(Clone)]
 struct Sorted {
     lists: Vec<BlockSet>,
@@ -245,7 +249,7 @@ struct Sorted {
 #[derive(Clone, Default)]
 struct BlockSet {
     words: Vec<u64>,
-    /// One bit for each nonzero word.
+    /// Summary with one bit for each nonzero word of the bitmap.
     summary: Vec<u64>,
     count: u32,
 }
@@ -300,19 +304,19 @@ impl BlockLists for Sorted {
     }
 }
 
-/// Lists from which the block listed last is taken first.
+/// Lists of blocks from which the block listed last is taken first.
 #[derive(Clone)]
 struct Stacks {
-    /// For each dimension, the base of the block listed last.
+    /// For each dimension, the first node of the block listed last.
     heads: Vec<u32>,
-    /// The listed block that begins at each node.
+    /// For each node, the listed block that begins there.
     blocks: Vec<Listed>,
     filled: u32,
 }
 
 #[derive(Clone, Copy)]
 struct Listed {
-    /// The dimension of the block, or [`NONE`] if no listed block begins at this node.
+    /// Dimension of the block, or [`NONE`] if no listed block begins at this node.
     dimension: u32,
     newer: u32,
     older: u32,

@@ -1,4 +1,4 @@
-//! Lists of disjoint free subcubes of any free dimensions.
+//! Free list: lists of disjoint free subcubes of any free dimensions.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::machine::{Placement, Site};
 use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::Wiring;
 
-/// The entry of `free_list`.
+/// Registry entry of the allocator `free_list`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "free_list",
@@ -56,14 +56,16 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// The free list strategy. When a cube is halved, the half with that bit 0 is kept and the other
-/// one listed. The lists hold disjoint cubes, so a free subcube may extend over several of them: if
-/// no list can serve a request, all subcubes are searched in the order of `tree_collapsing`, and if
-/// one is free, the lists are rebuilt around it.
+/// Free list strategy.
+///
+/// When a subcube is halved along a dimension, the lower half is kept and the upper one listed. The
+/// lists hold disjoint subcubes, so a free subcube may extend over several of them. If no list can
+/// serve a request, all subcubes are searched in the order of `tree_collapsing`, and if one is
+/// free, the lists are rebuilt around it.
 ///
 /// # Complexity
-/// **O(n log c)** for *c* cubes in the lists; the complexity of [`CubeSearch`] and
-/// [`form_anew`](CubeLists::form_anew) if they are rebuilt.
+/// **O(n log c)** for *c* subcubes in the lists of a hypercube of *n* dimensions; that of
+/// [`CubeSearch`] and [`form_anew`](CubeLists::form_anew) if the lists are rebuilt.
 #[derive(Clone)]
 struct FreeList {
     strict: bool,
@@ -71,7 +73,7 @@ struct FreeList {
     search: CubeSearch,
 }
 
-/// Selects the highest free dimension for halving.
+/// Selects the highest of the allowed dimensions for halving a subcube.
 fn along_the_highest(_cube: Subcube, among: u32, _masks: &BTreeMap<u32, u32>) -> u32 {
     among.ilog2()
 }
@@ -90,7 +92,7 @@ impl Allocator for FreeList {
     }
 
     fn finds(&self) -> Option<Finds> {
-        // A free subcube may extend over several listed ones.
+        // A free subcube may extend over several listed subcubes, and is then missed.
         self.strict.then_some(Finds::SomeBlocks)
     }
 

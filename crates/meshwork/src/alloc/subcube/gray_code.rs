@@ -1,4 +1,4 @@
-//! One Gray code of the nodes, searched from its beginning.
+//! Gray code: subcubes that are runs of nodes in a single Gray code, searched from its beginning.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
@@ -8,7 +8,7 @@ use crate::machine::Placement;
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `gray_code`.
+/// Registry entry of the allocator `gray_code`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "gray_code",

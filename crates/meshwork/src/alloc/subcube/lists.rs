@@ -1,4 +1,4 @@
-//! Lists of disjoint free subcubes.
+//! Lists of disjoint free subcubes of a hypercube.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,26 +8,27 @@ use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::machine::{Placement, Site};
 
-/// Selects the dimension along which a cube is halved. Its arguments are the cube, the allowed
-/// dimensions as a mask, and the number of listed cubes for each mask.
+/// Rule that selects the dimension along which a subcube is halved.
+///
+/// Its arguments are the subcube, the allowed dimensions as a mask, and the number of listed
+/// subcubes for each mask.
 pub(super) type SplitRule = fn(Subcube, u32, &BTreeMap<u32, u32>) -> u32;
 
-/// The free nodes of a hypercube as disjoint subcubes, in a list for each dimension ordered by
-/// base.
+/// Free nodes of a hypercube as disjoint subcubes, in a list for each dimension, ordered by base.
 ///
 /// # Complexity
-/// **O(log c)** to insert or remove a cube with *c* in the lists.
+/// **O(log c)** to insert or remove a subcube, with *c* subcubes in the lists.
 #[derive(Clone, Debug)]
 pub(crate) struct CubeLists {
     whole: u32,
     split: SplitRule,
     lists: Vec<BTreeSet<Subcube>>,
-    /// The number of listed cubes with each mask.
+    /// Number of listed subcubes with each mask.
     masks: BTreeMap<u32, u32>,
 }
 
 impl CubeLists {
-    /// The lists of an empty machine of this dimension, which hold the whole cube.
+    /// Creates the lists of an empty hypercube of the given dimension, which hold the whole cube.
     #[must_use]
     pub(crate) fn new(dimension: u32, split: SplitRule) -> CubeLists {
         let lists = vec![BTreeSet::new(); dimension as usize + 1];
@@ -40,19 +41,19 @@ impl CubeLists {
         self.lists.get(dimension as usize).into_iter().flatten().copied()
     }
 
-    /// The smallest dimension of a listed cube that is at least `dimension`.
+    /// The smallest dimension, at least `dimension`, of a listed subcube; `None` if there is none.
     #[must_use]
     pub(crate) fn smallest_from(&self, dimension: u32) -> Option<u32> {
         (dimension..=self.whole).find(|&j| !self.lists[j as usize].is_empty())
     }
 
-    /// Inserts a cube without merging.
+    /// Inserts a subcube into its list without merging.
     pub(crate) fn insert(&mut self, cube: Subcube) {
         self.lists[cube.dimension() as usize].insert(cube);
         *self.masks.entry(cube.mask).or_default() += 1;
     }
 
-    /// Removes a listed cube.
+    /// Removes a listed subcube from its list.
     pub(crate) fn remove(&mut self, cube: Subcube) {
         let was_there = self.lists[cube.dimension() as usize].remove(&cube);
         debug_assert!(was_there, "{cube:?} is not listed");
@@ -64,7 +65,7 @@ impl CubeLists {
         }
     }
 
-    /// The listed cube that contains all of this one.
+    /// The listed subcube that contains all of `cube`, if there is one.
     fn holder(&self, cube: Subcube) -> Option<Subcube> {
         let masks = self.masks.keys().filter(|&mask| cube.mask & !mask == 0);
         masks
@@ -76,8 +77,9 @@ impl CubeLists {
         self.lists[cube.dimension() as usize].contains(&cube)
     }
 
-    /// Carves `part` out of a listed cube: halves it until `part` is left and lists the other
-    /// halves.
+    /// Carves `part` out of a listed subcube.
+    ///
+    /// The subcube is halved until `part` is left, and the other halves are listed.
     fn carve(&mut self, cube: Subcube, part: Subcube) {
         self.remove(cube);
         let mut rest = cube;
@@ -88,8 +90,10 @@ impl CubeLists {
         }
     }
 
-    /// Halves an unlisted cube along a dimension in `among` and lists one half: the lower one if
-    /// `keep_upper` accepts the halves, else the upper one. Returns the kept and the listed half.
+    /// Halves an unlisted subcube along a dimension in `among` and lists one half.
+    ///
+    /// The upper half is listed unless `keep_upper` accepts the halves. Returns the kept half and
+    /// the listed one.
     pub(crate) fn halve(
         &mut self,
         cube: Subcube,
@@ -103,8 +107,10 @@ impl CubeLists {
         (kept, other)
     }
 
-    /// Lists a freed cube after merging it with its neighbours. While a listed cube has the same
-    /// mask and a base that differs in one bit, the two are merged; lower bits are tried first.
+    /// Lists a freed subcube after merging it with listed neighbours.
+    ///
+    /// While a listed subcube has an equal mask and a base that differs in one bit, both are
+    /// merged; lower bits are tried first.
     pub(crate) fn give_back(&mut self, cube: Subcube) {
         let mut cube = cube;
         while let Some((d, partner)) = (0..self.whole)
@@ -118,8 +124,10 @@ impl CubeLists {
         self.insert(cube);
     }
 
-    /// Removes claimed nodes. A block within one listed cube is carved out of it; if a block is not
-    /// within one, the lists are rebuilt.
+    /// Removes the nodes of a claimed placement.
+    ///
+    /// A block within one listed subcube is carved out of that; for a block within none, the lists
+    /// are rebuilt.
     pub(crate) fn claimed(&mut self, placement: &Placement, site: &Site, search: &mut CubeSearch) {
         for block in &placement.blocks {
             let part = Subcube::of(block);
@@ -130,8 +138,10 @@ impl CubeLists {
         }
     }
 
-    /// Lists released nodes. An empty machine is reset to its initial lists: otherwise cubes that
-    /// cannot be merged in pairs would stay separate forever.
+    /// Lists the nodes of a released placement.
+    ///
+    /// If the machine is then empty, the lists are reset: otherwise subcubes that cannot be merged
+    /// in pairs would stay separate forever.
     pub(crate) fn released(&mut self, placement: &Placement, site: &Site) {
         if site.free_nodes() == site.nodes() {
             *self = CubeLists::new(self.whole, self.split);
@@ -142,7 +152,8 @@ impl CubeLists {
         }
     }
 
-    /// The listed cubes as numbers; they depend on the whole history.
+    /// The listed subcubes as numbers, to be saved, since they depend on all claims and releases so
+    /// far.
     pub(super) fn memory(&self) -> Vec<u64> {
         self.lists.iter().flatten().copied().map(number).collect()
     }
@@ -150,7 +161,7 @@ impl CubeLists {
     /// Restores saved lists; the site must be as it was when they were saved.
     ///
     /// # Errors
-    /// If the cubes are not the free nodes of the site, each once.
+    /// If the saved subcubes are not the free nodes of the site, each once.
     pub(super) fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), RecallError> {
         let cubes = free_subcubes(memory, site)?;
         self.lists.iter_mut().for_each(BTreeSet::clear);
@@ -159,14 +170,13 @@ impl CubeLists {
         Ok(())
     }
 
-    /// Rebuilds the lists: largest free cube first, ties to the lowest base, then to the lowest
-    /// mask.
+    /// Rebuilds the lists: takes the largest free subcube first; ties go by base, then by mask.
     pub(crate) fn form_anew(&mut self, free: &NodeSet, search: &mut CubeSearch) {
         self.lists.iter_mut().for_each(BTreeSet::clear);
         self.masks.clear();
         let mut rest = free.clone();
         for dimension in (0..=self.whole).rev() {
-            // Taking cubes frees none, so the cubes found now are the only candidates.
+            // Taking subcubes frees no nodes, so the subcubes found now are the only candidates.
             for cube in search.all(&rest, dimension) {
                 if cube.is_within(&rest) {
                     cube.take_from(&mut rest);

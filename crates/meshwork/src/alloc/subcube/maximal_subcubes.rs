@@ -1,4 +1,4 @@
-//! The maximal set of subcubes.
+//! Allocation from the maximal set of subcubes: disjoint free subcubes, as large as possible.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::machine::Placement;
 use crate::registry::{About, DefaultValue, Kind, Param};
 use crate::topology::{Node, Wiring};
 
-/// The entry of `maximal_subcubes`.
+/// Registry entry of the allocator `maximal_subcubes`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "maximal_subcubes",
@@ -54,14 +54,16 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// The largest supported dimension.
+/// The largest supported dimension of a hypercube.
 const MAX_DIMENSION: u32 = 20;
 
-/// The exact maximal set of subcubes: see [`ExactPacking`]. Ties go by base, then by mask. The set
-/// has a cube of the largest free dimension, so no free subcube is missed.
+/// Exact maximal set of subcubes: see [`ExactPacking`].
+///
+/// Ties go by base, then by mask. The set has a subcube of the largest free dimension, so no free
+/// subcube is missed.
 ///
 /// # Complexity
-/// The complexity of [`ExactPacking`] for each subcube of the chosen cube.
+/// That of [`ExactPacking`] for each subcube of the chosen one.
 #[derive(Clone)]
 struct Exact {
     dimension: u32,
@@ -97,18 +99,18 @@ impl Allocator for Exact {
     }
 }
 
-/// The greedy approximation of the maximal set of subcubes.
+/// Greedy approximation of the maximal set of subcubes.
 ///
-/// From the largest dimension down it repeatedly takes the free cube that meets the fewest other
-/// free cubes of that dimension, ties by base and then by mask; the taken cubes are disjoint. A
-/// request takes the first of the smallest sufficient cubes, and in it the subcube with the fewest
-/// free neighbours outside the cube, with the same ties: so no cube that reaches out of it is
-/// broken unnecessarily. Since the largest free cube is always in the set, no free subcube is
-/// missed.
+/// From the largest dimension down it repeatedly takes the free subcube that overlaps the fewest
+/// other free subcubes of the same dimension, ties by base and then by mask; taken subcubes are
+/// disjoint. A request takes the first of the smallest sufficient subcubes of the set, and of that
+/// the part with the fewest free neighbours outside, with ties in the same order. So no free
+/// subcube that extends outside is broken without need. Since the largest free subcube is always in
+/// the set, no free subcube is missed.
 ///
 /// # Complexity
-/// For *c* free cubes of a dimension *k*, the smaller of **O(c²)** and the sum over all nodes of
-/// the square of the number of those cubes that contain the node; for each dimension from the
+/// For *c* free subcubes of a dimension *k*, the smaller of **O(c²)** and the sum over all nodes of
+/// the square of the number of these subcubes that contain the node; for each dimension from the
 /// largest to the requested one.
 #[derive(Clone)]
 struct Greedy {
@@ -116,7 +118,7 @@ struct Greedy {
 }
 
 impl Greedy {
-    /// The first of the smallest cubes of the set that have at least dimension `k`.
+    /// The first of the smallest subcubes of the set that have at least dimension `k`.
     fn smallest(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
         self.search.first(free, k)?;
         let largest = self.search.largest(free)?;
@@ -150,7 +152,8 @@ impl Allocator for Greedy {
     }
 }
 
-/// Selects disjoint cubes: repeatedly the one that meets the fewest others, the first of equals.
+/// Selects disjoint subcubes: repeatedly the one that overlaps the fewest others, the first of
+/// several.
 fn independent(cubes: &[Subcube], nodes: u32) -> Vec<Subcube> {
     let mut neighbours = Neighbours::new(cubes, nodes);
     let mut degree: Vec<usize> = (0..cubes.len()).map(|i| neighbours.of(i).len()).collect();
@@ -176,18 +179,18 @@ fn independent(cubes: &[Subcube], nodes: u32) -> Vec<Subcube> {
     taken
 }
 
-/// The intersection graph of cubes, computed on demand.
+/// Intersection graph of subcubes, computed as far as needed.
 struct Neighbours<'a> {
     cubes: &'a [Subcube],
     is_there: Vec<bool>,
-    /// The cubes that contain each node; `None` if comparing all pairs is cheaper.
+    /// Subcubes that contain each node; `None` if comparing all pairs is cheaper.
     at_node: Option<Vec<Vec<usize>>>,
     found: Vec<usize>,
 }
 
 impl<'a> Neighbours<'a> {
     fn new(cubes: &'a [Subcube], nodes: u32) -> Neighbours<'a> {
-        // Pairs of c cubes of 2ᵏ nodes, spread evenly over N nodes: (c 2ᵏ)² / N by node, c²
+        // Pairs of c subcubes of 2ᵏ nodes, spread evenly over N nodes: (c 2ᵏ)² / N by node, c²
         // directly.
         let by_node = |cube: &Subcube| 2 * cube.dimension() < nodes.ilog2();
         let at_node = cubes.first().is_some_and(by_node).then(|| {
@@ -200,7 +203,7 @@ impl<'a> Neighbours<'a> {
         Neighbours { cubes, is_there: vec![true; cubes.len()], at_node, found: Vec::new() }
     }
 
-    /// The cubes that meet cube `i` and have not been forgotten, in order.
+    /// The subcubes that overlap subcube `i` and have not been removed, in order.
     fn of(&mut self, i: usize) -> &[usize] {
         let (cube, found) = (self.cubes[i], &mut self.found);
         found.clear();

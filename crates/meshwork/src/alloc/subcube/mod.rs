@@ -1,5 +1,4 @@
-//! Strategies that allocate subcubes of a hypercube; `lists` has their shared lists of free
-//! subcubes.
+//! Allocators of subcubes of a hypercube; `lists` has lists of free subcubes that some share.
 
 mod lists;
 pub mod buddy;
@@ -19,7 +18,7 @@ use crate::geometry::cube::Subcube;
 use crate::machine::Site;
 use crate::topology::Node;
 
-/// Encodes a subcube for the memory of an allocator.
+/// Encodes a subcube as a number, for the memory of an allocator.
 pub(super) fn number(cube: Subcube) -> u64 {
     u64::from(cube.base) << 32 | u64::from(cube.mask)
 }

@@ -1,4 +1,4 @@
-//! The modified buddy system: half-blocks with any of their partners.
+//! Modified buddy system: a half of the requested size with any of its partners.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
@@ -8,7 +8,7 @@ use crate::machine::Placement;
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `modified_buddy`.
+/// Registry entry of the allocator `modified_buddy`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "modified_buddy",
@@ -58,8 +58,8 @@ impl Allocator for ModifiedBuddy {
         self.halves.clear();
         self.halves.extend_from_slice(site.free().words());
         keep_bases(&mut self.halves, mask);
-        // Each block is the bit of its base, so partners are neighbours along the dimensions from
-        // `half`.
+        // A block is represented by the bit of its base, so its partners are neighbours along the
+        // dimensions from `half` on.
         self.partners.clear();
         self.partners.resize(self.halves.len(), 0);
         neighbours(&self.halves, half..whole, &mut self.partners);

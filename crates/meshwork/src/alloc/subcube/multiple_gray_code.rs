@@ -1,4 +1,4 @@
-//! Enough Gray codes of the nodes to recognise every subcube.
+//! Multiple Gray codes: enough Gray codes of the nodes to find every free subcube.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::machine::Placement;
 use crate::registry::{About, Problem};
 use crate::topology::Wiring;
 
-/// The entry of `multiple_gray_code`.
+/// Registry entry of the allocator `multiple_gray_code`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "multiple_gray_code",
@@ -57,23 +57,24 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// The largest supported dimension: 184,756 codes.
+/// The largest supported dimension of a hypercube, which needs 184,756 codes.
 const MAX_DIMENSIONS: u32 = 20;
 
-/// The strategy of multiple Gray codes, tried in the order of [`symmetric_chains`]. Every set of
-/// *k* dimensions is a prefix of some code, which recognises all subcubes with that mask, so none
-/// is missed. If the first code finds nothing, all masks with a free subcube are found at once, and
-/// codes that contain none of them are skipped.
+/// Strategy of multiple Gray codes, tried in the order of [`symmetric_chains`].
+///
+/// Every set of *k* dimensions is a prefix of some code, and this code finds all subcubes with
+/// these dimensions, so no subcube is missed. If the first code finds nothing, all masks with a
+/// free subcube are found at once, and codes that contain none of them are skipped.
 ///
 /// # Complexity
-/// **O(2ⁿ)** if the first code has a free pair; otherwise the complexity of a [`CubeSearch`] of all
-/// masks with *k* dimensions, and **O(n)** for each of the C(*n*, ⌊*n*/2⌋) codes before the chosen
-/// one.
+/// **O(2ⁿ)** for *n* dimensions if the first code has a free pair. Otherwise that of a
+/// [`CubeSearch`] of all masks with *k* dimensions, and **O(n)** for each of the C(*n*, ⌊*n*/2⌋)
+/// codes before the chosen one.
 #[derive(Clone)]
 struct MultipleGrayCode {
     codes: Arc<[GrayCode]>,
     search: CubeSearch,
-    /// The masks with a free subcube.
+    /// Masks of dimensions with a free subcube.
     has_a_free_cube: NodeSet,
     buffer: Vec<u64>,
 }

@@ -1,4 +1,4 @@
-//! Several subcubes for a count that is not a power of two.
+//! Noncubic allocation: several subcubes for a number of nodes that is not a power of two.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::machine::{Placement, Site};
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `noncubic`.
+/// Registry entry of the allocator `noncubic`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "noncubic",
@@ -45,34 +45,38 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .serves(&[Wiring::Hypercube])
 .finds(Finds::SomeBlocks);
 
-/// Cubic and noncubic allocation. A cube that is too large is halved along the dimension that
-/// leaves the fewest different masks in the lists, ties to the lowest mask; the lower half is kept,
-/// unless only the upper one is adjacent to a taken subcube. A released cube is merged with any
-/// adjacent listed cube with the same free dimensions.
+/// Cubic and noncubic allocation.
+///
+/// A subcube that is too large is halved along the dimension that leaves the fewest different masks
+/// in the lists; ties go to the lowest mask. The lower half is kept, unless only the upper one is
+/// adjacent to a taken subcube. A released subcube is merged with any adjacent listed subcube with
+/// equal free dimensions.
 #[derive(Clone)]
 struct Noncubic {
     lists: CubeLists,
     search: CubeSearch,
 }
 
-/// Prefers a dimension that leaves halves with a mask already listed. Such halves add no further
-/// mask. Ties go to the highest dimension, which leaves the lowest mask.
+/// Selects the dimension for halving a subcube: one that leaves halves whose mask is already
+/// listed.
+///
+/// Such halves add no further mask. Ties go to the highest dimension, which leaves the lowest mask.
 fn to_a_mask_that_is_listed(cube: Subcube, among: u32, masks: &BTreeMap<u32, u32>) -> u32 {
     let dimensions = Subcube { base: 0, mask: among }.dimensions();
     let mut listed = dimensions.rev().filter(|d| masks.contains_key(&(cube.mask & !(1 << d))));
     listed.next().unwrap_or(among.ilog2())
 }
 
-/// A subcube carved out of a listed one.
+/// Subcube carved out of a listed one.
 struct Carved {
     from: Subcube,
     part: Subcube,
-    /// The remaining parts of `from`, which are listed.
+    /// Remaining parts of `from`, which are listed.
     others: Vec<Subcube>,
 }
 
 impl Noncubic {
-    /// Carves the subcube of dimension `k` for one digit out of the lists.
+    /// Carves a subcube of dimension `k` out of the lists, adjacent to a `taken` one if possible.
     fn carve(&mut self, k: u32, taken: &[Carved]) -> Option<Carved> {
         let is_near = |cube: Subcube| taken.iter().any(|other| cube.is_next_to(other.part));
         let j = self.lists.smallest_from(k)?;
@@ -89,7 +93,7 @@ impl Noncubic {
         Some(Carved { from, part, others })
     }
 
-    /// Undoes a carving.
+    /// Undoes the carving of a subcube.
     fn put_back(&mut self, carved: &Carved) {
         carved.others.iter().for_each(|other| self.lists.remove(*other));
         self.lists.insert(carved.from);
@@ -109,7 +113,7 @@ impl Allocator for Noncubic {
             let Some(carved) = self.carve(k, &taken) else { break };
             taken.push(carved);
         }
-        // A proposal must not change the lists: the claim carves out the same subcubes again.
+        // A proposal must not change the lists; the claim carves out equal subcubes again.
         taken.iter().rev().for_each(|carved| self.put_back(carved));
         let whole = self.search.dimension();
         let blocks = taken.iter().map(|carved| carved.part.block(whole)).collect();

@@ -1,4 +1,4 @@
-//! The graph of the prime free subcubes.
+//! Prime-cube graph: allocation from the free subcubes that lie in no larger free subcube.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask, up_to_dimension};
 use crate::form::{Asks, Finds};
@@ -9,7 +9,7 @@ use crate::machine::Placement;
 use crate::registry::{About, DefaultValue, Param, Words};
 use crate::topology::{Node, Wiring};
 
-/// The entry of `prime_cube_graph`.
+/// Registry entry of the allocator `prime_cube_graph`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "prime_cube_graph",
@@ -59,21 +59,25 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Values of a parameter: whether a job gets several subcubes.
+/// Values of the parameter `cubes`; `true` if a job may get several subcubes.
 static CUBES: Words<bool, 2> = Words::new([("one", false), ("several", true)]);
 
-/// The largest supported dimension. With half of the nodes free at random it has some hundred
-/// thousand primes.
+/// The largest supported dimension of a hypercube.
+///
+/// With half of its nodes free at random, it has some hundred thousand primes.
 const MAX_DIMENSION: u32 = 17;
 
-/// The prime-cube graph. In the chosen prime, nodes shared with other primes count once for each
-/// prime. Ties go by base, then by mask.
+/// Prime-cube graph strategy; a prime is a free subcube that lies in no larger one.
 ///
-/// With `cubes = "several"` a count *p* gets a connected set of subcubes. The first is chosen by
-/// the same rule, in connected components of the free nodes with at least *p* nodes, with the
-/// largest available dimension whose cubes are not larger than *p*. Each next one is the largest
-/// free cube that fits the rest of *p* and is adjacent to the taken cubes, with the same ties. It
-/// succeeds whenever a connected component is large enough.
+/// In the chosen prime, nodes shared with other primes count once for each of these. Ties go by
+/// base, then by mask.
+///
+/// With `cubes = "several"` a request for *p* nodes gets a connected set of subcubes. The first one
+/// is chosen by the rule for single subcubes, among the connected components of the free nodes with
+/// at least *p* nodes; it has the largest available dimension for which subcubes are not larger
+/// than *p*. Each next one is the largest free subcube that fits the rest of *p* and is adjacent to
+/// the taken ones, with equal ties. The request succeeds whenever a connected component is large
+/// enough.
 ///
 /// # Complexity
 /// The primes depend only on the free nodes, and are recomputed when these have changed: see
@@ -83,10 +87,10 @@ const MAX_DIMENSION: u32 = 17;
 struct PrimeCubeGraph {
     several: bool,
     search: CubeSearch,
-    /// The free nodes for which `primes` was computed.
+    /// Free nodes for which the field `primes` was computed.
     of: NodeSet,
     primes: Vec<Subcube>,
-    /// The number of primes that contain each node.
+    /// Number of primes that contain each node.
     covering: Vec<u32>,
 }
 
@@ -103,12 +107,12 @@ impl PrimeCubeGraph {
         }
     }
 
-    /// The number of primes that contain `node`, minus the one in question.
+    /// Number of other primes that contain `node`, which lies in a prime.
     fn others(&self, node: Node) -> u32 {
         self.covering[node as usize] - 1
     }
 
-    /// The subcube of dimension `k` for a request, chosen from the primes in `among`.
+    /// The subcube of dimension `k` for a request, chosen from the primes for which `among` holds.
     fn choose_one(&self, k: u32, among: impl Fn(&Subcube) -> bool) -> Option<Subcube> {
         let eligible = || self.primes.iter().filter(|p| p.dimension() >= k && among(p));
         let least = eligible().map(|prime| prime.dimension()).min()?;
@@ -148,7 +152,7 @@ impl PrimeCubeGraph {
         Some(placement)
     }
 
-    /// The first subcube of dimension `k` in `free` that has a node in `near`.
+    /// The first subcube of dimension `k` within `free` that has a node in `near`.
     fn first_that_meets(&mut self, near: &NodeSet, free: &NodeSet, k: u32) -> Option<Subcube> {
         let mut best: Option<Subcube> = None;
         self.search.for_each_mask(free, k, |bases| {
@@ -187,7 +191,7 @@ fn parts_of_at_least(count: u32, free: &NodeSet, whole: u32) -> NodeSet {
     large
 }
 
-/// The neighbours of a set of nodes, including members that have a neighbour in the set.
+/// The neighbours of a set of nodes, including members of the set that have a neighbour in it.
 fn beside(nodes: &NodeSet, whole: u32) -> NodeSet {
     let mut beside = NodeSet::empty(nodes.universe());
     neighbours(nodes.words(), 0..whole, beside.words_mut());

@@ -1,4 +1,4 @@
-//! Tree collapsing: every mask and every base, in order.
+//! Tree collapsing: subcubes are tried by every mask and every base, in order.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
@@ -8,7 +8,7 @@ use crate::machine::Placement;
 use crate::registry::About;
 use crate::topology::Wiring;
 
-/// The entry of `tree_collapsing`.
+/// Registry entry of the allocator `tree_collapsing`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "tree_collapsing",
@@ -38,11 +38,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Tree collapsing. It keeps no state.
+/// Tree collapsing, which keeps no state.
 ///
 /// # Complexity
-/// The complexity of [`CubeSearch::first`], instead of **O(C(n, k) 2ⁿ⁻ᵏ)** subcubes tested one by
-/// one.
+/// That of [`CubeSearch::first`], instead of **O(C(n, k) 2ⁿ⁻ᵏ)** subcubes tested one by one.
 #[derive(Clone)]
 struct TreeCollapsing {
     search: CubeSearch,

@@ -1,13 +1,13 @@
-//! The dimensions of a grid, as seen from a centre.
+//! Dimensions of a grid, with tables of distances from a centre.
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// Tables for a grid that do not depend on which nodes are free.
+/// Tables of distances and coordinates of a grid, whichever nodes are free.
 #[derive(Clone)]
 pub(super) struct Axes {
     pub(super) axes: Vec<Axis>,
-    /// The coordinates of all nodes, node by node.
+    /// Coordinates of all nodes, node by node.
     places: Vec<u16>,
 }
 
@@ -16,9 +16,9 @@ pub(super) struct Axis {
     pub(super) side: usize,
     pub(super) stride: usize,
     pub(super) is_ring: bool,
-    /// The distances between all pairs of coordinates, one row for each coordinate.
+    /// Distances between all pairs of coordinates, one row for each coordinate.
     apart: Vec<u32>,
-    /// The maximum distance of two nodes over the lower dimensions together.
+    /// Maximum distance of two nodes over all lower dimensions together.
     below: u32,
 }
 
@@ -52,17 +52,17 @@ impl Axis {
         Axis { side: side as usize, stride, is_ring, apart, below }
     }
 
-    /// The distance of each coordinate from `here`.
+    /// Distance of each coordinate from the coordinate `here`.
     pub(super) fn apart(&self, here: u16) -> &[u32] {
         &self.apart[usize::from(here) * self.side..][..self.side]
     }
 }
 
-/// Takes the first free nodes of a shell, up to `left`, and returns their number.
+/// Takes the first free nodes of a shell, at most `left`, and returns the number taken.
 ///
-/// The shell has the nodes at `distance` from the centre `here` over the dimensions of `axes`, with
-/// the coordinates of `row` in the dimensions above. `count` is called with a dimension, a
-/// coordinate and the number of taken nodes there.
+/// The shell has the nodes at `distance` from the centre `here` over the dimensions of `axes`. In
+/// the higher dimensions, its nodes have the coordinates of node `row`. `count` is called with a
+/// dimension, a coordinate and the number of taken nodes that have it. `left` is reduced.
 pub(super) fn take_of_shell(
     axes: &[Axis],
     here: &[u16],
@@ -98,7 +98,7 @@ pub(super) fn take_of_shell(
     taken
 }
 
-/// The case of one dimension, where a shell has at most two nodes.
+/// Takes nodes of a shell in one dimension, where it has at most two nodes.
 #[inline(always)]
 fn take_of_row(
     axis: &Axis,
@@ -123,7 +123,7 @@ fn take_of_row(
             taken += 1;
         }
     };
-    // A position off the line is larger than any valid one.
+    // A position off the line is larger than any position on it.
     take(below.min(above));
     if below != above {
         take(below.max(above));

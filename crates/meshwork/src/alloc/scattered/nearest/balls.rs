@@ -1,55 +1,59 @@
-//! The number of free nodes within each distance of each node, for all centres at once.
+//! Balls: numbers of free nodes within each distance of each node, for all centres at once.
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// Counts of free nodes in balls, computed radius by radius as far as needed.
+/// Counts of free nodes in balls around all nodes, computed radius by radius as far as needed.
 ///
-/// A ball is the sum, over the positions along one dimension, of balls over the dimensions before
-/// it, whose radius shrinks with the distance from the centre. For the next radius, such a sum on
-/// one side of the centre is the previous sum of the adjacent position plus one ball. So each count
-/// is computed from a few others, for all centres in parallel. For each dimension, the balls over
-/// all other dimensions are kept: the number of nodes of a ball with a given coordinate is the
-/// ball, over the other dimensions, around the centre moved to that coordinate.
+/// A ball has the nodes within a radius of a centre. It is the sum, over the positions along one
+/// dimension, of balls over the preceding dimensions, whose radius shrinks with the distance from
+/// the centre. For the next radius, this sum on one side of the centre is the present sum of the
+/// adjacent position plus one ball. So each count is computed from a few others, for all centres in
+/// parallel. For each dimension, the balls over all other dimensions are kept: the number of nodes
+/// of a ball with a given coordinate is the ball, over the other dimensions, around the centre
+/// moved to this coordinate.
 ///
-/// The same is kept for planes, which consist of nodes that agree in all but the lower dimensions.
+/// The balls within planes are kept too; a plane has the nodes that agree in all but the lower
+/// dimensions.
 pub(super) struct Balls {
-    /// 1 for each free node, else 0.
+    /// The number 1 for each free node, and 0 for each held node.
     free: Vec<u16>,
-    /// Ordered so that each sum comes after its source.
+    /// Sums of balls, ordered so that each sum comes after its source.
     sums: Vec<Sum>,
     /// For each dimension, the balls over all other dimensions.
     pub(super) slices: Vec<Source>,
     /// For each lower dimension, the balls over all other lower dimensions.
     pub(super) slices_of_planes: Vec<Source>,
-    /// The balls over all lower dimensions.
+    /// Balls over all lower dimensions.
     pub(super) planes: Source,
-    /// The balls over all dimensions.
+    /// Balls over all dimensions.
     all: Source,
 }
 
-/// A table of counts by radius, then by centre.
+/// Table of counts of free nodes by radius, then by centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// The free nodes themselves: balls over no dimension.
+    /// The free nodes themselves, which are balls over no dimension.
     Free,
     Sum(usize),
 }
 
-/// Balls over one dimension more than their source.
+/// Balls over one dimension more than the balls of their source.
 struct Sum {
     of: Source,
     dimension: usize,
-    /// The counts of all radii so far, radius by radius.
+    /// Counts for all radii so far, radius by radius.
     layers: Vec<u16>,
-    /// The part of the last layer from the centre on; `behind` has the part behind it.
+    /// Part of the last layer from the centre on, along the dimension.
     ahead: Vec<u16>,
+    /// Part of the last layer behind the centre, along the dimension.
     behind: Vec<u16>,
     spare: Vec<u16>,
 }
 
-/// The extent of a given number of nodes nearest to a centre. It has all nodes at a distance below
-/// `shell` and the first `of_it` nodes at that distance.
+/// Extent of a given number of nodes nearest to a centre.
+///
+/// It has all nodes at a distance below `shell` and the first `of_it` nodes at this distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reached {
     pub(super) centre: Node,
@@ -57,7 +61,7 @@ pub(super) struct Reached {
     pub(super) of_it: u32,
 }
 
-/// Maximum number of stored counts: a long and narrow machine may have thousands of radii.
+/// Maximum number of stored counts, since a long and narrow machine may have thousands of radii.
 const MAX_COUNTS: usize = 1 << 24;
 
 impl Balls {
@@ -75,7 +79,8 @@ impl Balls {
         balls
     }
 
-    /// For each dimension in `first..end`, the sum of `outside` over the others in that range.
+    /// For each dimension in `first..end`, the sum of `outside` over the other dimensions in this
+    /// range.
     fn each_left_out(&mut self, first: usize, end: usize, outside: Source) -> Vec<Source> {
         if end - first == 1 {
             return vec![outside];
@@ -97,17 +102,17 @@ impl Balls {
         }))
     }
 
-    /// The counts around every node within a radius that has been computed.
+    /// Counts around every node within `radius`, which must have been computed.
     pub(super) fn layer(&self, source: Source, radius: u32) -> &[u16] {
         let nodes = self.free.len();
         match source {
-            // A ball over no dimension is a node, whatever its radius.
+            // A ball over no dimension is a single node, whatever its radius.
             Source::Free => &self.free,
             Source::Sum(of) => &self.sums[of].layers[radius as usize * nodes..][..nodes],
         }
     }
 
-    /// The counts around every node within each of the first `radii` radii, one after the other.
+    /// Counts around every node within each of the first `radii` radii, radius by radius.
     pub(super) fn layers(&self, source: Source, radii: u32) -> &[u16] {
         match source {
             Source::Free => &self.free,
@@ -115,8 +120,9 @@ impl Balls {
         }
     }
 
-    /// The extent of the `count` nearest nodes of each centre, in order of centres. `None` if that
-    /// needs more than [`MAX_COUNTS`] counts, or counts of more than 16 bits.
+    /// Extent of the `count` nearest free nodes of each centre, in order of centres.
+    ///
+    /// `None` if that needs more than [`MAX_COUNTS`] counts, or counts of more than 16 bits.
     pub(super) fn reach(
         &mut self,
         grid: &Grid,
@@ -131,7 +137,7 @@ impl Balls {
         free.iter().for_each(|node| self.free[node as usize] = 1);
         self.sums.iter_mut().for_each(|sum| sum.layers.clear());
         // For each node, the number of radii within which fewer than `count` nodes lie, and the
-        // number of nodes within the last of them.
+        // number of nodes within the largest of these radii.
         let (mut shells, mut nearer) = (vec![0_u16; self.free.len()], vec![0_u16; self.free.len()]);
         let mut is_centre = vec![0_u16; self.free.len()];
         centres.iter().for_each(|centre| is_centre[centre as usize] = u16::MAX);
@@ -139,8 +145,8 @@ impl Balls {
             if (radius + 1) * self.sums.len() * self.free.len() > MAX_COUNTS {
                 return None;
             }
-            // With more free nodes than 16 bits can count, balls are limited to volumes that 16
-            // bits can.
+            // If there are more free nodes than 16 bits can count, the volume of a ball must not
+            // exceed 16 bits.
             let across = 2 * radius as u64 + 1;
             let most = across.saturating_pow(grid.dimensions() as u32);
             if may_be_more && most > u64::from(u16::MAX) {
@@ -153,8 +159,8 @@ impl Balls {
             for ((&within, &is_centre), (shell, nearer)) in
                 within.iter().zip(&is_centre).zip(so_far)
             {
-                // All bits or none: the loop has no branches and processes several nodes in one
-                // step.
+                // All bits or none, so that the loop has no branches and handles several nodes in
+                // one step.
                 let is_open = if within < count { u16::MAX } else { 0 };
                 *shell += is_open & 1;
                 *nearer = (*nearer).max(within & is_open);
@@ -178,7 +184,7 @@ impl Balls {
             let (before, sum) = self.sums.split_at_mut(index);
             let free = &self.free;
             let layer = |radius: usize| match sum[0].of {
-                // A ball over no dimension is a node, whatever its radius.
+                // A ball over no dimension is a single node, whatever its radius.
                 Source::Free => free.as_slice(),
                 Source::Sum(of) => &before[of].layers[radius * free.len()..][..free.len()],
             };
@@ -195,7 +201,7 @@ impl Balls {
         }
     }
 
-    /// A copy without counts, which are recomputed for each request.
+    /// A copy of the balls without counts, which are recomputed for each request.
     pub(super) fn empty_copy(&self) -> Balls {
         let sums = self.sums.iter().map(|sum| Sum::new(sum.of, sum.dimension)).collect();
         let (slices, slices_of_planes) = (self.slices.clone(), self.slices_of_planes.clone());
@@ -204,8 +210,10 @@ impl Balls {
     }
 }
 
-/// The layers from which the next layer of a sum is computed. They are layers of its source: at the
-/// new radius, at the one before, and at the radii that must be subtracted on a ring.
+/// Layers from which the next layer of a sum is computed.
+///
+/// They are layers of its source: at the new radius, at the preceding radius, and at the radii that
+/// must be subtracted on a ring.
 struct Sources<'a> {
     here: &'a [u16],
     before: Option<&'a [u16]>,
@@ -219,7 +227,7 @@ impl Sum {
         Sum { of, dimension, layers: Vec::new(), ahead, behind, spare }
     }
 
-    /// Computes the next layer.
+    /// Computes the layer of the next radius from layers of the source.
     fn widen(&mut self, grid: &Grid, sources: &Sources<'_>) {
         let Sum { dimension, layers, ahead, behind, spare, .. } = self;
         let (side, stride) =
@@ -249,7 +257,7 @@ impl Sum {
     }
 }
 
-/// Lines along a dimension, in chunks of `length` nodes that agree in all higher dimensions.
+/// Lines of nodes along a dimension, in chunks of `length` nodes that agree in higher dimensions.
 struct Lines {
     length: usize,
     stride: usize,
@@ -257,7 +265,8 @@ struct Lines {
 }
 
 impl Lines {
-    /// Changes each position by the value `places` positions ahead.
+    /// Changes each entry of `to` by the entry of `from` that is `places` positions ahead on its
+    /// line.
     #[inline]
     fn ahead(&self, to: &mut [u16], from: &[u16], places: usize, change: impl Fn(&mut u16, u16)) {
         let by = places * self.stride % self.length;
@@ -274,7 +283,8 @@ impl Lines {
         }
     }
 
-    /// Changes each position by the value `places` positions behind.
+    /// Changes each entry of `to` by the entry of `from` that is `places` positions behind on its
+    /// line.
     #[inline]
     fn behind(&self, to: &mut [u16], from: &[u16], places: usize, change: impl Fn(&mut u16, u16)) {
         let by = places * self.stride % self.length;

@@ -1,4 +1,4 @@
-//! The best of all centres, from counts for all of them at once.
+//! Search for the best centre by counts of nodes for all centres at once.
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
@@ -8,7 +8,7 @@ use super::balls::{Balls, Reached};
 use super::planes::Planes;
 use super::stretch::Stretch;
 
-/// The counts for all centres, and buffers to compare them.
+/// Counts for all centres, with buffers to compare the centres.
 pub(super) struct BestOfAll {
     axes: Axes,
     balls: Balls,
@@ -30,8 +30,9 @@ impl BestOfAll {
         BestOfAll { axes, balls, planes: planes.empty_copy(), stretch: stretch.empty_copy() }
     }
 
-    /// The centre with the fewest hops over all pairs of its `count` nearest free nodes. The first
-    /// of equals; `None` if [`Balls::reach`] exceeds its limits.
+    /// The centre with the fewest hops over all pairs of its `count` nearest free nodes.
+    ///
+    /// The first of several; `None` if [`Balls::reach`] exceeds its limits.
     pub(super) fn best(
         &mut self,
         grid: &Grid,

@@ -1,11 +1,10 @@
-//! Hops over all pairs, from the number of items at each coordinate.
+//! Hops over all pairs of nodes, from the number of nodes at each coordinate.
 
-/// The sum of distances over all pairs of items on a line or ring; `counts` has those at each
-/// place.
+/// The sum of distances over all pairs of items on a line or ring.
 ///
-/// Each gap of a line is crossed by the pairs with one item on either side. On a ring, a pair is
-/// separated by two half rings for each step of its distance: by one half ring that begins at each
-/// step, and by its complement.
+/// `counts` has the number of items at each place. A gap between two places of a line is crossed by
+/// the pairs with one item on either side. On a ring, a pair is separated by two half rings for
+/// each step of its distance: by one half ring that begins at this step, and by its complement.
 ///
 /// # Complexity
 /// **O(s)** for *s* places.
@@ -28,10 +27,11 @@ pub(super) fn hops_over_pairs(counts: &[u32], is_ring: bool) -> u64 {
         in_half = in_half + u64::from(comes) - u64::from(goes);
     }
     if side.is_multiple_of(2) {
-        // The half rings that begin in the other half are the complements of these.
+        // The half rings that begin in the upper half are the complements of those in the lower
+        // half.
         return sum;
     }
-    // On an odd ring one more start lies in the upper part; half rings after it wrap around.
+    // On an odd ring the upper part has one start more, and its half rings wrap around.
     let others = upper.iter().zip(upper[half..].iter().chain(lower));
     for (&goes, &comes) in others {
         sum += parted(in_half);

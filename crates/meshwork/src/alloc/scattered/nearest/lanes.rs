@@ -1,13 +1,14 @@
-//! Hops over all pairs for several centres in parallel lanes, several lanes in one step.
+//! Hops over all pairs for several centres at once, each in a lane of vector registers.
 
-/// The number of centres processed in parallel, which fills several vector registers.
+/// Number of centres handled at once, which fills several vector registers.
 pub(super) const LANES: usize = 32;
 
-/// A value for each of the centres.
+/// A value for each of the centres handled at once.
 pub(super) type Lanes<T> = [T; LANES];
 
-/// Computes [`hops_over_pairs`](super::hops::hops_over_pairs) in each lane, by the same method.
-/// `all` has the total of `counts` in each lane.
+/// Computes [`hops_over_pairs`](super::hops::hops_over_pairs) in each lane.
+///
+/// `all` has the sum of `counts` in each lane.
 pub(super) fn hops_side_by_side(
     counts: &[Lanes<u16>],
     all: &Lanes<u16>,
@@ -23,7 +24,8 @@ pub(super) fn hops_side_by_side(
     }
     let (side, half) = (counts.len(), counts.len() / 2);
     counts[..half].iter().for_each(|counts| change(&mut some, counts, u16::wrapping_add));
-    // The half rings that begin in the other half of an even ring are the complements of these.
+    // The half rings that begin in the upper half of an even ring are the complements of those in
+    // the lower half.
     let is_even = side.is_multiple_of(2);
     for from in 0..if is_even { half } else { side } {
         add_parted(&mut sums, &some, all);
@@ -37,7 +39,7 @@ pub(super) fn hops_side_by_side(
     sums
 }
 
-/// Adds to each sum the number of pairs of one of `some` and one of the rest.
+/// Adds to each sum the number of pairs of one item among `some` and one among the rest of `all`.
 fn add_parted(sums: &mut Lanes<u64>, some: &Lanes<u16>, all: &Lanes<u16>) {
     for ((sum, &some), &all) in sums.iter_mut().zip(some).zip(all) {
         *sum += u64::from(u32::from(some) * u32::from(all.wrapping_sub(some)));

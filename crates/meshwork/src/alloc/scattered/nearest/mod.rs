@@ -1,4 +1,4 @@
-//! The free nodes with the fewest hops to a centre, over all centres: shared by `mm` and `gen_alg`.
+//! Allocation of the free nodes nearest to the best centre, shared by `mm` and `gen_alg`.
 
 mod axes;
 mod balls;
@@ -18,36 +18,38 @@ use crate::job::Dims;
 use crate::machine::{Block, Placement, Site};
 use crate::topology::{Grid, Node};
 
-/// The possible positions of a centre.
+/// Nodes that may be centres.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Centres {
     /// All free nodes.
     Free,
-    /// All nodes each of whose coordinates is that of some free node.
+    /// All nodes each of whose coordinates occurs among the free nodes.
     Crossings,
 }
 
-/// The strategy that takes the nearest free nodes around the best centre. Centres are tried in
-/// row-major order; of equal ones the first is taken.
+/// Allocator of the nearest free nodes around the best centre.
+///
+/// The best centre has the fewest hops over all pairs of its nearest free nodes. Centres are tried
+/// in row-major order; of several best ones the first is taken.
 ///
 /// # Complexity
 /// With *c* centres, *n* nodes in *d* dimensions of side *s*, and a reached radius *r*: **O(d · log
 /// d · n · r)** for the counts of all centres at once, several nodes in a step. With *p* planes of
 /// *l* dimensions, **O(n · p · r · l)** for the nodes taken of the last shells, also several in a
 /// step, **O(c · (p + l · s))** for the centres, and a walk through one plane for each centre that
-/// may be the best. Few centres, and machines so long that they have too many radii to store counts
-/// for, are handled [one by one](OneByOne).
+/// may be the best. Few centres are handled [one by one](OneByOne), and so are machines so long
+/// that counts for all their radii would need too much memory.
 pub(super) struct NearestNodes {
     centres: Centres,
     one_by_one: OneByOne,
     best_of_all: BestOfAll,
 }
 
-/// The largest supported machine; every node may be a centre.
+/// Number of nodes of the largest supported machine; every node may be a centre.
 pub(super) const MAX_NODES: u32 = 1 << 14;
 
-/// Threshold for counting for all centres at once. It pays off above this number of (centre, free
-/// node) pairs for each node and dimension.
+/// Threshold for counting for all centres at once: pairs of a centre and a free node, divided by
+/// the number of nodes and of dimensions.
 const LOOKS: u64 = 16;
 
 impl NearestNodes {
@@ -56,7 +58,8 @@ impl NearestNodes {
         NearestNodes { centres, one_by_one, best_of_all }
     }
 
-    /// The centre with the fewest hops over all pairs of its nearest nodes, the first of equals.
+    /// The centre with the fewest hops over all pairs of its `count` nearest nodes; the first of
+    /// several.
     fn best(&mut self, site: &Site, count: u32) -> Option<Node> {
         let centres = match self.centres {
             Centres::Free => site.free().clone(),
@@ -71,8 +74,9 @@ impl NearestNodes {
         self.best_one_by_one(site, &centres, count)
     }
 
-    /// The [`best`](NearestNodes::best) centre by counts for all centres at once. `None` if the
-    /// counts exceed their limits.
+    /// The [`best`](NearestNodes::best) centre by counts for all centres at once.
+    ///
+    /// `None` if the counts exceed their limits.
     fn best_of_all(&mut self, site: &Site, centres: &NodeSet, count: u32) -> Option<Node> {
         self.best_of_all.best(site.grid(), site.free(), centres, count)
     }
@@ -87,7 +91,7 @@ impl NearestNodes {
     }
 }
 
-/// The nodes each of whose coordinates is that of some free node.
+/// The nodes each of whose coordinates occurs among the free nodes.
 fn crossings(site: &Site) -> NodeSet {
     let grid = site.grid();
     let mut crossings = NodeSet::full(grid.nodes());
@@ -141,11 +145,11 @@ mod tests {
         site.set_free(&free);
         let mut nearest = NearestNodes::new(site.grid(), Centres::Free);
         assert_eq!(nearest.best_of_all(&site, &free, 5), None);
-        // All nodes are taken for any centre, so the first one wins.
+        // All nodes are taken for any centre, so the first centre wins.
         assert_eq!(nearest.best(&site, 5), Some(0));
     }
 
-    /// Counts have 16 bits; larger ones are left to the search one by one.
+    /// Checks that requests whose counts exceed 16 bits are left to the search one by one.
     #[test]
     fn more_nodes_than_can_be_counted_are_left_to_others() {
         let grid = Grid::new(&[42, 42, 42], true).unwrap();
@@ -159,7 +163,7 @@ mod tests {
     }
 
     proptest! {
-        /// Counts for all centres at once agree with the distances from each centre.
+        /// Compares counts for all centres at once with the distances from each centre.
         #[test]
         fn all_centres_at_once_score_as_one_by_one(
             sides in prop::collection::vec((1_u32..8, any::<bool>()), 1..4),
@@ -200,7 +204,7 @@ mod tests {
                     let mut plane = None;
                     let nodes = planes.nodes();
                     let of = |reached: &Reached| (reached.centre as usize / nodes, reached.centre as usize % nodes / LANES);
-                    // Checks all centres of a stretch, and then a subset with gaps.
+                    // Check all centres of a stretch, and then a subset of them with gaps.
                     for side_by_side in reached.chunk_by(|a, b| of(a) == of(b)) {
                         let of = side_by_side[0].centre as usize / nodes;
                         if plane != Some(of) {

@@ -1,4 +1,4 @@
-//! Distances of every free node from one centre after the other.
+//! Search for the best centre by the distances of all free nodes from one centre at a time.
 
 use std::ops::Range;
 
@@ -11,37 +11,38 @@ use crate::topology::{Grid, Node};
 
 use super::hops::hops_over_pairs;
 
-/// The free nodes and their distances from one centre at a time.
+/// Free nodes and their distances from one centre at a time.
 ///
 /// # Complexity
-/// **O(F + h)** for each centre, with *F* free nodes; *h* is the number of nodes of two parts that
-/// span the grid, one of its lower dimensions and one of the higher ones: about twice the square
-/// root of all nodes. A distance is the sum of two table entries, one for each part; hops over all
-/// pairs follow, dimension by dimension, from the number of nodes with each coordinate.
+/// **O(F + h)** for each centre, with *F* free nodes. The dimensions of the grid are divided into
+/// lower and higher ones, and *h* is the number of nodes of a grid of the lower ones and of one of
+/// the higher ones together: about twice the square root of all nodes. A distance is the sum of two
+/// table entries, one for the lower and one for the higher dimensions. Hops over all pairs follow,
+/// dimension by dimension, from the number of nodes with each coordinate.
 #[derive(Clone)]
 pub(super) struct OneByOne {
-    /// The free nodes in ascending order, with their distances from the current centre.
+    /// Free nodes in ascending order, with their distances from the present centre.
     free: Vec<(Node, u32)>,
-    /// The lower dimensions and the higher ones.
+    /// Tables for the lower dimensions and for the higher ones.
     halves: [Half; 2],
-    /// The number of free nodes at each distance from the current centre.
+    /// Number of free nodes at each distance from the present centre.
     shells: Vec<u32>,
 }
 
-/// Some of the dimensions of a grid.
+/// Tables for some of the dimensions of a grid.
 #[derive(Clone)]
 struct Half {
     sides: Dims,
     are_rings: Vec<bool>,
     /// For each free node, its row-major index within these dimensions.
     at: Vec<u32>,
-    /// The distance of each index from the current centre.
+    /// Distance of each index from the present centre.
     apart: Vec<u32>,
-    /// The number of nodes at each index.
+    /// Number of taken nodes at each index.
     counts: Vec<u32>,
 }
 
-/// The extent of the nodes nearest to a centre: all below distance `shell`, and `of_it` at it.
+/// Extent of the nodes nearest to a centre: all nearer than `shell`, and `of_it` nodes at `shell`.
 #[derive(Clone, Copy)]
 struct Reach {
     shell: u32,
@@ -50,7 +51,7 @@ struct Reach {
 
 impl OneByOne {
     pub(super) fn new(grid: &Grid) -> OneByOne {
-        // Split the dimensions so that the sizes of the two parts have the smallest sum.
+        // Split the dimensions so that the numbers of nodes of both parts have the smallest sum.
         let sum = |&d: &usize| {
             let lower = grid.strides()[d];
             lower + grid.nodes() / lower
@@ -76,7 +77,7 @@ impl OneByOne {
         higher.at.extend(self.free.iter().map(|(node, _)| node / length));
     }
 
-    /// The hops over all pairs of the `count` nodes nearest to a centre.
+    /// Hops over all pairs of the `count` free nodes nearest to a centre.
     pub(super) fn score(&mut self, grid: &Grid, centre: Node, count: u32) -> u64 {
         let reach = self.reach(grid, centre, count);
         self.hops(reach)
@@ -87,12 +88,13 @@ impl OneByOne {
         self.look_at(site);
         let grid = site.grid();
         self.reach(grid, centre, count);
-        // Stable: nodes of one shell stay in row-major order.
+        // The sort is stable: nodes of one shell stay in row-major order.
         self.free.sort_by_key(|&(_, apart)| apart);
         in_order(grid, self.free.iter().take(count as usize).map(|&(node, _)| node))
     }
 
-    /// Computes all distances from a centre and the extent of its `count` nearest nodes.
+    /// Computes the distances of all free nodes from a centre, and the extent of its `count`
+    /// nearest.
     fn reach(&mut self, grid: &Grid, centre: Node, count: u32) -> Reach {
         let centre = grid.coordinates(centre);
         let (below, above) = centre.split_at(self.halves[0].sides.len());
@@ -113,7 +115,7 @@ impl OneByOne {
         Reach { shell: shell as u32, of_it: count - nearer }
     }
 
-    /// The hops over all pairs of the nodes within this extent.
+    /// Hops over all pairs of the nodes within an extent.
     fn hops(&mut self, reach: Reach) -> u64 {
         let [lower, higher] = &mut self.halves;
         lower.counts.fill(0);
@@ -139,7 +141,7 @@ impl Half {
         Half { sides, are_rings, at: Vec::new(), apart, counts }
     }
 
-    /// Computes the distance of each index from a centre.
+    /// Computes the distance of each index from a centre, given by its coordinates.
     fn look_from(&mut self, centre: &[u32]) {
         self.apart.clear();
         self.apart.push(0);
@@ -158,15 +160,17 @@ impl Half {
         }
     }
 
-    /// The sum of hops along these dimensions over all pairs of counted nodes.
+    /// Sum of hops along these dimensions over all pairs of taken nodes; consumes the counts.
     fn hops_over_pairs(&mut self) -> u64 {
         let mut sum = 0;
         self.for_each_dimension(|counts, is_ring| sum += hops_over_pairs(counts, is_ring));
         sum
     }
 
-    /// Calls `visit` for each dimension, the last first, and consumes the counts. Its arguments are
-    /// the number of nodes with each coordinate, and whether the dimension is a ring.
+    /// Calls `visit` for each dimension, the last first, and consumes the counts.
+    ///
+    /// The arguments of `visit` are the number of nodes with each coordinate, and whether the
+    /// dimension is a ring.
     fn for_each_dimension(&mut self, mut visit: impl FnMut(&[u32], bool)) {
         let mut length = self.counts.len();
         for (&side, &is_ring) in self.sides.iter().zip(&self.are_rings).rev() {

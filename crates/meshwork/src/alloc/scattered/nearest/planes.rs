@@ -6,46 +6,51 @@ use super::axes::Axes;
 use super::balls::{Balls, Source};
 use super::lanes::{LANES, Lanes};
 
-/// The number of nodes around the centres of a plane that have each coordinate.
+/// For all centres of a plane, the number of nearest nodes around them that have each coordinate.
 ///
 /// A plane consists of the nodes that agree in all but the lower dimensions, so planes are
-/// consecutive in row-major order. The first nodes of the last shell around a centre are therefore
-/// all of the shell in some planes, a part of it in one plane, and none in the later planes. The
-/// number in each plane follows from the balls of planes. The number with a given coordinate along
-/// a lower dimension, including all nearer nodes, is stored for each number of planes with the
-/// whole shell taken: it depends on the remaining radius and on the position in the plane, not on
-/// the centre. So it is computed once for all centres of a plane, for each number of planes from
-/// the one before; nodes are examined only in the one plane that is partly taken.
+/// consecutive in row-major order. The nodes that are taken of the last shell around a centre are
+/// therefore the whole shell in some planes, a part of it in one plane, and none in the later
+/// planes. The number in each plane follows from the balls of planes. The number with a given
+/// coordinate along a lower dimension, including all nearer nodes, is stored for each number of
+/// planes with the whole shell taken. It depends on the remaining radius and on the position in the
+/// plane, not on the centre. So it is computed once for all centres of a plane, for each number of
+/// planes from the preceding number; nodes are examined only in the one plane that is partly taken.
 ///
 /// # Complexity
 /// With *p* planes and *l* lower dimensions: **O(l · r / 8)** for each node and plane up to a
 /// radius *r*, as eight nodes are counted in a step. The values for a centre are summed in
 /// [stretches](super::stretch).
 pub(super) struct Planes {
-    /// The number of dimensions of a plane.
+    /// Number of dimensions of a plane.
     lower: usize,
-    /// The number of nodes of a plane; `all` is that of the grid.
+    /// Number of nodes of a plane.
     nodes: usize,
+    /// Number of nodes of the grid.
     all: usize,
     /// For each lower dimension, the number of nodes at exactly each distance over the other ones.
-    /// Ordered by distance, then by grid node.
+    ///
+    /// Ordered by distance, then by node of the grid.
     rings: Vec<Vec<u16>>,
-    /// For each lower dimension, the number of nodes around the centres beside each plane node.
+    /// For each lower dimension, the number of near nodes that share a plane node's coordinate in
+    /// it.
+    ///
     /// Ordered by the number of planes with the whole shell taken, then radius, then node of the
-    /// current plane. Radius 0 is preceded by a row of zeros, for nodes out of reach.
+    /// present plane. Radius 0 is preceded by a row of zeros, for nodes out of reach.
     taken: Vec<Vec<u16>>,
-    /// The number of radii in `taken`.
+    /// Number of radii in the table `taken`.
     radii: usize,
-    /// The distance of each plane from the current one.
+    /// Distance of each plane from the present plane.
     away: Vec<u32>,
-    /// The number of nodes near each grid node that lie in the same plane. Ordered by radius, then
-    /// by grid node. Radius 0 is preceded by a row of zeros, and the last radius is followed by
-    /// [`LANES`] zeros.
+    /// For each node of the grid, the number of near nodes in the same plane.
+    ///
+    /// Ordered by radius, then by node of the grid. Radius 0 is preceded by a row of zeros, and the
+    /// last radius is followed by [`LANES`] zeros.
     within: Vec<u16>,
 }
 
 impl Planes {
-    /// The number of dimensions of a plane with the lowest estimated cost.
+    /// The number of dimensions of a plane for which the estimated cost is lowest.
     pub(super) fn lower(grid: &Grid) -> usize {
         // For each centre: `lower + 1` lookups for each plane, and about ten for each row of the
         // plane that is examined.
@@ -62,7 +67,7 @@ impl Planes {
         Planes::of(lower, nodes)
     }
 
-    /// A copy without counts.
+    /// A copy without counts, which are recomputed for each request.
     pub(super) fn empty_copy(&self) -> Planes {
         Planes::of(self.lower, self.nodes)
     }
@@ -81,18 +86,20 @@ impl Planes {
         self.nodes
     }
 
-    /// The index of a node in its plane.
+    /// Index of a node in its plane.
     pub(super) fn lane(&self, node: Node) -> usize {
         node as usize % self.nodes
     }
 
-    /// The plane of a node, and the stretch of [`LANES`] nodes in it that contains the node.
+    /// Index of a node's plane, and of the stretch of [`LANES`] nodes of the plane that has the
+    /// node.
     pub(super) fn stretch(&self, node: Node) -> (usize, usize) {
         (node as usize / self.nodes, self.lane(node) / LANES)
     }
 
-    /// The number of nodes of `plane` within `distance` of [`LANES`] nodes, and the number nearer.
-    /// The nodes are those of the current plane from index `first` on.
+    /// For [`LANES`] nodes, the number of nodes of `plane` within `distance`, and of nearer ones.
+    ///
+    /// The [`LANES`] nodes are those of the present plane from index `first` on.
     pub(super) fn within(
         &self,
         plane: usize,
@@ -107,14 +114,16 @@ impl Planes {
         (lanes(radius_and_one), lanes(radius_and_one.saturating_sub(1)))
     }
 
-    /// The counts beside each plane node if the first `whole` planes give all of the shell.
+    /// The counts along lower dimension `d` if all of the shell is taken in the first `whole`
+    /// planes.
+    ///
     /// Ordered by radius, then by node of the plane, after a row of zeros.
     pub(super) fn taken(&self, d: usize, whole: usize) -> &[u16] {
         let table = (self.radii + 1) * self.nodes;
         &self.taken[d][whole * table..][..table]
     }
 
-    /// The first node of plane `whole`, and the part of `distance` that remains there.
+    /// The first node of plane `whole`, and the part of `distance` that is left within this plane.
     pub(super) fn after(&self, whole: usize, distance: u32) -> (usize, u32) {
         (whole * self.nodes, distance - self.away[whole])
     }
@@ -138,7 +147,7 @@ impl Planes {
         }
     }
 
-    /// Computes the counts for the centres of a plane, for distances below `shells`.
+    /// Computes the counts for the centres of plane `plane`, for distances below `shells`.
     pub(super) fn look_from(&mut self, balls: &Balls, axes: &Axes, plane: usize, shells: u32) {
         self.find_away(axes, plane);
         self.radii = shells as usize;
@@ -181,7 +190,7 @@ impl Planes {
         }
     }
 
-    /// Computes the distance of each plane from `plane`.
+    /// Computes the distance of each plane from the plane `plane`.
     fn find_away(&mut self, axes: &Axes, plane: usize) {
         let here = axes.places((plane * self.nodes) as u32);
         self.away.clear();

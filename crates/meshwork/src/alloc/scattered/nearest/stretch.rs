@@ -1,4 +1,4 @@
-//! The hops over all pairs of the nodes nearest to each of several adjacent centres.
+//! Hops over all pairs of the nodes nearest to each of several adjacent centres.
 
 use crate::geometry::NodeSet;
 use crate::topology::Grid;
@@ -9,29 +9,32 @@ use super::hops::hops_over_pairs;
 use super::lanes::{LANES, Lanes, hops_side_by_side};
 use super::planes::Planes;
 
-/// Up to [`LANES`] adjacent centres of a plane, and the nodes around them by coordinate.
+/// Up to [`LANES`] adjacent centres of a plane, and numbers of nodes around each by coordinate.
 ///
 /// # Complexity
 /// For each centre: **O(p)** with *p* planes, eight centres in a step, repeated for each distinct
 /// last shell; one lookup for each coordinate of the lower dimensions; and the cost of examining
-/// one plane for the centres that may be the best.
+/// one plane for a centre that may be the best.
 pub(super) struct Stretch {
-    /// The number of nodes around each centre in each plane. `along` counts them by coordinate of
-    /// an upper dimension, and `lower` by coordinate of each lower one, without the last-shell
-    /// nodes of the partly taken plane.
+    /// Number of nodes around each centre in each plane.
     by_plane: Vec<Lanes<u16>>,
+    /// Number of nodes around each centre by coordinate of an upper dimension.
     along: Vec<Lanes<u16>>,
+    /// Number of nodes around each centre by coordinate of each lower dimension.
+    ///
+    /// Nodes of the last shell in the partly taken plane are not counted.
     lower: Vec<Vec<Lanes<u16>>>,
-    /// The number of planes with the whole last shell taken, and of nodes taken in the next plane.
+    /// Number of planes in which the whole last shell is taken, for each centre.
     whole: Lanes<u16>,
+    /// Number of nodes taken in the next plane, for each centre.
     rest: Lanes<u16>,
-    /// The number of nodes counted in `lower`.
+    /// Number of nodes counted in `lower`, for each centre.
     counted: Lanes<u16>,
-    /// The hops along the upper dimensions; `below` has those along the lower ones of counted
-    /// nodes.
+    /// Hops along the upper dimensions, for each centre.
     above: Lanes<u64>,
+    /// Hops along the lower dimensions over pairs of counted nodes, for each centre.
     below: Lanes<u64>,
-    /// The number of nodes around one centre with each coordinate of each lower dimension.
+    /// Number of nodes around one centre with each coordinate of each lower dimension.
     counts: Vec<Vec<u32>>,
 }
 
@@ -61,8 +64,9 @@ impl Stretch {
         Stretch { by_plane, along, lower, counts, ..*self }
     }
 
-    /// Counts the `count` nodes around each centre of one [stretch](Planes::stretch). The centres
-    /// must be in the current plane of `planes`.
+    /// Counts the `count` nodes around each centre of one [stretch](Planes::stretch).
+    ///
+    /// The centres must be in the present plane of `planes`.
     pub(super) fn look_at(
         &mut self,
         planes: &Planes,
@@ -82,7 +86,7 @@ impl Stretch {
                 let lane = node % LANES;
                 let taken = planes.taken(d, self.whole[lane].into());
                 let mut node = node - usize::from(here) * axis.stride;
-                // The first row of `taken` is that of nodes out of reach.
+                // The first row of `taken` is for nodes out of reach.
                 let farthest = (reached.shell as usize + 1) * nodes;
                 for (row, &apart) in rows.iter_mut().zip(axis.apart(here)) {
                     row[lane] = taken[farthest.saturating_sub(apart as usize * nodes) + node];
@@ -94,8 +98,9 @@ impl Stretch {
         }
     }
 
-    /// The hops over all pairs of the nodes reached from one of the centres. `None` if `may_be`
-    /// rejects a lower bound of them.
+    /// Hops over all pairs of the nodes nearest to one of the centres.
+    ///
+    /// `None` if `may_be` rejects a lower bound of the hops.
     pub(super) fn hops(
         &mut self,
         planes: &Planes,
@@ -110,8 +115,8 @@ impl Stretch {
         if left == 0 {
             return may_be(above + below).then_some(above + below);
         }
-        // Each further node adds at least half the mean distance sum of a counted node: below /
-        // counted.
+        // Each further node adds at least half the mean of the counted nodes' distance sums, which
+        // is below / counted.
         let more = u64::from(left) * below;
         let more = more.checked_div(self.counted[lane].into()).unwrap_or(0);
         if !may_be(above + below + more) {
@@ -131,8 +136,9 @@ impl Stretch {
         Some(above + below.sum::<u64>())
     }
 
-    /// Counts the nodes of each plane around each centre, for all centres with one last shell at
-    /// once.
+    /// Counts the nodes of each plane around each centre.
+    ///
+    /// All centres with equal last shells are handled at once.
     fn count_planes(&mut self, planes: &Planes, centres: &[Reached]) {
         let Stretch { by_plane, whole, rest, .. } = self;
         by_plane.fill([0; LANES]);
@@ -149,7 +155,8 @@ impl Stretch {
         while let Some(shell) = next.filter(|&shell| shell < u32::MAX) {
             next = shells.iter().filter(|&&other| other > shell).min().copied();
             let these = shells.map(|other| if other == shell { u16::MAX } else { 0 });
-            // The rest of the shell, and whether all of it has been taken so far.
+            // How much of the shell is left to take, and whether all of it was taken in all planes
+            // so far.
             let (mut left, mut all) = (of_it, these);
             for (p, counts) in by_plane.iter_mut().enumerate() {
                 let (within, nearer) = planes.within(p, shell, first);
@@ -167,8 +174,9 @@ impl Stretch {
         }
     }
 
-    /// The hops along the upper dimensions over all pairs of the nodes counted by plane. Consumes
-    /// the counts.
+    /// Hops along the upper dimensions over all pairs of the nodes counted by plane.
+    ///
+    /// Consumes the counts.
     fn hops_above(&mut self, planes: &Planes, axes: &Axes, all: &Lanes<u16>) -> Lanes<u64> {
         let (mut by_plane, mut sums) = (&mut self.by_plane[..], [0; LANES]);
         for axis in axes.axes[planes.dimensions()..].iter().rev() {
