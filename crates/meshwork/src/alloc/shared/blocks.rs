@@ -1,4 +1,4 @@
-//! Several shared nodes in base blocks.
+//! Allocation of several shared nodes in base blocks.
 
 use crate::alloc::listed::blocks::{Blocks, Opened};
 use crate::geometry::NodeSet;
@@ -6,7 +6,7 @@ use crate::geometry::NodeSet;
 use super::candidates::Candidates;
 use super::choose::{Attempt, Leave, Missing, classes};
 
-/// Places a job in one aggregated block.
+/// Places a job in one aggregated block of base blocks.
 pub(super) fn place(attempt: &mut Attempt<'_>, list: &Blocks) -> Result<(), Leave> {
     let mut missing = attempt.missing(true);
     let map = attempt.map.clone();
@@ -70,7 +70,8 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Blocks) -> Result<(), Leav
     let mut last_nodes = missing.nodes + 1;
     while last_nodes != missing.nodes {
         last_nodes = missing.nodes;
-        // As in Slurm, no block holds a negative number of missing nodes.
+        // Like in Slurm, a negative number of missing nodes wraps around, and no block holds that
+        // many.
         let wanted = missing.nodes as u32;
         let Some(block) = opened.next_block(wanted, &free, &lower) else { break };
         let is_new = opened.is_limited() && !opened.lower_is_used(block);
@@ -86,7 +87,7 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Blocks) -> Result<(), Leav
     if attempt.suffices(&missing) { Ok(()) } else { Err(Leave::OneOfThese) }
 }
 
-/// Takes candidates of a base block, lowest first; returns whether the job is complete.
+/// Takes candidates of a base block, lowest first; returns whether the job then has all it needs.
 fn take_block(
     attempt: &mut Attempt<'_>,
     block: &NodeSet,

@@ -1,4 +1,4 @@
-//! The parts of nodes that jobs hold, with stored results for recent requests.
+//! Book of the parts of nodes that jobs hold, with stored results for recent requests.
 
 use super::decide::{NOT_AVAILABLE, SharedDecision, Wanted, decide_shared, is_ever, wanted};
 use super::give::give;
@@ -15,11 +15,12 @@ const MOST_KNOWN: usize = 32;
 /// A request that has missed more changes examines all nodes.
 const MOST_CHANGES: usize = 2;
 
-/// The holdings of a machine and its decisions, which are those of [`decide_shared`].
+/// The held parts of a machine's nodes, with faster decisions that equal those of
+/// [`decide_shared`].
 ///
-/// For the next equal request it stores the needs of a request, whether it could ever start and,
-/// for several nodes in a tree, what each node could give it. Then only nodes that have changed
-/// since are examined again.
+/// For later equal requests it stores the needs of a request, whether the job could ever start and,
+/// if it needs several nodes in a tree, what each node could give it. Then only nodes that have
+/// changed since are examined again.
 #[derive(Clone, Debug)]
 pub struct SharedBook {
     holdings: Holdings,
@@ -38,15 +39,15 @@ pub struct SharedBook {
 struct KnownRequest {
     request: SharedRequest,
     wanted: Result<Wanted, String>,
-    /// Whether it could start on the empty machine; `None` until that is needed.
+    /// Whether the job could start on the empty machine; `None` until this is needed.
     is_ever: Option<bool>,
     known: Option<Known>,
-    /// Number of changes that are reflected in `known`.
+    /// Number of logged changes that `known` accounts for.
     seen: usize,
 }
 
 impl SharedBook {
-    /// A machine without jobs.
+    /// Creates the book of a machine without jobs.
     #[must_use]
     pub fn new(machine: &SharedMachine) -> SharedBook {
         SharedBook {
@@ -65,13 +66,13 @@ impl SharedBook {
         &self.holdings
     }
 
-    /// Records that a job holds a grant.
+    /// Records that a job holds the part `grant` of a node.
     pub fn take(&mut self, grant: &SharedGrant) {
         self.holdings.take(grant);
         self.note(grant.node);
     }
 
-    /// Releases a grant.
+    /// Records that a job no longer holds the part `grant` of a node.
     pub fn give_back(&mut self, grant: &SharedGrant) {
         self.holdings.give_back(grant);
         self.note(grant.node);
@@ -85,12 +86,13 @@ impl SharedBook {
         self.changes.push(node);
     }
 
-    /// Decides on a job of the machine for which this was made.
+    /// Decides on a job of the machine for which the book was created.
     ///
-    /// That of [`decide_shared`] for the first of equal requests, and for several nodes unless all
-    /// are in a tree with one switch at the top. Otherwise **O(h log n)** for each node that has
-    /// changed since the last decision, with *h* levels of switches, and **O(s + n / 64)** for *s*
-    /// switches and each leaf that is taken.
+    /// The cost is that of [`decide_shared`] for the first of equal requests, and for any request
+    /// that stored results do not serve: they serve several nodes in a tree with one switch at the
+    /// top. Otherwise it is **O(h log n)** for each of *n* nodes that has changed since the last
+    /// decision, with *h* levels of switches, and **O(s + n / 64)** for *s* switches and each leaf
+    /// that is taken.
     pub fn decide(&mut self, machine: &SharedMachine, request: &SharedRequest) -> SharedDecision {
         let place = self.requests.iter().rposition(|known| known.request == *request);
         let mut own = match place {
@@ -164,7 +166,7 @@ impl SharedBook {
 }
 
 impl KnownRequest {
-    /// The decision on a job that cannot start now.
+    /// Decision on a job that cannot start now: whether it waits or can never start.
     fn later(&mut self, machine: &SharedMachine, holdings: &Holdings) -> SharedDecision {
         let is_ever = match (&self.wanted, self.is_ever) {
             (_, Some(known)) => known,
@@ -289,7 +291,7 @@ mod tests {
         request
     }
 
-    /// The book decides as [`decide_shared`] does, while jobs start and end.
+    /// Compares the book with [`decide_shared`] while jobs start and end.
     #[test]
     fn a_book_is_the_definition() {
         let mut rng = Stream::new(38, 0, "books");

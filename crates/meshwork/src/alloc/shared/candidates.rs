@@ -1,26 +1,25 @@
-//! Nodes that can hold a part of a job, for trees and blocks alike.
+//! Nodes that can hold a part of a job, for machines with trees or blocks.
 
 use crate::geometry::NodeSet;
 
 use super::choose::{Attempt, Leave, Missing};
 
-/// Candidates of an attempt inside a switch or a block.
+/// Candidates of an attempt to place a job inside a switch or a block.
 pub(super) struct Candidates {
     /// Nodes that can hold a part of the job.
     pub all: NodeSet,
-    /// Candidates lighter than the last class collected; they are taken before any choice by
-    /// topology.
+    /// Candidates lighter than the last class collected; they are taken first, wherever they are.
     pub forced: NodeSet,
-    /// Number of `all` below each switch of a tree, if it is known.
+    /// For each switch of a tree, the number of nodes in `all` below it; `None` if unknown.
     pub below: Option<Vec<i64>>,
     /// Whether the candidates suffice for the job.
     pub are_enough: bool,
 }
 
 impl Candidates {
-    /// Collects nodes class by class, the lightest first, until they suffice for the job.
+    /// Collects nodes by weight, the lightest first, until they suffice for the job.
     ///
-    /// Their number, processors and GPUs are considered.
+    /// They suffice by their number, their CPUs and their GPUs.
     pub(super) fn collect(
         attempt: &mut Attempt<'_>,
         weights: &[(u64, Vec<u32>)],
@@ -56,9 +55,9 @@ impl Candidates {
         Candidates { all, forced, below: None, are_enough }
     }
 
-    /// Takes the nodes of lighter classes; returns the result if the attempt ends with them.
+    /// Takes the forced candidates; returns the result if the attempt ends with them.
     ///
-    /// Nodes that turn out to be unusable are removed from the candidates.
+    /// Nodes that turn out to be unusable are removed from the forced candidates.
     pub(super) fn take_forced(
         &mut self,
         attempt: &mut Attempt<'_>,

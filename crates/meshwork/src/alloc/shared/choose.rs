@@ -1,4 +1,4 @@
-//! The choice of nodes: one node, runs of nodes, least loaded nodes, and the retries around them.
+//! Choice of a job's shared nodes: one node, runs of nodes or least loaded nodes, with retries.
 
 use std::cmp::Reverse;
 
@@ -12,55 +12,55 @@ use super::machine::{Domains, SharedMachine};
 use super::request::{Memory, Needs};
 use super::{blocks, tree};
 
-/// Nodes to leave out of the next attempt.
+/// Nodes to leave out of the next attempt to place a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leave {
-    /// No further attempt.
+    /// Make no further attempt.
     Stop,
-    /// All nodes of the attempt.
+    /// Leave out all nodes of the attempt.
     All,
-    /// The first node of the attempt in the order of products.
+    /// Leave out the first node of the attempt in the order of products of CPUs and GPUs.
     OneOfThese,
-    /// The next node in the order of products.
+    /// Leave out the next node in the order of products of CPUs and GPUs.
     Next,
 }
 
-/// Numbers still to be found, while nodes are taken one by one.
+/// Amounts that a job still lacks while nodes are taken one by one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Missing {
     pub cpus: i64,
     pub cpus_at_most: i64,
-    /// Number of nodes aimed at.
+    /// Number of nodes that the attempt aims at.
     pub nodes: i64,
-    /// Minimum number of nodes.
+    /// Minimum number of nodes with which the attempt may end.
     pub nodes_at_least: i64,
     /// Number of tasks that may still be placed.
     pub tasks: u64,
 }
 
-/// The state of successive attempts to place a job.
+/// State of successive attempts to place a job.
 pub(super) struct Attempt<'a> {
     pub machine: &'a SharedMachine,
     pub needs: &'a Needs,
     fits: Vec<Fit>,
-    /// The index of each node in `fits`; empty if there is a single node.
+    /// Index of each node in `fits`; empty if there is a single node.
     pub slots: Vec<u32>,
-    /// Earlier results for nodes that are examined on demand; `None` if all nodes have been
+    /// Stored results for nodes that are examined when needed; `None` if all nodes have been
     /// examined.
     pub unexamined: Option<(&'a Known, &'a Holdings)>,
-    /// Nodes examined on demand.
+    /// Nodes that were examined when needed.
     pub examined: Vec<u32>,
     /// Nodes that may be taken; after an attempt, the nodes that it took.
     pub map: NodeSet,
     /// Number of nodes that may still be taken.
     pub nodes_left: i64,
     pub min_nodes: u32,
-    /// GPUs taken so far.
+    /// Number of GPUs taken so far.
     pub taken: u64,
     pub first_pass: bool,
 }
 
-/// The nodes of a job, with the part that it could take of each.
+/// The nodes of a job, each with the part that the job could take of it.
 pub(super) type Chosen = Vec<(u32, Fit)>;
 
 impl<'a> Attempt<'a> {
@@ -89,7 +89,7 @@ impl<'a> Attempt<'a> {
         &mut self.fits[slot]
     }
 
-    /// Computes what the job could take of an allowed node, before the node is taken.
+    /// Computes what the job could take of a node, unless this is known, before the node is taken.
     pub(super) fn examine(&mut self, node: u32) {
         let Some((known, holdings)) = self.unexamined else { return };
         if self.slots[node as usize] != u32::MAX {
@@ -106,7 +106,7 @@ impl<'a> Attempt<'a> {
         self.slots.get(node as usize).map_or(0, |&slot| slot as usize)
     }
 
-    /// Whether the number of GPUs of the whole job is given.
+    /// Whether the job requests a number of GPUs for the whole job.
     pub(super) fn counts_gpus(&self) -> bool {
         self.needs.gpus.is_some_and(|gpus| gpus.per_job > 0)
     }
@@ -116,12 +116,12 @@ impl<'a> Attempt<'a> {
         self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken)
     }
 
-    /// Whether `more` additional GPUs would complete the job.
+    /// Whether the job would have all its GPUs with `more` additional ones.
     pub(super) fn gpus_suffice(&self, more: u64) -> bool {
         self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken + more)
     }
 
-    /// Limits the nodes of the first attempt by the tasks.
+    /// Limits the number of nodes of the first attempt by the number of tasks.
     pub(super) fn limit_first(&mut self) {
         let needs = self.needs;
         if needs.tasks > 0 && needs.tpn == 0 && self.nodes_left > i64::from(needs.tasks) {
@@ -129,7 +129,10 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// The missing numbers at the start of an attempt.
+    /// The amounts that the job lacks at the start of an attempt.
+    ///
+    /// With `always_least`, or GPUs counted for the whole job, the attempt aims at the minimum
+    /// number of nodes.
     pub(super) fn missing(&mut self, always_least: bool) -> Missing {
         let needs = self.needs;
         self.taken = 0;
@@ -165,18 +168,18 @@ impl<'a> Attempt<'a> {
         u64::from(most)
     }
 
-    /// Whether `available` nodes are enough when the attempt still aims at `nodes`.
+    /// Whether `available` nodes suffice for an attempt that aims at `nodes` nodes.
     pub(super) fn enough_nodes(&self, available: i64, nodes: i64) -> bool {
         let (least, want) = (i64::from(self.min_nodes), i64::from(self.needs.want));
         available >= if want > least { nodes + least - want } else { nodes }
     }
 
-    /// Whether the attempt may end.
+    /// Whether the attempt has everything that it aims at.
     pub(super) fn is_done(&self, missing: &Missing) -> bool {
         missing.nodes <= 0 && missing.cpus <= 0 && self.has_gpus()
     }
 
-    /// Whether the attempt may end with fewer nodes than it aimed at.
+    /// Whether the attempt may end, perhaps with fewer nodes than it aimed at.
     pub(super) fn suffices(&self, missing: &Missing) -> bool {
         missing.nodes_at_least <= 0 && missing.cpus <= 0 && self.has_gpus()
     }
@@ -188,7 +191,8 @@ impl<'a> Attempt<'a> {
         self.fit_mut(node).select_cores(kind, needs, taken, nodes_left, first_pass, is_older)
     }
 
-    /// Takes a node with `cpus` CPUs; returns the CPUs that are used, 0 if it cannot be used.
+    /// Takes a node with `cpus` usable CPUs; returns the CPUs that are used, 0 if it cannot be
+    /// used.
     pub(super) fn take(&mut self, node: u32, cpus: u32, missing: &mut Missing) -> u32 {
         let used = self.cpus_to_use(node, cpus, missing);
         if used > 0 {
@@ -225,6 +229,8 @@ impl<'a> Attempt<'a> {
     }
 
     /// Assigns GPUs of a node, and reduces the number of tasks still to be placed.
+    ///
+    /// Returns the CPUs that are used; 0 if the node cannot be used.
     fn take_gpus(&mut self, node: u32, cpus: u32, nodes_left: i64, tasks: &mut u64) -> u32 {
         let needs = self.needs;
         let Some(gpus) = needs.gpus else { return cpus };
@@ -237,7 +243,7 @@ impl<'a> Attempt<'a> {
             let brought = own.saturating_mul(u64::from(gpus.cpus)) as u32;
             return if brought > 0 { brought } else { cpus };
         }
-        // The numbers wrap around as Slurm's do.
+        // The numbers wrap around like those of Slurm.
         let mut saved = (nodes_left - 1).max(0) as u32;
         let mut most = tasks.wrapping_sub(u64::from(saved));
         let held = most.min(u64::from(cpus / needs.cpt));
@@ -282,7 +288,8 @@ impl<'a> Attempt<'a> {
         cpus
     }
 
-    /// Reduces the cores of each socket to the number used; the highest ones are dropped.
+    /// Reduces the cores of each socket of the taken nodes to its limit, by dropping the highest
+    /// cores.
     pub(super) fn clip(&mut self) {
         if self.needs.gpus.is_none() {
             return;
@@ -300,7 +307,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Removes nodes without cores left.
+    /// Removes taken nodes that have no cores left.
     pub(super) fn leave_out_empty(&mut self) {
         if self.needs.gpus.is_none() {
             return;
@@ -321,9 +328,9 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// Chooses the nodes of a job among the nodes of `pool` that are open to it.
+/// Chooses the nodes of a job among the nodes of `pool` for which `is_open` holds.
 ///
-/// Where several nodes may be taken, `weigh` sees what could be taken of each first.
+/// If several nodes may be taken, `weigh` is called first with what could be taken of each node.
 pub(super) fn choose(
     machine: &SharedMachine,
     needs: &Needs,
@@ -356,7 +363,7 @@ pub(super) fn choose(
     several_nodes(attempt)
 }
 
-/// Minimum number of nodes of an attempt.
+/// Minimum number of nodes of an attempt to place a job.
 pub(super) fn least_nodes(needs: &Needs) -> u32 {
     match needs.tpn {
         tpn if tpn > 0 && needs.tasks > 0 => needs.min_nodes.max(needs.tasks.div_ceil(tpn)),
@@ -364,7 +371,7 @@ pub(super) fn least_nodes(needs: &Needs) -> u32 {
     }
 }
 
-/// Minimum free amounts of every node of the job.
+/// Minimum free amounts that every node of the job must have.
 pub(super) fn least_free(machine: &SharedMachine, needs: &Needs) -> Least {
     let threads = machine.types.iter().map(|kind| kind.threads).max().unwrap_or(1);
     let cores = needs.node_cpus.div_ceil(threads.max(1)).max(1);
@@ -376,7 +383,7 @@ pub(super) fn least_free(machine: &SharedMachine, needs: &Needs) -> Least {
     [u64::from(cores), gpus, memory]
 }
 
-/// The first of the nodes, by weight and number, that holds the job.
+/// The first of the candidates, by weight and number, that can hold the whole job.
 fn one_node(
     machine: &SharedMachine,
     needs: &Needs,
@@ -405,13 +412,13 @@ fn one_node(
             attempt.clip();
             return Some(attempt.chosen());
         }
-        // The GPUs stay counted, as in Slurm.
+        // Like in Slurm, the GPUs of this node stay counted.
         attempt.map.remove(node);
     }
     None
 }
 
-/// Attempts with fewer and fewer nodes.
+/// Repeats attempts to place a job on several nodes, with fewer and fewer nodes available.
 fn several_nodes(mut attempt: Attempt<'_>) -> Option<Chosen> {
     let needs = attempt.needs;
     let most_nodes = attempt.nodes_left;
@@ -499,7 +506,7 @@ fn several_nodes(mut attempt: Attempt<'_>) -> Option<Chosen> {
     })
 }
 
-/// Attempts of Slurm 22.05 without more and more of the nodes with few CPUs and GPUs.
+/// Repeats attempts like Slurm 22.05, which leaves out more and more nodes with few CPUs and GPUs.
 fn leave_out_small(
     attempt: &mut Attempt<'_>,
     mut left: NodeSet,
@@ -545,7 +552,7 @@ fn leave_out_small(
     false
 }
 
-/// One attempt by the rule of the machine.
+/// Makes one attempt to place a job, by the rule of the machine.
 fn evaluate(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     if attempt.map.count() < attempt.min_nodes {
         return Err(Leave::Stop);
@@ -566,7 +573,7 @@ fn evaluate(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     placed
 }
 
-/// Consecutive nodes of one weight.
+/// Run of consecutive nodes of one weight.
 struct NodeRun {
     nodes: Vec<u32>,
     weight: u64,
@@ -575,7 +582,7 @@ struct NodeRun {
     is_used: bool,
 }
 
-/// Best fit of runs of nodes, by CPUs.
+/// Best fit of runs of consecutive nodes, by CPUs.
 fn runs(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     let mut missing = attempt.missing(false);
     let map = attempt.map.clone();
@@ -675,16 +682,16 @@ pub(super) fn classes(attempt: &Attempt<'_>, map: &NodeSet) -> Vec<(u64, Vec<u32
     classes.into_iter().collect()
 }
 
-/// The number of nodes is at most that of tasks for rules that look at single nodes.
+/// Limits the number of nodes by the number of tasks, for rules that consider single nodes.
 fn limit_nodes_by_tasks(attempt: &mut Attempt<'_>) {
     if attempt.needs.tasks > 0 {
         attempt.nodes_left = attempt.nodes_left.min(i64::from(attempt.needs.tasks));
     }
 }
 
-/// The nodes with the highest share of free CPUs first.
+/// Takes the nodes with the highest fraction of free CPUs first.
 ///
-/// As in Slurm, the CPUs that are booked are those of the node examined last.
+/// Like in Slurm, the number of CPUs that is booked is that of the node examined last.
 fn least_loaded(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     limit_nodes_by_tasks(attempt);
     let mut missing = attempt.missing(false);
@@ -736,7 +743,7 @@ fn least_loaded(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     if attempt.suffices(&missing) { Ok(()) } else { Err(Leave::Next) }
 }
 
-/// The highest nodes of the lightest class first.
+/// Takes the nodes of the lightest weight first, from the highest number down.
 fn from_the_end(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     limit_nodes_by_tasks(attempt);
     let mut missing = attempt.missing(false);

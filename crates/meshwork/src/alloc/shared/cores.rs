@@ -1,11 +1,11 @@
-//! Sets of the cores of one node.
+//! Sets of cores of one node.
 
-/// A set of cores of one node, by number over its sockets in order.
+/// Set of cores of one node; cores are numbered over its sockets in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoreSet([u64; 8]);
 
 impl CoreSet {
-    /// The set of the cores `0..count`.
+    /// Creates the set of the cores `0..count`.
     #[must_use]
     pub fn full(count: u32) -> CoreSet {
         let mut set = CoreSet::default();
@@ -15,19 +15,19 @@ impl CoreSet {
         set
     }
 
-    /// Whether there is no core.
+    /// Whether the set has no core.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0 == [0; 8]
     }
 
-    /// Number of cores.
+    /// Number of cores in the set.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.0.iter().map(|bits| bits.count_ones()).sum()
     }
 
-    /// Number of cores in `start..start + count`.
+    /// Number of cores of the set in `start..start + count`.
     #[must_use]
     pub fn count_range(&self, start: u32, count: u32) -> u32 {
         let mut total = 0;
@@ -48,17 +48,17 @@ impl CoreSet {
         self.0[core as usize / 64] >> (core % 64) & 1 == 1
     }
 
-    /// Adds a core.
+    /// Adds a core to the set.
     pub fn insert(&mut self, core: u32) {
         self.0[core as usize / 64] |= 1 << (core % 64);
     }
 
-    /// Removes a core.
+    /// Removes a core from the set.
     pub fn remove(&mut self, core: u32) {
         self.0[core as usize / 64] &= !(1 << (core % 64));
     }
 
-    /// Removes the cores `start..start + count`.
+    /// Removes the cores `start..start + count` from the set.
     pub fn remove_range(&mut self, start: u32, count: u32) {
         let mut at = start;
         let end = start + count;
@@ -70,7 +70,7 @@ impl CoreSet {
         }
     }
 
-    /// Removes the `count` highest cores of `start..start + width`.
+    /// Removes the `count` highest cores of the set in `start..start + width`.
     pub fn remove_highest(&mut self, start: u32, width: u32, count: u32) {
         let mut left = count;
         for core in (start..start + width).rev() {
@@ -84,7 +84,7 @@ impl CoreSet {
         }
     }
 
-    /// The cores, lowest first.
+    /// The cores of the set, lowest first.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         (0..).zip(&self.0).flat_map(|(word, &bits)| {
             std::iter::successors((bits != 0).then_some(bits), |bits| {

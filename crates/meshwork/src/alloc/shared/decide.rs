@@ -1,4 +1,4 @@
-//! The decision on a job of shared nodes.
+//! Decision on a job that may share nodes, as Slurm makes it.
 
 use crate::geometry::NodeSet;
 
@@ -10,14 +10,14 @@ use super::holdings::{Free, Holdings, SharedGrant};
 use super::machine::SharedMachine;
 use super::request::{Memory, Needs, SharedRequest, SocketOrder};
 
-/// The decision on a job.
+/// Decision on a job that may share nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SharedDecision {
     /// The job starts.
     Start {
-        /// Number of its tasks.
+        /// Number of tasks of the job.
         tasks: u32,
-        /// Its part of each node, in the order of the nodes.
+        /// The job's part of each node, in ascending order of the nodes.
         grants: Vec<SharedGrant>,
     },
     /// The job may start later.
@@ -26,11 +26,12 @@ pub enum SharedDecision {
     Never(String),
 }
 
-/// Decides on one job, as `select/cons_tres` of Slurm 26.05 does.
+/// Decides on one job like `select/cons_tres` of Slurm 26.05.
 ///
 /// # Complexity
-/// **O(log n)** for each node that is examined, of *n*. A job of one node examines those that may
-/// hold it until one does; others examine all that may hold a part, and again in each retry.
+/// **O(log n)** for each of *n* nodes that is examined. For a job of one node, the nodes that may
+/// hold it are examined until one does; for other jobs, all nodes that may hold a part, and again
+/// in each retry.
 #[must_use]
 pub fn decide_shared(
     machine: &SharedMachine,
@@ -55,20 +56,20 @@ pub fn decide_shared(
     }
 }
 
-/// Slurm's words for a job that could not start even on the empty machine.
+/// Slurm's message on a job that could not start even on the empty machine.
 pub(super) const NOT_AVAILABLE: &str = "Requested node configuration is not available";
 
-/// A request's needs on a machine, and the nodes that the job could ever have.
+/// Needs of a request on a machine, and the nodes that the job could ever have.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     pub needs: Needs,
     pub pool: NodeSet,
 }
 
-/// Derives the needs of a request on a machine.
+/// Derives the needs of a request, and the nodes that the job could ever have.
 ///
 /// # Errors
-/// The reason, if it can never start.
+/// The reason why the job can never start.
 pub(super) fn wanted(
     machine: &SharedMachine,
     holdings: &Holdings,
@@ -85,7 +86,7 @@ pub(super) fn wanted(
     Ok(Wanted { needs, pool })
 }
 
-/// Whether a job could start on the empty machine.
+/// Whether a job could start on the empty machine, on nodes of `pool`.
 pub(super) fn is_ever(
     machine: &SharedMachine,
     holdings: &Holdings,
@@ -95,7 +96,7 @@ pub(super) fn is_ever(
     choose(machine, needs, holdings.without_jobs(), pool, |_| true, &mut |_, _| {}).is_some()
 }
 
-/// The nodes that a job could ever have.
+/// The nodes that a job could ever have, by its features, exclusions, CPUs and memory.
 fn pool(
     machine: &SharedMachine,
     holdings: &Holdings,
@@ -128,7 +129,7 @@ fn pool(
     pool
 }
 
-/// Whether a node may be examined now.
+/// Whether enough of a node is free for a job to examine the node now.
 pub(super) fn is_available(
     machine: &SharedMachine,
     needs: &Needs,
@@ -154,23 +155,23 @@ pub(super) fn is_available(
     }
 }
 
-/// The GPUs near a job that were counted last on each node.
+/// Numbers of GPUs near a job that were counted last on each node, for weights of Slurm 22.05.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NearGpus(Vec<u8>);
 
 impl NearGpus {
-    /// A machine on which nothing was counted yet.
+    /// Creates the numbers of a machine on which nothing has been counted yet.
     #[must_use]
     pub fn none(machine: &SharedMachine) -> NearGpus {
         NearGpus(vec![0; machine.count() as usize])
     }
 
-    /// Forgets what was counted on some nodes.
+    /// Sets the numbers of the given nodes to 0.
     pub fn forget(&mut self, nodes: &NodeSet) {
         nodes.iter().for_each(|node| self.0[node as usize] = 0);
     }
 
-    /// Counts the GPUs of a node, were all of its cores free.
+    /// Counts the GPUs of a node near a job, as if all cores of the node were free.
     fn note(&mut self, machine: &SharedMachine, needs: &Needs, node: u32, free: &Free) {
         let kind = machine.node(node);
         let count = kind.all_cores();
@@ -181,7 +182,7 @@ impl NearGpus {
     }
 }
 
-/// A request looked up on a machine, for many questions about it.
+/// A request looked up on a machine, for repeated queries about its job.
 #[derive(Clone, Debug)]
 pub struct SharedLookup {
     wanted: Wanted,
@@ -190,10 +191,10 @@ pub struct SharedLookup {
 }
 
 impl SharedLookup {
-    /// Looks a request up.
+    /// Looks up a request on a machine.
     ///
     /// # Errors
-    /// The reason, if it can never start on this machine because of its options alone.
+    /// The reason why the job can never start on this machine, because of its options alone.
     ///
     /// # Complexity
     /// That of [`decide_shared`].
@@ -213,13 +214,13 @@ impl SharedLookup {
         self.is_ever
     }
 
-    /// The nodes that the job could ever have a part of.
+    /// The nodes of which the job could ever have a part.
     #[must_use]
     pub fn pool(&self) -> &NodeSet {
         &self.wanted.pool
     }
 
-    /// The least number of nodes of the job.
+    /// Minimum number of nodes of the job.
     #[must_use]
     pub fn min_nodes(&self) -> u32 {
         self.wanted.needs.min_nodes
@@ -231,19 +232,20 @@ impl SharedLookup {
         self.wanted.needs.gpus.is_some()
     }
 
-    /// Whether the job gets whole nodes.
+    /// Whether the job gets nodes as a whole.
     #[must_use]
     pub fn takes_whole_nodes(&self) -> bool {
         self.wanted.needs.whole
     }
 
-    /// The parts of nodes that the job gets, of those in `open` that are up; `None` if it waits.
+    /// The parts of nodes that the job gets now, on nodes in `open` that are up; `None` if it
+    /// waits.
     ///
-    /// Slurm 22.05 keeps the weights of nodes from one question to the next: jobs with GPUs write
-    /// `near`, and others read it.
+    /// Slurm 22.05 keeps the weights of nodes from one query to the next: jobs with GPUs write
+    /// `near`, and other jobs read it.
     ///
     /// # Complexity
-    /// That of [`decide_shared`], without its question about the empty machine.
+    /// That of [`decide_shared`], without the check whether the job could ever start.
     #[must_use]
     pub fn find(
         &self,
@@ -259,7 +261,7 @@ impl SharedLookup {
                 && is_available(machine, needs, holdings, node)
         };
         if machine.params.is_older && needs.gpus.is_some() {
-            // It looks whether all cores would suffice before it looks at the free ones.
+            // Slurm 22.05 checks whether all cores would suffice before it considers the free ones.
             for node in pool.iter().filter(|&node| is_open(node)) {
                 near.note(machine, needs, node, holdings.of(node));
             }
@@ -275,7 +277,8 @@ impl SharedLookup {
         give(machine, needs, self.order, holdings, &chosen).map(|(_, grants)| grants)
     }
 
-    /// Sets the weights as the test does whether a job could ever start on the nodes in `open`.
+    /// Sets `near` as the check of Slurm 22.05 does, whether the job could ever start on nodes in
+    /// `open`.
     pub fn ask_ever(
         &self,
         machine: &SharedMachine,
@@ -292,9 +295,9 @@ impl SharedLookup {
         }
     }
 
-    /// Parts of given nodes for a job that has a number of CPUs there, as far as they are free.
+    /// Parts of the given nodes for a job with `cpus` CPUs there, as far as they are free.
     ///
-    /// For a job that is known to run where the rules would not have put it.
+    /// For a job that is known to run where the rules would not have placed it.
     #[must_use]
     pub fn forced(
         &self,

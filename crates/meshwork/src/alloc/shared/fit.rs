@@ -1,43 +1,43 @@
-//! The part of one node that a job could take.
+//! Fit of a job on one shared node: the part of the node that the job could take.
 
 use super::cores::CoreSet;
 use super::holdings::Free;
 use super::machine::{MAX_SOCKETS, SharedMachine, SlurmNodeType};
 use super::request::{Gpus, Memory, Needs};
 
-/// A count for each socket.
+/// A number for each socket of a node.
 pub(super) type Sockets = [u16; MAX_SOCKETS as usize];
 
-/// The part of one node that a job could take.
+/// Part of one node that a job could take.
 ///
-/// Attempts to place the job change it; some of the changes remain for the next attempt.
+/// Attempts to place the job change the part; some of the changes remain for the next attempt.
 #[derive(Clone, Debug)]
 pub(super) struct Fit {
-    /// CPUs that it could use.
+    /// Number of CPUs that the job could use.
     pub cpus: u32,
-    /// CPUs of all free cores.
+    /// Number of CPUs of all free cores.
     pub free_cpus: u32,
-    /// Cores that it could use.
+    /// Cores that the job could use.
     pub cores: CoreSet,
-    /// Limit on the cores of each socket.
+    /// Limit on the number of cores of each socket.
     pub core_limits: Sockets,
-    /// GPUs that it could use.
+    /// Number of GPUs that the job could use.
     pub gpus: u64,
-    /// GPUs before an attempt.
+    /// Number of GPUs before the first attempt; `None` until an attempt is made.
     gpus_before: Option<u64>,
-    /// Maximum number of GPUs for the job on this node; 0 for no limit.
+    /// Maximum number of GPUs for the job on the node; 0 without a limit.
     gpu_cap: u64,
     any_gpus: u64,
     socket_gpus: Sockets,
-    /// Sort key: weight of the node, then fewer GPUs near the job.
+    /// Sort key of the node: by its weight, then nodes with more GPUs near the job first.
     pub weight: u64,
-    /// CPUs times GPUs: the order in which nodes are left out of attempts.
+    /// Number of CPUs times number of GPUs, the order in which nodes are left out of attempts.
     pub product: u64,
-    /// CPUs required by the number of GPUs.
+    /// Number of CPUs that the number of GPUs requires.
     pub gpu_cpus: u32,
-    /// Maximum number of tasks by its cores and GPUs.
+    /// Maximum number of tasks on the node, by its cores and GPUs.
     pub task_limit: u32,
-    /// CPUs of the cores that were selected last.
+    /// Number of CPUs of the cores that were selected last.
     pub usable: u32,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn weight_of(kind: &SlurmNodeType) -> u64 {
     u64::from(kind.weight) << 8 | 255
 }
 
-/// Free GPUs of the requested type: near to each socket, near to all sockets, and in total.
+/// Numbers of free GPUs of the requested type: near each socket, near all sockets, and in total.
 struct FreeGpus {
     near: Sockets,
     any: u64,
@@ -98,7 +98,7 @@ fn free_gpus(
 }
 
 impl Fit {
-    /// Computes what a job could take of a node; `None` if nothing.
+    /// Computes what a job could take of a node; `None` if it can take nothing.
     pub(super) fn new(
         machine: &SharedMachine,
         needs: &Needs,
@@ -140,7 +140,7 @@ impl Fit {
         if tasks == 0 || tasks < needs.tpn || cpus < needs.node_cpus {
             return None;
         }
-        // The lowest cores are kept; with GPUs all are.
+        // Without GPUs, the lowest cores are kept; with GPUs, all cores.
         if needs.gpus.is_none() {
             let kept = cpus.div_ceil(threads);
             if kept < free.core_count {
@@ -192,17 +192,17 @@ impl Fit {
         Some(fit)
     }
 
-    /// The near GPUs in its weight.
+    /// The number of GPUs near the job that the weight contains.
     pub(super) fn near(&self) -> u8 {
         0xff - (self.weight & 0xff) as u8
     }
 
-    /// Sets the near GPUs in its weight.
+    /// Sets the number of GPUs near the job in the weight.
     pub(super) fn set_near(&mut self, near: u8) {
         self.weight = self.weight & !0xff | u64::from(0xff - near);
     }
 
-    /// Sets the GPUs that the job could use, and the weight.
+    /// Sets the GPUs that the job could use, and the weight; `None` if the job cannot use the node.
     fn limit_gpus(
         &mut self,
         kind: &SlurmNodeType,
@@ -265,7 +265,7 @@ impl Fit {
         Some(())
     }
 
-    /// Lowers the cap; returns whether that changed it.
+    /// Lowers the maximum number of GPUs to `most`, unless that is 0; returns whether it changed.
     fn cap_gpus(&mut self, most: u64) -> bool {
         let is_lower = most > 0 && (self.gpu_cap == 0 || self.gpu_cap > most);
         if is_lower {
@@ -309,7 +309,8 @@ impl Fit {
         }
     }
 
-    /// Selects the cores that a job would take if it got this node, and returns their CPUs.
+    /// Selects the cores that a job would take if it got this node; returns the number of their
+    /// CPUs.
     ///
     /// `taken` GPUs are on other nodes, and `nodes_left` nodes are still to be found. In the first
     /// pass, only cores near the GPUs are taken.
@@ -373,7 +374,7 @@ fn lowest(cores: &CoreSet, count: u32) -> CoreSet {
     kept
 }
 
-/// The selection of cores for the GPUs of a job on one node.
+/// State of the selection of cores for the GPUs of a job on one node.
 struct Picking<'a> {
     fit: &'a mut Fit,
     kind: &'a SlurmNodeType,
@@ -386,7 +387,7 @@ struct Picking<'a> {
     core_minimum: Option<u32>,
     limits: Sockets,
     first_pass: bool,
-    /// Whether Slurm 22.05 picks, which limits a node less by the other needs of the job.
+    /// Whether to select like Slurm 22.05, which limits a node less by the other needs of the job.
     is_older: bool,
 }
 
@@ -411,7 +412,8 @@ impl Picking<'_> {
         (self.hi, self.cpus, core_minimum)
     }
 
-    /// Maximum number of GPUs on this node; 0 for no limit, `None` if the tasks cannot get theirs.
+    /// Maximum number of GPUs on this node; 0 without a limit, `None` if tasks cannot get their
+    /// GPUs.
     fn gpu_limit(&self, taken: u64, nodes_left: i64) -> Option<u64> {
         let gpus = self.gpus;
         let mut left = 0;
@@ -422,7 +424,8 @@ impl Picking<'_> {
         }
         if gpus.per_job > 0 {
             left = if taken < gpus.per_job {
-                // As in Slurm, more nodes than GPUs give an enormous number.
+                // Like in Slurm, the number wraps around and is huge if there are more nodes than
+                // GPUs.
                 (gpus.per_job - taken).wrapping_sub(nodes_left as u64 - 1)
             } else if gpus.per_node > 0 {
                 gpus.per_node
@@ -440,9 +443,9 @@ impl Picking<'_> {
         Some(if left > 0 { left.min(cap) } else { cap })
     }
 
-    /// Number of CPUs for each GPU; 0 for none.
+    /// Number of CPUs for each GPU; 0 if there is no such number.
     ///
-    /// It is given, or the default, or chosen so that tasks lie near their GPUs.
+    /// It is requested, or the default, or chosen so that tasks are near their GPUs.
     fn cpus_per_gpu(&mut self) -> u32 {
         let (gpus, cpt) = (self.gpus, self.needs.cpt);
         if gpus.any_cpus() > 0 {
@@ -630,7 +633,7 @@ impl Picking<'_> {
         Some(())
     }
 
-    /// Lowers the limit of a socket; its cores are removed only when the limit is 0.
+    /// Lowers the limit on the cores of a socket; cores are only removed when the limit is 0.
     fn shrink(&mut self, socket: usize, by: u32, cores: &mut u32) {
         self.limits[socket] -= by as u16;
         *cores -= by;

@@ -7,20 +7,22 @@ use super::holdings::{Free, Holdings, SharedGrant};
 use super::machine::{MAX_SOCKETS, SharedMachine, SlurmNodeType};
 use super::request::{Gpus, Memory, Needs, SocketOrder};
 
-/// A node of the job during the distribution.
+/// Part of a node that the job gets, during the distribution.
 struct Share {
     node: u32,
     cores: CoreSet,
     cpus: u32,
     tasks: u32,
     gpus: u64,
-    /// Number of GPUs, which exceeds those of `gpus` if they are only counted.
+    /// Number of GPUs; more than `gpus` has if the node's GPUs are only counted.
     gpu_count: u64,
-    /// Number of GPUs that the choice of nodes planned for this one.
+    /// Number of GPUs that the choice of nodes planned for this node.
     gpu_limit: u64,
 }
 
 /// Distributes a job over its nodes; `None` if it does not fit after all and has to wait.
+///
+/// Returns the number of tasks and the part of each node.
 pub(super) fn give(
     machine: &SharedMachine,
     needs: &Needs,
@@ -51,7 +53,8 @@ pub(super) fn give(
     if let Some(gpus) = &needs.gpus {
         give_gpus(machine, needs, gpus, holdings, &mut shares)?;
     }
-    // As Slurm shows it: a job with a range of nodes keeps the tasks of the lowest number.
+    // The number that Slurm shows: a job with a range of nodes keeps the tasks of the lowest number
+    // of nodes.
     let tasks = if needs.tasks > 0 { needs.tasks } else { shares.len() as u32 };
     let mut grants = Vec::new();
     for share in shares {
@@ -64,7 +67,7 @@ pub(super) fn give(
     Some((tasks, grants))
 }
 
-/// Number of tasks to distribute.
+/// Number of tasks to distribute over `nodes` nodes.
 fn task_count(needs: &Needs, nodes: u32) -> u32 {
     if needs.tpn > 0 {
         return needs.tpn.saturating_mul(nodes);
@@ -84,7 +87,9 @@ fn share_of(node: u32, cores: CoreSet, gpu_limit: u64) -> Share {
     Share { node, cores, cpus: 0, tasks: 0, gpus: 0, gpu_count: 0, gpu_limit }
 }
 
-/// All cores of each node; tasks are distributed one on each node in turn.
+/// Gives the job all cores of each node, and distributes tasks over the nodes in turn.
+///
+/// `None` if the tasks do not fit.
 fn whole_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Option<Vec<Share>> {
     let mut tasks = task_count(needs, chosen.len() as u32).max(1);
     let mut left: Vec<u32> = Vec::new();
@@ -116,7 +121,8 @@ fn whole_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Optio
     Some(shares)
 }
 
-/// The number of tasks of each node, distributed in turn, and the CPUs that they need.
+/// Distributes tasks over the nodes in turn, with the CPUs that they need; `None` if they do not
+/// fit.
 fn tasks_on_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Option<Vec<Share>> {
     let all = task_count(needs, chosen.len() as u32).max(1);
     let cpt = needs.cpt;
@@ -146,7 +152,7 @@ fn tasks_on_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Op
             && limits.as_ref().is_none_or(|limits| limits[i] > share.tasks)
             && (needs.tpn == 0 || share.tasks < needs.tpn)
     };
-    // Tasks on cores that are used in part.
+    // Tasks are put on cores that are partly used.
     for (i, share) in shares.iter_mut().enumerate() {
         let threads = machine.node(share.node).threads;
         for _ in 0..share.cpus % threads / cpt {
@@ -186,7 +192,7 @@ fn tasks_on_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Op
     Some(shares)
 }
 
-/// Takes the lowest cores of the best-fitting sockets; returns the number of cores.
+/// Takes the lowest cores of the best-fitting sockets of a node; returns the number of cores.
 fn by_socket(kind: &SlurmNodeType, share: &mut Share) -> u32 {
     let mut cpus = share.cpus;
     let needed = cpus.div_ceil(kind.threads);
@@ -220,9 +226,9 @@ fn by_socket(kind: &SlurmNodeType, share: &mut Share) -> u32 {
     taken.count()
 }
 
-/// Takes whole tasks socket by socket, then the rest one core of each socket in turn.
+/// Takes cores for whole tasks socket by socket, then for the rest one core of each socket in turn.
 ///
-/// Returns the number of cores, or `None` if there are too few.
+/// Returns the number of cores, or `None` if the node has too few.
 fn in_turn(kind: &SlurmNodeType, needs: &Needs, share: &mut Share) -> Option<u32> {
     let (threads, cpt) = (kind.threads, needs.cpt);
     let mut cpus = share.cpus;
@@ -266,14 +272,14 @@ fn in_turn(kind: &SlurmNodeType, needs: &Needs, share: &mut Share) -> Option<u32
     Some(taken.count())
 }
 
-/// The selection of GPUs on one node.
+/// State of the selection of GPUs on one node.
 struct GpuPick<'a> {
     kind: &'a SlurmNodeType,
     free: u64,
     model: Option<u16>,
     picked: u64,
-    /// Remaining GPUs in order of their links to the selected ones, with the sums of link
-    /// qualities.
+    /// GPUs in order of their links to the selected ones, with the sum of the link qualities of
+    /// each.
     order: Option<(Vec<usize>, Vec<i32>)>,
 }
 
@@ -288,7 +294,7 @@ impl<'a> GpuPick<'a> {
         u64::from(self.picked.count_ones())
     }
 
-    /// GPUs of a socket, or those near to all sockets, free or not.
+    /// The GPUs near a socket, free or not, as bits; with `None`, the GPUs near all sockets.
     fn at(&self, socket: Option<u32>) -> u64 {
         let records = self.kind.gpus.iter();
         let records = records.filter(|record| self.model.is_none() || record.model == self.model);
@@ -300,7 +306,9 @@ impl<'a> GpuPick<'a> {
         here.fold(0, |all, record| all | record.gpus)
     }
 
-    /// Selects up to `count` GPUs of a socket, or of those near to all sockets; returns the number.
+    /// Selects up to `count` free GPUs near a socket, or near all sockets if `None`.
+    ///
+    /// Returns the number of selected GPUs.
     fn pick(&mut self, count: u64, socket: Option<u32>) -> u64 {
         let mut here = self.at(socket) & self.free & !self.picked;
         let before = self.count();
@@ -313,7 +321,7 @@ impl<'a> GpuPick<'a> {
                     here &= !(1 << gpu);
                     self.picked |= 1 << gpu;
                     left -= 1;
-                    // As in Slurm, the search goes on with the second of the new order.
+                    // Like in Slurm, the search continues with the second GPU of the new order.
                     i = 0;
                     for (other, sum) in sums.iter_mut().enumerate() {
                         if other != gpu && self.free >> other & 1 == 1 {
@@ -427,7 +435,7 @@ fn lowest_bits(bits: u64, count: u64) -> u64 {
     kept
 }
 
-/// Number of tasks on each socket of a node, and the number of tasks that count.
+/// Number of tasks on each socket of a node, and the number of tasks that count in total.
 fn tasks_on_sockets(machine: &SharedMachine, needs: &Needs, share: &Share) -> (Sockets, u32) {
     let kind = machine.node(share.node);
     let mut on = [0; MAX_SOCKETS as usize];
@@ -456,7 +464,7 @@ fn tasks_on_sockets(machine: &SharedMachine, needs: &Needs, share: &Share) -> (S
     (on, all.min(limit))
 }
 
-/// Selects GPUs for each task: near the task, then near to all sockets, then any.
+/// Selects GPUs for each task: near the task, then near all sockets, then any; `None` if too few.
 fn by_task(
     kind: &SlurmNodeType,
     needs: &Needs,
@@ -480,6 +488,8 @@ fn by_task(
 }
 
 /// Selects GPUs for a node: in proportion to the cores used on each socket, then any.
+///
+/// `None` if too few GPUs are free.
 fn on_node(
     kind: &SlurmNodeType,
     needs: &Needs,
@@ -508,7 +518,9 @@ fn on_node(
     (needed == 0).then_some(pick.picked)
 }
 
-/// Selects GPUs on one of the nodes of a job, near its cores, from the number for the whole job.
+/// Selects GPUs on one node for a job that requests a number for the whole job, near its cores.
+///
+/// `given` GPUs are on other nodes, and `nodes_left` nodes are still to be given GPUs.
 #[allow(clippy::too_many_arguments)]
 fn of_job(
     kind: &SlurmNodeType,
@@ -521,7 +533,7 @@ fn of_job(
     limit: u64,
 ) -> u64 {
     let all: u32 = cores.iter().sum();
-    // As in Slurm, a negative number is an enormous one.
+    // Like in Slurm, a negative number wraps around and is huge.
     let mut most = gpus.per_job.wrapping_sub(given).wrapping_sub(nodes_left as u64 - 1);
     most = most.min(limit);
     if let Some(brought) = (all * kind.threads).checked_div(gpus.cpus) {
@@ -560,7 +572,7 @@ fn of_job(
     pick.picked
 }
 
-/// Keeps `most` GPUs: the one with the best link to another, and those best linked to it.
+/// Keeps `most` of the picked GPUs: one with the best link of all, and those best linked to it.
 fn drop_least_linked(kind: &SlurmNodeType, picked: &mut u64, most: u64) {
     let is_picked = |picked: u64, gpu: usize| picked >> gpu & 1 == 1;
     let count = kind.links.len();
@@ -584,7 +596,7 @@ fn drop_least_linked(kind: &SlurmNodeType, picked: &mut u64, most: u64) {
     }
 }
 
-/// Memory of a job on a node; `None` if more than is free.
+/// Memory of the job on a node, in MB; `None` if less is free.
 fn memory(
     machine: &SharedMachine,
     needs: &Needs,

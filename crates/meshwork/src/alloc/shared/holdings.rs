@@ -1,4 +1,4 @@
-//! Parts of nodes held by running jobs, with an index of the free ones.
+//! Parts of nodes held by running jobs, with an index of the free amounts.
 
 use std::sync::Arc;
 
@@ -8,47 +8,47 @@ use super::cores::CoreSet;
 use super::fit::weight_of;
 use super::machine::SharedMachine;
 
-/// The part of one node that a job holds.
+/// Part of one node that a job holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedGrant {
-    /// Number of the node.
+    /// Index of the node.
     pub node: u32,
-    /// Cores.
+    /// Cores that the job holds.
     pub cores: CoreSet,
-    /// CPUs charged to the job.
+    /// Number of CPUs that are charged to the job.
     pub cpus: u32,
-    /// Memory in MB.
+    /// Memory that the job holds, in MB.
     pub memory: u64,
-    /// GPUs by index, as bits.
+    /// GPUs that the job holds, as a bit for each index.
     pub gpus: u64,
 }
 
-/// The free part of one node.
+/// Free part of one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Free {
     pub cores: CoreSet,
     pub core_count: u32,
     pub gpus: u64,
-    /// Memory in use.
+    /// Memory in use, in MB.
     pub memory_used: u64,
 }
 
-/// Minimum free amounts of a node: cores, GPUs and memory.
+/// Minimum free amounts of a node: number of cores, number of GPUs, and memory in MB.
 pub(super) type Least = [u64; 3];
 
-/// The free part of each node of a machine.
+/// Free part of each node of a machine.
 #[derive(Clone, Debug)]
 pub struct Holdings {
     free: Vec<Free>,
     index: Index,
-    /// The nodes of each type.
+    /// Nodes of each type.
     types: Arc<Vec<NodeSet>>,
-    /// The machine without jobs; `None` if this is the machine without jobs.
+    /// The machine without jobs; `None` if this value itself is the machine without jobs.
     idle: Option<Arc<Holdings>>,
 }
 
 impl Holdings {
-    /// A machine without jobs.
+    /// Creates the free parts of a machine without jobs.
     #[must_use]
     pub fn idle(machine: &SharedMachine) -> Holdings {
         let count = machine.count();
@@ -77,7 +77,7 @@ impl Holdings {
         Holdings { idle: Some(Arc::new(idle.clone())), ..idle }
     }
 
-    /// The machine without jobs.
+    /// The free parts of the machine without jobs.
     pub(super) fn without_jobs(&self) -> &Holdings {
         self.idle.as_deref().unwrap_or(self)
     }
@@ -91,7 +91,7 @@ impl Holdings {
         &self.types[kind]
     }
 
-    /// The nodes with at least these amounts free, by weight and number.
+    /// The nodes with at least these amounts free, in order of weight, then number.
     pub(super) fn with_free(&self, least: Least) -> impl Iterator<Item = u32> + '_ {
         let mut from = 0;
         std::iter::from_fn(move || {
@@ -112,7 +112,7 @@ impl Holdings {
         own.iter().zip(least).all(|(own, least)| own >= least)
     }
 
-    /// Claims a grant.
+    /// Claims the part `grant` of a node.
     pub fn take(&mut self, grant: &SharedGrant) {
         let free = &mut self.free[grant.node as usize];
         free.cores.subtract(&grant.cores);
@@ -122,7 +122,7 @@ impl Holdings {
         self.note(grant.node, |memory| memory.saturating_sub(grant.memory));
     }
 
-    /// Releases a grant.
+    /// Releases the part `grant` of a node.
     pub fn give_back(&mut self, grant: &SharedGrant) {
         let free = &mut self.free[grant.node as usize];
         free.cores.unite(&grant.cores);
@@ -140,7 +140,7 @@ impl Holdings {
         self.index.set(place, [cores, gpus, memory]);
     }
 
-    /// Whether no job holds any part of a node.
+    /// Whether no job holds any core or GPU of a node.
     #[must_use]
     pub fn is_idle(&self, machine: &SharedMachine, node: u32) -> bool {
         let (free, kind) = (self.of(node), machine.node(node));
@@ -151,15 +151,15 @@ impl Holdings {
 /// Number of entries of a level that are combined into one entry of the next.
 const FAN: usize = 16;
 
-/// The maximum free amounts of groups of nodes, by which groups without enough are skipped.
+/// Index of free amounts: maxima over groups of nodes, to skip groups of which no node has enough.
 #[derive(Clone, Debug)]
 struct Index {
-    /// Nodes by weight and number.
+    /// Nodes in order of weight, then number.
     order: Vec<u32>,
-    /// The index of each node in that order.
+    /// Position of each node in `order`.
     place: Vec<u32>,
-    /// Levels of entries: the amounts of the nodes in order, then the maxima of [`FAN`] entries
-    /// below.
+    /// Levels of entries: first the amounts of the nodes in order, then in each level the maxima of
+    /// groups of [`FAN`] entries of the preceding level.
     levels: Vec<Vec<Least>>,
 }
 
@@ -175,10 +175,10 @@ impl Index {
         Index { order, place, levels }
     }
 
-    /// Sets the amounts at an index.
+    /// Sets the amounts of the node at a position of the order.
     ///
     /// # Complexity
-    /// **O(log n)**, for *n* nodes.
+    /// **O(log n)** for *n* nodes.
     fn set(&mut self, place: usize, amounts: Least) {
         self.levels[0][place] = amounts;
         let mut at = place;
@@ -190,9 +190,10 @@ impl Index {
         }
     }
 
-    /// The first index from `from` on with at least these amounts.
+    /// The first position from `from` on whose node has at least these amounts; `None` if none has.
     ///
-    /// **O(log n)** for each visited group whose maxima suffice; no single node of it need suffice.
+    /// **O(log n)** for each visited group whose maxima suffice, although no single node of the
+    /// group may suffice.
     fn next(&self, from: usize, least: &Least) -> Option<usize> {
         let top = self.levels.len() - 1;
         (0..self.levels[top].len()).find_map(|at| self.search(top, at, from, least))
@@ -222,7 +223,7 @@ mod tests {
     use super::*;
     use crate::rng::Stream;
 
-    /// The index finds what a scan of all nodes finds.
+    /// Compares the index with a scan of all nodes.
     #[test]
     fn the_index_is_a_scan() {
         let mut rng = Stream::new(1, 0, "index");

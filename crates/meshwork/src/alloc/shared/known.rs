@@ -1,4 +1,4 @@
-//! Stored fits of all nodes for one request for several nodes in a tree, updated as nodes change.
+//! Stored fits of one request on all nodes of a tree, updated as nodes change.
 
 use std::collections::BTreeMap;
 
@@ -14,16 +14,16 @@ use super::machine::{Domains, SharedMachine};
 use super::request::Needs;
 use super::tree::fill;
 
-/// A tree with one switch at the top, and each node below exactly one leaf.
+/// Tree with one switch at the top, in which each node is below exactly one leaf.
 #[derive(Clone, Debug)]
 pub(super) struct SingleTree {
-    /// The leaf of each node.
+    /// Index of the leaf of each node.
     leaf_of: Vec<u32>,
     root: usize,
 }
 
 impl SingleTree {
-    /// `None` if the machine is no such tree.
+    /// Describes the tree of a machine; `None` if the machine has no such tree.
     pub(super) fn of(machine: &SharedMachine) -> Option<SingleTree> {
         let Domains::Tree(list) = &machine.domains else { return None };
         let mut leaf_of = vec![u32::MAX; machine.count() as usize];
@@ -37,27 +37,28 @@ impl SingleTree {
             list.nodes(leaf).iter().for_each(|node| leaf_of[node as usize] = leaf as u32);
             list.up_from(leaf).for_each(|switch| below[switch] += list.nodes(leaf).count());
         }
-        // Nodes of two leaves, and switches below two others, are counted twice, or not by all.
+        // Nodes of two leaves, and switches below two others, are counted twice, or only by some
+        // switches.
         let is_plain = (0..list.switch_count()).all(|at| below[at] == list.nodes(at).count())
             && leaf_of.iter().all(|leaf| *leaf != u32::MAX);
         is_plain.then_some(SingleTree { leaf_of, root })
     }
 }
 
-/// CPUs and GPUs that the job could take of a node, in one pass of the selection.
+/// CPUs and GPUs that the job could take of a node, in one pass of the selection of cores.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pass {
     cpus: u32,
     gpus: u64,
 }
 
-/// A node that may be taken.
+/// Stored fit of a node that may be taken.
 #[derive(Clone, Copy, Debug)]
 struct KnownFit {
     weight: u64,
-    /// CPUs before cores are selected.
+    /// Number of CPUs before cores are selected.
     cpus: u32,
-    /// Selected cores, near the GPUs and anywhere.
+    /// Amounts that could be taken with cores near the GPUs only, and with any cores.
     passes: [Pass; 2],
 }
 
@@ -69,37 +70,38 @@ struct Sums {
     gpus: u64,
 }
 
-/// The nodes of one weight.
+/// Nodes of one weight, with sums of what the job could take of them.
 #[derive(Clone, Debug)]
 struct KnownClass {
     /// Number of nodes that may be taken.
     open: u32,
-    /// Sums of each pass.
+    /// Sums for the pass with cores near the GPUs, and for the pass with any cores.
     sums: [Sums; 2],
-    /// Nodes that can hold a part in the first pass, and their number below each switch.
+    /// Nodes that can hold a part of the job in the first pass.
     usable: NodeSet,
+    /// For each switch, the number of these nodes below it.
     below: Vec<i64>,
 }
 
-/// Fits of all nodes for one request, with their sums.
+/// Stored fits of one request on all nodes, with their sums.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     least: Least,
     nodes: Vec<Option<KnownFit>>,
     classes: BTreeMap<u64, KnownClass>,
-    /// CPUs of nodes that may be taken, below each switch.
+    /// For each switch, the number of CPUs of the nodes below it that may be taken.
     cpus: Vec<u64>,
     open: u32,
-    /// The fit of an idle node of each type, once one was examined.
+    /// Fit on an idle node of each type; `None` until such a node was examined.
     idle: Vec<Option<Option<(Fit, KnownFit)>>>,
 }
 
-/// The decision from the stored fits.
+/// Decision on a job from stored fits.
 pub(super) enum KnownChoice {
     Nodes(Chosen),
-    /// The nodes do not suffice.
+    /// The nodes do not suffice for the job.
     Nothing,
-    /// All nodes have to be examined.
+    /// The stored fits do not decide; all nodes have to be examined.
     Unknown,
 }
 
@@ -111,7 +113,7 @@ impl Known {
         needs.max_nodes != 1 && !params.is_older && !params.least_loaded && !from_the_end
     }
 
-    /// Examines all nodes.
+    /// Examines all nodes and stores their fits.
     pub(super) fn new(
         machine: &SharedMachine,
         list: &Tree,
@@ -132,7 +134,7 @@ impl Known {
         known
     }
 
-    /// Examines a node that has changed.
+    /// Examines a node that has changed, and updates its stored fit.
     ///
     /// # Complexity
     /// **O(h + log w)** for *h* levels of switches and *w* weights.
@@ -194,7 +196,8 @@ impl Known {
         idle.as_ref().map(|(_, known)| *known)
     }
 
-    /// The fit of a node after cores were selected in the first pass.
+    /// The fit of a job on a node after cores were selected in the first pass; `None` if nothing
+    /// fits.
     pub(super) fn fit(
         &self,
         machine: &SharedMachine,
@@ -214,13 +217,13 @@ impl Known {
         Some(fit)
     }
 
-    /// Chooses the nodes of a job, as [`choose`](super::choose::choose) does.
+    /// Chooses the nodes of a job from stored fits, like [`choose`](super::choose::choose).
     ///
-    /// `slots` has a place for each node, all `u32::MAX`, which it restores.
+    /// `slots` has an entry for each node, all `u32::MAX`; they are restored at the end.
     ///
     /// # Complexity
-    /// **O(s + n / 64)** for *s* switches and *n* nodes if one leaf suffices, and for each further
-    /// leaf **O(s h)**, with *h* levels.
+    /// **O(s + n / 64)** for *s* switches and *n* nodes if one leaf suffices, and **O(s h)** for
+    /// each further leaf, with *h* levels of switches.
     pub(super) fn choose(
         &self,
         machine: &SharedMachine,
@@ -268,7 +271,7 @@ impl Known {
         };
         let (are_enough, seen, light) = suffice(0);
         if !are_enough {
-            // Then the second attempt looks at all nodes too, and there is no third.
+            // Then the second attempt considers all nodes too, and there is no third attempt.
             let is_enough_later = suffice(1).0;
             return if is_enough_later { KnownChoice::Unknown } else { KnownChoice::Nothing };
         }
@@ -286,7 +289,8 @@ impl Known {
         chosen.map_or(KnownChoice::Unknown, KnownChoice::Nodes)
     }
 
-    /// The nodes of the `seen` lightest classes, of which the `light` lightest come first.
+    /// Candidates: the nodes of the `seen` lightest weights; those of the `light` lightest are
+    /// forced.
     fn candidates(&self, machine: &SharedMachine, seen: usize, light: usize) -> Candidates {
         let mut classes = self.classes.values().take(seen);
         let mut forced = NodeSet::empty(machine.count());
@@ -308,7 +312,7 @@ impl Known {
     }
 }
 
-/// The fit of a node after the first pass, and its numbers in both passes.
+/// The fit of a job on a node after the first pass, with what is stored of both passes.
 fn known_fit(
     machine: &SharedMachine,
     holdings: &Holdings,
@@ -326,7 +330,7 @@ fn known_fit(
     let first = select(&mut fit, true);
     let mut second = first;
     if needs.gpus.is_some() {
-        // The second attempt begins with what the first one left, but with all cores.
+        // The second pass begins with what the first one left, but with all cores.
         let mut fit = fit.clone();
         fit.cores = cores;
         second = select(&mut fit, false);
@@ -336,7 +340,7 @@ fn known_fit(
 }
 
 impl KnownClass {
-    /// Adds a node to the sums, or subtracts it.
+    /// Adds what could be taken of a node to the sums, or subtracts it if `sign` is negative.
     fn count(&mut self, fit: &KnownFit, list: &Tree, node: u32, leaf: usize, sign: i64) {
         self.open = self.open.wrapping_add_signed(sign as i32);
         for (sums, pass) in self.sums.iter_mut().zip(fit.passes) {

@@ -1,12 +1,11 @@
-//! Parts of nodes, exactly as Slurm 26.05 gives them (`select/cons_tres`).
+//! Allocation of shared nodes, exactly like `select/cons_tres` of Slurm 26.05.
 //!
 //! A job takes cores, memory and GPUs of nodes that other jobs share. [`decide_shared`] is a pure
-//! function of a [`SharedMachine`], the [`Holdings`] on it and a [`SharedRequest`]. The order of
-//! its steps is that of Slurm: `request` derives what the options amount to, `fit` finds out what
-//! the job could take of each node, `choose` selects nodes (with `tree` and `blocks`, whose lists
-//! are those of [`listed`](super::listed)), and `give` distributes tasks, cores, GPUs and memory.
-//! A [`SharedBook`] makes the same decisions faster: fits that are `known` are kept for the next
-//! equal request.
+//! function of a [`SharedMachine`], the [`Holdings`] on it and a [`SharedRequest`]. Its steps are
+//! in the order of Slurm: `request` derives what the options amount to, `fit` finds out what the
+//! job could take of each node, `choose` selects nodes (with `tree` and `blocks`, whose lists are
+//! those of [`listed`](super::listed)), and `give` distributes tasks, cores, GPUs and memory. A
+//! [`SharedBook`] makes identical decisions faster: it stores fits (`known`) for later equal requests.
 
 mod blocks;
 mod book;

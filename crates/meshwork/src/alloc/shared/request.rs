@@ -1,133 +1,134 @@
-//! The options of a job, and the needs derived from them.
+//! Options of a job that may share nodes, and the needs derived from them.
 
 use crate::geometry::NodeSet;
 
 use super::machine::SelectParams;
 
-/// GPUs of a request: a count, and a type if one is required.
+/// Requested number of GPUs, with a type if one is required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GpuCount {
     /// Number of GPUs, at least 1.
     pub count: u64,
-    /// Index of the type; an index beyond all types is never found.
+    /// Index of the required type; an index beyond all types is never found. `None` for any type.
     pub model: Option<u16>,
 }
 
-/// Arrangement of the CPUs of a job on sockets.
+/// Order in which the CPUs of a job are taken from sockets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SocketOrder {
-    /// The configured arrangement.
+    /// The order that `slurm.conf` sets.
     #[default]
     Default,
-    /// Socket by socket (`-m *:block`).
+    /// One socket after another (`-m *:block`).
     Block,
-    /// One socket after the other in turn (`-m *:cyclic`, `-m *:fcyclic`).
+    /// From all sockets in turn (`-m *:cyclic`, `-m *:fcyclic`).
     Cyclic,
 }
 
-/// Options of a job as `salloc` takes them.
+/// Options of a job that may share nodes, as `salloc` takes them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedRequest {
-    /// `-n`.
+    /// Number of tasks (`-n`).
     pub tasks: Option<u32>,
-    /// `-N`: lowest and highest number of nodes.
+    /// Lowest and highest number of nodes (`-N`).
     pub nodes: Option<(u32, u32)>,
-    /// `-c`.
+    /// Number of CPUs for each task (`-c`).
     pub cpus_per_task: Option<u32>,
-    /// `--ntasks-per-node`.
+    /// Number of tasks on each node (`--ntasks-per-node`).
     pub tasks_per_node: Option<u32>,
-    /// `--mem` in MB; 0 for all memory of a node.
+    /// Memory on each node in MB (`--mem`); 0 for all memory of a node.
     pub memory: Option<u64>,
-    /// `--mem-per-cpu` in MB.
+    /// Memory for each CPU in MB (`--mem-per-cpu`).
     pub mem_per_cpu: Option<u64>,
-    /// `--mem-per-gpu` in MB.
+    /// Memory for each GPU in MB (`--mem-per-gpu`).
     pub mem_per_gpu: Option<u64>,
-    /// `--gres=gpu:` or `--gpus-per-node`.
+    /// GPUs on each node (`--gres=gpu:` or `--gpus-per-node`).
     pub gpus_per_node: Option<GpuCount>,
-    /// `--gpus`.
+    /// GPUs of the whole job (`--gpus`).
     pub gpus: Option<GpuCount>,
-    /// `--gpus-per-task`.
+    /// GPUs for each task (`--gpus-per-task`).
     pub gpus_per_task: Option<GpuCount>,
-    /// `--cpus-per-gpu`.
+    /// Number of CPUs for each GPU (`--cpus-per-gpu`).
     pub cpus_per_gpu: Option<u32>,
-    /// `--exclusive`.
+    /// Whether the job gets nodes as a whole (`--exclusive`).
     pub exclusive: bool,
-    /// `--gres-flags=enforce-binding`.
+    /// Whether GPUs must be near the cores of the job (`--gres-flags=enforce-binding`).
     pub enforce_binding: bool,
-    /// `-C`: one feature.
+    /// Feature that the nodes must have (`-C`).
     pub feature: Option<String>,
-    /// `-x`.
+    /// Nodes that the job excludes (`-x`).
     pub exclude: Option<NodeSet>,
-    /// `-m`, after the colon.
+    /// Order in which CPUs are taken from sockets (`-m`, after the colon).
     pub order: SocketOrder,
 }
 
-/// Memory that a job needs.
+/// Memory that a job needs, in MB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Memory {
-    /// For each CPU.
+    /// Memory for each CPU.
     Cpu(u64),
-    /// For each node; zero for all memory of it.
+    /// Memory for each node; 0 for all memory of a node.
     Node(u64),
-    /// For each GPU.
+    /// Memory for each GPU, as [`Gpus`] gives it.
     Gpu,
 }
 
-/// GPUs that a job needs. Zero means that a value is not given.
+/// GPUs that a job needs; a number of 0 stands for none given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Gpus {
     pub model: Option<u16>,
     pub per_node: u64,
     pub per_job: u64,
     pub per_task: u64,
-    /// CPUs for each GPU, as requested by the job.
+    /// Number of CPUs for each GPU that the job requests.
     pub cpus: u32,
-    /// CPUs for each GPU, by the default of the partition.
+    /// Number of CPUs for each GPU by the default of the partition.
     pub default_cpus: u32,
-    /// Memory for each GPU, as requested or by default.
+    /// Memory for each GPU in MB, as requested or by default.
     pub memory: u64,
 }
 
 impl Gpus {
-    /// CPUs for each GPU, as requested or by default.
+    /// Number of CPUs for each GPU, as requested or by default.
     pub(super) fn any_cpus(&self) -> u32 {
         if self.cpus > 0 { self.cpus } else { self.default_cpus }
     }
 }
 
-/// The needs derived from a request.
+/// Needs of a job, derived from its request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Needs {
-    /// 0 if unknown.
+    /// Number of tasks; 0 if unknown.
     pub tasks: u32,
     /// Whether the user has given the number of tasks.
     pub tasks_given: bool,
     pub min_nodes: u32,
-    /// `u32::MAX` for no limit.
+    /// Maximum number of nodes; `u32::MAX` without a limit.
     pub max_nodes: u32,
-    /// Number of nodes aimed at.
+    /// Number of nodes that the choice of nodes aims at.
     pub want: u32,
     pub min_cpus: u32,
     /// Minimum number of CPUs on each node.
     pub node_cpus: u32,
-    /// CPUs per task.
+    /// Number of CPUs for each task.
     pub cpt: u32,
-    /// Tasks per node; 0 if not given.
+    /// Number of tasks on each node; 0 if not requested.
     pub tpn: u32,
     pub whole: bool,
     pub memory: Memory,
     pub gpus: Option<Gpus>,
     pub enforce: bool,
-    /// CPUs required by the number of GPUs: on each node, and for the whole job.
+    /// Number of CPUs on each node that the number of GPUs requires.
     pub gpu_node_cpus: u32,
+    /// Number of CPUs of the whole job that the number of GPUs requires.
     pub gpu_job_cpus: u32,
 }
 
 impl SharedRequest {
-    /// Derives the needs of a job.
+    /// Derives the needs of a job from its options and the parameters of the machine.
     ///
     /// # Errors
-    /// One sentence, if the options contradict one another.
+    /// If the options contradict one another; in one sentence.
     pub(super) fn needs(&self, params: &SelectParams) -> Result<Needs, String> {
         let (given, tpn) = (self.cpus_per_task, self.tasks_per_node.unwrap_or(0));
         let mut tasks = self.tasks;
@@ -241,7 +242,7 @@ impl SharedRequest {
         })
     }
 
-    /// Collects the GPU options, all of which must name one type.
+    /// Collects the GPU options; at most one number of GPUs may be given.
     fn gpus_wanted(&self) -> Result<Option<Gpus>, String> {
         let all = [self.gpus_per_node, self.gpus, self.gpus_per_task];
         let mut models = all.iter().flatten().map(|gpus| gpus.model);
@@ -273,7 +274,7 @@ impl SharedRequest {
         }))
     }
 
-    /// Derives tasks and GPUs of the job from GPUs per task.
+    /// Derives the numbers of tasks and GPUs of the job from its number of GPUs per task.
     fn gpu_step(
         &self,
         gpus: &mut Gpus,
@@ -307,13 +308,13 @@ impl SharedRequest {
 }
 
 impl Gpus {
-    /// GPUs of the whole job, if its CPUs are counted per GPU.
+    /// Number of GPUs of the whole job on `nodes` nodes, to count its CPUs per GPU.
     pub(super) fn for_job(&self, nodes: u64) -> u64 {
         if self.per_job > 0 { self.per_job } else { self.per_node.saturating_mul(nodes) }
     }
 }
 
-/// A number as 32 bits; larger numbers become the maximum.
+/// Converts a number to 32 bits; larger numbers become the maximum.
 fn clip(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

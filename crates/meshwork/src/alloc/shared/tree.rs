@@ -1,4 +1,4 @@
-//! Several shared nodes below the switches of a tree.
+//! Allocation of several shared nodes below the switches of a tree.
 
 use crate::alloc::listed::tree::Tree;
 use crate::geometry::NodeSet;
@@ -6,7 +6,7 @@ use crate::geometry::NodeSet;
 use super::candidates::Candidates;
 use super::choose::{Attempt, Leave, Missing, classes};
 
-/// Places a job below one switch, on few leaves that are near one another.
+/// Places a job below one switch, on few leaves that are close to each other.
 pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave> {
     let missing = attempt.missing(false);
     let map = attempt.map.clone();
@@ -18,7 +18,7 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave>
     let switches = list.switch_count();
     let cpus = list.sums(&map, |node| u64::from(attempt.fit(node).cpus));
     let below = list.counts(&map);
-    // The lowest weight below each switch.
+    // For each switch, the lowest weight of the nodes below it.
     let mut lowest = vec![None; switches];
     for (weight, class) in weights.iter().rev() {
         for (lowest, count) in lowest.iter_mut().zip(list.counts(&set_of(class, count))) {
@@ -49,9 +49,9 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave>
     fill(attempt, list, found, &cpus, missing)
 }
 
-/// Takes candidates below one switch: those of all lighter classes, then leaf by leaf.
+/// Takes candidates below one switch: first the forced ones of lower weights, then leaf by leaf.
 ///
-/// `cpus` are those of all nodes below each switch that may be taken.
+/// `cpus` has, for each switch, the number of CPUs of the nodes below it that may be taken.
 pub(super) fn fill(
     attempt: &mut Attempt<'_>,
     list: &Tree,
@@ -105,14 +105,14 @@ pub(super) fn fill(
     if attempt.suffices(&missing) { Ok(()) } else { Err(Leave::OneOfThese) }
 }
 
-/// The switches in use, from which distances to other switches are computed.
+/// Switches in use, from which the distances to other switches are computed.
 struct Used<'a> {
     list: &'a Tree,
     is_used: Vec<bool>,
-    /// Number of used switches at and below each.
+    /// For each switch, the number of used switches among itself and those below it.
     below: Vec<u32>,
     total: u32,
-    /// Sum of their depths.
+    /// Sum of the depths of the used switches.
     depths: u32,
 }
 
@@ -130,7 +130,10 @@ impl Used<'_> {
         self.list.up_from(switch).for_each(|above| self.below[above] += 1);
     }
 
-    /// The number of links from a switch to all used ones, equal to [`Tree::distances`].
+    /// The sum of the numbers of links from a switch to all used ones, equal to
+    /// [`Tree::distances`].
+    ///
+    /// `None` if a used switch is in another tree.
     fn distance(&self, switch: usize) -> Option<u32> {
         let (mut shared, mut root) = (0, switch);
         for above in self.list.up_from(switch) {
@@ -144,7 +147,7 @@ impl Used<'_> {
     }
 }
 
-/// A leaf in the search for the best one.
+/// A leaf in the search for the best leaf, with the values by which leaves are compared.
 #[derive(Clone, Copy)]
 struct BestLeaf {
     leaf: usize,
@@ -153,13 +156,13 @@ struct BestLeaf {
     fits: bool,
 }
 
-/// The next leaf to take, if one has candidates.
+/// The leaf to be taken next; `None` if no unused leaf has candidates.
 fn best_leaf(used: &Used<'_>, free: &[i64], fits: impl Fn(usize) -> bool) -> Option<usize> {
     let list = used.list;
     let mut best: Option<BestLeaf> = None;
     let mut distance = None;
     let mut group = None;
-    // Whether leaves below `group` come before the best one, if none of them fits.
+    // Whether the leaves below `group` come before the best leaf, if none of these leaves fits.
     let mut comes_before = None;
     for &leaf in list.leaves() {
         if used.is_used[leaf] || free[leaf] <= 0 {
@@ -202,6 +205,8 @@ fn best_leaf(used: &Used<'_>, free: &[i64], fits: impl Fn(usize) -> bool) -> Opt
 }
 
 /// Takes candidates of a leaf, lowest first; returns the result if the attempt ends with them.
+///
+/// `taken` is increased by the number of nodes taken.
 fn take_leaf(
     attempt: &mut Attempt<'_>,
     leaf: &NodeSet,
@@ -251,7 +256,7 @@ mod tests {
     use crate::alloc::listed::tree::Below;
     use crate::rng::Stream;
 
-    /// The shortcut finds the leaf that comparing all leaves finds.
+    /// Compares the search for the best leaf with a comparison of all leaves.
     #[test]
     fn the_best_leaf_is_its_definition() {
         let mut rng = Stream::new(3, 0, "leaves");
@@ -265,7 +270,7 @@ mod tests {
                     Below::Nodes(nodes)
                 })
                 .collect();
-            // Leaves of two switches are mixed, and perhaps one is below none.
+            // Leaves of two switches are mixed, and perhaps one leaf is below no switch.
             let side: Vec<u64> = (0..leaves).map(|_| rng.below(9)).collect();
             for range in [0..4, 4..8] {
                 let own = (0..leaves).filter(|&leaf| range.contains(&side[leaf]));
@@ -294,7 +299,7 @@ mod tests {
         }
     }
 
-    /// The definition of [`best_leaf`]: each leaf is compared with the best one so far.
+    /// Slow twin of [`best_leaf`], by definition: compares each leaf with the best one so far.
     fn best_of_all(
         list: &Tree,
         is_used: &[bool],
