@@ -5,7 +5,8 @@
 //! in the order of Slurm: `request` derives what the options amount to, `fit` finds out what the
 //! job could take of each node, `choose` selects nodes (with `tree` and `blocks`, whose lists are
 //! those of [`listed`](super::listed)), and `give` distributes tasks, cores, GPUs and memory. A
-//! [`SharedBook`] makes identical decisions faster: it stores fits (`known`) for later equal requests.
+//! [`SharedBook`] makes the same decisions faster: it stores fits (`known`) for later equal
+//! requests.
 
 mod blocks;
 mod book;
