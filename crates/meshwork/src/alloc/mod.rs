@@ -33,8 +33,8 @@ pub trait Allocator: Send {
         None
     }
 
-    /// The condition for placements, if a parameter weakens that of the
-    /// [entry](AllocatorEntry::finds).
+    /// The condition for finding placements, if weaker than the [declared](AllocatorEntry::finds)
+    /// one.
     fn finds(&self) -> Option<Finds> {
         None
     }
@@ -54,9 +54,7 @@ pub trait Allocator: Send {
         0.0
     }
 
-    /// The orientations that are tried for a block, if no parameter sets them.
-    ///
-    /// The parameter would be [`rotation`](crate::geometry::orientation::Rotation::PARAM).
+    /// The orientations that are tried for a block, unless the parameter `rotation` sets them.
     fn rotation(&self) -> Rotation {
         Rotation::Never
     }
@@ -316,9 +314,7 @@ impl Named for AllocatorEntry {
     }
 }
 
-/// Rejects a hypercube of more than `most` dimensions.
-///
-/// On it, an answer of the allocator would take longer than about a second.
+/// Rejects a hypercube of more than `most` dimensions, on which an answer would take over a second.
 fn up_to_dimension(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
     let dimension = topology.grid().dimensions() as u32;
     if dimension <= most {
@@ -334,9 +330,7 @@ fn up_to_dimension(params: &Params, topology: &Topology, most: u32) -> Result<()
     ))
 }
 
-/// Rejects a machine of more than `most` nodes.
-///
-/// On it, an answer of the allocator would take longer than about a second.
+/// Rejects a machine of more than `most` nodes, on which an answer would take over a second.
 fn up_to_nodes(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
     let nodes = topology.grid().nodes();
     if nodes <= most {

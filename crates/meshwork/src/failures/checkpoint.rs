@@ -3,7 +3,7 @@
 /// Interval between two checkpoints of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Every {
-    /// Fixed amount of work.
+    /// Interval of a fixed amount of work.
     Work(f64),
     /// Daly's optimum for the mean time between failures of the nodes that the job requests.
     ///

@@ -200,7 +200,7 @@ impl Failures {
     }
 }
 
-/// The planned outages of an entry of `maintenance` or `drain`, one for each site with nodes of it.
+/// The planned outages of an entry of `maintenance` or `drain`, by site of the nodes it names.
 fn fixed(table: &Params, sites: &Sites<'_>, drains: bool) -> Result<Vec<Fixed>, Problem> {
     let (from, until) = (table.number("from"), table.get_number("until"));
     if let Some(until) = until.filter(|&until| until <= from) {

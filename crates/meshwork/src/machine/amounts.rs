@@ -23,7 +23,7 @@ pub struct Amounts {
     free_cores: u64,
     /// Change log: nodes changed since the log began, in order.
     log: Vec<Node>,
-    /// Number of logs before the present one.
+    /// Number of change logs before the present one.
     logs: u64,
     trial: Option<Trial>,
     /// Number of trials so far.
@@ -123,7 +123,7 @@ fn sums(kind: &NodeType, cells: &[u32]) -> Sums {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChangeLog<'a> {
     pub(crate) nodes: &'a [Node],
-    /// Number of logs before the present one.
+    /// Number of change logs before the present one.
     pub(crate) number: u64,
     /// Length of the log without the changes of the present trial.
     pub(crate) settled: usize,
@@ -131,7 +131,7 @@ pub(crate) struct ChangeLog<'a> {
     pub(crate) trial: Option<u64>,
 }
 
-/// Amounts by node and cell, such as the most of each cell that counts as free in a query.
+/// Amounts by node and cell, such as limits on what counts as free in a query.
 pub(crate) type CellLimits = Vec<(Node, u16, u32)>;
 
 impl Amounts {

@@ -2,7 +2,7 @@
 
 use crate::job::Request;
 
-/// Requests that an allocator cannot place now, cached to avoid repeating them (denials).
+/// Denials: requests that an allocator cannot place now, cached so that none is repeated in vain.
 ///
 /// An allocator that finds every free block cannot place a request that contains an unplaceable
 /// block, and never can before nodes are released. After a release the cached requests are only
@@ -132,8 +132,8 @@ impl Denied {
 
 /// Whether `request` has no placement if `denied` has none.
 ///
-/// Blocks are compared side by side without rotation: in each orientation that an allocator tries,
-/// a block lies within a larger one.
+/// Sides are compared in order, without rotation: in each orientation that an allocator tries, a
+/// block lies within a larger one.
 pub(crate) fn implies(denied: &Request, request: &Request, every_block: bool) -> bool {
     match (denied, request) {
         (Request::Block(inner), Request::Block(outer)) if every_block => {

@@ -150,8 +150,8 @@ impl ManagedSite {
 
     /// Whether a placement has the size of a request, and its shape if the allocator keeps shapes.
     ///
-    /// The request is in the allocator's form. With `is_promised` the placement may have been made
-    /// by another than the allocator, so its block may be rotated.
+    /// The request is in the allocator's form. With `is_promised` the placement need not come from
+    /// the allocator, so its block may be rotated.
     #[inline]
     pub(crate) fn gives_what_is_asked(
         &self,

@@ -13,9 +13,9 @@ use crate::topology::Node;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(untagged))]
 pub enum Name {
-    /// An integer.
+    /// Name that is an integer.
     Number(i64),
-    /// A string.
+    /// Name that is a string.
     Text(String),
 }
 

@@ -109,7 +109,8 @@ impl Promise {
         self.guarded.as_ref().is_some_and(|(ticket, _)| *ticket == head)
     }
 
-    /// Starts `head` wherever the allocator places it, or on its reserved nodes; returns whether.
+    /// Starts `head` wherever the allocator places it, or on its reserved nodes; returns whether it
+    /// did.
     pub(super) fn start(&self, cluster: &mut Cluster<'_>, head: Ticket) -> bool {
         if cluster.start(head, StartOptions::default()) {
             return true;

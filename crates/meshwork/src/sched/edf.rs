@@ -1,4 +1,4 @@
-//! Earliest deadline first.
+//! EDF scheduling: earliest deadline first.
 
 use super::SchedulerEntry;
 use super::ordered::Ordered;

@@ -1,4 +1,4 @@
-//! First come, first served.
+//! FCFS scheduling: first come, first served.
 
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, StartOptions};

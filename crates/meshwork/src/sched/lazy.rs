@@ -304,7 +304,7 @@ mod tests {
         }
     }
 
-    /// Shared with the engine, to be read afterwards.
+    /// Scheduler that is shared with the engine, so that it can be read after the run.
     impl Scheduler for Arc<Mutex<Watched>> {
         fn schedule(&mut self, cluster: &mut Cluster<'_>) {
             self.lock().unwrap().schedule(cluster);

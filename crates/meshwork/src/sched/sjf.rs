@@ -1,4 +1,4 @@
-//! Smallest job first.
+//! SJF scheduling: smallest job first.
 
 use super::SchedulerEntry;
 use super::ordered::Ordered;

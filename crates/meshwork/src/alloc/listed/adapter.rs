@@ -130,7 +130,10 @@ impl Names {
 }
 
 impl RuleAllocator {
-    /// Creates the adapter of a rule. `universe` is the number of listed nodes.
+    /// Creates the adapter of a rule on a machine.
+    ///
+    /// `universe` is the number of listed nodes, which may exceed the number of nodes of the
+    /// machine.
     ///
     /// It may exceed the number of nodes of the machine.
     pub(super) fn new(

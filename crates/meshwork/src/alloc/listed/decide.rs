@@ -12,7 +12,7 @@ use crate::topology::Node;
 pub enum Decision {
     /// The job starts on these nodes.
     Start(NodeSet),
-    /// The job may start later.
+    /// The job does not start now, but may start later.
     Wait(Wait, SlurmMessage),
     /// The job could not start even with the whole machine free.
     Never(SlurmMessage),
@@ -98,9 +98,9 @@ impl Failure {
 pub enum Action {
     /// Make no further attempt.
     Break,
-    /// Leave out these nodes.
+    /// Leave the given nodes out of the next attempt.
     Without(NodeSet),
-    /// Leave out the first of these selected nodes in order of processors.
+    /// Leave out the first of the given selected nodes, in order of processors.
     WithoutOneOf(NodeSet),
     /// Leave out the next node in order of processors.
     WithoutNext,

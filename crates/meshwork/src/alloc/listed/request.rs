@@ -20,19 +20,19 @@ use crate::topology::Node;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeRequest {
-    /// Minimum number of nodes.
+    /// Minimum number of nodes of the job.
     pub nodes: u32,
-    /// Maximum number of nodes; equal to `nodes` for a job of fixed size.
+    /// Maximum number of nodes of the job; equal to `nodes` for a job of fixed size.
     pub most: u32,
     /// Number of nodes of each segment; segments may lie apart. `None` for a job in one piece.
     pub segment: Option<u32>,
-    /// Whether no two segments share a base block.
+    /// Whether no two segments of the job may share a base block.
     pub spread: bool,
-    /// Whether all segments lie in one aggregated block.
+    /// Whether all segments of the job must lie in one aggregated block.
     pub consolidate: bool,
-    /// Maximum number of leaf switches; `None` without a limit.
+    /// Maximum number of leaf switches of the job; `None` without a limit.
     pub switches: Option<u32>,
-    /// Whether the nodes must be consecutive.
+    /// Whether the job's nodes must have consecutive numbers.
     pub contiguous: bool,
     /// Required nodes; if there are more than `most`, the nodes to choose among instead.
     pub listed: Option<NodeSet>,
@@ -123,7 +123,7 @@ impl Nodes {
         Nodes::new(vec![1; count as usize], vec![1; count as usize])
     }
 
-    /// The number of nodes.
+    /// The number of nodes of the machine.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.weights.len() as u32

@@ -34,10 +34,10 @@ fn kinds(shape: &[u32], side: u32) -> Vec<(usize, Dims)> {
     full_along.into_iter().map(kind).filter(there).collect()
 }
 
-/// The candidate corners in a cube for the pieces of one kind, which all have equal positions.
+/// The candidate corners, within a cube, at which pieces of one kind can lie.
 ///
-/// All positions; but if `beside_cubes` is set, since the shape has whole cubes, only the corners
-/// of the cube.
+/// If `beside_cubes` is set, since the shape has whole cubes, a piece can only lie at a corner of
+/// the cube; otherwise anywhere in it.
 fn corners(piece: &[u32], side: u32, beside_cubes: bool, ties: Ties) -> Vec<Dims> {
     let slack: Dims = piece.iter().map(|own| side - own).collect();
     let mut all: Vec<Dims> = Vec::new();

@@ -103,11 +103,11 @@ struct Reconfigurable {
     ///
     /// Each part has its sides in the order of dimensions, and in ascending order.
     parts: Vec<(Dims, Dims)>,
-    /// For each part, whether it may be allocated.
+    /// For each part of a cube, whether it may be allocated.
     handed_out: Vec<bool>,
     /// Grid with one node for each cube.
     grid: Grid,
-    /// Search for blocks of cubes; `None` if any cubes can be joined.
+    /// Search for blocks of adjacent cubes; `None` if joined cubes need not be adjacent.
     blocks: Option<FirstFit>,
     is_rounded: bool,
     failed: Option<NodeSet>,

@@ -29,8 +29,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// drawn.
 #[derive(Default)]
 struct Random {
-    /// Positions in the ascending list of free nodes; each is at its own index between two
-    /// requests.
+    /// Positions in the ascending list of free nodes: in ascending order, except within a request.
     places: Vec<u32>,
     /// Position that was swapped with each drawn one, to undo the swaps.
     changed: Vec<usize>,

@@ -277,7 +277,7 @@ impl SharedLookup {
         give(machine, needs, self.order, holdings, &chosen).map(|(_, grants)| grants)
     }
 
-    /// Sets `near` as the check of Slurm 22.05 does, whether the job could ever start on nodes in
+    /// Sets `near` like Slurm 22.05 when it checks whether the job could ever start on nodes in
     /// `open`.
     pub fn ask_ever(
         &self,

@@ -33,7 +33,7 @@ pub(super) struct Fit {
     pub weight: u64,
     /// Number of CPUs times number of GPUs, the order in which nodes are left out of attempts.
     pub product: u64,
-    /// Number of CPUs that the number of GPUs requires.
+    /// Number of CPUs that the job needs on the node for its number of GPUs.
     pub gpu_cpus: u32,
     /// Maximum number of tasks on the node, by its cores and GPUs.
     pub task_limit: u32,
@@ -192,12 +192,12 @@ impl Fit {
         Some(fit)
     }
 
-    /// The number of GPUs near the job that the weight contains.
+    /// The number of GPUs near the job that the sort key of the node contains.
     pub(super) fn near(&self) -> u8 {
         0xff - (self.weight & 0xff) as u8
     }
 
-    /// Sets the number of GPUs near the job in the weight.
+    /// Sets the number of GPUs near the job within the sort key of the node.
     pub(super) fn set_near(&mut self, near: u8) {
         self.weight = self.weight & !0xff | u64::from(0xff - near);
     }

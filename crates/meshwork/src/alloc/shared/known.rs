@@ -79,7 +79,8 @@ struct KnownClass {
     sums: [Sums; 2],
     /// Nodes that can hold a part of the job in the first pass.
     usable: NodeSet,
-    /// For each switch, the number of these nodes below it.
+    /// For each switch, the number of nodes below it that can hold a part of the job in the first
+    /// pass.
     below: Vec<i64>,
 }
 

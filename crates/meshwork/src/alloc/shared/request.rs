@@ -65,9 +65,9 @@ pub struct SharedRequest {
 /// Memory that a job needs, in MB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Memory {
-    /// Memory for each CPU.
+    /// Memory for each CPU, in MB.
     Cpu(u64),
-    /// Memory for each node; 0 for all memory of a node.
+    /// Memory for each node, in MB; 0 for all memory of a node.
     Node(u64),
     /// Memory for each GPU, as [`Gpus`] gives it.
     Gpu,
@@ -118,9 +118,9 @@ pub(super) struct Needs {
     pub memory: Memory,
     pub gpus: Option<Gpus>,
     pub enforce: bool,
-    /// Number of CPUs on each node that the number of GPUs requires.
+    /// Number of CPUs that the job needs on each node for its number of GPUs.
     pub gpu_node_cpus: u32,
-    /// Number of CPUs of the whole job that the number of GPUs requires.
+    /// Number of CPUs that the whole job needs for its number of GPUs.
     pub gpu_job_cpus: u32,
 }
 

@@ -74,11 +74,11 @@ struct Conservative(Option<Plan>);
 
 /// Plan of conservative backfilling: the reservations left by the last pass.
 enum Plan {
-    /// For machines where only numbers of nodes matter.
+    /// Plan for machines where only numbers of nodes matter.
     Counts(Counts),
-    /// For allocators that depend only on which nodes are free.
+    /// Plan for allocators that depend only on which nodes are free.
     Shapes(Box<Shapes>),
-    /// For all other machines.
+    /// Plan for all other machines and allocators.
     Anew(Anew),
 }
 

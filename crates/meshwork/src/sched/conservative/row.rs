@@ -23,7 +23,7 @@ pub(super) struct Row {
     pub(super) first: Time,
     /// Last reserved start; minus infinity if the row is empty.
     pub(super) last: Time,
-    /// Data in a box, since most passes read only the other fields.
+    /// Data of the row that few passes read, boxed to keep the row small.
     promised: Box<Promised>,
 }
 
@@ -85,7 +85,8 @@ impl Row {
         self.note_ends();
     }
 
-    /// Appends the jobs of `next`, the following row, if they continue this row; returns whether.
+    /// Appends the jobs of `next`, the following row, if they continue this row; returns whether
+    /// they do.
     pub(super) fn is_joined_by(&mut self, next: &mut Row) -> bool {
         let joins = self.class == next.class
             && self.last <= next.first
@@ -143,7 +144,7 @@ impl Row {
         self.promised.starts.iter().copied().take_while(move |(start, _)| *start < instant)
     }
 
-    /// Moves reserved starts that have passed to `now`.
+    /// Postpones to `now` every reserved start of the row that has passed.
     pub(super) fn put_off(&mut self, now: Time) {
         let late: usize = self.starts_before(now).map(|(_, jobs)| jobs).sum();
         let starts = &mut self.promised.starts;

@@ -134,7 +134,7 @@ impl Order {
         changed
     }
 
-    /// Adds a job that has joined the queue.
+    /// Adds a job that has joined the queue to the waiting jobs, with its priority.
     pub(super) fn joins(&mut self, ticket: Ticket, job: &Job) {
         let user = self.usage.user(job);
         let size = (job.request.nodes() as f64 / self.processors).min(1.0);

@@ -279,7 +279,7 @@ impl Named {
         name.and_then(|name| self.of.get(name)).copied().unwrap_or(self.otherwise)
     }
 
-    /// Number of a name divided by the largest number; 0 if all are 0.
+    /// Factor of a partition or QOS: its listed number divided by the largest one; 0 if all are 0.
     pub(super) fn factor(&self, name: Option<&str>) -> f64 {
         if self.largest == 0 { 0.0 } else { self.of(name) as f64 / self.largest as f64 }
     }

@@ -154,20 +154,21 @@ impl Faces {
             .sum()
     }
 
-    /// Whether the set contains the high, or else the low, face across dimension `d`.
+    /// Whether the set contains a face across dimension `d`: the high one if `high` is set, else
+    /// the low one.
     pub(super) fn has(self, d: usize, high: bool) -> bool {
         self.0 >> (2 * d + usize::from(high)) & 1 == 1
     }
 }
 
-/// Surroundings of a block on one side.
+/// Surroundings of a block on one of its sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beside {
-    /// Nothing: the block fills the ring.
+    /// Nothing lies outside the block, which fills the ring.
     Nothing,
-    /// The edge of the mesh.
+    /// The block ends at the edge of the mesh.
     Wall,
-    /// Nodes with this coordinate along the dimension.
+    /// Next to the block are the nodes with this coordinate.
     Nodes(u32),
 }
 

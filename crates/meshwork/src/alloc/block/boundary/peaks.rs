@@ -101,7 +101,7 @@ pub(super) struct Peaks {
     high: Vec<NodeSet>,
     /// Candidate bases along one dimension: ends of ranges, and bases next to an edge.
     candidates: NodeSet,
-    /// Positions of bases whose blocks end level with an edge along the present dimension.
+    /// Positions of bases whose blocks end level with an edge of a held block, along one dimension.
     level: NodeSet,
     reached: NodeSet,
     spare: NodeSet,

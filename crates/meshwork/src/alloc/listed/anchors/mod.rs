@@ -238,9 +238,10 @@ impl Rule for Anchors {
         true
     }
 
-    /// Whether the job has segments, since Slurm rejects such a job only if no list has its size.
+    /// Whether a job waits that cannot start even on the empty machine: yes, if it has segments.
     ///
-    /// The number of boxes of this size does not matter.
+    /// Slurm rejects a job with segments only if no list has boxes of their size, however few boxes
+    /// there are.
     fn waits_in_vain(&self, request: &NodeRequest) -> bool {
         request.is_cut()
     }

@@ -49,7 +49,7 @@ pub(super) trait Count: Copy + Ord + Into<u32> {
     /// The maximum value of the type.
     const MOST: Self;
 
-    /// Converts a number that is known to fit.
+    /// Converts a number that is known to fit into the type.
     fn of(number: u32) -> Self;
 
     /// `self` where the 16-bit mask is all ones, `other` where it is 0.

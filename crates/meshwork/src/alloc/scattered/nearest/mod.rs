@@ -18,12 +18,12 @@ use crate::job::Dims;
 use crate::machine::{Block, Placement, Site};
 use crate::topology::{Grid, Node};
 
-/// Nodes that may be centres.
+/// Rule for the nodes that may be centres.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Centres {
-    /// All free nodes.
+    /// Every free node may be a centre.
     Free,
-    /// All nodes each of whose coordinates occurs among the free nodes.
+    /// Every node may be a centre each of whose coordinates occurs among the free nodes.
     Crossings,
 }
 

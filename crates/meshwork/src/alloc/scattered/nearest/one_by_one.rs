@@ -160,7 +160,9 @@ impl Half {
         }
     }
 
-    /// Sum of hops along these dimensions over all pairs of taken nodes; consumes the counts.
+    /// Sum of hops along the dimensions of this part over all pairs of taken nodes.
+    ///
+    /// Consumes the counts of taken nodes.
     fn hops_over_pairs(&mut self) -> u64 {
         let mut sum = 0;
         self.for_each_dimension(|counts, is_ring| sum += hops_over_pairs(counts, is_ring));
