@@ -26,7 +26,7 @@ const SLOWEST: f64 = 0.1;
 
 /// Number of sets of speeds from which the limit on the variance is estimated.
 const TRIED: usize = 1000;
-/// Number of these sets that must have no speed below [`SLOWEST`] at the limit.
+/// Number of the tried sets of speeds that must have no speed below [`SLOWEST`] at the limit.
 const GOOD: usize = 20;
 
 /// Generator of random speeds for the sites of a machine, with a given variance.

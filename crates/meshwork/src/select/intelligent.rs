@@ -129,7 +129,7 @@ mod tests {
         selector.select(&head, &mut sites.offers(&head), &mut rng).unwrap().site
     }
 
-    /// Three sites and four waiting jobs of 5, 16, 6 and 4 processors.
+    /// Checks equations 1 to 6 by hand, on three sites with jobs of 5, 16, 6 and 4 processors.
     #[test]
     fn equations_1_to_6_by_hand() {
         // Situation (a): B is faster than C.

@@ -20,7 +20,7 @@ pub(super) struct Order {
     /// Seconds after which the factor of age is 1.
     max_age: f64,
     favors_small: bool,
-    /// Seconds from one tick to the next.
+    /// Seconds between two ticks, at which all priorities are computed.
     period: f64,
     next_tick: Option<Time>,
     /// Number of processors of the whole machine.
