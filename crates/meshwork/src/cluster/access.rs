@@ -13,30 +13,31 @@ use crate::geometry::{Block, NodeSet};
 use crate::job::{Dims, Job, Request, Time};
 use crate::machine::Placement;
 
-/// Access rules as closures.
+/// Access rules, stored as closures: nodes and the intervals in which a job may not use them.
 pub(super) struct Gate {
     access: Access,
-    /// For each partition, the nodes outside it. To its jobs they are closed for ever.
+    /// For each partition, the nodes outside it, which are closed to the jobs of the partition for
+    /// ever.
     outside: Vec<Vec<Closure>>,
-    /// Reservation windows, and which jobs each admits.
+    /// Reserved nodes with their interval, and the jobs that each reservation admits.
     reserved: Vec<(Closure, Reserved)>,
-    /// Begin and end times of reservations, in order.
+    /// Begin and end times of all reservations, in ascending order.
     edges: Vec<Time>,
 }
 
 /// Cached admission answers and progress along the reservation edges.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// Whether a request fits the empty partition.
+    /// Whether a request fits the otherwise empty nodes of a partition, by partition and request.
     fits: BTreeMap<(usize, Request), bool>,
-    /// Number of edges that have passed.
+    /// Number of begins and ends of reservations that have passed.
     edges: usize,
-    /// Whether an edge is at the current instant.
+    /// Whether a reservation begins or ends at the current instant.
     pub(super) is_edge: bool,
 }
 
 impl Gate {
-    /// The closures that withhold nodes from a job, now or at some time.
+    /// The closures that withhold nodes from a job, at the current instant or later.
     pub(super) fn closures<'g>(&'g self, job: &'g Job) -> impl Iterator<Item = &'g Closure> {
         let bars = move |(closure, reserved): &'g (Closure, Reserved)| {
             reserved.bars(job).then_some(closure)
@@ -44,7 +45,7 @@ impl Gate {
         self.outside_of(job).iter().chain(self.reserved.iter().filter_map(bars))
     }
 
-    /// The nodes that a job may never use.
+    /// The nodes that a job may never use, because they lie outside its partition.
     fn outside_of(&self, job: &Job) -> &[Closure] {
         self.access.home(job).map_or(&[], |home| &self.outside[home])
     }
@@ -80,7 +81,7 @@ impl Cluster<'_> {
         self.gate = Some(Arc::new(Gate { access, outside, reserved, edges }));
     }
 
-    /// Whether a job's partition admits it and could hold it if empty.
+    /// Whether a job's partition admits the job and, when empty, could hold it.
     #[cold]
     pub(super) fn is_admitted(&mut self, job: &Job) -> bool {
         let Some(gate) = &self.gate else { return true };
@@ -107,14 +108,14 @@ impl Cluster<'_> {
         fits
     }
 
-    /// The nodes that a waiting job may never use, by site.
+    /// The nodes that a waiting job may never use, as placements with the index of their site.
     pub(super) fn outside_of(&self, ticket: Ticket) -> Vec<(usize, Placement)> {
         let Some(gate) = &self.gate else { return Vec::new() };
         let outside = gate.outside_of(self.queue.job(ticket)).iter();
         outside.map(|closure| (closure.site, closure.placement.clone())).collect()
     }
 
-    /// The nodes of a waiting job's partition, by site; `None` if it may have every node.
+    /// The nodes of a waiting job's partition, by site; `None` if the job may use every node.
     pub(crate) fn nodes_of_partition(&self, ticket: Ticket) -> Option<Vec<(usize, Placement)>> {
         let gate = self.gate.as_ref()?;
         let outside = gate.outside_of(self.queue.job(ticket));
@@ -132,19 +133,19 @@ impl Cluster<'_> {
         Some(sites.collect())
     }
 
-    /// Whether a reservation begins or ends now, so that jobs may start that could not before.
+    /// Whether a reservation begins or ends now, which may allow further jobs to start.
     pub(crate) fn is_edge(&self) -> bool {
         self.seen.is_edge
     }
 
-    /// The next begin or end of a reservation; `None` if no job waits.
+    /// The next instant at which a reservation begins or ends; `None` if no job waits.
     #[cold]
     pub(super) fn next_edge(&self) -> Option<Time> {
         let gate = self.gate.as_ref().filter(|_| self.queue.len() > 0)?;
         gate.edges[self.seen.edges..].iter().copied().find(|edge| *edge >= self.now)
     }
 
-    /// Whether a reservation begins or ends now. Returns `true` once for each instant.
+    /// Advances past reservations that begin or end by now; `true` once for an instant with any.
     #[cold]
     pub(super) fn pass_edge(&mut self) -> bool {
         let Some(gate) = &self.gate else { return false };

@@ -8,8 +8,8 @@ use crate::job::Job;
 use crate::observe::{Event, JobId, Running};
 
 impl Cluster<'_> {
-    /// Appends a job to the queue. Refuses it and returns `false` if it does not fit the empty
-    /// machine.
+    /// Appends a job to the queue. A job that does not fit the empty machine is refused, which
+    /// returns `false`.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, mut record: Box<Running>) -> bool {
         let id = JobId(self.arrived);
@@ -31,8 +31,8 @@ impl Cluster<'_> {
         true
     }
 
-    /// Returns a record for an arriving job, recycled if possible. Its `id` is set on arrival, and
-    /// its fields about the run when the job starts.
+    /// A record for an arriving job, in a recycled allocation if possible. The `id` of the record
+    /// is set on arrival, and the fields about the run are set when the job starts.
     #[inline(always)]
     pub(crate) fn record_for(&mut self, job: Job) -> Box<Running> {
         match self.recycled.pop() {
@@ -49,8 +49,8 @@ impl Cluster<'_> {
         }
     }
 
-    /// The minimum number of nodes of an admitted job, and its form where requests have one. `None`
-    /// if the job is not admitted or does not fit the empty machine.
+    /// The minimum number of nodes of an admitted job, and the form of its request, if it has one.
+    /// `None` if the job is not admitted or does not fit the empty machine.
     #[inline(always)]
     fn admit(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         let (fewest, form) = self.need(job)?;
@@ -65,8 +65,8 @@ impl Cluster<'_> {
         fits.then_some((fewest, form))
     }
 
-    /// The minimum number of nodes with which a job could start, and its form where requests have
-    /// one. `None` if no site can hold the job.
+    /// The minimum nodes with which a job could start, and the form of its request, if it has one.
+    /// `None` if no site can hold the job.
     #[inline(always)]
     pub(super) fn need(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         if self.facility.only_fixed_site().is_none() {
@@ -80,7 +80,7 @@ impl Cluster<'_> {
     }
 
     /// Whether the allocator of some site would place a job on the empty machine. The answer is
-    /// cached for each request. Some site must be able to hold the job's form.
+    /// cached by request. The caller has checked that some site can hold the job's form.
     #[inline(never)]
     fn fits_empty(&mut self, job: &Job, form: Option<Form>) -> bool {
         let mut sites = self.facility.sites().iter();

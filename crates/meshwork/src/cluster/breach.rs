@@ -8,17 +8,17 @@ use crate::machine::Placement;
 use crate::offer::{ManagedSite, Proposal};
 use crate::registry::Origin;
 
-/// A broken contract, with which the run ends.
+/// A contract that a component broke, which ends the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Breach {
     pub(crate) by: Culprit,
     pub(crate) job: Option<JobId>,
     pub(crate) at: Time,
-    /// A sentence without its full stop.
+    /// Description of the breach: a sentence without its full stop.
     pub(crate) what: String,
 }
 
-/// The component that broke its contract.
+/// The component that broke a contract.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Culprit {
     Allocator(Origin),
@@ -27,12 +27,12 @@ pub(crate) enum Culprit {
     Sizing,
     Network,
     Workload,
-    /// Meshwork itself: a bug.
+    /// Meshwork itself, which means a bug.
     Meshwork,
 }
 
 impl Cluster<'_> {
-    /// Takes the first breach of this pass, if any.
+    /// Takes the first breach of the current scheduling pass, if any.
     #[inline]
     pub(crate) fn take_breach(&mut self) -> Option<Box<Breach>> {
         if let Some(ticket) = self.queue.stale_ticket() {
@@ -48,15 +48,16 @@ impl Cluster<'_> {
         self.note(Culprit::Scheduler, Some(ticket), what.to_owned());
     }
 
-    /// Records a breach; only the first counts.
+    /// Records a breach of contract; only the first one of a scheduling pass is kept.
     #[cold]
     pub(super) fn note(&mut self, by: Culprit, ticket: Option<Ticket>, what: String) {
         let job = ticket.map(|ticket| ticket.id);
         self.breach.get_or_insert_with(|| Box::new(Breach { by, job, at: self.now, what }));
     }
 
-    /// The component responsible for an impossible proposal. That is the site's allocator, unless
-    /// it is a standard one that would have proposed otherwise: then it is the selector.
+    /// The component responsible for an impossible proposal. This is the site's allocator, unless
+    /// that is a standard one which proposes something else when asked again: then it is the
+    /// selector.
     #[cold]
     pub(super) fn proposer(&self, ticket: Ticket, proposal: &Proposal) -> Culprit {
         let sites = self.facility.sites();
@@ -72,8 +73,8 @@ impl Cluster<'_> {
         Culprit::Allocator(origin)
     }
 
-    /// Describes how a proposal deviates from the size or form that was asked for. It checks what
-    /// the job and the allocator's entry determine.
+    /// Describes how a proposal deviates from the requested size or form; `None` if it does not.
+    /// Only what the job and the allocator's entry determine is checked.
     #[inline]
     pub(super) fn unlike_asked(
         &self,
@@ -103,7 +104,7 @@ impl Cluster<'_> {
         (!is_as_asked).then(|| unlike(managed, &form.to_string(), placement))
     }
 
-    /// The component that leaves a startable job waiting, and how.
+    /// The component that leaves a startable job waiting, and a phrase that says how.
     #[cold]
     fn idler(&self, ticket: Ticket) -> (Culprit, &'static str) {
         let job = self.queue.job(ticket);
@@ -137,7 +138,7 @@ impl Cluster<'_> {
         Some(Box::new(Breach { by, job: Some(ticket.id), at: self.now, what }))
     }
 
-    /// Whether jobs wait and nothing runs. If `ever`, also whether nothing ever ran.
+    /// Whether jobs wait and none runs. If `ever` is set, no job may have run before either.
     #[inline]
     pub(crate) fn is_idle(&self, ever: bool) -> bool {
         self.queue.len() > 0 && self.running.is_empty() && (!ever || self.changes == 0)

@@ -11,32 +11,34 @@ use crate::job::Time;
 
 /// Backfill candidates: waiting jobs behind a job that are not already known to be blocked.
 ///
-/// They come in queue order, each once. If the allocator finds every free block, all jobs of a form
-/// for which it has just failed are skipped together, until nodes are released. Of a form that does
-/// not fit beside the reserved nodes, only jobs that would end by the shadow time are returned.
+/// Candidates come in queue order, each once. If the allocator finds every free block, all jobs of
+/// a form for which it has just failed to find a block are skipped together, until nodes are
+/// released. If a form does not fit beside the reserved nodes, only its jobs that would end by the
+/// shadow time are returned.
 ///
 /// # Complexity
-/// With *k* forms among the waiting jobs, **O(k)** to set up, without reading any job, and
-/// **O(log k)** for each candidate, if the allocator finds every free block and the reservation
-/// holds nodes. Otherwise that of a walk along the queue that skips chunks of jobs that need too
-/// much.
+/// With *k* forms among the waiting jobs, **O(k)** to set up, without reading any job, and **O(log
+/// k)** for each candidate, if the allocator finds every free block and the reservation holds
+/// nodes. Otherwise the cost is that of a walk along the queue, which skips chunks of jobs that all
+/// need too many nodes.
 pub struct Candidates {
     after: Ticket,
     by_form: Option<ByForm>,
 }
 
-/// Waiting jobs behind a job that are not already known to be blocked.
+/// Waiting jobs behind a given job that are not already known to be blocked, without a reservation.
 ///
-/// They come in queue order, each once. Like [`Candidates`], but without a reservation.
+/// They come in queue order, each once; [`Candidates`] are the same with a reservation to protect.
 ///
 /// # Complexity
-/// That of [`Candidates`].
+///
+/// As for [`Candidates`].
 pub struct Startable {
     after: Ticket,
     by_form: Option<ByForm>,
 }
 
-/// The first job of each form in queue order, and the next job of each form already visited.
+/// Merges jobs by form in queue order: the first job of each form, and successors of visited jobs.
 struct ByForm {
     firsts: std::vec::IntoIter<(Ticket, Form)>,
     further: BinaryHeap<Reverse<(Ticket, Form)>>,
@@ -44,7 +46,7 @@ struct ByForm {
     named: Option<(Ticket, Form)>,
 }
 
-/// Which jobs of a form may be startable.
+/// The jobs of one form that may be startable: none, the short ones, or any.
 #[derive(Clone, Copy, PartialEq)]
 enum Chance {
     None,
@@ -53,7 +55,7 @@ enum Chance {
     Any,
 }
 
-/// Conditions on a backfill candidate: small enough or short enough.
+/// Conditions on a backfill candidate: it must need few enough nodes, or end early enough.
 #[derive(Clone, Copy)]
 struct ChanceBeside {
     now: Time,
@@ -64,7 +66,7 @@ struct ChanceBeside {
     by: Time,
 }
 
-/// The speed at which a job takes its run time, so that no division is needed.
+/// Bits of the speed 1, at which a job takes its run time, so that no division is needed.
 const ONE: u64 = 1.0_f64.to_bits();
 
 impl ChanceBeside {
@@ -80,7 +82,8 @@ impl ChanceBeside {
 }
 
 impl Cluster<'_> {
-    /// The next waiting job behind this one that may be startable beside the guard.
+    /// The next waiting job behind `ticket` that may start without delaying the guarded
+    /// reservation.
     #[must_use]
     pub(super) fn next_beside(&self, ticket: Ticket, guard: &Guard) -> Option<Ticket> {
         if self.most_free == 0 {
@@ -90,24 +93,24 @@ impl Cluster<'_> {
         self.queue.next_that(ticket, |key| chance.has(key))
     }
 
-    /// Whether a waiting job is not already known to be blocked beside the guard.
+    /// Whether a waiting job may start beside the guarded reservation, as far as is already known.
     #[must_use]
     pub fn may_start(&self, ticket: Ticket, guard: &Guard) -> bool {
         self.may_start_beside(self.queue.scan_key(ticket), guard)
     }
 
-    /// Whether a waiting job is small enough, at its smallest, for the free nodes of some site.
+    /// Whether the minimum number of nodes of a waiting job is free on some site.
     pub(crate) fn is_small_enough(&self, ticket: Ticket) -> bool {
         self.queue.scan_key(ticket).fewest <= self.most_free
     }
 
-    /// Whether a job may start beside the guard, by its minimum nodes and its estimate.
+    /// Whether a job's minimum nodes and estimate let it start beside the guarded reservation.
     #[inline]
     pub(super) fn may_start_beside(&self, key: ScanKey, guard: &Guard) -> bool {
         self.chance_beside(guard).has(key)
     }
 
-    /// The backfill conditions that a guard imposes.
+    /// The backfill conditions that follow from a guarded reservation.
     #[inline]
     fn chance_beside(&self, guard: &Guard) -> ChanceBeside {
         let (now, most_free) = (self.now, self.most_free);
@@ -136,12 +139,12 @@ impl Cluster<'_> {
         Startable { after, by_form }
     }
 
-    /// The waiting jobs by form, on a machine whose only site is complete.
+    /// The waiting jobs by form, on a machine of one site whose allocator finds every free block.
     pub(super) fn form_queues(&self) -> &FormQueues {
         self.queue.form_queues()
     }
 
-    /// The next job of a form behind this one that may start beside the guard.
+    /// The next job of a form behind `after` that may start beside the guarded reservation, if any.
     fn next_of(&self, kind: Form, after: Ticket, guard: Option<&Guard>) -> Option<Ticket> {
         if !self.form_queues().has_more(kind, after) {
             return None;
@@ -160,7 +163,7 @@ impl Cluster<'_> {
             return Chance::None;
         }
         let form = self.forms.request(kind);
-        // Enough nodes are free, so only the cached denials are left to look at.
+        // Enough nodes are free, so only the cached failures of the allocator are left to check.
         if self.facility.sites()[0].is_known_denied(form) {
             Chance::None
         } else if let Some(guard) = guard.filter(|guard| self.is_denied_beside(form, guard)) {
@@ -170,7 +173,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Expected end of a job started now on the only site.
+    /// Expected end of a job that starts now on the only site.
     pub(super) fn would_end(&self, key: ScanKey) -> Time {
         self.now + key.estimate * (1.0 / self.facility.sites()[0].site().speed())
     }
@@ -189,7 +192,7 @@ impl Candidates {
 }
 
 impl Startable {
-    /// The next such job behind the last one returned; `None` at the end of the queue.
+    /// The next startable job behind the last one returned; `None` at the end of the queue.
     #[inline]
     pub fn next(&mut self, cluster: &Cluster<'_>) -> Option<Ticket> {
         self.after = match &mut self.by_form {
@@ -207,7 +210,7 @@ impl ByForm {
         ByForm { firsts, further: BinaryHeap::new(), named: None }
     }
 
-    /// The next job behind `after`.
+    /// The next job of any form behind `after` that may start.
     fn next(
         &mut self,
         after: Ticket,

@@ -20,7 +20,7 @@ pub(super) struct Closure {
     pub(super) placement: Placement,
     pub(super) from: Time,
     pub(super) until: Time,
-    /// Whether a job that runs on the nodes when the closure begins may run to its end.
+    /// Whether a job that runs on the closed nodes when the closure begins may run to its end.
     pub(super) drains: bool,
 }
 
@@ -34,13 +34,13 @@ impl Closure {
         Closure { site, nodes, placement, from, until, drains }
     }
 
-    /// Whether a job that runs from `from` to `until` cannot use the nodes.
+    /// Whether a job that would run from `from` to `until` cannot use the closed nodes.
     pub(super) fn hinders(&self, from: Time, until: Time) -> bool {
         from < self.until && if self.drains { self.from <= from } else { self.from < until }
     }
 }
 
-/// A snapshot of planned outages and access rules, for plans.
+/// A snapshot of planned outages and access rules, from which plans are made.
 pub(super) struct Closures {
     planned: Vec<Closure>,
     gate: Option<Arc<Gate>>,
@@ -55,7 +55,7 @@ impl Closures {
         self.planned.is_empty() && self.gate.is_none()
     }
 
-    /// The closures for a job, now or at some time.
+    /// The closures that concern a job, at the current instant or later.
     pub(super) fn to<'c>(&'c self, job: &'c Job) -> impl Iterator<Item = &'c Closure> {
         self.planned.iter().chain(self.gate.iter().flat_map(|gate| gate.closures(job)))
     }
@@ -68,12 +68,12 @@ impl Cluster<'_> {
         self.closures().iter().chain(kept)
     }
 
-    /// Planned outages that are not yet fully in effect, earliest first.
+    /// Planned outages that are not yet fully in effect, in order of their begin.
     pub(super) fn closures(&self) -> &[Closure] {
         self.service.as_ref().map_or(&[], |service| &service.closures)
     }
 
-    /// Replaces a proposal until the job does not run into a closure; `None` if there is none.
+    /// Replaces a proposal until its job runs into no closure; `None` if no such proposal is left.
     pub(super) fn clear_of_closures(
         &mut self,
         ticket: Ticket,
@@ -125,7 +125,8 @@ impl Cluster<'_> {
             closure.site == reservation.site && !placement.is_clear_of(&closure.nodes, grid)
         });
         let here: Vec<&Closure> = here.collect();
-        // A closure that begins later may end earlier, and conflict again.
+        // A closure that begins later may end earlier, and conflict with the moved reservation
+        // again.
         while let Some(closure) =
             here.iter().find(|closure| closure.hinders(at, reservation.moved_to(at).until()))
         {

@@ -13,32 +13,34 @@ use crate::network::RunKey;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
-/// Initial step length of the search for the first instant with enough free nodes.
+/// Initial step length, in ends of jobs, of the search for the first instant with enough free
+/// nodes.
 const FIRST_STEP: usize = 16;
 
 impl Cluster<'_> {
     /// When and where a waiting job would start if no other job started. Running jobs are assumed
-    /// to end at their estimates, and those past their estimates now.
+    /// to end at their estimates, and those past their estimates are assumed to end now.
     ///
     /// # Complexity
     /// **O(r)** for *r* running jobs where only node counts matter. Where shape matters, the
-    /// allocator is asked once for each distinct expected end until it finds a placement; if it
-    /// finds every free block on a machine of one site, for **O(log r)** of them. Each request uses
-    /// a fork, which takes **O(r)**.
+    /// allocator is asked at each distinct expected end until it finds a placement, or at **O(log
+    /// r)** of these ends if the machine is one site whose allocator finds every free block. Each
+    /// query uses a fork of the machine, which takes **O(r)**.
     #[must_use]
     pub fn earliest(&mut self, ticket: Ticket) -> Option<Reservation> {
         self.earliest_guard(ticket).map(|guard| guard.reservation)
     }
 
-    /// Guard for [`earliest`](Cluster::earliest); found in one walk where only node counts matter.
+    /// Guard for the reservation that [`earliest`](Cluster::earliest) returns. Where only node
+    /// counts matter, both are found in one walk along the expected ends.
     #[inline]
     #[must_use]
     pub fn earliest_guard(&mut self, ticket: Ticket) -> Option<Guard> {
         self.earliest_guard_before(ticket, Time::new(f64::INFINITY))
     }
 
-    /// [`earliest_guard`](Cluster::earliest_guard) limited to starts before `limit`. The search may
-    /// end there, but a later guard may still be returned.
+    /// [`earliest_guard`](Cluster::earliest_guard) for starts before `limit`. The search may stop
+    /// at `limit`, but a guard with a later start may still be returned.
     #[inline]
     pub(crate) fn earliest_guard_before(&mut self, ticket: Ticket, limit: Time) -> Option<Guard> {
         if let Some(again) = self.earliest_again(ticket) {
@@ -66,8 +68,8 @@ impl Cluster<'_> {
         sites.filter_map(|site| self.earliest_on(site, ticket, limit)).reduce(sooner)
     }
 
-    /// [`earliest_guard`](Cluster::earliest_guard) for a request of one form on a single count-only
-    /// site.
+    /// [`earliest_guard`](Cluster::earliest_guard) for a request of one form. The machine must be
+    /// one site on which only node counts matter.
     #[inline]
     fn earliest_count(&self, ticket: Ticket, form: Form) -> Option<Guard> {
         let (free, at) = self.free_by(0, form.nodes);
@@ -77,9 +79,9 @@ impl Cluster<'_> {
         Some(Guard::of_count(self.queue.job(ticket), 0, size, extra_nodes, at))
     }
 
-    /// Updates a guard to [`earliest_guard`](Cluster::earliest_guard) if only node counts matter.
-    /// Then nothing but its instant and its extra nodes can have changed. Otherwise returns
-    /// `false`.
+    /// Recomputes a guard as [`earliest_guard`](Cluster::earliest_guard) would, if only node counts
+    /// matter: then nothing but its instant and its extra nodes can have changed. Returns `false`,
+    /// and changes nothing, if more than counts matters.
     #[inline]
     pub(crate) fn renew_count(&self, ticket: Ticket, guard: &mut Guard) -> bool {
         let [only] = self.facility.sites() else { return false };
@@ -137,8 +139,8 @@ impl Cluster<'_> {
         }
     }
 
-    /// [`earliest_guard`](Cluster::earliest_guard) where jobs share nodes. Running jobs end in a
-    /// trial, in their expected order, until the job fits.
+    /// [`earliest_guard`](Cluster::earliest_guard) where jobs share nodes. Running jobs are removed
+    /// from a trial copy in order of expected end until the job fits.
     fn earliest_parts(&mut self, ticket: Ticket, limit: Time) -> Option<Guard> {
         self.ends();
         self.guards.set(self.guards.get() + 1);
@@ -168,8 +170,9 @@ impl Cluster<'_> {
         })
     }
 
-    /// The number of free nodes of a site at the first instant with at least `wanted`, and that
-    /// instant. If there is none, both as of the end of all running jobs, by their estimates.
+    /// The first instant at which `wanted` nodes of a site are free, after the number free then. If
+    /// that never happens, the number and the instant when all running jobs have ended by their
+    /// estimates.
     fn free_by(&self, site: usize, wanted: u64) -> (u64, Time) {
         let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
         let mut at = self.now;
@@ -186,9 +189,10 @@ impl Cluster<'_> {
     }
 
     /// [`earliest`](Cluster::earliest) before `limit` on a single site whose allocator misses no
-    /// block. A job that fits keeps fitting when more is released, so the first such instant is
-    /// found by bisection. Its range is found by steps of growing length: it is usually near, and
-    /// every end before an instant must be released to try it.
+    /// block. A job that fits keeps fitting when more nodes are released, so the first instant at
+    /// which it fits is found by bisection. The range to bisect is found by steps of growing
+    /// length, because that instant is usually near, and a query at an instant must first release
+    /// the nodes of every job that ends before it.
     fn earliest_by_halves(&self, ticket: Ticket, fewest: u64, limit: Time) -> Option<Reservation> {
         let job = self.queue.job(ticket);
         let ends = self.ends().iter().map(|end| (end.at.max(self.now), end.key));
@@ -208,7 +212,7 @@ impl Cluster<'_> {
         }
         let mut found = then.propose(job, at).map(|proposal| (at, proposal));
         if found.is_none() {
-            // Number of ended jobs at each further instant.
+            // Further instants at which jobs end, with the number of jobs that have ended by then.
             let further =
                 ends[given_back..].chunk_by(|a, b| a.0 == b.0).scan(given_back, |ended, group| {
                     *ended += group.len();
@@ -237,7 +241,7 @@ impl Cluster<'_> {
     }
 
     /// When the nodes of a job's reservation are expected to be free if no other job takes them.
-    /// That is now, or the last expected end of the jobs that hold some of them.
+    /// This is now, or the last expected end of the running jobs that hold some of these nodes.
     #[must_use]
     pub fn expected_free(&self, ticket: Ticket, reservation: &Reservation) -> Time {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.at };
@@ -256,11 +260,11 @@ impl Cluster<'_> {
         if self.is_unbounded() {
             return free;
         }
-        // Held nodes only decrease as jobs end, so a closure that has passed does not matter again.
+        // Jobs only release nodes from here on, so a closure that has passed does not matter again.
         self.clear_from(ticket, reservation, self.held_from(reservation, free))
     }
 
-    /// When parts of nodes are expected to be free.
+    /// When all parts of nodes in a placement are expected to be free.
     fn parts_free(&self, site: usize, placement: &Placement) -> Time {
         let mut then = self.facility.fork_site(site);
         let mut at = self.now;
@@ -274,8 +278,8 @@ impl Cluster<'_> {
         at
     }
 
-    /// The limits of jobs that run beyond a reserved start beside its parts of nodes, if it has
-    /// any.
+    /// Limits for jobs that run beside reserved parts of nodes beyond the reserved start. `None` if
+    /// the reservation holds no parts of nodes.
     fn beside(&self, reservation: &Reservation) -> Option<Box<BesideParts>> {
         let Hold::Nodes(placement) = &reservation.hold else { return None };
         placement.parts.as_ref()?;
@@ -290,7 +294,7 @@ impl Cluster<'_> {
         Some(Box::new(BesideParts { number: self.guards.get(), limits }))
     }
 
-    /// Returns a guard that protects a reservation while other jobs start beside it.
+    /// Returns a guard that protects a reservation while other jobs start before it.
     #[must_use]
     pub fn guard(&self, reservation: Reservation) -> Guard {
         let extra_nodes = match reservation.hold {

@@ -4,8 +4,8 @@ use crate::job::Time;
 use crate::network::{Ending, RunKey};
 use crate::observe::{JobId, Running};
 
-/// Expected end of a running job, with the number of nodes released then. Counting nodes along
-/// these reads no job.
+/// Expected end of a running job, with the number of nodes released then. A walk that counts free
+/// nodes along these entries reads no job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct End {
     pub(super) at: Time,
@@ -14,7 +14,7 @@ pub(super) struct End {
     pub(super) held: u32,
 }
 
-/// Expected ends of all running jobs, which every pass walks along.
+/// Expected ends of all running jobs, along which scheduling passes walk.
 pub(super) type Ends = crate::network::Ends<End>;
 
 impl End {

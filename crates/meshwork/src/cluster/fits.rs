@@ -7,14 +7,14 @@ use smallvec::SmallVec;
 use crate::facility::Facility;
 use crate::job::{Job, Request, Time};
 
-/// Answers of the empty machine's allocators, by request.
+/// Whether each request fits the empty machine, as answered by the allocators.
 ///
 /// # Complexity
-/// **O(log r)** for *r* different requests to look one up, by a number that is compared in one
+/// **O(log r)** for *r* different requests to look one up. Requests are compared by a hash in one
 /// instruction, since every arriving job is looked up.
 #[derive(Default)]
 pub(super) struct Fits {
-    /// Requests with equal numbers share an entry; in logs there is nearly always only one.
+    /// Requests by their hash; those with equal hashes share an entry, which in logs is very rare.
     by_number: BTreeMap<u64, SmallVec<[(Request, bool); 1]>>,
 }
 
@@ -25,14 +25,14 @@ impl Fits {
         alike.iter().find(|(known, _)| known == request).map(|&(_, fits)| fits)
     }
 
-    /// Stores the answer to a request that is not yet known.
+    /// Stores whether a request fits the empty machine. The request must not be stored yet.
     pub(super) fn insert(&mut self, request: &Request, fits: bool) {
         self.by_number.entry(number(request)).or_default().push((request.clone(), fits));
     }
 }
 
-/// Whether a site's allocator would place the job on at most `most_held` nodes. The machine is
-/// empty except for nodes withheld from the job.
+/// Whether the allocator of some site would place a job on at most `most_held` nodes. The machine
+/// is empty except for nodes withheld from the job.
 pub(super) fn fits_on(empty: &mut Facility, job: &Job, now: Time, most_held: u64) -> bool {
     (0..empty.sites().len()).any(|site| {
         let found = empty.propose_at(site, job, now);
@@ -40,7 +40,7 @@ pub(super) fn fits_on(empty: &mut Facility, job: &Job, now: Time, most_held: u64
     })
 }
 
-/// A hash of the request. Blocks of up to four sides below 65,536 do not collide.
+/// A hash of a request. Blocks of up to four sides below 65,536 do not collide.
 fn number(request: &Request) -> u64 {
     match request {
         Request::Nodes(nodes) => u64::from(*nodes),

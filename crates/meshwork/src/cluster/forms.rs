@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::job::Request;
 
-/// A form, identified by a number; equal numbers mean equal forms.
+/// The form in which a request is put to the allocator, as an index; equal indices mean equal
+/// forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Form {
     number: u32,
@@ -15,22 +16,22 @@ pub(crate) struct Form {
 /// Cached facts about a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Known {
-    /// Lower bound on the nodes that a job needs to start.
+    /// Lower bound on the nodes that a job with this request needs to start.
     pub(super) fewest: u64,
     pub(super) form: Form,
-    /// Whether the request fits the empty machine, once known.
+    /// Whether the request fits the empty machine; `None` until this has been determined.
     pub(super) fits: Option<bool>,
 }
 
-/// Forms of requests on a machine with one site and fixed sizes. Each pass then compares requests
-/// by number.
+/// Forms of requests on a machine with one site and fixed sizes. A scheduling pass then compares
+/// requests by the index of their form.
 ///
 /// # Complexity
-/// **O(1)** to look up a count, as nearly all requests of logs are, or a subcube; **O(log r)**
-/// among *r* requests of other kinds.
+/// **O(1)** to look up a count (nearly all requests of logs) or a subcube; **O(log r)** among *r*
+/// requests of other kinds.
 #[derive(Default)]
 pub(super) struct Forms {
-    /// Facts about small counts, indexed by the count.
+    /// Facts about requests for small counts of nodes, indexed by the count.
     counts: Vec<Option<Known>>,
     /// Facts about subcubes, indexed by their dimension.
     subcubes: Vec<Option<Known>>,
@@ -39,10 +40,10 @@ pub(super) struct Forms {
     numbers: BTreeMap<Request, Form>,
 }
 
-/// Counts below this are looked up by index.
+/// Counts of nodes below this limit are looked up by index.
 const SMALL: u32 = 1 << 14;
 
-/// Dimensions of subcubes below this are looked up by index; no machine has larger ones.
+/// Subcubes of a dimension below this limit are looked up by index; no machine has larger ones.
 const CUBES: u32 = 32;
 
 impl Forms {
@@ -57,7 +58,8 @@ impl Forms {
         }
     }
 
-    /// Stores the form of a request and the minimum number of nodes for it.
+    /// Stores the form of a request and the minimum number of nodes that its jobs need; returns the
+    /// form.
     pub(super) fn learn(&mut self, request: &Request, fewest: u64, form: Request) -> Form {
         let (forms, nodes) = (&mut self.forms, form.nodes());
         let form = *self.numbers.entry(form).or_insert_with_key(|form| {
@@ -92,7 +94,7 @@ impl Forms {
         list[place] = Some(known);
     }
 
-    /// The request that the form stands for.
+    /// The request that a form stands for.
     #[inline]
     pub(super) fn request(&self, form: Form) -> &Request {
         &self.forms[form.number as usize]
@@ -100,7 +102,7 @@ impl Forms {
 }
 
 impl Form {
-    /// Index of the form among all forms.
+    /// Index of the form among all forms of a run.
     #[inline]
     pub(super) fn index(self) -> usize {
         self.number as usize

@@ -18,15 +18,15 @@ pub(super) struct Interruptions {
     of: BTreeMap<JobId, JobHistory>,
 }
 
-/// The interruption history of a job.
+/// A job as submitted, with the interruptions that it has had.
 struct JobHistory {
     job: Job,
-    /// Work saved by checkpoints, or done before the job was suspended.
+    /// Work saved by checkpoints, or done before the job was suspended, in units of time at rate 1.
     saved: f64,
     interruptions: u32,
-    /// Time during which earlier runs held processors.
+    /// Time during which earlier, interrupted runs of the job held processors.
     earlier: f64,
-    /// The only placement on which it may resume, if it is suspended.
+    /// The placement on which the job must resume; `None` if the job is not suspended.
     suspended: Option<Suspended>,
 }
 
@@ -50,14 +50,15 @@ impl JobHistory {
         JobHistory { job: job.clone(), saved: 0.0, interruptions: 0, earlier: 0.0, suspended: None }
     }
 
-    /// Remaining work.
+    /// Work that remains of the job, at most up to its estimate if jobs are killed at their
+    /// estimates.
     fn left(&self, kill_at_estimate: bool) -> f64 {
         let Job { runtime, estimate, .. } = self.job;
         let whole = if kill_at_estimate { runtime.min(estimate) } else { runtime };
         (whole - self.saved).max(0.0)
     }
 
-    /// The job as requeued: its remaining run time and estimate, checkpoint overhead included.
+    /// The requeued job, with its remaining run time and estimate, checkpoint overhead included.
     fn waits_as(&self, checkpoint: Option<&Checkpoint>) -> Job {
         let nodes = self.job.request.nodes();
         let left = |whole: f64| {
@@ -77,14 +78,15 @@ impl Interruptions {
         Interruptions { checkpoint, kill_at_estimate, of: BTreeMap::new() }
     }
 
-    /// Records an arriving job if jobs write checkpoints; returns the job as it is to be queued.
+    /// Records an arriving job if jobs write checkpoints. Returns the job as it is to be queued,
+    /// with the time for checkpoints added.
     pub(super) fn arrives(&mut self, id: JobId, job: Job) -> Job {
         let Some(checkpoint) = &self.checkpoint else { return job };
         let history = self.of.entry(id).or_insert(JobHistory::of(&job));
         history.waits_as(Some(checkpoint))
     }
 
-    /// Restores the job as submitted when it starts, and attaches its interruption history.
+    /// Restores a starting job as it was submitted, and attaches its interruption history.
     pub(super) fn starts(&mut self, running: &mut Running) {
         let Some(history) = self.of.get_mut(&running.id) else { return };
         history.suspended = None;
@@ -94,8 +96,8 @@ impl Interruptions {
         running.wear = Some(Box::new(wear));
     }
 
-    /// Drops the history of a job that left the queue for good; returns the job as submitted, if
-    /// known.
+    /// Drops the history of a job that left the queue for good. Returns the job as it was
+    /// submitted, or `None` without a history.
     pub(super) fn forget(&mut self, id: JobId) -> Option<Job> {
         self.of.remove(&id).map(|history| history.job)
     }
@@ -125,7 +127,7 @@ impl Interruptions {
         history.stops(ran, saved, now)
     }
 
-    /// Records a suspension: only the setup time is lost, and the job resumes where it was.
+    /// Records a suspension: only the setup time is lost, and the job will resume where it stopped.
     pub(super) fn suspends(&mut self, ran: &mut Running, setup: f64, now: Time) {
         let history = self.of.entry(ran.id).or_insert_with(|| JobHistory::of(&ran.job));
         let work = if ran.stretch > 0.0 { done(ran, setup, now) } else { 0.0 };
@@ -134,26 +136,26 @@ impl Interruptions {
         history.suspended = Some(Suspended { site, placement: placement.clone(), stretch });
     }
 
-    /// The job as it waits after it was stopped.
+    /// The job as it is requeued after it was stopped, with its remaining run time and estimate.
     pub(super) fn waits_again(&mut self, ran: &Running) -> Job {
         let history = self.of.entry(ran.id).or_insert_with(|| JobHistory::of(&ran.job));
         history.waits_as(self.checkpoint.as_ref())
     }
 
-    /// The only placement on which a waiting job may resume, if it is suspended.
+    /// The only placement on which a waiting job may resume; `None` if the job is not suspended.
     pub(super) fn suspended(&self, id: JobId) -> Option<&Suspended> {
         self.of.get(&id)?.suspended.as_ref()
     }
 }
 
 impl Cluster<'_> {
-    /// The only placement on which a waiting job may resume, if it is suspended.
+    /// The only placement on which a waiting job may resume; `None` if the job is not suspended.
     pub(super) fn suspended(&self, ticket: Ticket) -> Option<&Suspended> {
         self.service.as_ref()?.interruptions.suspended(ticket.id)
     }
 
-    /// The earliest reservation on a suspended job's own nodes, if running jobs end at their
-    /// estimates.
+    /// The earliest reservation on the nodes on which a suspended job must resume. Running jobs are
+    /// assumed to end at their estimates.
     pub(super) fn earliest_again(&self, ticket: Ticket) -> Option<Reservation> {
         let Suspended { site, placement, stretch } = self.suspended(ticket)?.clone();
         let span = self.queue.job(ticket).estimate * stretch;
@@ -163,13 +165,13 @@ impl Cluster<'_> {
     }
 }
 
-/// Work that a run has done by now, checkpoints included.
+/// Work that a run has done by now, including the writing of checkpoints.
 fn done(ran: &Running, setup: f64, now: Time) -> f64 {
     ((now - ran.start) - setup).max(0.0) / ran.stretch
 }
 
 impl JobHistory {
-    /// Records that a run ended early with `saved` work. Returns the number of interruptions so
+    /// Records that a run ended early, with `saved` work. Returns the number of interruptions so
     /// far.
     fn stops(&mut self, ran: &mut Running, saved: Saved, now: Time) -> u32 {
         let (span, stretch) = (now - ran.start, ran.stretch);

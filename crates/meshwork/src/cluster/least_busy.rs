@@ -1,4 +1,4 @@
-//! Least busy nodes for a job, as targets of reservations.
+//! Placements on the least busy nodes, as targets of reservations.
 
 use super::Cluster;
 use super::queue::Ticket;
@@ -9,8 +9,8 @@ use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement};
 use crate::topology::{Grid, Node};
 
-/// Number of holders of some nodes, and their latest expected end. Nodes kept for other jobs count
-/// as busier than any held ones.
+/// Number of holders of some nodes, and their latest expected end. A node that is kept for another
+/// job counts as busier than a node with any number of holders.
 type Busy = (u64, Time);
 
 #[derive(Clone)]
@@ -19,17 +19,17 @@ struct Nodes {
     until: Vec<Time>,
 }
 
-/// Added to the holders of a node that is kept for another job.
+/// Added to the number of holders of a node that is kept for another job.
 const KEPT: u64 = 1 << 32;
 
 impl Cluster<'_> {
-    /// The least busy placement for a waiting job on an otherwise empty machine. It avoids `kept`.
-    /// Ties in the number of held nodes are broken by earliest expected end, then by order of
-    /// orientation and base.
+    /// The least busy placement for a waiting job on an otherwise empty machine. Nodes of `kept`
+    /// are used only if there is no other way. Ties in the number of held nodes are broken by
+    /// earliest expected end, then by order of orientation and base.
     ///
     /// Blocks are searched at every base and, in up to three dimensions, in every orientation.
     /// Subcubes and squares are searched at bases that are multiples of their size, where any
-    /// allocator can find them.
+    /// allocator finds them.
     ///
     /// # Complexity
     /// **O(N log N)** for each orientation on a site of *N* nodes.
@@ -108,13 +108,13 @@ impl Nodes {
     }
 }
 
-/// The least busy block with these sides, at any base.
+/// The least busy block with the given sides, at any base.
 fn anywhere(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)> {
     let bases = 0..grid.nodes();
     least_of(grid, busy, sides, bases.filter(|&base| grid.holds(base, sides)))
 }
 
-/// The least busy block with these sides whose base is a multiple of them in every dimension.
+/// The least busy block with the given sides whose base is a multiple of the sides.
 fn aligned(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)> {
     let on_lattice = |base: &Node| {
         let corner = grid.coordinates(*base);
@@ -124,8 +124,8 @@ fn aligned(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)
 }
 
 /// The block at one of `bases` with the fewest holders, then the earliest end. Ends are compared
-/// only among blocks with the fewest holders: node by node for few blocks, otherwise for all blocks
-/// at once.
+/// only among the blocks with the fewest holders: node by node if there are few such blocks,
+/// otherwise for all blocks at once.
 fn least_of(
     grid: &Grid,
     busy: &Nodes,
@@ -167,7 +167,7 @@ fn least_of(
     Some(((fewest, until), block(base)))
 }
 
-/// The least busy individual nodes.
+/// The least busy nodes, each chosen for itself; together they need not form a block.
 fn loose(grid: &Grid, busy: &Nodes, count: usize) -> Option<(Busy, Placement)> {
     let mut nodes: Vec<Node> = (0..grid.nodes()).filter(|&node| busy.of(node).0 < KEPT).collect();
     nodes.sort_by_key(|&node| busy.of(node)); // stable: lower nodes first
@@ -185,9 +185,10 @@ fn join(a: Busy, b: Busy) -> Busy {
     (a.0 + b.0, a.1.max(b.1))
 }
 
-/// For each node, `join` over the values of the block whose base it is. Blocks wrap around all
-/// edges; the caller reads only valid bases. Each dimension in turn builds a window of any length
-/// from windows whose lengths are powers of two, each made of two of the previous length.
+/// For each node, the values of the block with its base there, combined with `join`. Blocks wrap
+/// around all edges, and the caller reads only valid bases. In each dimension, windows of the
+/// wanted length are joined from windows whose lengths are powers of two, each of which is made of
+/// two windows of half its length.
 fn over_blocks<T: Copy>(
     grid: &Grid,
     mut values: Vec<T>,
@@ -237,7 +238,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares with every node of every block.
+        /// Compares with a computation over every node of every block.
         #[test]
         fn blocks_are_as_busy_as_their_nodes(
             sides in prop::collection::vec(1_u32..6, 1..4),

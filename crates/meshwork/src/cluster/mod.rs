@@ -1,5 +1,5 @@
-//! The machine and its queue during a run. Schedulers see and act through it, and no other
-//! component changes a machine.
+//! The machine and its queue during a run. Schedulers see and change the machine only through this
+//! module, and no other component changes a machine.
 
 mod access;
 mod arrivals;
@@ -62,8 +62,8 @@ use crate::sizing::Size;
 
 /// The machine and its queue, lent to the scheduler for one instant.
 ///
-/// A request to start a job returns at once whether it succeeded. If it did, selector, sizing and
-/// allocator have chosen the nodes, the nodes are claimed and the job runs.
+/// A request to start a job returns at once whether it succeeded. After a success, selector, sizing
+/// and allocator have chosen the nodes, the nodes are claimed, and the job runs.
 pub struct Cluster<'a> {
     now: Time,
     facility: Facility,
@@ -76,28 +76,31 @@ pub struct Cluster<'a> {
     /// one allocation from the job's arrival until the instant after its end.
     #[expect(clippy::vec_box, reason = "it is the boxes that are kept")]
     recycled: Vec<Box<Running>>,
-    /// Running jobs by expected end. Built on first use, since most schedulers never need it.
+    /// Running jobs in order of expected end. Built on first use, since most schedulers never need
+    /// it.
     ends: OnceCell<Ends>,
     arrivals: Vec<Ticket>,
     departures: Vec<Departure>,
-    /// Whether each request fits the empty machine, for requests without a single form.
+    /// Whether each request fits the empty machine, for requests that may take several forms.
     fits: Fits,
-    /// The forms of requests that have a single form.
+    /// The forms of requests that can only take one form.
     forms: Forms,
     empty: Facility,
     arrived: u64,
-    /// The largest number of free nodes on one site, limited by the nodes that may still be held.
-    /// With a long queue most start requests fail, and this check is all that they cost.
+    /// The largest number of free nodes on one site, at most the number that may still be held.
+    /// With a long queue most attempts to start a job fail, and comparing with this number is all
+    /// that they cost.
     most_free: u64,
-    /// Maximum number of nodes held at once under the power cap; `u64::MAX` without one.
+    /// Maximum number of nodes held at once under the power cap; `u64::MAX` without a power cap.
     most_held: u64,
-    /// Number of claims plus releases so far, and number of releases; used as cache versions.
+    /// Number of claims plus releases so far, and number of releases; versions for cached answers.
     changes: u64,
     releases: u64,
     without: Option<starts::Without>,
-    /// Number of guards of parts of nodes so far.
+    /// Number of guards created so far that protect parts of nodes.
     guards: Cell<u64>,
-    /// Forms without room beside the last guard of parts, with its number and the releases so far.
+    /// Forms that do not fit beside the last guard of parts of nodes. Preceded by the number of
+    /// this guard and the number of releases for which the forms hold.
     denied_beside: (u64, u64, Vec<Request>),
     state: MachineState,
     /// Whether an observer asks what blocks the oldest waiting job.
@@ -106,7 +109,7 @@ pub struct Cluster<'a> {
     waits: Option<waits::Waits>,
     /// Outages and interruption histories, if nodes fail or jobs are preempted.
     service: Option<Box<service::Service>>,
-    /// Numbers of the jobs turned away since they were last taken, if recorded.
+    /// Numbers of the jobs turned away since this list was last taken; `None` if not recorded.
     turned_away: Option<Vec<u64>>,
     /// Access rules, if not every node is open to every job.
     gate: Option<Arc<access::Gate>>,
@@ -114,7 +117,7 @@ pub struct Cluster<'a> {
     /// Energy model and sleep states, if power is modelled.
     power: Option<Box<power::Power>>,
     breach: Option<Box<Breach>>,
-    /// The network's error for a job that was started in this pass.
+    /// The network's error for a job that was started in this scheduling pass.
     unfit: Option<NetworkError>,
 }
 
@@ -205,7 +208,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// The next waiting job that may be startable, skipping those ruled out by cached answers. To
-    /// visit all of them, use [`startable`](Cluster::startable), which is faster.
+    /// visit all such jobs, use [`startable`](Cluster::startable), which is faster.
     #[must_use]
     pub fn next_startable(&self, ticket: Ticket) -> Option<Ticket> {
         let Some(site) = self.facility.only_complete_site().filter(|_| self.most_free > 0) else {
@@ -218,7 +221,7 @@ impl<'a> Cluster<'a> {
         open.filter_map(|(_, form)| form_queues.next_that(form, ticket, |_| true)).min()
     }
 
-    /// The next waiting job whose minimum number of nodes is free on some site.
+    /// The next waiting job behind `ticket` whose minimum number of nodes is free on some site.
     #[must_use]
     pub(super) fn next_small_enough(&self, ticket: Ticket) -> Option<Ticket> {
         if self.most_free == 0 {
@@ -227,8 +230,8 @@ impl<'a> Cluster<'a> {
         self.queue.next_that(ticket, |key| key.fewest <= self.most_free)
     }
 
-    /// Whether the machine is one site with fixed sizes whose allocator finds every free block. A
-    /// job that cannot start there now cannot start until nodes are released.
+    /// Whether the machine is one site with fixed sizes whose allocator finds every free block.
+    /// Then a job that cannot start now cannot start until nodes are released.
     pub(crate) fn misses_no_block(&self) -> bool {
         self.facility.only_complete_site().is_some()
     }
@@ -238,8 +241,8 @@ impl<'a> Cluster<'a> {
         std::iter::successors(self.head(), |&ticket| self.after(ticket))
     }
 
-    /// The waiting job of a ticket. If the job has started or was turned away, this returns a
-    /// placeholder, and the run ends with an error after this pass.
+    /// The waiting job of a ticket. If the job has already started or was turned away, the result
+    /// is a placeholder, and the run ends with an error after this scheduling pass.
     #[must_use]
     pub fn job(&self, ticket: Ticket) -> &Job {
         self.queue.job(ticket)
@@ -257,14 +260,14 @@ impl<'a> Cluster<'a> {
         &self.departures
     }
 
-    /// Jobs without a reservation in a plan that is kept from pass to pass. These are the new
-    /// arrivals, or all waiting jobs if the cluster [is disturbed](Cluster::is_disturbed) and the
-    /// plan must be rebuilt.
+    /// Jobs for which a plan that is kept between scheduling passes has no reservation yet. These
+    /// are the new arrivals, or all waiting jobs if the cluster [is
+    /// disturbed](Cluster::is_disturbed) and the plan must be rebuilt.
     pub(crate) fn to_plan(&self) -> Vec<Ticket> {
         if self.is_disturbed() { self.waiting().collect() } else { self.arrivals.clone() }
     }
 
-    /// Departures since the last pass, to update such a plan; none if the plan must be rebuilt.
+    /// Departures since the last pass, by which a kept plan is updated; none if it must be rebuilt.
     pub(crate) fn ended_since_plan(&self) -> &[Departure] {
         if self.is_disturbed() { &[] } else { &self.departures }
     }
@@ -275,7 +278,7 @@ impl<'a> Cluster<'a> {
         self.ends().iter().map(|end| (end.key, self.ran(end)))
     }
 
-    /// Whether any running job has reached or outrun its estimate.
+    /// Whether any running job has reached or exceeded its estimate.
     pub(crate) fn runs_late(&self) -> bool {
         self.ends().first().is_some_and(|end| end.at <= self.now)
     }
@@ -285,7 +288,7 @@ impl<'a> Cluster<'a> {
         self.ends.get_or_init(all)
     }
 
-    /// The running job of an expected end.
+    /// The running job to which an expected end belongs.
     fn ran(&self, end: &End) -> &Running {
         &self.running[end.key.slot as usize]
     }
@@ -297,7 +300,7 @@ impl<'a> Cluster<'a> {
         (running.id == key.id).then_some(running)
     }
 
-    /// The site with this index.
+    /// The site with index `index`.
     #[must_use]
     pub fn site(&self, index: usize) -> &Site {
         self.facility.sites()[index].site()
@@ -309,7 +312,7 @@ impl<'a> Cluster<'a> {
         &self.facility
     }
 
-    /// The availability profile left by the running jobs, for planning.
+    /// The future availability that the running jobs leave, for planning.
     #[must_use]
     pub fn outlook(&self) -> Outlook {
         let running = self.ends().iter().map(|end| self.ran(end));
@@ -319,16 +322,16 @@ impl<'a> Cluster<'a> {
         Outlook::new(self.now, &self.facility, running, closures, headroom)
     }
 
-    /// Whether only running jobs delay waiting ones. That is, no outage is planned, every node is
-    /// open to every job, and there is no power cap.
+    /// Whether waiting jobs are delayed by running jobs only. Then no outage is planned, every node
+    /// is open to every job, and there is no power cap.
     pub(super) fn is_unbounded(&self) -> bool {
         let is_open = self.gate.as_ref().is_none_or(|gate| gate.is_open());
         is_open && self.closures().is_empty() && !self.is_capped()
     }
 
-    /// Whether the machine is one site on which only node counts matter. That is, any free nodes
-    /// will do, every job gets the size that it asked for, no outage is planned, every node is open
-    /// to every job, and there is no power cap.
+    /// Whether the machine is one site on which only node counts matter. Then any free nodes will
+    /// do, every job gets the size that it asked for, no outage is planned, every node is open to
+    /// every job, and there is no power cap.
     pub(crate) fn counts_alone(&self) -> bool {
         let sites = self.facility.sites();
         self.is_unbounded()
@@ -337,7 +340,7 @@ impl<'a> Cluster<'a> {
             && sites[0].finds() == Finds::AnyNodes
     }
 
-    /// The reservation of a job that starts now, if [only counts matter](Cluster::counts_alone).
+    /// A reservation from now on for a job, if [only counts matter](Cluster::counts_alone).
     pub(crate) fn count_now(&self, ticket: Ticket) -> Option<Reservation> {
         let job = self.queue.job(ticket);
         let Size { request, stretch } = self.facility.sizes(0, job, self.now).into_iter().next()?;
@@ -345,7 +348,7 @@ impl<'a> Cluster<'a> {
         Some(Reservation { at: self.now, span, stretch, site: 0, hold })
     }
 
-    /// Tells observers that a waiting job was promised a start by this instant.
+    /// Tells observers that a waiting job was promised a start at `by` or earlier.
     pub fn promise(&mut self, ticket: Ticket, by: Time) {
         self.queue.scan_key(ticket);
         self.observer.observe(self.now, &Event::Promised(ticket.id, by));
@@ -365,7 +368,7 @@ impl<'a> Cluster<'a> {
         self.observer.observe(self.now, &Event::TurnedAway(ticket.id, &job));
     }
 
-    /// Starts recording the numbers of jobs that are turned away.
+    /// Starts recording the numbers of jobs that are turned away from the queue.
     pub(crate) fn note_turned_away(&mut self) {
         self.turned_away = Some(Vec::new());
     }
@@ -375,7 +378,7 @@ impl<'a> Cluster<'a> {
         self.turned_away.iter_mut().flat_map(std::mem::take)
     }
 
-    /// The next job to finish and when, if no later than `by`. See [`Network::next_finish`].
+    /// The next job to finish, and when, if no later than `by`. See [`Network::next_finish`].
     #[inline(always)]
     pub(crate) fn next_finish(
         &mut self,
@@ -384,7 +387,7 @@ impl<'a> Cluster<'a> {
         self.network.next_finish(by)
     }
 
-    /// Advances the clock to `to`. The caller ensures that nothing happens before then.
+    /// Advances the clock to `to`. The caller ensures that no event lies before `to`.
     #[inline(always)]
     pub(crate) fn elapse(&mut self, to: Time) {
         if to > self.now {
@@ -408,7 +411,8 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// Whether the oldest waiting job asks for no more nodes than are free on some site.
+    /// Whether the oldest waiting job asks for no more nodes than are free on some site. Such a job
+    /// waits for a shape.
     fn is_blocked_by_shape(&self) -> bool {
         self.queue.first().is_some_and(|head| {
             let asked = self.queue.job(head).request.nodes();
@@ -474,7 +478,7 @@ impl<'a> Cluster<'a> {
         self.observer.is_done()
     }
 
-    /// Takes the network's error for a job that was started in this pass, if any.
+    /// Takes the network's error for a job that was started in this scheduling pass, if any.
     pub(crate) fn take_unfit(&mut self) -> Option<NetworkError> {
         self.unfit.take()
     }

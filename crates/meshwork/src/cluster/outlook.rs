@@ -1,4 +1,4 @@
-//! Availability from now on, for planning.
+//! Availability of nodes from now on, for planning.
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
@@ -16,22 +16,22 @@ use crate::offer::Proposal;
 use crate::sizing::Size;
 use crate::topology::Node;
 
-/// The future if running jobs end at their estimates and planned jobs start as planned. The number
-/// of free nodes is a step function of time. Where only counts matter, it is the answer. Where
-/// shape matters, it shows when a query may succeed, and the allocator is then asked on a fork of
-/// its site in the state of that instant.
+/// The future if running jobs end at their estimates and planned jobs start as planned.
+///
+/// The number of free nodes is a step function of time, which answers queries where only counts
+/// matter. Where shape matters, the function shows at which instants a query may succeed, and the
+/// allocator is then asked on a fork of its site in the state of that instant.
 pub struct Outlook {
     now: Time,
     facility: Facility,
     free: Vec<Profile>,
-    /// Where shape matters: expected ends, sites and placements of running jobs, earliest first.
+    /// Expected ends, sites and placements of running jobs, earliest first; where shape matters.
     running: Vec<(Time, usize, Placement)>,
-    /// Planned reservations, where shape matters.
+    /// Planned reservations that are placements, where shape matters.
     planned: Vec<Reservation>,
-    /// Planned outages and access rules. With any of them, node identities matter on every site,
-    /// not only counts.
+    /// Planned outages and access rules. If there are any, node identities matter on every site.
     closures: Closures,
-    /// Number of further nodes that may be held on all sites together, under a power cap.
+    /// Number of further nodes that may be held on all sites together; `None` without a power cap.
     headroom: Option<Profile>,
 }
 
@@ -64,7 +64,7 @@ impl Outlook {
         Outlook { now, facility, free, running, planned: Vec::new(), closures, headroom }
     }
 
-    /// Adds a reservation to the plan: its nodes are not free while it lasts.
+    /// Adds a reservation to the plan: its nodes are not free from its start to its end.
     pub fn hold(&mut self, reservation: &Reservation) {
         self.change(reservation, -1);
         if let Hold::Nodes(_) = reservation.hold {
@@ -89,7 +89,8 @@ impl Outlook {
         }
     }
 
-    /// The earliest start of a job beside the plan; `None` if it is later than `by`.
+    /// The earliest start of a job that does not conflict with the plan; `None` if it is later than
+    /// `by`.
     ///
     /// # Complexity
     /// **O(s)** for *s* steps of the profile where only counts matter. Where shape matters, the
@@ -102,9 +103,9 @@ impl Outlook {
             .reduce(|best, other| if other.at < best.at { other } else { best })
     }
 
-    /// The reservation moved to the earliest instant at which its nodes are free for as long. It
-    /// stays if that is not before its own start, or if it is a count, which is left to
-    /// [`earliest`](Outlook::earliest).
+    /// The reservation moved to the earliest instant from which its nodes are free for its whole
+    /// length. Unchanged if there is no such instant before its start, or if it is a count of
+    /// nodes, for which [`earliest`](Outlook::earliest) is meant.
     ///
     /// # Complexity
     /// **O(r log r)** for *r* running and planned jobs.
@@ -121,7 +122,7 @@ impl Outlook {
             placement.add_to(&mut nodes, grid);
             nodes
         });
-        // Two single blocks are compared faster by their corners than node by node.
+        // Placements of one block each are compared faster by corners than node by node.
         let meets = |on: usize, other: &Placement| {
             on == site
                 && match (placement.blocks.len(), other.blocks.len()) {
@@ -152,8 +153,8 @@ impl Outlook {
                 }
                 at = at.max(until);
             }
-            // If the cap is exceeded at `at`, it may fit later, when other holders may conflict
-            // again.
+            // If the power cap is exceeded at `at`, the reservation may fit later, when other
+            // holders of its nodes may conflict again.
             let held = self.first_held(&reservation.moved_to(at));
             if held.is_none_or(|held| held <= at) || at >= reservation.at {
                 return reservation.moved_to(at.min(reservation.at));
@@ -162,7 +163,8 @@ impl Outlook {
         }
     }
 
-    /// [`sooner`](Outlook::sooner) where jobs share nodes: tries now and every end before it.
+    /// [`sooner`](Outlook::sooner) where jobs share nodes: tries now, and every end before the
+    /// reserved start.
     fn sooner_parts(
         &self,
         job: &Job,
@@ -201,7 +203,9 @@ impl Outlook {
         reservation.moved_to(at.copied().unwrap_or(reservation.at))
     }
 
-    /// Sets each cell of a fork of a shared site to its minimum free amount between two instants.
+    /// Lowers the free amount of each cell of a fork to its minimum between `at` and `until`. Jobs
+    /// share nodes on this site. If `ended`, running jobs that are expected to end by `at` are
+    /// released first.
     fn least_free(&self, then: &mut SiteAhead, site: usize, at: Time, until: Time, ended: bool) {
         if ended {
             for (_, on, placement) in self.running.iter().take_while(|(end, ..)| *end <= at) {
@@ -210,7 +214,8 @@ impl Outlook {
                 }
             }
         }
-        // What changes of each cell that a plan takes, in order; what is given back comes first.
+        // Changes to cells that planned jobs take or release, in order; releases at an instant come
+        // first.
         let mut changes: Vec<(Time, bool, &Placement)> = Vec::new();
         for planned in self.planned.iter().filter(|planned| planned.site == site) {
             let Hold::Nodes(placement) = &planned.hold else { continue };
@@ -242,9 +247,9 @@ impl Outlook {
         then.lower(least.into_iter().map(|((node, cell), (_, least))| (node, cell, -least as u32)));
     }
 
-    /// The first instant from which the power cap permits a reservation to its end.
+    /// The first instant from which the power cap permits a reservation up to its end.
     ///
-    /// `None` if there is none, or no power cap.
+    /// `None` if there is no such instant, or no power cap.
     fn first_held(&self, reservation: &Reservation) -> Option<Time> {
         let headroom = self.headroom.as_ref()?;
         let until = |at: Time| reservation.moved_to(at).until();
@@ -265,8 +270,8 @@ impl Outlook {
             let found = sizes.into_iter().filter_map(in_size);
             return found.reduce(|best, other| if other.at < best.at { other } else { best });
         }
-        // First the nodes that are in fact free: a job past its estimate counts as ended, but still
-        // runs.
+        // Nodes that are free now are tried first, since a job past its estimate counts as ended
+        // although it still runs.
         if let Some(found) = self.at_instant(site, job, self.now, false) {
             return Some(found);
         }
@@ -285,8 +290,8 @@ impl Outlook {
         }
     }
 
-    /// [`earliest`](Outlook::earliest) by its definition: tries now and every end on this site, or
-    /// under a power cap on any site.
+    /// [`earliest`](Outlook::earliest) by its definition: tries now, and every end on this site.
+    /// Under a power cap, ends on every site are tried.
     fn earliest_by_instants(
         &self,
         site: usize,
@@ -311,12 +316,13 @@ impl Outlook {
         in_time.find_map(|at| self.at_instant(site, job, at, true))
     }
 
-    /// The job's run time at full speed of the site, by its estimate.
+    /// The job's run time by its estimate, at full speed of the site.
     fn shortest(&self, site: usize, job: &Job) -> f64 {
         job.estimate * (1.0 / self.facility.sites()[site].site().speed())
     }
 
-    /// A start of the job at one instant, clear of everything planned during its run.
+    /// A start of the job at instant `at` that does not conflict with the plan during its run. If
+    /// `ended`, running jobs count as ended from their expected end on, otherwise as running.
     fn at_instant(&self, site: usize, job: &Job, at: Time, ended: bool) -> Option<Reservation> {
         let mut span = self.shortest(site, job);
         if self.facility.shares_nodes() {
@@ -353,8 +359,8 @@ impl Outlook {
                 }
             }
             let Proposal { placement, stretch, .. } = then.propose(job, at)?;
-            // A sizing may stretch the job beyond the span kept clear; then retry with the longer
-            // span.
+            // A sizing may stretch the job beyond the interval checked so far; retry with the
+            // longer span.
             let needed = job.estimate * stretch;
             if needed <= span {
                 let hold = Hold::Nodes(placement);

@@ -1,4 +1,4 @@
-//! Power use during a run: nodes that sleep and are woken, and the power cap.
+//! Power use during a run: nodes that fall asleep and are woken, and the power cap.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -17,7 +17,8 @@ use crate::topology::{Grid, Node};
 pub(super) struct Power {
     energy: Energy,
     sleep_states: Option<SleepStates>,
-    /// Thousandths of GPUs that nobody holds and that jobs hold, on nodes in service and awake.
+    /// Thousandths of GPUs on nodes in service and awake: first those that are free, then those
+    /// that jobs hold.
     gpus: [u64; 2],
 }
 
@@ -25,7 +26,7 @@ pub(super) struct Power {
 struct SleepStates {
     sleep: Sleep,
     sites: Vec<Site>,
-    /// Idle placements in the order in which they became idle, and so in which they fall asleep.
+    /// Idle placements in the order in which they became idle, and so will fall asleep.
     idle: VecDeque<IdleNodes>,
     /// Running jobs that had to wait for nodes to wake.
     delayed: BTreeSet<JobId>,
@@ -33,16 +34,16 @@ struct SleepStates {
 
 struct Site {
     grid: Grid,
-    /// Processors and thousandths of GPUs of each node, where jobs share them.
+    /// Numbers of processors and GPUs of each node, where jobs share nodes; otherwise `None`.
     types: Option<Arc<NodeTypes>>,
     /// Thousandths of GPUs that are out of service, by node.
     out: BTreeMap<Node, u64>,
     asleep: NodeSet,
-    /// When each node falls asleep if it stays idle; infinite for nodes that are not idle.
+    /// When each node falls asleep if it stays idle; infinite for a node that is not idle.
     due: Vec<Time>,
 }
 
-/// Nodes that fall asleep at `at` unless used before.
+/// Nodes that fall asleep at `at` unless a job uses them before.
 struct IdleNodes {
     at: Time,
     site: usize,
@@ -62,7 +63,7 @@ impl SleepStates {
         self.idle.push_back(IdleNodes { at, site, placement });
     }
 
-    /// Marks nodes as not idle; returns those that slept, sorted.
+    /// Marks nodes as not idle; returns the nodes that were asleep, in ascending order.
     fn mark_busy(&mut self, site: usize, placement: &Placement) -> Vec<Node> {
         let Site { grid, asleep, due, .. } = &mut self.sites[site];
         let mut woken = Vec::new();
@@ -75,15 +76,15 @@ impl SleepStates {
         woken
     }
 
-    /// Puts the next due nodes to sleep, if due before `by`: when, on which site, and which. The
-    /// list is empty if all of them were used meanwhile.
+    /// Puts the next nodes to sleep that are due before `by`; returns when, on which site, and
+    /// which. The list of nodes is empty if all of them were used meanwhile.
     fn next_asleep(&mut self, by: Time) -> Option<(Time, usize, Vec<Node>)> {
         self.idle.front().filter(|idle| idle.at < by)?;
         let IdleNodes { at, site, placement } = self.idle.pop_front()?;
         let Site { grid, asleep, due, .. } = &mut self.sites[site];
         let mut fallen = Vec::new();
         placement.for_each_run(grid, |start, count| {
-            // Nodes used in the meantime are due at another instant.
+            // A node that was used in the meantime is due at another instant.
             let idle = |node: &Node| due[*node as usize] == at && !asleep.contains(*node);
             fallen.extend((start..start + count).filter(idle));
         });
@@ -122,12 +123,13 @@ impl Cluster<'_> {
         self.power = Some(Box::new(Power { energy, sleep_states, gpus }));
     }
 
-    /// Updates `most_free`.
+    /// Recomputes `most_free`, the largest number of nodes with which a job could start on one
+    /// site.
     pub(super) fn count_free(&mut self) {
         self.most_free = self.facility.most_free().min(self.headroom());
     }
 
-    /// Number of further nodes that may be held.
+    /// Number of further nodes that may be held under the power cap.
     pub(super) fn headroom(&self) -> u64 {
         self.most_held.saturating_sub(self.state.held)
     }
@@ -137,12 +139,12 @@ impl Cluster<'_> {
         self.most_held < u64::MAX
     }
 
-    /// Whether holding `held` more nodes besides all of `kept` would exceed the power cap.
+    /// Whether holding `held` more nodes, and the free nodes of `kept`, would exceed the power cap.
     pub(super) fn is_too_much(&self, held: u32, kept: &[(usize, &Placement)]) -> bool {
         u64::from(held) + self.free_of(kept) > self.headroom()
     }
 
-    /// Number of free nodes among some kept placements.
+    /// Number of free nodes in some kept placements.
     fn free_of(&self, kept: &[(usize, &Placement)]) -> u64 {
         if self.facility.shares_nodes() {
             return kept.iter().map(|(_, placement)| u64::from(placement.len())).sum();
@@ -159,8 +161,8 @@ impl Cluster<'_> {
         if kept.is_empty() { 0 } else { free.sum() }
     }
 
-    /// Number of further nodes that may be held beside a reservation when it begins. Running jobs
-    /// are assumed to end at their estimates.
+    /// Number of further nodes that may be held under the power cap once a reservation has begun.
+    /// Running jobs are assumed to end at their estimates.
     pub(super) fn headroom_beside(&self, reservation: &Reservation) -> u64 {
         if !self.is_capped() {
             return u64::MAX;
@@ -168,15 +170,16 @@ impl Cluster<'_> {
         self.headroom_at(reservation.at).saturating_sub(reservation.hold.nodes())
     }
 
-    /// Number of further nodes that may be held at an instant, if running jobs end at their
-    /// estimates.
+    /// Number of further nodes that may be held under the power cap at an instant. Running jobs are
+    /// assumed to end at their estimates.
     fn headroom_at(&self, at: Time) -> u64 {
         let ended = self.running().take_while(|(_, ran)| ran.expected_end.max(self.now) <= at);
         let jobs = ended.filter(|(_, ran)| !ran.is_stand_in());
         self.headroom() + jobs.map(|(_, ran)| u64::from(ran.held)).sum::<u64>()
     }
 
-    /// First instant at or after `from` when the cap permits a reservation beside the running jobs.
+    /// First instant, not before `from`, when the power cap permits a reservation.  Running jobs
+    /// are assumed to end at their estimates.
     pub(super) fn held_from(&self, reservation: &Reservation, from: Time) -> Time {
         let count = reservation.hold.nodes();
         let ends = self.running().map(|(_, ran)| ran.expected_end.max(from));
@@ -184,8 +187,8 @@ impl Cluster<'_> {
         instants.find(|&at| self.headroom_at(at) >= count).unwrap_or(from)
     }
 
-    /// Advances to the last time before `to` at which nodes fall asleep; sets the power from then
-    /// on.
+    /// Puts nodes to sleep that are due before `to`, and advances the clock to the last such
+    /// instant. Sets the power use from then on.
     #[cold]
     pub(super) fn pass_with_power(&mut self, to: Time) {
         let Some(mut power) = self.power.take() else { return };
@@ -209,7 +212,7 @@ impl Cluster<'_> {
         self.power = Some(power);
     }
 
-    /// Wakes the nodes that a job takes; returns how long it waits for them.
+    /// Wakes the nodes that a job takes; returns how long the job waits for them.
     #[cold]
     pub(super) fn wake(&mut self, id: JobId, site: usize, placement: &Placement) -> f64 {
         let held = self.gpu_shares(site, placement);
@@ -232,7 +235,7 @@ impl Cluster<'_> {
         wake
     }
 
-    /// Marks the nodes of a stopped job as idle.
+    /// Marks the nodes of a job that ended or was stopped as idle.
     #[cold]
     pub(super) fn leave_idle(&mut self, id: JobId, site: usize, placement: &Placement) {
         let given_back = self.gpu_shares(site, placement);
@@ -245,7 +248,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Thousandths of GPUs of a placement.
+    /// Thousandths of GPUs that a placement holds; 0 where jobs do not share nodes.
     fn gpu_shares(&self, site: usize, placement: &Placement) -> u64 {
         match (self.site(site).topology().types(), &placement.parts) {
             (Some(types), Some(parts)) => {
@@ -255,7 +258,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// The nodes of a placement that hold no job; where nodes are not shared, all.
+    /// The nodes of a placement that hold no other job; all of them where jobs do not share nodes.
     fn idle_part(&self, site: usize, placement: &Placement) -> Placement {
         let site = self.site(site);
         match site.amounts() {
@@ -264,7 +267,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// How long a running job waited for nodes to wake.
+    /// How long a running job waited for its nodes to wake.
     pub(super) fn woke_for(&self, id: JobId) -> f64 {
         let sleep_states = self.power.as_ref().and_then(|power| power.sleep_states.as_ref());
         sleep_states
@@ -272,7 +275,7 @@ impl Cluster<'_> {
             .map_or(0.0, |sleep_states| sleep_states.sleep.wake)
     }
 
-    /// Marks a node that goes out of service as not idle, or a GPU as out.
+    /// Marks a node as not idle, or a GPU as out, because it leaves service.
     pub(super) fn switch_off(&mut self, site: usize, placement: &Placement) {
         let out = self.gpu_shares(site, placement);
         let is_gpu = placement.is_empty();
@@ -291,7 +294,7 @@ impl Cluster<'_> {
         gpus[0] = gpus[0] + shares - out;
     }
 
-    /// Marks a node that is back in service as idle, or a GPU as in.
+    /// Marks a node as idle, or a GPU as in, because it is back in service.
     pub(super) fn switch_on(&mut self, site: usize, placement: &Placement) {
         let back = self.gpu_shares(site, placement);
         let is_gpu = placement.is_empty();
@@ -311,7 +314,7 @@ impl Cluster<'_> {
 }
 
 impl Site {
-    /// Number of processors, and thousandths of GPUs in service, of some nodes.
+    /// Number of processors of some nodes, and thousandths of their GPUs that are in service.
     fn has(&self, nodes: &[Node]) -> (u64, u64) {
         let Some(types) = &self.types else { return (nodes.len() as u64, 0) };
         nodes.iter().fold((0, 0), |(processors, gpus), &node| {
@@ -321,14 +324,14 @@ impl Site {
         })
     }
 
-    /// Marks a GPU as out of service; returns its thousandths if its node is awake.
+    /// Marks a GPU as out of service; returns its thousandths if its node is awake, otherwise 0.
     fn mark_out(&mut self, gpu: &Placement, shares: u64) -> u64 {
         let Some(block) = gpu.blocks.first() else { return 0 };
         *self.out.entry(block.base).or_default() += shares;
         if self.asleep.contains(block.base) { 0 } else { shares }
     }
 
-    /// Marks a GPU as in service; returns its thousandths if its node is awake.
+    /// Marks a GPU as in service; returns its thousandths if its node is awake, otherwise 0.
     fn mark_in(&mut self, gpu: &Placement, shares: u64) -> u64 {
         let Some(block) = gpu.blocks.first() else { return 0 };
         self.out.entry(block.base).and_modify(|out| *out -= shares);

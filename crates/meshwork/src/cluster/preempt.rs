@@ -11,22 +11,23 @@ use crate::network::RunKey;
 use crate::offer::Proposal;
 use crate::topology::Node;
 
-/// Treatment of a preempted job.
+/// Treatment of a running job that is preempted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preempted {
-    /// Requeued at its old position; restarts from its last checkpoint or from the beginning.
+    /// Requeued at its old position; later restarts from its last checkpoint or from the beginning.
     Requeued,
-    /// Requeued there too, and resumes where it was, but only on the same nodes.
+    /// Requeued at its old position; later resumes where it stopped, but only on the same nodes.
     Suspended,
 }
 
 impl Cluster<'_> {
     /// Starts a waiting job at once on nodes freed by preempting some running jobs. Returns the new
-    /// tickets of the preempted jobs; `None` if preempting all victims would not suffice. Earlier
-    /// victims are preempted first, and only those that hold nodes of the placement then found.
+    /// tickets of the preempted jobs; `None` if preempting all victims would not suffice. Victims
+    /// that come earlier in the list are considered first, and of these only jobs that hold nodes
+    /// of the placement found are preempted.
     ///
     /// # Complexity
-    /// A fork of the machine, and a request to the allocator for each victim until it succeeds.
+    /// A fork of the machine, and for each victim a request to the allocator, until one succeeds.
     pub fn preempt(
         &mut self,
         ticket: Ticket,
@@ -50,7 +51,8 @@ impl Cluster<'_> {
                 victims.iter().filter(in_the_way).copied().collect()
             }
         };
-        // No job is preempted for power, but the nodes of the preempted jobs count towards the cap.
+        // No job is preempted to save power, but nodes of the preempted jobs count as free for the
+        // cap.
         let back: u64 = hit.iter().map(|key| u64::from(self.running[key.slot as usize].held)).sum();
         if self.is_capped() && u64::from(proposal.placement.len()) > self.headroom() + back {
             return None;
@@ -70,11 +72,11 @@ impl Cluster<'_> {
         }
     }
 
-    /// The first victims that give back what parts of nodes lack: those that hold some of an
-    /// amount of which too little is free.
+    /// The first victims that must end to free the parts of nodes that a placement lacks. A victim
+    /// is one of them if it holds some of a cell of which too little is free.
     fn in_the_way_of_parts(&self, site: usize, parts: &Parts, victims: &[RunKey]) -> Vec<RunKey> {
         let Some(amounts) = self.site(site).amounts() else { return Vec::new() };
-        // What is missing of each cell.
+        // Amount of each cell that is missing.
         let mut lack: BTreeMap<(Node, u16), i64> = BTreeMap::new();
         for part in &parts.parts {
             for &(cell, amount) in &part.cells {
@@ -123,7 +125,7 @@ impl Cluster<'_> {
         Ok(again)
     }
 
-    /// A placement for a waiting job if the fewest possible victims, in the given order, were gone.
+    /// A placement for a waiting job if the fewest victims, taken in the given order, were gone.
     fn propose_without(&self, ticket: Ticket, victims: &[RunKey]) -> Option<Proposal> {
         let fewest = self.queue.scan_key(ticket).fewest;
         let around = self.queue.around(ticket, self.now);
@@ -137,7 +139,7 @@ impl Cluster<'_> {
             let is_outside = |(site, kept): &(usize, Placement)| {
                 *site == ran.site && kept.meets(&ran.placement, self.site(*site).grid())
             };
-            // Nodes that the job may use only in part do not help it.
+            // The release of a victim that holds nodes closed to the job does not help the job.
             if outside.iter().any(is_outside) {
                 continue;
             }

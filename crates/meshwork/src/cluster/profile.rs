@@ -4,20 +4,21 @@ use std::cell::Cell;
 
 use crate::job::Time;
 
-/// Step function of time: the number of nodes free if no other job starts. Steps are stored in
-/// chunks, each with its minimum and maximum, so that a search skips chunks in which too few or
-/// enough nodes are free throughout. Within a chunk the steps with enough free nodes are found at
-/// once, as the bits of a word. A change adds one number to each whole chunk.
+/// Step function of time: the number of nodes that are free if no other job starts. || Steps are
+/// stored in chunks, each with its minimum and maximum, so that a search skips chunks in which too
+/// few or enough nodes are free throughout. Within a chunk, the steps with enough free nodes are
+/// found together, as the bits of one word. A change that covers a whole chunk adds one number to
+/// it.
 ///
 /// # Complexity
 /// With *s* steps in chunks of *c*: **O(log s + s / c + c)** for a change or a search. A search
 /// adds the steps in chunks in which both enough and too few nodes are free.
 #[derive(Clone, Debug)]
 pub(crate) struct Profile {
-    /// Non-empty, in order of time; the first step begins now. Levels may be negative, if a
-    /// reservation is late because a job has outrun its estimate.
+    /// Non-empty, in order of time; the first step begins now. Numbers of free nodes may be
+    /// negative, if a reservation is late because a running job has exceeded its estimate.
     chunks: Vec<Chunk>,
-    /// Index of the chunk found last.
+    /// Index of the chunk found by the last query.
     near: Cell<usize>,
 }
 
@@ -26,16 +27,16 @@ pub(crate) struct Profile {
 struct Chunk {
     first: Time,
     times: Vec<Time>,
-    /// Free nodes at each step, less `raised`.
+    /// Number of free nodes at each step, less `raised`.
     levels: Vec<i64>,
-    /// Offset added to all levels.
+    /// Offset that is to be added to all of `levels`.
     raised: i64,
     /// Minimum and maximum of `levels`.
     least: i64,
     most: i64,
 }
 
-/// Maximum steps in a chunk before it splits: at most the bits of a word; fewer are scanned faster.
+/// Maximum steps in a chunk before it splits: at most the bits of a word, and few to scan fast.
 const MAX_STEPS: usize = 32;
 
 impl Chunk {
@@ -54,30 +55,31 @@ impl Chunk {
         (self.first, self.least, self.most) = (self.times[0], least, most);
     }
 
-    /// The last step that begins at this instant or before; the first if none does.
+    /// Index of the last step that begins at this instant or before; the first step if there is
+    /// none.
     fn step_at(&self, instant: Time) -> usize {
         self.first_after(instant).saturating_sub(1)
     }
 
-    /// The first step that begins at this instant or later. A count avoids the dependent loads of a
-    /// binary search, which is faster for few steps.
+    /// Index of the first step that begins at this instant or later. A linear count avoids the
+    /// dependent loads of a binary search, and so is faster for few steps.
     fn first_from(&self, instant: Time) -> usize {
         self.times.iter().map(|from| usize::from(*from < instant)).sum()
     }
 
-    /// The first step that begins after this instant.
+    /// Index of the first step that begins after this instant.
     fn first_after(&self, instant: Time) -> usize {
         self.times.iter().map(|from| usize::from(*from <= instant)).sum()
     }
 
-    /// [`Profile::change`] between the first and last step of the chunk, which has space for two
-    /// more.
+    /// Applies [`Profile::change`] between the first and last step of the chunk. The chunk must
+    /// have space for two more steps.
     fn change(&mut self, from: Time, until: Time, count: i64) {
         let begin = self.first_from(from);
         let end = self.first_from(until);
         let (before, last) = (self.levels[begin - 1], self.levels[end - 1]);
         self.levels[begin..end].iter_mut().for_each(|level| *level += count);
-        // At its ends the change may remove an existing step or need a new one.
+        // At its two ends the change may remove an existing step or need a new one.
         if self.times[end] != until {
             self.times.insert(end, until);
             self.levels.insert(end, last);
@@ -110,7 +112,8 @@ impl Chunk {
         self.levels.iter().rev().fold(0, |bits, here| bits << 1 | u64::from(*here >= level))
     }
 
-    /// Whether `count` nodes are free at all steps, at none of them, or neither (`None`).
+    /// Whether `count` nodes are free at all steps (`true`), at none (`false`), or at some
+    /// (`None`).
     fn throughout(&self, count: i64) -> Option<bool> {
         let level = count - self.raised;
         if self.least >= level {
@@ -125,8 +128,9 @@ impl Profile {
         Profile { chunks: vec![Chunk::new(vec![now], vec![free as i64], 0)], near: Cell::new(0) }
     }
 
-    /// Adds `count` (which may be negative) from `from` up to `until`. Instants before the first
-    /// step count as the first step. Both ends become steps, even if nothing changes there.
+    /// Adds `count`, which may be negative, to the profile from `from` up to `until`. Instants
+    /// before the first step count as the first step. Steps begin at both ends, even if nothing
+    /// changes there.
     pub(crate) fn add(&mut self, from: Time, until: Option<Time>, count: i64) {
         if let Some(until) = until {
             self.cut(until);
@@ -135,7 +139,7 @@ impl Profile {
         self.raise(from, until, count);
     }
 
-    /// Like [`add`](Profile::add), but without steps at which nothing changes.
+    /// Like [`add`](Profile::add), but removes a step at either end if nothing changes there.
     pub(crate) fn change(&mut self, from: Time, until: Time, count: i64) {
         let index = self.chunk_of(from);
         let chunk = &mut self.chunks[index];
@@ -148,7 +152,7 @@ impl Profile {
         self.join(from);
     }
 
-    /// Makes an instant a step, unless it lies before all of them.
+    /// Makes a step begin at an instant, unless the instant lies before all steps.
     fn cut(&mut self, instant: Time) {
         let index = self.chunk_of(instant);
         let chunk = &mut self.chunks[index];
@@ -169,7 +173,7 @@ impl Profile {
         self.cut(instant);
     }
 
-    /// Adds to the steps that begin at or after `from` and before `until`.
+    /// Adds `by` to all steps that begin at or after `from` and before `until`.
     fn raise(&mut self, from: Time, until: Option<Time>, by: i64) {
         let begin = self.chunk_of(from);
         for chunk in &mut self.chunks[begin..] {
@@ -190,7 +194,7 @@ impl Profile {
         }
     }
 
-    /// Removes the step at an instant if nothing changes there, except for the first.
+    /// Removes the step that begins at an instant if nothing changes there; keeps the first step.
     fn join(&mut self, instant: Time) {
         let index = self.chunk_of(instant);
         let at = self.chunks[index].first_from(instant);
@@ -216,7 +220,7 @@ impl Profile {
         self.unite(index.saturating_sub(1));
     }
 
-    /// Merges a small chunk with the next.
+    /// Merges a small chunk with the chunk after it.
     fn unite(&mut self, index: usize) {
         let Some([chunk, next]) = self.chunks.get_mut(index..index + 2) else { return };
         if chunk.times.len() + next.times.len() > MAX_STEPS / 2 {
@@ -246,7 +250,7 @@ impl Profile {
         chunk.look_again();
     }
 
-    /// The first step that begins after this instant.
+    /// When the first step after this instant begins; `None` if there is none.
     pub(crate) fn next_step(&self, instant: Time) -> Option<Time> {
         let index = self.chunk_of(instant);
         let next = || self.chunks.get(index + 1).map(|chunk| chunk.first);
@@ -264,7 +268,7 @@ impl Profile {
         last.and_then(|last| chunk.times.get(last + 1)).copied().unwrap_or(next)
     }
 
-    /// The first interval between two instants in which the profile is negative.
+    /// The first interval between two instants in which the profile is negative; `None` if never.
     pub(crate) fn overdrawn_in(&self, from: Time, until: Time) -> Option<(Time, Time)> {
         if from >= until {
             return None;
@@ -274,7 +278,7 @@ impl Profile {
         Some((begin, walk.seek_enough(Some(until)).unwrap_or(until)))
     }
 
-    /// Minimum and maximum of the profile between two instants.
+    /// Minimum and maximum number of free nodes between two instants.
     pub(crate) fn range(&self, from: Time, until: Time) -> (i64, i64) {
         let (mut least, mut most) = (i64::MAX, i64::MIN);
         for chunk in &self.chunks[self.chunk_of(from)..] {
@@ -296,7 +300,7 @@ impl Profile {
         (least, most)
     }
 
-    /// Number of free nodes right before an instant and at it; equal for the first instant.
+    /// Number of free nodes right before an instant, and at it; equal for the first instant.
     pub(crate) fn around(&self, instant: Time) -> (i64, i64) {
         let index = self.chunk_of(instant);
         let chunk = &self.chunks[index];
@@ -312,8 +316,8 @@ impl Profile {
         (before, free)
     }
 
-    /// The first instant from `begin` on, and before `limit`, from which `count` nodes stay free.
-    /// They stay free until the instant that `needed` returns for it.
+    /// The first instant from `begin` on, and before `limit`, with `count` nodes free long enough.
+    /// From an instant, they must stay free until the instant that `needed` returns for it.
     pub(crate) fn first_gap(
         &self,
         begin: Time,
@@ -330,8 +334,8 @@ impl Profile {
         }
     }
 
-    /// The gaps with `count` free nodes from `begin` on that begin before `limit`. The last may
-    /// have no end.
+    /// The gaps with at least `count` free nodes from `begin` on that begin before `limit`. The
+    /// last gap may have no end.
     pub(crate) fn gaps(
         &self,
         begin: Time,
@@ -353,7 +357,7 @@ impl Profile {
         self.walk(begin, count).seek_too_few(None)
     }
 
-    /// The first instant from `begin` on from which `count` nodes stay free for `span`.
+    /// The first instant from `begin` on from which `count` nodes stay free for a time of `span`.
     pub(crate) fn earliest(&self, begin: Time, count: u64, span: f64) -> Option<Time> {
         self.first_gap(begin, None, count, |at| at + span)
     }
@@ -364,7 +368,7 @@ impl Profile {
         Walk { begin, count, chunks, at: chunks[0].step_at(begin), enough: chunks[0].enough(count) }
     }
 
-    /// The last chunk that begins at this instant or before; the first if none does.
+    /// Index of the last chunk that begins at this instant or before; the first if there is none.
     fn chunk_of(&self, instant: Time) -> usize {
         // Consecutive queries are usually close in time.
         let near = self.near.get();
@@ -378,22 +382,22 @@ impl Profile {
     }
 }
 
-/// A cursor that alternates between steps with enough and with too few free nodes.
+/// A cursor over the steps that alternates between steps with enough and with too few free nodes.
 struct Walk<'a> {
-    /// Lower bound of the instants found, since the first step may begin earlier.
+    /// Earliest instant to be returned, since the current step may begin earlier.
     begin: Time,
     count: i64,
-    /// The chunks from the current one on.
+    /// The chunks that remain, beginning with the current one.
     chunks: &'a [Chunk],
-    /// Index of the current step.
+    /// Index of the current step in its chunk.
     at: usize,
-    /// A bit for each step of the current chunk with enough free nodes.
+    /// A bit for each step of the current chunk, set if at least `count` nodes are free.
     enough: u64,
 }
 
 impl Walk<'_> {
-    /// Advances to the first step from here on with enough nodes, unless none begins before
-    /// `limit`.
+    /// Advances to the next step, or the current one, with enough free nodes. Returns `None` if no
+    /// such step begins before `limit`.
     fn seek_enough(&mut self, limit: Option<Time>) -> Option<Time> {
         loop {
             let ahead = self.enough >> self.at;
@@ -406,7 +410,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Advances to the first step from here on with too few, unless none begins before `limit`.
+    /// Advances to the next step, or the current one, with too few free nodes. Returns `None` if no
+    /// such step begins before `limit`.
     fn seek_too_few(&mut self, limit: Option<Time>) -> Option<Time> {
         loop {
             let ahead = !self.enough >> self.at;
@@ -420,8 +425,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Advances to the next chunk that is not `so` throughout, unless it begins at `limit` or
-    /// later.
+    /// Advances to the next chunk that has some steps with enough (`so`: too few) free nodes.
+    /// Returns `None` if no such chunk begins before `limit`.
     fn skip_chunks(&mut self, so: bool, limit: Option<Time>) -> Option<()> {
         let (count, ahead) = (self.count, &self.chunks[1..]);
         let next = ahead.iter().position(|chunk| {
@@ -444,7 +449,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares with an array with one entry for each unit of time.
+        /// Compares with an array that has an entry for each unit of time.
         #[test]
         fn steps_agree_with_an_array(
             changes in prop::collection::vec(
@@ -521,11 +526,11 @@ mod tests {
             let stretch = from.map(|from| (from, (from..limit).find(|&t| array[t as usize] >= 0)));
             let stretch = stretch.map(|(from, until)| (time(from), time(until.unwrap_or(limit))));
             prop_assert_eq!(found, stretch);
-            // All gaps.
+            // All gaps, by their definition.
             let begins = (begin..limit).filter(|&t| enough(t, t + 1) && (t == begin || !enough(t - 1, t)));
             let gaps = begins.map(|t| (time(t), (t..400).find(|&t| !enough(t, t + 1)).map(time)));
             prop_assert!(profile.gaps(time(begin), time(limit), count).eq(gaps));
-            // For a fixed span, or until another release.
+            // The first gap for a fixed length, which is cut short at `other` if it begins before.
             for other in [begin + 1, begin + 20, 1_000] {
                 let until = |t: u32| if t < other { (t + span.max(1)).min(other) } else { t + span.max(1) };
                 let with = (begin..limit).find(|&t| enough(t, until(t))).map(f64::from);

@@ -10,112 +10,114 @@ use crate::job::{Job, Request, Time};
 use crate::observe::{JobId, Running};
 use crate::offer::QueueView;
 
-/// Handle of a waiting job, valid until the job leaves the queue. Tickets compare in queue order:
-/// by arrival, except for jobs requeued at the end.
+/// Handle of a waiting job, valid until the job leaves the queue. Tickets compare in queue order,
+/// which is the order of arrival except for jobs requeued at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket {
-    /// Queue position. Even if appended, odd if requeued at its original position.
+    /// Queue position. Even for a job appended at the end, odd for one requeued at its old
+    /// position.
     place: u64,
-    /// The job's identifier, numbered in the order of arrival.
+    /// The job's identifier; jobs are numbered in order of arrival.
     pub id: JobId,
     slot: u32,
 }
 
-/// Scan key of a waiting job, stored apart from the job for cache locality.
+/// The needs of a waiting job, stored apart from the job for cache locality.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ScanKey {
     /// Lower bound on the nodes that the job needs to start.
     pub fewest: u64,
-    /// Run time by the user's estimate.
+    /// Run time of the job by its user's estimate.
     pub estimate: f64,
 }
 
-/// Maximum jobs in a chunk; a job can be removed from that few quickly.
+/// Maximum jobs in a chunk, few enough to remove a job quickly.
 const CHUNK: usize = 64;
 
-/// A list of waiting jobs with removal at any position. Each job knows its neighbours in queue
-/// order. The searchable [`Line`] is built on the first search, and the [`FormQueues`] on the first
-/// query by form: logs have tens of thousands of waiting jobs but a few hundred forms. Most
-/// schedulers need neither.
+/// A list of waiting jobs from which a job can be removed at any position. || Each job knows its
+/// neighbours in queue order. The searchable [`Line`] is built on the first search, and the
+/// [`FormQueues`] on the first query by form: logs have tens of thousands of waiting jobs but a few
+/// hundred forms. Most schedulers need neither.
 ///
 /// # Complexity
-/// **O(1)** to append or remove a job, and to read the first or the next, besides the cost of the
-/// [`Line`] and the [`FormQueues`] once built. Memory grows with the jobs that wait now.
+/// **O(1)** to append or remove a job, and to read the first or the next one, besides the cost of
+/// the [`Line`] and the [`FormQueues`] once built. Memory is proportional to the maximum number of
+/// jobs that waited at once.
 #[derive(Default)]
 pub(crate) struct Queue {
     jobs: Slab<Waiting>,
     first: Option<Ticket>,
     last: Option<Ticket>,
-    /// Built on the first search.
+    /// All waiting jobs in searchable order, built on the first search.
     line: OnceCell<Line>,
-    /// Built on the first query by form.
+    /// The waiting jobs by form, built on the first query by form.
     form_queues: OnceCell<FormQueues>,
-    /// Lower bound of the next appended position: twice the number of the next job to arrive, or
-    /// more once jobs were requeued at the end.
+    /// Lower bound of the position of the next job to be appended: twice the number of the next job
+    /// to arrive, or more once jobs were requeued at the end.
     end: u64,
-    /// The first ticket used after its job had left the queue.
+    /// The first ticket that was used after its job had left the queue.
     stale: Cell<Option<Ticket>>,
-    /// Placeholder returned for such a ticket until the run ends after this pass. It can never
-    /// start.
+    /// Job returned for a stale ticket until the run ends after this pass. It can never start.
     placeholder: OnceCell<Box<Waiting>>,
 }
 
 struct Waiting {
-    /// The job's record, from arrival to end; boxed, since it is large and not moved.
+    /// The job's record, from arrival to end; boxed, so that the large record is never moved.
     record: Box<Running>,
     key: ScanKey,
-    /// The request's form, where requests have one.
+    /// The form of the job's request; `None` if there are several.
     form: Option<Form>,
     ticket: Ticket,
-    /// Slots of the neighbours, or [`NO_SLOT`].
+    /// Slots of the jobs before and after this one in the queue, or [`NO_SLOT`].
     before: u32,
     after: u32,
 }
 
-/// Marks the absence of a slot.
+/// Marks the absence of a neighbour in the queue.
 const NO_SLOT: u32 = u32::MAX;
 
-/// The waiting jobs by form.
+/// The waiting jobs, sorted by the form of their request.
 ///
 /// # Complexity
 /// Besides the cost of a [`Line`]: to append or remove the first job of its form, **O(log k)**
-/// comparisons for *k* forms with waiting jobs, and up to *k* / 2 moves in one block of memory.
+/// comparisons for *k* forms with waiting jobs, and up to *k* / 2 entries moved within a buffer.
 #[derive(Default)]
 pub(crate) struct FormQueues {
-    /// Waiting jobs by form index.
+    /// Waiting jobs of each form, by index of the form.
     lines: Vec<Line>,
-    /// The first job of each form, in queue order; a pass begins with these.
+    /// The first job of each form, in queue order; scheduling passes begin with these jobs.
     firsts: VecDeque<(Ticket, Form)>,
 }
 
-/// Waiting jobs in queue order, with removal at any position. They are stored in chunks with the
-/// minimum needs of their jobs, so that a search skips whole chunks in which no job can start.
+/// Waiting jobs in queue order, from which a job can be removed at any position. || Jobs are stored
+/// in chunks, each with the minimum needs of its jobs, so that a search skips whole chunks in which
+/// no job can start.
 ///
 /// # Complexity
-/// With *q* waiting jobs in chunks of *c*: **O(log q + c)** to remove a job, **O(1)** to append one
-/// or read the first, **O(q / c + c)** to find the next startable one if few are.
+/// With *q* waiting jobs in chunks of *c*: **O(log q + c)** to remove a job, **O(1)** to append a
+/// job or read the first, and **O(q / c + c)** to find the next startable job if few can start.
 #[derive(Default)]
 struct Line {
     chunks: VecDeque<Chunk>,
-    /// Recycled buffer of the last emptied chunk: in a short queue chunks come and go with every
-    /// job.
+    /// Recycled buffer of the last emptied chunk, because in a short queue chunks come and go
+    /// often.
     recycled: Vec<(Ticket, ScanKey)>,
 }
 
 #[derive(Default)]
 struct Chunk {
-    /// The jobs in order, after `gone` removed ones; most are removed from the front.
+    /// The jobs in queue order, after `gone` removed ones; most jobs are removed from the front.
     jobs: Vec<(Ticket, ScanKey)>,
     gone: usize,
-    /// Lower bound on the needs of any job in it, exact when last recomputed.
+    /// Lower bound on the needs of any job in the chunk; exact when last recomputed.
     least: Option<ScanKey>,
     taken_since: u32,
-    /// Index last found by a search. That job is usually removed next, and the search continues
-    /// there.
+    /// Index of the job last found by a search. Usually this job is removed next, and the search
+    /// continues there.
     found: Cell<usize>,
 }
 
-/// Number of possibly minimal jobs removed from a chunk before its minimum is recomputed.
+/// Number of jobs with possibly the least needs removed from a chunk before these are recomputed.
 const LOOK_AGAIN: u32 = 8;
 
 impl Chunk {
@@ -128,7 +130,7 @@ impl Chunk {
         self.waiting()[0].0.place
     }
 
-    /// Inserts a job at its position.
+    /// Inserts a job at its queue position in the chunk.
     fn insert(&mut self, ticket: Ticket, key: ScanKey) {
         let at = self.before(ticket.place);
         self.jobs.insert(self.gone + at, (ticket, key));
@@ -137,7 +139,7 @@ impl Chunk {
 
     #[inline(always)]
     fn push(&mut self, ticket: Ticket, key: ScanKey) {
-        // Moves the waiting jobs over removed ones rather than growing the buffer.
+        // Moves the waiting jobs over removed ones rather than enlarging the buffer.
         if self.jobs.len() == self.jobs.capacity() && 2 * self.gone > self.jobs.len() {
             self.jobs.drain(..self.gone);
             self.gone = 0;
@@ -152,8 +154,9 @@ impl Chunk {
         self.has_lost(key);
     }
 
-    /// Number of its jobs before a queue position. Uses the last found index or a linear count: for
-    /// few jobs a count avoids the dependent loads of a binary search.
+    /// Number of jobs of the chunk before a queue position. Uses the last found index if possible,
+    /// otherwise a linear count: for few jobs, a count avoids the dependent loads of a binary
+    /// search.
     #[inline]
     fn before(&self, place: u64) -> usize {
         let (waiting, found) = (self.waiting(), self.found.get());
@@ -165,8 +168,8 @@ impl Chunk {
         waiting.iter().map(|(other, _)| usize::from(other.place < place)).sum()
     }
 
-    /// Updates the chunk after a removal; the minimum is recomputed after several that may have set
-    /// it.
+    /// Updates the least needs of a chunk after the removal of a job. They are recomputed only
+    /// after several removals that may have raised them.
     fn has_lost(&mut self, key: ScanKey) {
         let was_more = |least: ScanKey| key.fewest > least.fewest && key.estimate > least.estimate;
         if self.least.is_some_and(was_more) {
@@ -211,7 +214,7 @@ impl Line {
         }
     }
 
-    /// Inserts a job at its queue position.
+    /// Inserts a job at its queue position in the line.
     fn insert(&mut self, ticket: Ticket, key: ScanKey) {
         let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place);
         match self.chunks.get_mut(after.saturating_sub(1)) {
@@ -235,7 +238,8 @@ impl Line {
         }
     }
 
-    /// The next job behind this ticket, which need not be in the line, that satisfies `may_start`.
+    /// The next job of the line behind `ticket` that satisfies `may_start`. The job of `ticket`
+    /// itself need not be in the line.
     fn next_that(&self, ticket: Ticket, may_start: impl Fn(ScanKey) -> bool) -> Option<Ticket> {
         let first = self.chunks.front()?;
         // Most searches start behind the head of the queue.
@@ -260,7 +264,7 @@ impl Line {
     }
 
     fn remove(&mut self, ticket: Ticket) {
-        // Most often the first job starts.
+        // Most often the first job of the line is removed.
         if let Some(first) = self.chunks.front_mut()
             && let Some(&(_, key)) =
                 first.waiting().first().filter(|(other, _)| other.slot == ticket.slot)
@@ -273,7 +277,7 @@ impl Line {
             }
             return;
         }
-        // Or the last, which could start as it arrived.
+        // Otherwise often the last job, which could start as soon as it arrived.
         if let Some(last) = self.chunks.back_mut()
             && let Some((_, key)) = last.jobs.pop_if(|(other, _)| other.slot == ticket.slot)
         {
@@ -305,7 +309,7 @@ impl Queue {
         self.jobs.len()
     }
 
-    /// Appends a job at the end.
+    /// Appends a job at the end of the queue.
     #[inline(always)]
     pub(crate) fn push(&mut self, record: Box<Running>, fewest: u64, form: Option<Form>) -> Ticket {
         let id = record.id;
@@ -322,8 +326,8 @@ impl Queue {
         ticket
     }
 
-    /// Requeues a job: at the end, or at its original position, before any job requeued at the end
-    /// since.
+    /// Requeues a job at the end, or at its original position. There it comes before any job that
+    /// was requeued at the end since.
     pub(crate) fn put_back(
         &mut self,
         record: Box<Running>,
@@ -348,7 +352,7 @@ impl Queue {
         ticket
     }
 
-    /// Inserts a job into a slot before `next`, or at the end.
+    /// Inserts a job into a slot, in queue order before `next`, or at the end if `next` is `None`.
     #[inline(always)]
     fn link(
         &mut self,
@@ -385,7 +389,7 @@ impl Queue {
         })
     }
 
-    /// The tickets in queue order.
+    /// The tickets of all waiting jobs, in queue order.
     fn iter(&self) -> impl Iterator<Item = Ticket> {
         std::iter::successors(self.first, |&ticket| self.after(ticket))
     }
@@ -408,7 +412,7 @@ impl Queue {
         self.first
     }
 
-    /// The next waiting job behind this ticket, whose own job need not wait any more.
+    /// The next waiting job behind `ticket`, even if the job of `ticket` no longer waits.
     pub(crate) fn after(&self, ticket: Ticket) -> Option<Ticket> {
         match self.jobs.get(ticket.slot as usize).filter(|waiting| waiting.ticket == ticket) {
             Some(waiting) => self.jobs.get(waiting.after as usize).map(|after| after.ticket),
@@ -416,8 +420,8 @@ impl Queue {
         }
     }
 
-    /// The next job behind this ticket that satisfies `may_start`. The predicate must be monotonic:
-    /// if it holds for a job, it holds for every job that needs less in every way.
+    /// The next job behind `ticket` that satisfies `may_start`. The predicate must be monotonic: if
+    /// it holds for a job, it holds for every job with a smaller or equal `fewest` and `estimate`.
     pub(crate) fn next_that(
         &self,
         ticket: Ticket,
@@ -426,7 +430,7 @@ impl Queue {
         self.line().next_that(ticket, may_start)
     }
 
-    /// The entry of a ticket, or the placeholder if the ticket is stale.
+    /// The entry of a ticket; a placeholder if the job has left the queue.
     #[inline]
     fn waiting(&self, ticket: Ticket) -> &Waiting {
         match self.jobs.get(ticket.slot as usize) {
@@ -446,7 +450,7 @@ impl Queue {
         })
     }
 
-    /// The first ticket used after its job had left the queue, if any.
+    /// The first ticket that was used after its job had left the queue, if any.
     #[inline]
     pub(crate) fn stale_ticket(&self) -> Option<Ticket> {
         self.stale.get()
@@ -456,19 +460,19 @@ impl Queue {
         &self.waiting(ticket).record.job
     }
 
-    /// The form of a job's request, where requests have one.
+    /// The form of a waiting job's request; `None` if there are several.
     #[inline]
     pub(crate) fn form(&self, ticket: Ticket) -> Option<Form> {
         self.waiting(ticket).form
     }
 
-    /// The scan key of a job.
+    /// The needs of a waiting job.
     #[inline]
     pub(crate) fn scan_key(&self, ticket: Ticket) -> ScanKey {
         self.waiting(ticket).key
     }
 
-    /// The queue as seen by one of its jobs.
+    /// The queue as seen by one of its jobs, for sizings and selectors.
     pub(crate) fn around(&self, ticket: Ticket, now: Time) -> Around<'_> {
         Around { queue: self, ticket, now }
     }
@@ -501,7 +505,8 @@ impl Queue {
 }
 
 impl FormQueues {
-    /// Adds a job to the line of its form with `join`, at the end or at its position.
+    /// Adds a job to the line of its form. The job is added by `join`, at the end or at its
+    /// position.
     fn push(
         &mut self,
         ticket: Ticket,
@@ -537,12 +542,12 @@ impl FormQueues {
         line.shrink();
     }
 
-    /// The first job of each form of at most `most` nodes, in queue order.
+    /// The first job of each form that takes at most `most` nodes, in queue order.
     pub(crate) fn firsts(&self, most: u64) -> impl Iterator<Item = (Ticket, Form)> {
         self.firsts.iter().filter(move |(_, form)| form.nodes <= most).copied()
     }
 
-    /// Restricts [`Queue::next_that`] to the jobs of one form.
+    /// Like [`Queue::next_that`], but only among the jobs of one form.
     #[inline]
     pub(crate) fn next_that(
         &self,
@@ -553,14 +558,14 @@ impl FormQueues {
         self.lines[form.index()].next_that(ticket, may_start)
     }
 
-    /// Whether any job of a form waits behind this ticket.
+    /// Whether any job of a form waits behind `ticket`.
     #[inline]
     pub(crate) fn has_more(&self, form: Form, ticket: Ticket) -> bool {
         self.lines[form.index()].last().is_some_and(|last| last.place > ticket.place)
     }
 }
 
-/// Inserts a first job; nearly always at the end.
+/// Inserts the first job of a form in queue order, which is nearly always at the end.
 fn put_first(firsts: &mut VecDeque<(Ticket, Form)>, ticket: Ticket, form: Form) {
     if firsts.back().is_none_or(|(last, _)| last.place < ticket.place) {
         firsts.push_back((ticket, form));
@@ -579,7 +584,7 @@ fn take_first(firsts: &mut VecDeque<(Ticket, Form)>, ticket: Ticket) {
     }
 }
 
-/// The queue as seen by one of its jobs.
+/// The queue as seen by one of its jobs, for sizings and selectors.
 pub(crate) struct Around<'a> {
     queue: &'a Queue,
     ticket: Ticket,
@@ -615,7 +620,7 @@ mod tests {
         (size > 2).then(|| Form::numbered(9 - size as u32, size))
     }
 
-    /// One job is requeued at the end, and the next to arrive at its original position.
+    /// One job is requeued at the end, and the next to arrive is requeued at its original position.
     #[test]
     fn no_two_jobs_have_one_place() {
         let mut queue = Queue::default();
@@ -636,7 +641,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with a plain vector, with enough jobs for several chunks.
+        /// Compares with a plain vector. There are enough jobs for several chunks.
         #[test]
         fn the_queue_agrees_with_a_vector(
             ops in prop::collection::vec((0_u8..6, any::<prop::sample::Index>(), 0_u64..9), 1..900),

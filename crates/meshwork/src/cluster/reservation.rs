@@ -7,41 +7,45 @@ use crate::sizing::Size;
 /// When and where a waiting job would start if running jobs ended at their estimates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reservation {
-    /// The reserved start.
+    /// When the reservation starts.
     pub at: Time,
-    /// Run time there: the job's estimate times `stretch`.
+    /// Run time of the job on the reserved nodes: its estimate times `stretch`.
     pub span: f64,
-    /// Slowdown factor of the job on that site relative to its estimate.
+    /// Slowdown factor of the job on the reserved site: its run time there over its estimate.
     pub stretch: f64,
-    /// Index of the site.
+    /// Index of the site of the reserved nodes.
     pub site: usize,
-    /// The reserved nodes.
+    /// The reserved nodes, or their number.
     pub hold: Hold,
 }
 
 impl Reservation {
-    /// When its nodes are free again, by the job's estimate. The sum is bit for bit that of a job
-    /// started then. A job of no time holds its nodes until the next representable instant.
+    /// When the reserved nodes are free again, by the job's estimate. The sum is rounded as for a
+    /// job that starts at the reserved instant. A job of no length holds its nodes until the next
+    /// representable instant.
     #[must_use]
     pub fn until(&self) -> Time {
         (self.at + self.span).max(self.at.next())
     }
 
-    /// Returns this reservation at another instant.
+    /// Returns a copy of this reservation that starts at another instant.
     #[must_use]
     pub fn moved_to(&self, at: Time) -> Reservation {
         Reservation { at, ..self.clone() }
     }
 }
 
-/// The nodes of a reservation. Where shape matters it is a placement: a promise of a time alone
-/// could be broken by an allocator that misses free blocks or needs one shape among many. Where any
-/// nodes will do it is a count, as in textbook backfilling.
+/// The nodes of a reservation.
+///
+/// Where shape matters they are a placement: a promise of a time alone could be broken by an
+/// allocator that misses free blocks, or that needs one shape among many. Where any nodes will do
+/// they are a count, as in textbook backfilling.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Hold {
-    /// A fixed placement.
+    /// A fixed placement: exactly these nodes.
     Nodes(Placement),
-    /// Any nodes: one of the job's sizes, in the form that the site's allocator asks for.
+    /// Any nodes, as many as the request asks for: one of the job's sizes, in the form that the
+    /// site's allocator needs.
     Count(Request),
 }
 
@@ -55,30 +59,31 @@ impl Hold {
     }
 }
 
-/// A reservation beside which other jobs are started.
+/// A protected reservation: other jobs start only if they do not delay it.
 #[derive(Clone, Debug)]
 pub struct Guard {
-    /// The protected reservation; its instant is EASY's *shadow time*.
+    /// The protected reservation; its start is EASY's *shadow time*.
     pub reservation: Reservation,
-    /// EASY's *extra nodes*: nodes left over at the shadow time, where only counts matter.
+    /// EASY's *extra nodes*: nodes that remain free at the shadow time, where only counts matter.
     pub(super) extra_nodes: u64,
-    /// Number of further nodes that may be held from the reserved start on, under a power cap.
+    /// Number of further nodes that may be held from the reserved start on; `u64::MAX` without a
+    /// cap.
     pub(super) headroom: u64,
-    /// Limits of other jobs on the reserved nodes, where jobs share nodes.
+    /// Limits for other jobs on the reserved nodes, where jobs share nodes; otherwise `None`.
     pub(super) beside: Option<Box<BesideParts>>,
 }
 
-/// Limits of jobs that run beyond a reserved start, on the reserved nodes.
+/// Limits, on reserved nodes, for other jobs that run beyond the reserved start.
 #[derive(Clone, Debug)]
 pub(super) struct BesideParts {
-    /// Identifies the reservation; copies have the same number.
+    /// Identifies the reservation; copies of these limits have the same number.
     pub(super) number: u64,
-    /// For each reserved cell, the amount left at the reserved start.
+    /// For each reserved cell, the amount that is left for other jobs at the reserved start.
     pub(super) limits: CellLimits,
 }
 
 impl BesideParts {
-    /// Subtracts the parts held by a job that runs beyond the reserved start.
+    /// Subtracts the parts of nodes held by a job that runs beyond the reserved start.
     pub(super) fn take(&mut self, placement: &Placement) {
         let parts = placement.parts.as_deref().map_or(&[][..], |parts| &parts.parts);
         for part in parts {
@@ -91,7 +96,7 @@ impl BesideParts {
 }
 
 impl Guard {
-    /// Whether it protects parts of nodes, which jobs share.
+    /// Whether the reservation holds parts of nodes, which jobs share.
     pub(crate) fn is_of_parts(&self) -> bool {
         self.beside.is_some()
     }
@@ -100,7 +105,7 @@ impl Guard {
         Guard { reservation, extra_nodes: 0, headroom: u64::MAX, beside: None }
     }
 
-    /// Guard for a count of nodes of a site from `at` on.
+    /// Guard for a reservation of a number of nodes of a site, from `at` on.
     #[inline]
     pub(super) fn of_count(
         job: &Job,
@@ -115,7 +120,7 @@ impl Guard {
         Guard { reservation, extra_nodes, headroom: u64::MAX, beside: None }
     }
 
-    /// Reduces the headroom by the nodes of a job held beyond the reserved start.
+    /// Reduces the headroom by `held` nodes, which a job holds beyond the reserved start.
     pub(super) fn take_headroom(&mut self, held: u32) {
         if self.headroom < u64::MAX {
             self.headroom -= u64::from(held);

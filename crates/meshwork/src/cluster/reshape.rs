@@ -11,10 +11,11 @@ use crate::observe::Event;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReshapeError {
-    /// A job is named twice.
+    /// One job is listed twice among the changes.
     #[error("a job cannot be moved to two places")]
     Twice,
-    /// `rate` must be positive and finite, `more` non-negative and finite.
+    /// A number is out of range: `rate` must be positive and finite, `more` non-negative and
+    /// finite.
     #[error("a job cannot go on at rate {rate} with {more} more to do")]
     Numbers {
         /// The rejected rate of work.
@@ -25,26 +26,26 @@ pub enum ReshapeError {
     /// The job does not run.
     #[error("a job that does not run cannot be moved")]
     NotRunning,
-    /// Some of the nodes are not free.
+    /// Some of the nodes to continue on are not free.
     #[error(transparent)]
     Claim(#[from] ClaimError),
 }
 
-/// A change of a running job.
+/// A change of the nodes, the rate or the remaining work of a running job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reshape {
     /// Key of the running job.
     pub key: RunKey,
-    /// The nodes on which it continues, on its present site; they may be the same.
+    /// The nodes on which the job continues, on its present site; they may be its present nodes.
     pub placement: Placement,
-    /// Its new rate of work, above 0. At rate 1 a job takes its run time.
+    /// The job's new rate of work, above 0. At rate 1 a job takes its run time.
     pub rate: f64,
-    /// Work added to its remaining work, in units of time at rate 1.
+    /// Work added to the remaining work of the job, in units of time at rate 1.
     pub more: f64,
 }
 
 impl Cluster<'_> {
-    /// Moves or resizes a running job. It continues on `placement`, which may be unchanged, at
+    /// Moves or resizes a running job. The job continues on `placement`, which may be unchanged, at
     /// `rate`, with `more` work added to its remaining work.
     ///
     /// # Errors
@@ -60,11 +61,12 @@ impl Cluster<'_> {
     }
 
     /// Moves and resizes several running jobs at once, so that one may take nodes that another
-    /// leaves. Observers receive the changes in this order.
+    /// leaves. Observers receive the changes in the order of `changes`.
     ///
     /// # Errors
-    /// If a job does not run or is named twice, if nodes are not free (those held by these jobs
-    /// count as free), or if a number is out of range. Nothing is changed then.
+    ///
+    /// If a job does not run or is named twice, if nodes are not free (nodes held by the changed
+    /// jobs count as free), or if a number is out of range. Then nothing is changed.
     pub fn reshape_all(&mut self, changes: Vec<Reshape>) -> Result<(), ReshapeError> {
         let mut keys: Vec<RunKey> = changes.iter().map(|change| change.key).collect();
         keys.sort_unstable();
@@ -107,7 +109,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Applies a change to a job whose nodes are already claimed.
+    /// Applies a change to a job whose new nodes are already claimed.
     fn go_on(&mut self, change: Reshape) {
         let Reshape { key, placement, rate, more } = change;
         let running = &mut self.running[key.slot as usize];
@@ -120,8 +122,8 @@ impl Cluster<'_> {
         self.state.held = self.state.held - u64::from(running.held) + u64::from(held);
         self.state.surplus = self.state.surplus - surplus(running.held) + surplus(held);
         running.held = held;
-        // The remaining estimate continues at the new rate, like the remaining work. A job past its
-        // estimate has only the added work left by it.
+        // The remaining part of the estimate is done at the new rate, like the remaining work. Of a
+        // job past its estimate, only the added work is expected to remain.
         let expected_left = (running.expected_end - self.now).max(0.0) * running.rate + more;
         running.expected_end = self.now + expected_left / rate;
         if let Some(ends) = self.ends.get_mut() {

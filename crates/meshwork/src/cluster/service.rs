@@ -1,6 +1,6 @@
 //! Outages and repairs of nodes, and the jobs that they interrupt. Every component sees a node out
-//! of service as held: to its allocator another holder has it, and a stand-in among the running
-//! jobs holds it until it is expected back.
+//! of service as held: its allocator sees another holder, and among the running jobs a stand-in
+//! holds it until it is expected back.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ use crate::network::RunKey;
 use crate::observe::{Event, JobId, Running};
 use crate::topology::Node;
 
-/// Maximum interruptions of a job; a job with more is considered unable to finish.
+/// Maximum interruptions of a job; a job with more of them is considered unable to finish.
 pub const MAX_INTERRUPTIONS: u32 = 10_000;
 
-/// Maximum outages and repairs while jobs wait but none runs or arrives. Also the maximum timers of
-/// a scheduler that starts no job.
+/// Maximum outages and repairs while jobs wait but none runs or arrives. Also the maximum number of
+/// timer events of a scheduler that starts no job.
 pub const MAX_IDLE_STEPS: u32 = 200_000;
 
 /// Reasons why a run with failures would never end.
@@ -51,42 +51,43 @@ pub enum Unsatisfiable {
     Bug(String),
 }
 
-/// State of outages, and interruption histories of jobs.
+/// Current outages, and interruption histories of jobs.
 pub(super) struct Service {
     timeline: Timeline,
     to_the_end: bool,
-    /// Nodes and GPUs with an outage.
+    /// Nodes and GPUs that have an outage now.
     nodes: BTreeMap<Unit, Affected>,
-    /// Number of nodes with an outage that wait for their job to end.
+    /// Number of nodes and GPUs that go out of service once the jobs on them have ended.
     draining: usize,
-    /// Number of running entries that are stand-ins for nodes out of service.
+    /// Number of stand-ins, among the running jobs, for nodes out of service.
     pub(super) stand_ins: usize,
     pub(super) interruptions: Interruptions,
-    /// Outages visible to schedulers.
+    /// Planned outages that schedulers may see.
     pub(super) closures: Vec<Closure>,
-    /// Whether a node went out of service or came back since the last pass.
+    /// Whether a node left or re-entered service since the last scheduling pass.
     pub(super) is_disturbed: bool,
     idle: u32,
 }
 
-/// A node of a site, or a GPU of it.
+/// A node, by its site and number, or one of its GPUs.
 type Unit = (usize, Node, Option<u32>);
 
 #[derive(Default)]
 struct Affected {
-    /// Number of current outages, without those that let a job run to its end (`soft`).
+    /// Number of current outages that stop jobs at once, and of those that let a job run to its
+    /// end.
     hard: u32,
     soft: u32,
-    /// Its nodes or GPU while they are out of service.
+    /// The placement of the node or GPU while it is out of service; `None` while a job runs on it.
     out: Option<Placement>,
-    /// Slot of its stand-in among the running jobs, if it is expected back.
+    /// Slot of the stand-in among the running jobs, while the node is expected back.
     stand_in: Option<usize>,
-    /// When the last of its outages is expected to end.
+    /// When the last of the node's outages is expected to end.
     expected: Time,
 }
 
 impl Service {
-    /// The service of a machine without failures, for preemption.
+    /// Service state for a machine without failures, to record preemptions.
     pub(super) fn without_outages(kill_at_estimate: bool) -> Service {
         let timeline = Timeline::default();
         Service::new(Outages { timeline, to_the_end: false, checkpoint: None }, kill_at_estimate)
@@ -107,13 +108,14 @@ impl Service {
         }
     }
 
-    /// Restores a starting job as submitted, with its interruption history.
+    /// Restores a starting job as it was submitted, and attaches its interruption history.
     pub(super) fn starts(&mut self, running: &mut Running) {
         self.idle = 0;
         self.interruptions.starts(running);
     }
 
-    /// Drops a waiting job and returns it as submitted, without interruption history.
+    /// Drops the history of a job that leaves the queue for good; returns the job as it was
+    /// submitted.
     pub(super) fn turns_away(&mut self, id: JobId, job: Job) -> Job {
         self.idle = 0;
         self.interruptions.forget(id).unwrap_or(job)
@@ -121,7 +123,7 @@ impl Service {
 }
 
 impl Cluster<'_> {
-    /// Installs the outages; planned ones are visible to schedulers if `looks_ahead`.
+    /// Installs the outages. If `looks_ahead`, schedulers can see the planned ones.
     #[cold]
     pub(crate) fn enable_outages(&mut self, outages: Outages, now: Time, looks_ahead: bool) {
         let mut service = Service::new(outages, self.kill_at_estimate);
@@ -143,14 +145,14 @@ impl Cluster<'_> {
         self.service.as_ref().is_some_and(|service| service.is_disturbed)
     }
 
-    /// Whether there may be outages, access rules or reservations.
+    /// Whether the run has outages, preemptions or access rules.
     pub(crate) fn has_outages(&self) -> bool {
         self.service.is_some() || self.gate.is_some()
     }
 
-    /// The next outage, repair or reservation edge; `None` if it can concern no job. If nothing
-    /// runs and all nodes that will ever be in service are, it cannot help the waiting jobs: they
-    /// wait for ever, as on a machine without failures.
+    /// The next outage, repair, or begin or end of a reservation; `None` if it can concern no job.
+    /// If nothing runs and all nodes that will ever be in service are in service, such an event
+    /// cannot help the waiting jobs: they wait for ever, as on a machine without failures.
     #[inline]
     pub(crate) fn next_outage(&self, more_arrive: bool) -> Option<Time> {
         let step =
@@ -162,7 +164,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Resets the flags for changes at the last instant.
+    /// Resets the flags that mark changes of the machine at the last instant.
     #[cold]
     pub(crate) fn clear_disturbance(&mut self) {
         if let Some(service) = &mut self.service {
@@ -178,7 +180,8 @@ impl Cluster<'_> {
         if more_arrive || runs || may_start { service.timeline.next() } else { None }
     }
 
-    /// Applies reservation edges, repairs, then failures due now; returns whether anything changed.
+    /// Applies the begins and ends of reservations, repairs, and then failures that are due now.
+    /// Returns whether anything changed.
     #[cold]
     pub(crate) fn apply_due_outages(&mut self, more_arrive: bool) -> Result<bool, Unsatisfiable> {
         let is_edge = self.pass_edge();
@@ -273,7 +276,8 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// The jobs that hold any of these nodes, or some of a GPU of them, in order of arrival.
+    /// The jobs that hold any of these nodes, or part of GPU number `gpu` of one, in order of
+    /// arrival.
     fn jobs_on(&self, site: usize, nodes: &[Node], gpu: Option<u32>) -> Vec<RunKey> {
         let grid = self.site(site).grid();
         let mut set = NodeSet::empty(grid.nodes());
@@ -294,7 +298,7 @@ impl Cluster<'_> {
         hit
     }
 
-    /// Whether a job holds some of a GPU of these nodes.
+    /// Whether a job holds part of GPU number `gpu` of one of these nodes.
     fn holds_gpu(&self, ran: &Running, nodes: &[Node], gpu: u32) -> bool {
         let Some(types) = self.site(ran.site).topology().types() else { return false };
         let parts = ran.placement.parts.as_ref().map_or(&[][..], |parts| &parts.parts);
@@ -304,8 +308,8 @@ impl Cluster<'_> {
         })
     }
 
-    /// Stops a running job and releases its nodes. `notify` records the outcome; it receives the
-    /// job's setup time and the current time.
+    /// Stops a running job and releases its nodes. Before observers are told, `notify` records the
+    /// interruption, from the job's setup time and the current time.
     pub(super) fn stop(
         &mut self,
         key: RunKey,
@@ -326,7 +330,7 @@ impl Cluster<'_> {
         ran
     }
 
-    /// Requeues a stopped job.
+    /// Requeues a stopped job, at the end of the queue or at its old position; returns its ticket.
     pub(super) fn requeue(
         &mut self,
         service: &mut Service,
@@ -345,7 +349,7 @@ impl Cluster<'_> {
         Ok(ticket)
     }
 
-    /// Takes a node or GPU out of service, unless it already is or a job must first end on it.
+    /// Takes a node or GPU out of service, unless it is already out or a job still runs on it.
     fn take_out(&mut self, service: &mut Service, at: Unit) -> Result<(), Unsatisfiable> {
         let (site, node, gpu) = at;
         let Some(affected) = service.nodes.get_mut(&at) else { return Ok(()) };
@@ -375,7 +379,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Postpones a node's expected return to `expected`, if that is later.
+    /// Postpones the expected return of a node or GPU to `expected`, if that is later.
     fn expect_back(&mut self, service: &mut Service, at: Unit, expected: Time) {
         let Some(affected) = service.nodes.get_mut(&at) else { return };
         affected.expected = affected.expected.max(expected);
@@ -385,7 +389,7 @@ impl Cluster<'_> {
             self.dismiss(slot);
             service.stand_ins -= 1;
         }
-        // A node that never returns needs no stand-in.
+        // A node that never returns needs no stand-in among the running jobs.
         if !expected.units().is_finite() {
             return;
         }
@@ -444,7 +448,7 @@ impl Cluster<'_> {
                     Some(gpu) => Event::GpuUp { site, node, gpu },
                 },
             );
-            // A GPU may have failed while its node was out.
+            // A GPU may have failed while its node was out of service.
             for unit in affected_on(service, (site, node)) {
                 self.take_out(service, unit)?;
             }
@@ -470,7 +474,8 @@ impl Cluster<'_> {
         self.service = Some(service);
     }
 
-    /// The placement of one node or GPU; `None` if a job holds some of it, or its node is out.
+    /// The placement of one node or GPU; `None` if a job holds part of it, or if it is out of
+    /// service.
     fn if_unused(&self, (site, node, gpu): Unit) -> Option<Placement> {
         let site = self.site(site);
         let dimensions = site.grid().dimensions();
@@ -486,13 +491,13 @@ impl Cluster<'_> {
     }
 }
 
-/// The node and its GPUs, as far as they have an outage.
+/// The node and those of its GPUs that have an outage.
 fn affected_on(service: &Service, (site, node): (usize, Node)) -> Vec<Unit> {
     let units = service.nodes.range((site, node, None)..=(site, node, Some(u32::MAX)));
     units.map(|(unit, _)| *unit).collect()
 }
 
-/// The entry among the running jobs for a node that is out of service.
+/// A stand-in among the running jobs for a node that is out of service.
 fn stand_in(site: usize, placement: Placement, now: Time, expected: Time, slot: usize) -> Running {
     let span = expected - now;
     let job = Job::new(0, now, Request::Nodes(1), span);

@@ -1,4 +1,4 @@
-//! Node availability over time for reservations that are placements, kept from pass to pass.
+//! Node availability over time, for reservations of placements that are kept between passes.
 
 use std::ops::Range;
 
@@ -10,28 +10,30 @@ use crate::geometry::NodeSet;
 use crate::job::{Job, Request, Time};
 use crate::machine::Placement;
 
-/// The future of one site whose allocator depends only on which nodes are free. Nodes of running
-/// jobs are busy until their expected ends, and those of reservations while they last.
+/// The future of one site whose allocator depends only on which nodes are free. || Nodes of running
+/// jobs are busy until the jobs' expected ends, and nodes of reservations from the start to the end
+/// of the reservation.
 ///
-/// It records nodes released since each reservation was last checked. Only these can improve a
-/// reservation, so many are skipped without a query, and others are checked at few instants.
+/// Nodes released since each reservation was last checked are recorded. Only these can improve a
+/// reservation, so many reservations are skipped without a query, and the others are checked at few
+/// instants.
 ///
 /// A job past its estimate counts as ended, so its nodes may be reserved. While it still runs, such
 /// a reservation is put off from instant to instant, and may come to overlap later reservations.
 pub(crate) struct Space {
     now: Time,
-    /// A fork for placement queries.
+    /// A fork of the machine for placement queries.
     asked: Facility,
     sets: FreeSets,
-    /// Whether some nodes are planned twice.
+    /// Whether some nodes are planned for two jobs at once.
     is_overdrawn: bool,
-    /// The nodes that are free in fact, if they may be fewer than expected.
+    /// The nodes that are free now, if they may differ from those that are expected to be free.
     in_fact: Option<InFact>,
-    /// Releases, oldest first.
+    /// Releases of nodes, oldest first.
     freed: Vec<Freed>,
-    /// Number of releases already forgotten.
+    /// Number of the oldest releases that were dropped from the list.
     forgotten: u64,
-    /// Scratch buffer.
+    /// Scratch buffer for the intervals in which a job may newly start.
     openings: Openings,
 }
 
@@ -40,14 +42,14 @@ struct InFact {
     count: u32,
 }
 
-/// A planned reservation.
+/// A reservation that is part of the plan.
 pub(crate) struct Planned {
     pub(crate) promise: Reservation,
-    /// The request that it was made for.
+    /// The request for which the reservation was made.
     asked: Asked,
     /// The reserved nodes.
     nodes: NodeSet,
-    /// Only releases after this number can improve the reservation; `None`: re-check against all.
+    /// Number of releases that the reservation has been checked against; `None`: check against all.
     seen: Option<u64>,
 }
 
@@ -66,19 +68,19 @@ impl Planned {
 
 /// A release of nodes.
 enum Freed {
-    /// Nodes that became free.
+    /// Nodes that became free for a time that was reserved or expected to be used.
     Nodes {
         placement: Placement,
-        /// Start and end of the released holding.
+        /// Start and end of the interval for which the nodes were released.
         at: Time,
         before: Time,
-        /// Start and end of the time in which any of them is free without a break, which contains
-        /// it.
+        /// Start and end of the longest interval around it in which any of the nodes is free
+        /// without a break.
         from: Time,
         until: Time,
     },
-    /// Nodes some of which others also hold. The count of free nodes rises, and another holder may
-    /// now hold its nodes alone.
+    /// Release of nodes that have other holders too. The count of free nodes rises, and another
+    /// holder may now hold its nodes alone.
     Eased { placement: Placement, eased: Eased },
 }
 
@@ -90,7 +92,8 @@ struct Asked {
 }
 
 impl Asked {
-    /// The request on the only site of a facility with fixed sizes.
+    /// Size and run time of a job on the only site of a facility; `None` if the site cannot hold
+    /// it. The facility must have fixed sizes.
     fn of(facility: &Facility, job: &Job) -> Option<Asked> {
         let site = &facility.sites()[0];
         let request = site.in_form(&job.request)?.into_owned();
@@ -110,9 +113,9 @@ impl Asked {
 }
 
 impl Cluster<'_> {
-    /// The future, to be updated from here on; `None` if the machine is not suitable. It must have
-    /// one site with fixed sizes and at most `MAX_NODES` nodes, whose allocator misses no block and
-    /// depends only on which nodes are free.
+    /// The future of the machine, to be updated from here on; `None` if the machine is not
+    /// suitable. A suitable machine is one site with fixed sizes and at most `MAX_NODES` nodes,
+    /// whose allocator misses no block and depends only on which nodes are free.
     pub(crate) fn space(&self) -> Option<Space> {
         if !self.is_unbounded() {
             return None;
@@ -138,12 +141,12 @@ impl Cluster<'_> {
     }
 }
 
-/// Maximum nodes of a site. A set of them takes 8 KB, and there are several for each running job
-/// and reservation.
+/// Maximum nodes of a suitable site. A set of this many nodes takes 8 KB, and there are several
+/// sets for each running job and reservation.
 const MAX_NODES: u32 = 1 << 16;
 
 impl Space {
-    /// Advances to the present instant and applies departures; overdue reservations become due now.
+    /// Advances to the current instant and applies departures; overdue reservations become due now.
     pub(crate) fn go_on<'p>(
         &mut self,
         cluster: &Cluster<'_>,
@@ -172,7 +175,7 @@ impl Space {
         });
     }
 
-    /// Shifts an overdue reservation to now, even if its nodes are held by others then.
+    /// Shifts an overdue reservation to now, even if its nodes are still held by other jobs.
     fn put_off(&mut self, planned: &mut Planned) {
         let held_until = planned.promise.until().max(self.now);
         planned.promise.at = self.now;
@@ -190,21 +193,21 @@ impl Space {
         self.freed.extend(eased.map(|eased| Freed::Eased { placement: placement(), eased }));
     }
 
-    /// Number of releases so far.
+    /// Number of releases of nodes so far.
     pub(crate) fn freed(&self) -> u64 {
         self.forgotten + self.freed.len() as u64
     }
 
-    /// Drops the first `seen` releases, which every reservation has seen.
+    /// Drops the first `seen` releases, against which every reservation has been checked.
     pub(crate) fn forget(&mut self, seen: u64) {
         let known = (seen.saturating_sub(self.forgotten) as usize).min(self.freed.len());
         self.freed.drain(..known);
         self.forgotten += known as u64;
     }
 
-    /// Adds a reservation to the plan. Nodes already free cannot improve it, unless nodes are
-    /// planned twice: then it may have been placed where the count seemed sufficient, and may start
-    /// sooner on its own nodes, for which the count does not matter.
+    /// Adds a reservation to the plan. Releases so far cannot improve the reservation unless some
+    /// nodes are planned twice. Then the job may have been placed where the count of free nodes
+    /// sufficed, and may start sooner on its own nodes, for which the count does not matter.
     fn hold(&mut self, planned: &mut Planned) {
         if let Hold::Nodes(placement) = &planned.promise.hold {
             planned.nodes.clear();
@@ -216,14 +219,14 @@ impl Space {
         planned.seen = (!self.is_overdrawn).then(|| self.freed());
     }
 
-    /// Removes a reservation from the plan.
+    /// Removes a reservation from the plan and records the release of its nodes.
     pub(crate) fn give_back(&mut self, planned: &Planned) {
         if let Some((held, placement)) = planned.held() {
             self.free(held, placement);
         }
     }
 
-    /// Replaces a reservation if it can start sooner, or now if it is due.
+    /// Replaces a reservation if it can start sooner, or start now if it is due.
     pub(crate) fn make_anew(&mut self, planned: &mut Planned) {
         let better = self.better(planned);
         match better.filter(|better| *better != planned.promise) {
@@ -242,7 +245,8 @@ impl Space {
             planned.promise = better;
             return self.hold(planned);
         }
-        // Most keep their nodes and move by less than they last; the part they keep is not touched.
+        // Most reservations keep their nodes and move by less than their length; the interval that
+        // both have in common is not touched.
         planned.promise = better;
         if let Some((held, placement)) = planned.held() {
             self.sets.hold(Held { until: start, ..held });
@@ -250,11 +254,12 @@ impl Space {
                 self.free(Held { from: ends, until, ..held }, placement);
             }
         }
-        // The nodes that it leaves were already available to it.
+        // The nodes that the reservation releases were available to it before.
         planned.seen = Some(self.freed());
     }
 
-    /// Plans the earliest start of a job that does not conflict with the plan.
+    /// Plans the earliest start of a job that does not conflict with the plan, and adds it to the
+    /// plan.
     pub(crate) fn plan(&mut self, job: &Job) -> Option<Planned> {
         let asked = Asked::of(&self.asked, job)?;
         let promise = self.now_in_fact(&asked, None).or_else(|| {
@@ -272,7 +277,7 @@ impl Space {
         Some(planned)
     }
 
-    /// A start now on nodes that are free in fact, where these differ from the plan.
+    /// A start now on nodes that are free in fact, if these may differ from the plan.
     fn now_in_fact(&mut self, asked: &Asked, own: Option<Held<'_>>) -> Option<Reservation> {
         let Space { now, asked: facility, sets, in_fact, .. } = self;
         let free = in_fact.as_ref().filter(|free| asked.count <= free.count)?;
@@ -282,12 +287,12 @@ impl Space {
         Some(asked.at(*now, placement))
     }
 
-    /// An improved reservation if one can start sooner, or now if it is due. It keeps its nodes
-    /// unless others are free sooner.
+    /// The reservation improved, if it can start sooner, or start now if it is due. The nodes stay
+    /// the same unless other nodes are free sooner.
     fn better(&mut self, planned: &Planned) -> Option<Reservation> {
         let (own, placement) = planned.held()?;
         let mut openings = std::mem::take(&mut self.openings);
-        // A due reservation is checked too, since it may move to other nodes.
+        // A reservation that is due is checked too, since it may move to other nodes.
         if planned.promise.at <= self.now {
             openings.begin(self.now);
         } else {
@@ -298,7 +303,7 @@ impl Space {
         better
     }
 
-    /// `better`, with the instants of a sooner start limited to `openings`.
+    /// Like `better`, but a sooner start must lie in one of `openings`.
     fn better_within(
         &mut self,
         planned: &Planned,
@@ -306,8 +311,8 @@ impl Space {
         openings: &Openings,
     ) -> Option<Reservation> {
         let Planned { promise, asked, .. } = planned;
-        // While nodes are planned twice, there may be a placement for which the count was too low
-        // before.
+        // While some nodes are planned twice, a placement may exist that was not found before
+        // because the count of free nodes was too low.
         if self.is_overdrawn || openings.have_begun_by(self.now) {
             let found = self.now_in_fact(asked, Some(own));
             if found.is_some() {
@@ -317,7 +322,7 @@ impl Space {
         if openings.are_none() {
             return None;
         }
-        // The count does not matter to a reservation that keeps its own nodes.
+        // The count of free nodes does not matter to a reservation that keeps its own nodes.
         let stays = if self.is_overdrawn { self.sets.sooner(own, asked.span) } else { None };
         let before = stays.unwrap_or(promise.at);
         let Space { now, asked: facility, sets, .. } = self;
@@ -328,7 +333,7 @@ impl Space {
             Some((placement, own.nodes.is_within(free)))
         });
         match found {
-            // On its own nodes if they are as early, unless it is due.
+            // The own nodes are kept if they are free as early, unless the reservation is due.
             Some((at, (_, true))) if at > *now => Some(promise.moved_to(at)),
             Some((at, (placement, _))) => Some(asked.at(at, placement)),
             None => stays.map(|at| promise.moved_to(at)),
@@ -336,11 +341,12 @@ impl Space {
     }
 
     /// Intervals in which releases since the last check may allow an earlier start. An earlier
-    /// start needs some released nodes while they were held, and without a break from its start on:
-    /// to its end, or up to the reserved start, on reserved nodes.
+    /// start must use some released nodes at a time for which they were released. It uses them
+    /// without a break from its start to its end or, if they are reserved for it, up to the
+    /// reserved start.
     ///
-    /// Where nodes are planned twice, the count may also have been too low, or other jobs may have
-    /// held its reserved nodes.
+    /// Where nodes are planned twice, an earlier start may also have failed because the count of
+    /// free nodes was too low, or because other jobs held the reserved nodes.
     fn find_openings(
         &self,
         planned: &Planned,
@@ -358,7 +364,8 @@ impl Space {
                 if *from >= own.from || *at >= own.until {
                     return None;
                 }
-                // Only a start that ends after the release uses any of it.
+                // Only a start whose run ends after the begin of the release uses any of the
+                // released nodes.
                 let from = (*from).max(self.now).max(starts_to_end(*at, span).start);
                 let before = (*before).min(own.from);
                 let alone = before.min(starts_to_end(*until, span).end);
@@ -379,12 +386,13 @@ impl Space {
     }
 }
 
-/// Starts for which a job of length `span` ends at `at`, widened by the rounding error of the sums.
+/// Starts with which a job of length `span` ends at `at`, widened by the rounding error of the
+/// sums.
 fn starts_to_end(at: Time, span: f64) -> Range<Time> {
     let (start, lost) = (at.units() - span, (at.units().abs() + span) * ROUNDING);
     let time = |units: f64, or: f64| Time::try_from(units).unwrap_or(Time::new(or));
     time(start - lost, f64::NEG_INFINITY)..time(start + lost, f64::INFINITY)
 }
 
-/// Upper bound on the relative rounding error of two sums.
+/// Upper bound on the relative rounding error of two additions.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;

@@ -13,10 +13,11 @@ use crate::network::{RunKey, Work};
 use crate::observe::Event;
 use crate::offer::Proposal;
 
-/// A fork of the machine in which kept nodes are marked busy, cached between requests.
+/// A fork of the machine in which some kept nodes are marked busy, cached between requests.
 pub(super) struct Without {
     kept: Vec<(usize, Placement)>,
-    /// When it was forked, by the clock and the cluster's counters.
+    /// The current time when the fork was made, and the cluster's counts of changes and releases
+    /// then.
     at: Time,
     changes: u64,
     releases: u64,
@@ -34,7 +35,7 @@ impl Without {
 
 /// Number of cores that a job asks for, where jobs share nodes.
 ///
-/// Jobs with nodes of their own ask for all that they hold.
+/// Jobs with exclusive nodes ask for all cores that they hold.
 fn asked_of_parts(request: &Request, held: u32) -> u64 {
     match request {
         Request::Pieces(pieces) if !pieces.exclusive => pieces.cores(),
@@ -42,7 +43,7 @@ fn asked_of_parts(request: &Request, held: u32) -> u64 {
     }
 }
 
-/// Leaves of what is free what is beside kept placements and a reservation of parts.
+/// Leaves free on a site only what kept placements and a reservation of parts of nodes do not need.
 fn leave(site: &mut Site, kept: &[(usize, &Placement)], beside: Option<&BesideParts>) {
     if let Some(beside) = beside {
         site.limit(&beside.limits);
@@ -56,29 +57,29 @@ fn owned(kept: &[(usize, &Placement)]) -> Vec<(usize, Placement)> {
     kept.iter().map(|(on, kept)| (*on, (*kept).clone())).collect()
 }
 
-/// Options for starting a waiting job. By default selector, sizing and allocator choose the nodes.
+/// Options for starting a waiting job. By default, selector, sizing and allocator choose the nodes.
 pub struct StartOptions<'o> {
     /// The nodes to start on.
     pub place: Place<'o>,
-    /// A reservation of another job that must not be delayed. This job must end by the reserved
-    /// start or avoid the reserved nodes.
+    /// A reservation of another job that must not be delayed. The started job must end by the
+    /// reserved start or avoid the reserved nodes.
     pub beside: Option<&'o mut Guard>,
-    /// Placements, by site, whose nodes are avoided even if free.
+    /// Placements, each with the index of its site, whose nodes are avoided even if free.
     pub clear_of: &'o [(usize, &'o Placement)],
-    /// Rate of work, for schedulers that resize jobs. At rate 1 the job takes its run time.
+    /// Rate of work, for schedulers that resize jobs. At rate 1 a job takes its run time.
     pub rate: f64,
 }
 
 /// The nodes on which a job is to start.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Place<'o> {
-    /// Nodes chosen by selector, sizing and allocator.
+    /// Nodes that selector, sizing and allocator choose.
     #[default]
     Sought,
-    /// The nodes of its reservation, if they are free.
+    /// The nodes of the job's reservation, if they are free.
     Promised(&'o Reservation),
-    /// These nodes of a site, if free: for schedulers that partition a machine themselves. No
-    /// component checks whether they suit the job.
+    /// The given nodes of the site with this index, if they are free. This is for schedulers that
+    /// partition a machine themselves: no component checks whether the nodes suit the job.
     These(usize, &'o Placement),
     /// The nodes of the departed job at this index of [`departures`](Cluster::departures). They
     /// must be free, and both jobs must have the same request and get the same size.
@@ -92,19 +93,19 @@ impl Default for StartOptions<'_> {
 }
 
 impl<'o> StartOptions<'o> {
-    /// On these nodes or not at all.
+    /// Starts on the given nodes or not at all.
     #[must_use]
     pub fn at(place: Place<'o>) -> StartOptions<'o> {
         StartOptions { place, ..StartOptions::default() }
     }
 
-    /// Anywhere that does not delay the guarded reservation.
+    /// Starts anywhere that does not delay the guarded reservation.
     #[must_use]
     pub fn beside(guard: &'o mut Guard) -> StartOptions<'o> {
         StartOptions { beside: Some(guard), ..StartOptions::default() }
     }
 
-    /// Anywhere except on these placements, given by site.
+    /// Starts anywhere except on these placements, each given with the index of its site.
     #[must_use]
     pub fn clear_of(kept: &'o [(usize, &'o Placement)]) -> StartOptions<'o> {
         StartOptions { clear_of: kept, ..StartOptions::default() }
@@ -112,12 +113,11 @@ impl<'o> StartOptions<'o> {
 }
 
 impl Cluster<'_> {
-    /// Starts a waiting job now if a placement satisfies the options; returns whether it did.
-    /// Avoided nodes are first taken on a fork of the machine, so that the allocator places the job
-    /// as if they were held.
+    /// Starts a waiting job now if a placement satisfies the options; returns whether it did. The
+    /// allocator is asked on a fork of the machine in which the nodes to avoid are held.
     #[inline]
     pub fn start(&mut self, ticket: Ticket, options: StartOptions<'_>) -> bool {
-        // Most requests are ruled out here, at no further cost.
+        // Most attempts to start a job are ruled out here, at no further cost.
         let is_sought = matches!(options.place, Place::Sought);
         let too_many = self.queue.scan_key(ticket).fewest > self.most_free;
         !(is_sought && too_many) && self.start_if_placed(ticket, options)
@@ -125,7 +125,7 @@ impl Cluster<'_> {
 
     fn start_if_placed(&mut self, ticket: Ticket, options: StartOptions<'_>) -> bool {
         let StartOptions { place, beside, clear_of, rate } = options;
-        // Nearly all jobs start wherever there is space.
+        // Nearly all jobs start without conditions on the nodes.
         if matches!(place, Place::Sought) && beside.is_none() && clear_of.is_empty() {
             let mut found = self.ask(ticket, &[]);
             let Some(proposal) = &mut found else { return false };
@@ -202,8 +202,8 @@ impl Cluster<'_> {
             }
             return self.ask_in_service(ticket, clear_of, Some(beside));
         }
-        // An allocator that misses no block and fails without kept nodes also fails with them, so
-        // one request is enough.
+        // If an allocator that misses no block fails without kept nodes, it also fails with them,
+        // so that one request is enough.
         if let Some(guard) = guard
             && let Hold::Nodes(kept) = &guard.reservation.hold
             && self.misses_no_block()
@@ -226,8 +226,8 @@ impl Cluster<'_> {
         found
     }
 
-    /// Proposed placement with `kept` treated as busy. It avoids nodes that close before the job's
-    /// estimated end.
+    /// A proposed placement for a job, with the nodes of `kept` treated as busy. Nodes that close
+    /// before the job's estimated end are avoided.
     #[inline(always)]
     fn ask(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
         if self.service.is_none() && self.gate.is_none() {
@@ -236,8 +236,8 @@ impl Cluster<'_> {
         self.ask_in_service(ticket, kept, None)
     }
 
-    /// Slow path of `ask` for a machine with outages or access rules, or beside a reservation of
-    /// parts.
+    /// Slow path of `ask`, for machines with outages or access rules, or with parts of nodes
+    /// reserved.
     #[inline(never)]
     fn ask_in_service(
         &mut self,
@@ -258,8 +258,8 @@ impl Cluster<'_> {
         self.clear_of_closures(ticket, &kept, beside, proposal)
     }
 
-    /// Proposed placement with `kept` treated as busy, which leaves a reservation of parts what it
-    /// needs.
+    /// A proposed placement for a job, with the nodes of `kept` treated as busy. If `beside` is
+    /// given, the placement leaves what that reservation of parts of nodes needs.
     #[inline(always)]
     pub(super) fn ask_clear_of(
         &mut self,
@@ -309,7 +309,8 @@ impl Cluster<'_> {
         Some(Proposal { site: 0, placement, stretch })
     }
 
-    /// Whether what is free has room for a proposal beside kept placements and a reservation.
+    /// Whether enough is free for a proposal if kept placements and a reservation are left what
+    /// they need.
     fn is_left_beside(
         &mut self,
         proposal: &Proposal,
@@ -334,7 +335,8 @@ impl Cluster<'_> {
             return None;
         }
         let there = &mut self.without.as_mut()?.facility;
-        // Random draws on the fork advance the original too, or the next request would repeat them.
+        // Random draws on the fork advance the original too; otherwise the next request would
+        // repeat them.
         there.sync_streams_with(&self.facility);
         let proposal = match self.queue.form(ticket) {
             Some(form) => there.propose_form(self.forms.request(form), self.now),
@@ -347,20 +349,20 @@ impl Cluster<'_> {
         proposal
     }
 
-    /// Synchronises the cached fork in which `kept` is marked busy.
+    /// Updates the cached fork, in which the nodes of `kept` are marked busy, to the current state.
     fn take_without(&mut self, kept: &[(usize, &Placement)]) -> Result<(), ClaimError> {
         let keeps = self.without.as_ref().is_some_and(|last| last.keeps(kept));
         let same = keeps && self.facility.sizes_are_fixed();
         let stamp = (self.now, self.changes, self.releases);
         let without = match &mut self.without {
-            // At another instant it is forked again: an allocator may depend on how long blocks
-            // have been held.
+            // At another instant the machine is forked again, because an allocator may depend on
+            // how long blocks have been held.
             Some(last) if (last.at, last.changes) == (self.now, self.changes) && same => {
                 return Ok(());
             }
             Some(last) => {
                 let still_true = last.releases == self.releases && same;
-                // If only the set of free nodes matters, only that is copied.
+                // If the allocator depends only on the set of free nodes, only that set is copied.
                 if self.facility.only_plain_site().is_some() {
                     last.facility.become_like(&self.facility, still_true);
                 } else {
@@ -386,7 +388,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Whether a form is already known not to fit beside the reserved nodes.
+    /// Whether a form is already known not to fit if the reserved nodes are kept free.
     pub(super) fn is_denied_beside(&self, form: &Request, guard: &Guard) -> bool {
         if let Some(beside) = &guard.beside {
             let (number, releases, denied) = &self.denied_beside;
@@ -395,18 +397,19 @@ impl Cluster<'_> {
         let Hold::Nodes(kept) = &guard.reservation.hold else { return false };
         let kept = [(guard.reservation.site, kept)];
         self.without.as_ref().is_some_and(|without| {
-            // Since it was copied, nodes can only have been claimed.
+            // Since the fork was made, nodes can only have been claimed.
             without.releases == self.releases
                 && without.facility.sites()[0].is_denied(form)
                 && without.keeps(&kept)
         })
     }
 
-    /// Whether a job started as proposed ends by the reserved start or is on another site.
+    /// Whether a job started as proposed ends by the reserved start, or runs on another site.
     fn is_in_time(&self, ticket: Ticket, proposal: &Proposal, guard: &Guard) -> bool {
         let promised = &guard.reservation;
         let end = self.now + self.queue.job(ticket).estimate * proposal.stretch;
-        // The power cap applies to all sites together.
+        // The power cap applies to all sites together, so that a job on another site can cause
+        // delay too.
         end <= promised.at || (proposal.site != promised.site && guard.headroom == u64::MAX)
     }
 
@@ -421,7 +424,8 @@ impl Cluster<'_> {
     fn promised(&mut self, promised: &Reservation) -> Option<Proposal> {
         let (site, stretch) = (promised.site, promised.stretch);
         let placement = match &promised.hold {
-            // In the reserved size, even if a larger one fits now: plans for other jobs rely on it.
+            // The job gets the reserved size, even if a larger one fits now, because plans for
+            // other jobs rely on it.
             Hold::Count(request) => self.facility.place(site, request, self.now),
             Hold::Nodes(placement) => {
                 self.site(site).has_free(placement).then(|| placement.clone())
@@ -457,7 +461,7 @@ impl Cluster<'_> {
     }
 
     /// Claims the proposed placement, notifies observers and runs the job. The placement is moved
-    /// out of the proposal. A proposal that was sought must match the job's request.
+    /// out of the proposal. A proposal made for `Place::Sought` must match the job's request.
     pub(super) fn begin(
         &mut self,
         ticket: Ticket,
@@ -532,7 +536,7 @@ impl Cluster<'_> {
         true
     }
 
-    /// Records the component responsible for a job that would never end.
+    /// Whether a job would never end; if so, records the component responsible for it.
     #[cold]
     fn cannot_be_timed(&mut self, ticket: Ticket, site: usize, rate: f64, setup: f64) -> bool {
         let is_right = |number: f64| number > 0.0 && number.is_finite();

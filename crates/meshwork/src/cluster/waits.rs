@@ -1,4 +1,4 @@
-//! Causes of waiting, for observers that ask.
+//! Causes of waiting, for observers that ask for them.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use crate::job::{Cause, Request, Time};
 
 /// Causes of waiting in the current state of the machine.
 pub(super) struct Waits {
-    /// Cause reported for a job that could start.
+    /// Cause reported for a waiting job that could start.
     held_up: Cause,
-    /// Missing resource for each request; `None` if it could start.
+    /// Cause of waiting for each request; `None` if a job with this request could start.
     lacks: BTreeMap<Request, Option<Cause>>,
-    /// The value of `Cluster::changes` for which the answers hold.
+    /// The cluster's count of changes for which the cached causes hold.
     changes: u64,
 }
 
@@ -24,17 +24,18 @@ impl Cluster<'_> {
         self.waits = self.observer.asks_why_jobs_wait().then_some(waits);
     }
 
-    /// Reports for what each job waits until `to`.
+    /// Reports to the observer for what each waiting job waits from now until `to`.
     ///
     /// # Complexity
-    /// **O(log k)** for each waiting job with *k* requests, and a query for each request after each
-    /// change.
+    /// **O(log k)** for each waiting job, with *k* different requests, and a query for each request
+    /// after each change of the machine.
     pub(super) fn report_waits(&mut self, to: Time) {
         let Cluster { waits: Some(waits), queue, facility, observer, now, changes, .. } = self
         else {
             return;
         };
-        // A sizing may depend on the queue length, which changes without a change of the machine.
+        // A sizing may depend on the queue length, which can change while the machine stays the
+        // same.
         if waits.changes != *changes || !facility.sizes_are_fixed() {
             waits.lacks.clear();
             waits.changes = *changes;

@@ -14,15 +14,16 @@ use crate::machine::Placement;
 use crate::offer::implies;
 use crate::topology::Grid;
 
-/// Step function of time that gives the set of nodes free if no other job starts.
+/// Step function of time: the set of nodes that are free if no other job starts.
 ///
 /// # Complexity
+///
 /// With *s* steps and *n* nodes, **O(s · n / 64)** in the worst case for each operation, and for
 /// space.
 #[derive(Clone, Debug)]
 pub(super) struct FreeSets {
     steps: Vec<Step>,
-    /// Scratch buffer.
+    /// Scratch buffer for the nodes that are free from each step on until an instant.
     throughout: Vec<NodeSet>,
 }
 
@@ -34,7 +35,7 @@ pub(super) struct NodeRequest<'a> {
     pub(super) span: f64,
 }
 
-/// Nodes held during an interval. Other reservations may hold some of them too.
+/// Nodes that a reservation or job holds during an interval. Other reservations may hold some too.
 #[derive(Clone, Copy)]
 pub(super) struct Held<'a> {
     pub(super) from: Time,
@@ -50,23 +51,23 @@ impl Held<'_> {
     }
 }
 
-/// Result of a release.
+/// Effect of a release on the free sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Back {
-    /// Start and end of the time in which any of the nodes may be free without a break.
+    /// Interval in which any of the released nodes may be free without a break.
     pub(super) from: Time,
     pub(super) until: Time,
-    /// Counts where some of the nodes were held twice.
+    /// How counts of free nodes rose; `None` if no released node had a second holder.
     pub(super) eased: Option<Eased>,
 }
 
-/// Change of counts where nodes are held more than once. There the count of free nodes is lower
-/// than the size of the free set, and the release has raised it.
+/// Rise of the count of free nodes by a release where nodes have several holders. In such steps
+/// each additional holder of a node lowers the count below the size of the free set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Eased {
-    /// Start of the first such step.
+    /// Start of the first step with several holders of a node.
     pub(super) at: Time,
-    /// Minimum of the counts before, and maximum of the counts now.
+    /// Minimum of the counts before the release, and maximum of the counts after it.
     pub(super) least: i64,
     pub(super) most: i64,
 }
@@ -84,7 +85,7 @@ impl FreeSets {
         self.steps[0].begin(begin);
     }
 
-    /// Adds nodes that were not free before `from`, and are free for ever after it.
+    /// Adds nodes that become free at `from` and remain free for ever.
     pub(super) fn release(&mut self, from: Time, placement: &Placement, grid: &Grid) {
         let first = self.cut(from);
         self.steps.iter_mut().for_each(|step| step.blockers.clear());
@@ -94,16 +95,16 @@ impl FreeSets {
         }
     }
 
-    /// Takes nodes out for an interval, whether they are free or not.
+    /// Takes nodes out of the free sets for an interval, whether they are free or not.
     pub(super) fn hold(&mut self, held: Held<'_>) {
         let (first, last) = self.within(held);
         self.steps[first..last].iter_mut().for_each(|step| step.hold(held));
-        // The same nodes may also be held right before or after.
+        // Steps may have become equal, if the same nodes are also held right before or after.
         self.join(last);
         self.join(first);
     }
 
-    /// Releases a holding, and returns when its nodes are free now.
+    /// Releases nodes held for an interval, and returns when they are free after that.
     pub(super) fn give_back(&mut self, held: Held<'_>) -> Back {
         let (first, last) = self.within(held);
         let mut eased: Option<Eased> = None;
@@ -118,7 +119,7 @@ impl FreeSets {
             }
         }
         let (from, until) = self.around(first, last, held.nodes);
-        // A placement found now but not before must use one of these nodes throughout.
+        // A placement that has become possible must use a released node throughout its interval.
         let touched = self.from(from)..last;
         for step in &mut self.steps[touched] {
             for blocker in &mut step.blockers {
@@ -130,13 +131,14 @@ impl FreeSets {
         Back { from, until, eased }
     }
 
-    /// Whether any node is held twice at any time.
+    /// Whether any node has several holders at any time.
     pub(super) fn is_overdrawn(&self) -> bool {
         self.steps.iter().any(Step::is_overdrawn)
     }
 
-    /// The interval around some steps in which any of these nodes is free without a break. It is
-    /// exact if all nodes are free in those steps. If others still hold some, it may be too long.
+    /// The interval around a range of steps in which any of these nodes is free without a break.
+    /// The interval is exact if all of the nodes are free in the range. If some still have holders,
+    /// it may be too long.
     fn around(&mut self, first: usize, last: usize, nodes: &NodeSet) -> (Time, Time) {
         let FreeSets { steps, throughout } = self;
         if throughout.is_empty() {
@@ -161,16 +163,16 @@ impl FreeSets {
         (from, until)
     }
 
-    /// The first step start in `openings` and before `limit` from which there is a placement. It
-    /// must last for the span of `wanted`. `place` is called with the nodes that are free
-    /// throughout, counting those of `own` as free, and must miss no block. A holder of `own` asks
-    /// for no longer a span and no later a start than its own: no step begins where others hold the
-    /// same nodes right after it.
+    /// The first step start in `openings` and before `limit` from which there is a placement. The
+    /// placement must last for the span of `wanted`. `place` is called with the nodes that are free
+    /// throughout, counting those of `own` as free, and must miss no block. If `own` is given, the
+    /// wanted span is at most its length and `limit` is at most its start: there is no step where
+    /// other jobs hold the same nodes right after `own`.
     ///
-    /// If there is no placement for the whole span, the last step from which there is none up to
-    /// its end is found by bisection and stored as a blocker: no request that needs the whole time
-    /// from there has a placement either. The end of the blocked part is not searched for: that
-    /// took more queries than it saved.
+    /// If the whole span from a step has no placement, bisection finds the last step from which
+    /// there is none up to the end of the span. It is stored as a blocker: no request that needs
+    /// the whole time from there on has a placement either. The end of the blocked interval is not
+    /// searched for, because that took more queries than it saved.
     pub(super) fn first_place<P>(
         &mut self,
         wanted: &NodeRequest<'_>,
@@ -195,7 +197,7 @@ impl FreeSets {
                 opening = openings.next()?;
                 continue;
             }
-            // A linear scan, since the next is usually near.
+            // A linear scan, since the next opening usually begins near.
             if first.from < opening.start {
                 at += 1;
                 continue;
@@ -218,7 +220,8 @@ impl FreeSets {
                 at = blocked + 1;
                 continue;
             }
-            // The nodes free from each step to the last; the whole span is tried first.
+            // The nodes that are free from each step to the last one; the whole span is tried
+            // first.
             let FreeSets { steps, throughout } = self;
             let parts = end - at;
             while throughout.len() < parts {
@@ -237,7 +240,8 @@ impl FreeSets {
             if let Some(found) = place(&throughout[0], request) {
                 return Some((from, found));
             }
-            // The last of these steps without a placement: no earlier start has one either.
+            // The last of these steps from which there is no placement; no earlier start has one
+            // either.
             let mut further = steps[at + 1..].iter().take_while(|step| !is_past(step.from));
             let next = further.position(|step| free(step) >= wanted_count);
             let mut begins = 0;
@@ -251,8 +255,8 @@ impl FreeSets {
         None
     }
 
-    /// A placement at the first step, on nodes of `among` that are free throughout. The nodes of
-    /// `own` count as free.
+    /// A placement at the first step, on nodes of `among` that stay free for the span of `wanted`.
+    /// The nodes of `own` count as free.
     pub(super) fn place_now<P>(
         &self,
         wanted: &NodeRequest<'_>,
@@ -276,8 +280,8 @@ impl FreeSets {
         place(&free, wanted.request)
     }
 
-    /// The first instant before `own` from which its nodes are free for a `span` no longer than its
-    /// own.
+    /// The first instant before the start of `own` from which its nodes are free for `span`. The
+    /// `span` must not be longer than that of `own`.
     pub(super) fn sooner(&self, own: Held<'_>, span: f64) -> Option<Time> {
         let mut at = 0;
         'starts: while let Some(first) = self.steps.get(at).filter(|step| step.from < own.from) {
@@ -294,8 +298,8 @@ impl FreeSets {
         None
     }
 
-    /// The last of some steps known to have no placement up to `until`. If there is none, a step
-    /// with a suspected blocker that a new query confirms.
+    /// The last step of a range that is known to have no placement up to `until`. If there is none,
+    /// the last step with a suspected blocker that a new query confirms.
     fn blocked<P>(
         &mut self,
         steps: Range<usize>,
@@ -330,7 +334,7 @@ impl FreeSets {
         None
     }
 
-    /// Nodes that are free from a step until an instant.
+    /// Nodes that are free throughout, from the begin of a step until an instant.
     fn free_between(&self, step: usize, until: Time) -> NodeSet {
         let mut free = self.steps[step].free.clone();
         for further in self.steps[step + 1..].iter().take_while(|further| further.from < until) {
@@ -339,20 +343,21 @@ impl FreeSets {
         free
     }
 
-    /// The steps of a held interval; steps are split so that they begin and end with it.
+    /// The range of steps that make up the interval of `held`; steps are split at its begin and
+    /// end.
     fn within(&mut self, held: Held<'_>) -> (usize, usize) {
         let first = self.cut(held.from);
         let last = self.cut(held.until);
         (first, last.max(first))
     }
 
-    /// The first step that begins at this instant or later.
+    /// Index of the first step that begins at this instant or later.
     fn from(&self, instant: Time) -> usize {
         self.steps.partition_point(|step| step.from < instant)
     }
 
-    /// The step that begins at this instant, split off if there is none; the first for an earlier
-    /// instant.
+    /// Index of the step that begins at this instant, after a split if necessary. For an instant
+    /// before all steps, the index of the first step.
     fn cut(&mut self, instant: Time) -> usize {
         let at = self.from(instant);
         let is_there = self.steps.get(at).is_some_and(|step| step.from == instant);
@@ -372,7 +377,7 @@ impl FreeSets {
         at
     }
 
-    /// Removes a step at which nothing changes.
+    /// Removes a step that equals the step before it.
     fn join(&mut self, at: usize) {
         if at > 0
             && let Some(step) = self.steps.get(at)
@@ -408,7 +413,7 @@ mod tests {
     use crate::machine::Block;
     use crate::topology::Topology;
 
-    /// Held placements with their begin and end.
+    /// Held placements, each with the begin and end of its interval.
     type Holds = Vec<(u32, u32, Placement)>;
 
     const NODES: u32 = 24;
@@ -423,7 +428,8 @@ mod tests {
         (time(hold.0), time(hold.1), nodes)
     }
 
-    /// The free nodes in a unit of time, and the count of free nodes.
+    /// The free nodes in a unit of time, and the count of free nodes, which additional holders
+    /// lower.
     fn at(grid: &Grid, all: &Holds, t: u32) -> (NodeSet, i64) {
         let (mut free, mut count) = (NodeSet::full(NODES), i64::from(NODES));
         for (.., placement) in all.iter().filter(|(from, until, _)| (*from..*until).contains(&t)) {
@@ -433,7 +439,7 @@ mod tests {
         (free, count)
     }
 
-    /// The nodes that are free throughout an interval, and the minimum count.
+    /// The nodes that are free throughout an interval, and the minimum count of free nodes in it.
     fn throughout(grid: &Grid, all: &Holds, time: Range<u32>) -> (NodeSet, i64) {
         let (mut free, mut least) = (NodeSet::full(NODES), i64::MAX);
         for t in time {
@@ -450,8 +456,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with one set for each unit of time, over all starts; nodes may be held more
-        /// than once.
+        /// Compares with a model of one set for each unit of time, over all starts. Nodes may have
+        /// several holders.
         #[test]
         fn the_first_place_is_the_first(
             changes in prop::collection::vec((0_u32..40, 1_u32..20, 0_u32..20, 1_u32..6), 0..40),
@@ -496,7 +502,8 @@ mod tests {
                         most: counts.iter().map(|(_, count)| *count).max().unwrap(),
                     });
                     prop_assert_eq!(back.eased, eased);
-                    // The interval around it while any of its nodes remains free.
+                    // The interval around the release in which any of the released nodes remains
+                    // free.
                     let free = |node: u32, t: u32| at(grid, &all, t).0.contains(node);
                     let (mut begin, mut end) = (Time::new(f64::INFINITY), time(0));
                     for (node, t) in nodes.iter().flat_map(|n| (gone.0..gone.1).map(move |t| (n, t))) {
@@ -512,11 +519,12 @@ mod tests {
                     }
                     prop_assert!(back.from <= begin && end <= back.until);
                 }
-                // Queries in between check that blockers stay true.
+                // Queries between the changes check that blockers stay true.
                 for ((width, span, limit, begin), within) in questions.iter().cloned() {
                     let request = Request::block(&[width]);
                     let wanted = NodeRequest { request: &request, count: width, span: f64::from(span) };
-                    // A holder asks for no longer a span and no later a start than its own.
+                    // The holder of `own` may ask for no longer a span and no later a start than
+                    // that of `own`.
                     let own = (!all.is_empty()).then(|| pick.index(all.len()));
                     let own = own.filter(|&own| span.max(1) <= all[own].1 - all[own].0);
                     let no_later = own.map_or(99, |own| all[own].0 + 1);
@@ -544,7 +552,8 @@ mod tests {
                     if expected.is_none_or(|(at, _)| at >= time(begin)) {
                         prop_assert_eq!(found, expected);
                     }
-                    // Within other intervals only steps that begin there count.
+                    // If intervals are given, only steps that begin in one of them are possible
+                    // starts.
                     openings.assign(within.iter().map(|(from, length)| time(*from)..time(from + length)));
                     let found = sets.first_place(&wanted, &openings, limit.map(time), of_own, place);
                     let is_within = |start: &u32| {

@@ -4,18 +4,19 @@ use std::ops::Range;
 
 use crate::job::Time;
 
-/// Intervals of possible starts, in order and disjoint.
+/// Intervals of possible starts of a job, in order and disjoint.
 #[derive(Default)]
 pub(in crate::cluster) struct Openings(Vec<Range<Time>>);
 
 impl Openings {
-    /// Replaces them with one interval from `at` on, without an end.
+    /// Replaces all intervals by one that begins at `at` and has no end.
     pub(in crate::cluster) fn begin(&mut self, at: Time) {
         self.0.clear();
         self.0.push(at..Time::new(f64::INFINITY));
     }
 
-    /// Replaces them with these, which may be unordered, touching or empty. **O(n log n)**.
+    /// Replaces all intervals by the given ones, which may be unordered, touching or empty. **O(n
+    /// log n)** for *n* intervals.
     pub(in crate::cluster) fn assign(&mut self, openings: impl Iterator<Item = Range<Time>>) {
         self.0.clear();
         self.0.extend(openings.filter(|opening| !opening.is_empty()));

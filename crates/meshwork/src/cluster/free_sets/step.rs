@@ -1,4 +1,4 @@
-//! A step of the free sets.
+//! A step of the free sets: an interval in which the set of free nodes does not change.
 
 use std::borrow::Cow;
 
@@ -7,30 +7,32 @@ use crate::geometry::NodeSet;
 use crate::job::{Request, Time};
 use crate::offer::implies;
 
-/// Nodes that are free from an instant on.
+/// The nodes that are free from an instant on, until the next step begins.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) from: Time,
-    /// Number of free nodes, less one for each additional holder of a node; may be negative.
+    /// Number of free nodes, less one for each additional holder of a node, so that it may be
+    /// negative.
     pub(super) count: i64,
     pub(super) free: NodeSet,
-    /// Nodes held at least twice, nodes held at least three times, and so on.
+    /// Nodes with at least two holders, nodes with at least three holders, and so on.
     pub(super) again: Vec<NodeSet>,
-    /// Requests without a placement from this step until some instant.
+    /// Requests that have no placement lasting from this step to the instant given with each.
     pub(super) blockers: Vec<Blocker>,
 }
 
-/// A request without a placement until an instant. Larger requests over intervals that contain this
-/// one have none either.
+/// A request that has no placement lasting until an instant. Larger requests over intervals that
+/// contain this one have none either.
 #[derive(Clone, Debug)]
 pub(super) struct Blocker {
     pub(super) request: Request,
     pub(super) until: Time,
-    /// Whether nodes became free since; the blocker most likely still holds.
+    /// Whether nodes became free since the query. The blocker still holds most likely, but not
+    /// certainly.
     pub(super) suspected: bool,
 }
 
-/// Maximum number of blockers for each step.
+/// Maximum number of blockers stored with a step.
 const MAX_BLOCKERS: usize = 64;
 
 impl Step {
@@ -39,12 +41,12 @@ impl Step {
         Step { from, count, free, again: Vec::new(), blockers: Vec::new() }
     }
 
-    /// Whether some nodes are held twice.
+    /// Whether some nodes have several holders in this step.
     pub(super) fn is_overdrawn(&self) -> bool {
         !self.again.is_empty()
     }
 
-    /// Takes held nodes out, whether they are free or not.
+    /// Adds a holder to nodes, whether they are free or not.
     pub(super) fn hold(&mut self, held: Held<'_>) {
         self.count -= i64::from(held.count);
         if held.nodes.is_within(&self.free) {
@@ -64,7 +66,7 @@ impl Step {
         }
     }
 
-    /// Releases held nodes.
+    /// Removes a holder of nodes; nodes that lose their only holder become free.
     pub(super) fn give_back(&mut self, held: Held<'_>) {
         self.count += i64::from(held.count);
         if self.again.is_empty() {
@@ -81,7 +83,7 @@ impl Step {
         self.free.unite(&rest);
     }
 
-    /// The nodes of a holder at this step that no other holds.
+    /// The nodes of `own`, held in this step, that have no other holder.
     pub(super) fn held_alone<'a>(&self, own: &'a NodeSet) -> Cow<'a, NodeSet> {
         let Some(twice) = self.again.first() else { return Cow::Borrowed(own) };
         let mut alone = own.clone();
@@ -89,7 +91,7 @@ impl Step {
         Cow::Owned(alone)
     }
 
-    /// Whether the nodes are free, or if `are_held`, held by their owner alone.
+    /// Whether the nodes are free or, if `are_held`, have only their owner as a holder.
     pub(super) fn is_left_to(&self, nodes: &NodeSet, are_held: bool) -> bool {
         if are_held {
             self.again.first().is_none_or(|twice| !nodes.meets(twice))
@@ -98,8 +100,8 @@ impl Step {
         }
     }
 
-    /// Moves the start to a later instant. A blocker that ends within the step holds for every part
-    /// of it.
+    /// Moves the begin of the step to a later instant. A blocker that ends within the step holds
+    /// for every part of the step.
     pub(super) fn begin(&mut self, from: Time) {
         self.from = from;
         for blocker in &mut self.blockers {
@@ -107,7 +109,7 @@ impl Step {
         }
     }
 
-    /// Adds a blocker for a request from here until an instant.
+    /// Adds a blocker: the request has no placement from this step until an instant.
     pub(super) fn block(&mut self, request: &Request, until: Time) {
         self.blockers
             .retain(|other| other.until < until || !implies(request, &other.request, true));
