@@ -1,8 +1,9 @@
 //! Workload model of Cirne and Berman: users request a time, and their jobs use a part of it.
 //!
 //! Source: W. Cirne and F. Berman, *A comprehensive model of the supercomputer workload*, WWC-4,
-//! 2001. The kinds of distributions are the model's. The values of its tables are not reprinted
-//! here; those below were measured on one of the four logs from which the model was made.
+//! 2001. The distributions are of the kinds that the paper gives. The values of the paper's tables
+//!    are not reprinted here: the defaults below were measured on one of the four logs from which
+//!    the model was made.
 
 use crate::job::{Job, Request, Time};
 use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range};
@@ -135,21 +136,21 @@ const CTC_HOURS: [f64; 24] = [
     1.693, 1.678, 1.648, 1.595, 1.477, 1.338, 1.086, 0.957, 0.918, 0.982, 1.078,
 ];
 
-/// Base-2 logarithm of the size at which small jobs end on the CTC SP2.
+/// Base-2 logarithm of the size that separates small from large parallel jobs on the CTC SP2.
 const CTC_MED: f64 = 5.386;
 
 const HOUR: f64 = 3_600.0;
 
-/// Poisson process with an hourly rate: gaps are exponential in time that runs faster in busy
-/// hours.
+/// Poisson process whose rate changes with the hour: gaps are exponential in a time that runs
+/// faster in busy hours.
 struct Arrivals {
     mean: f64,
-    /// Weight of each hour of the day, 1 on average.
+    /// Weight of each hour of the day; the mean of the 24 weights is 1.
     weights: [f64; 24],
     hour: usize,
-    /// Time elapsed in the present hour.
+    /// Time elapsed in the current hour.
     into: f64,
-    /// Start of the present hour.
+    /// Start of the current hour.
     begin: f64,
     stream: Stream,
 }
@@ -163,7 +164,7 @@ impl Arrivals {
 
     fn next(&mut self) -> f64 {
         let mut left = exponential(self.mean, &mut self.stream);
-        // Skip whole days at once, because the mean gap is unbounded.
+        // Skips whole days at once, because the mean gap may be long.
         let days = libm::floor(left / (24.0 * HOUR));
         self.begin += days * 24.0 * HOUR;
         left -= days * 24.0 * HOUR;
@@ -185,7 +186,7 @@ impl Arrivals {
 struct CirneBerman {
     arrivals: Arrivals,
     sizes: Stages,
-    /// Logarithms of the shortest and the longest request.
+    /// Logarithms of the shortest and the longest requested time.
     requests: (f64, f64),
     accuracy: Gamma,
     size_stream: Stream,
@@ -327,17 +328,18 @@ mod tests {
     fn requests_are_uniform_in_the_logarithm_and_accuracies_gamma() {
         let jobs = built("jobs = 100000", 338).unwrap();
         let n = jobs.len() as f64;
-        // All quantiles of a uniform logarithm are known.
+        // All quantiles of a variate with a uniform logarithm are known.
         let mut requests: Vec<f64> = jobs.iter().map(|job| job.estimate).collect();
         requests.sort_by(f64::total_cmp);
         for share in [0.1, 0.25, 0.5, 0.75, 0.9] {
             let quantile = 300.0 * libm::pow(216.0, share);
             let got = requests[(share * n) as usize];
-            // Four standard errors of a quantile, in the logarithm.
+            // Four standard errors of the logarithm of a quantile.
             let slack = 4.0 * (share * (1.0 - share) / n).sqrt() * libm::log(216.0);
             assert!(libm::log(got / quantile).abs() < slack, "{share}: {got} {quantile}");
         }
-        // The gamma distribution of the default, cut at 1; moments are checked where it is narrow.
+        // By default, accuracies have a gamma distribution cut at 1. Moments are checked for one so
+        // narrow that the cut has hardly any effect.
         let narrow = built("jobs = 100000\naccuracy_mean = 0.4\naccuracy_cv = 0.2", 338).unwrap();
         let accuracies: Vec<f64> = narrow.iter().map(|job| job.runtime / job.estimate).collect();
         let average = mean(&accuracies);
@@ -349,7 +351,7 @@ mod tests {
         assert!((0.02..0.1).contains(&at_request), "{at_request}");
     }
 
-    /// Compares with the log, by its most visible shares.
+    /// Compares the jobs of the default parameters with the log, by its most visible shares.
     #[test]
     fn the_defaults_are_those_of_the_log() {
         let jobs = built("jobs = 100000", 338).unwrap();
@@ -400,7 +402,7 @@ mod tests {
                 format!("{:.3} {} {runtime:.3} {estimate:.3}", job.arrival.units(), job.request)
             })
             .collect();
-        // Changing these changes every result of the model: bump `MODEL_VERSION` with them.
+        // A change of these lines changes every result of the model: increase `MODEL_VERSION` too.
         assert_eq!(text, EXPECTED);
     }
 

@@ -70,7 +70,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 .ends(false)
 .in_seconds(true);
 
-/// Quantile function of run times: pairs of a share of jobs and the time within which it ends.
+/// Quantile function of run times: pairs of a share of jobs, and the time within which they end.
 type Quantiles = &'static [(f64, f64)];
 
 static DURATIONS: Words<Quantiles, 2> = Words::new([("philly", PHILLY), ("gavel", GAVEL)]);
@@ -84,11 +84,11 @@ const PHILLY: Quantiles = &[
     (1.0, 1_437_000.0),
 ];
 
-/// 10^1.5, 10³ and 10⁴ minutes, in seconds.
+/// 10^1.5, 10³ and 10⁴ minutes, in seconds, with the shares of jobs that end within each.
 const GAVEL: Quantiles = &[(0.0, 1_897.366_596_101_027_6), (0.8, 60_000.0), (1.0, 600_000.0)];
 
-/// Mean of the distribution. For a uniform logarithm between two bounds it is their difference
-/// divided by the difference of their logarithms.
+/// Mean of a distribution of run times. Between two quantiles the logarithm is uniform: the mean is
+/// the difference of the two times over the difference of their logarithms.
 fn mean(quantiles: Quantiles) -> f64 {
     let piece = |pair: &[(f64, f64)]| {
         let ((from, low), (to, high)) = (pair[0], pair[1]);
@@ -106,7 +106,7 @@ fn draw(quantiles: Quantiles, stream: &mut Stream) -> f64 {
 
 struct DeepLearning {
     mean_gap: f64,
-    /// Cumulative probabilities and the processor counts.
+    /// Numbers of processors, each with the share of jobs that take at most this number.
     counts: Vec<(f64, u32)>,
     durations: Quantiles,
     arrivals: Stream,
@@ -170,7 +170,7 @@ impl Iterator for DeepLearning {
         self.number += 1;
         let unit = self.sizes.unit();
         let place = self.counts.partition_point(|&(up_to, _)| up_to <= unit);
-        // The cumulative probabilities may end below 1 due to rounding.
+        // The last cumulative probability may be below 1 due to rounding.
         let (_, count) = self.counts[place.min(self.counts.len() - 1)];
         let runtime = draw(self.durations, &mut self.runtimes);
         Some(Ok(Submission::Job(Job::new(
@@ -234,8 +234,8 @@ mod tests {
                 "{count}: {got}"
             );
         }
-        // Four of five run for less than 10³ minutes, none for less than 10^1.5, and half of the
-        // rest for less than 10^3.5.
+        // Four of five jobs run for less than 10³ minutes, none for less than 10^1.5, and half of
+        // the other fifth for less than 10^3.5.
         let within = |minutes: f64| {
             jobs.iter().filter(|job| job.runtime <= 60.0 * minutes).count() as f64 / n
         };
@@ -253,7 +253,7 @@ mod tests {
             .iter()
             .map(|job| format!("{:.3} {} {:.3}", job.arrival.units(), job.request, job.runtime))
             .collect();
-        // Changing these changes every result of the model: bump `MODEL_VERSION` with them.
+        // A change of these lines changes every result of the model: increase `MODEL_VERSION` too.
         assert_eq!(text, EXPECTED);
     }
 

@@ -1,22 +1,22 @@
-//! Transformations of jobs that need all of them in memory.
+//! Transformations of a workload that need all of its jobs in memory.
 
 use crate::job::Job;
 
 use super::{Submission, Submissions, WorkloadError};
 
-/// Largest number of jobs held in memory.
+/// Largest number of jobs held in memory for a transformation.
 const MAX_JOBS: usize = 10_000_000;
 
-/// Transformation of all jobs together.
+/// A transformation of all jobs together.
 type Change = Box<dyn FnOnce(Vec<Job>) -> Result<Vec<Submission>, WorkloadError> + Send>;
 
-/// Iterator that holds all jobs, transforms them, and hands them out. Unusable lines come first. An
-/// error comes alone, because its position among them is undefined.
+/// Iterator that reads all jobs, transforms them, and then returns them. Unusable lines come first.
+/// If reading fails, only the error is returned, because its position among the jobs is undefined.
 pub(super) struct Held {
-    /// Source and transformation, consumed at the first request.
+    /// Source and transformation, taken when the first item is requested.
     source: Option<(Submissions, Change)>,
     ready: std::vec::IntoIter<Result<Submission, WorkloadError>>,
-    /// Parameter that requires the transformation, for errors.
+    /// Parameter that requires the transformation, named by errors.
     key: String,
 }
 
@@ -31,7 +31,7 @@ impl Held {
         })
     }
 
-    /// Like `new`, for transformations that do not return jobs only.
+    /// Like `new`, for a transformation whose results are not all plain jobs.
     pub(super) fn handing_out(
         jobs: Submissions,
         key: String,

@@ -3,9 +3,9 @@
 //! The gaps and run times of each class have three measured moments.
 //!
 //! Source: J. Jann, P. Pattnaik, H. Franke, F. Wang, J. Skovira and J. Riodan, *Modeling of
-//! workload in MPPs*, JSSPP 1997. Its tables of parameters are not reprinted here: the classes
-//! below were measured anew, by its method, on the log from which it was made and for the days it
-//! covers.
+//! workload in MPPs*, JSSPP 1997. The paper's tables of parameters are not reprinted here: the
+//! classes below were measured anew by the paper's method, on the log and for the days that the
+//! paper used.
 
 use crate::job::{Job, Request, Time};
 use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range};
@@ -66,7 +66,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 )
 .in_seconds(true);
 
-/// Parameters of a class.
+/// Parameters of one class of sizes.
 const CLASS: &[Param] = &[
     Param {
         name: "largest",
@@ -119,9 +119,9 @@ const CLASS: &[Param] = &[
     },
 ];
 
-/// Measured class: largest size, share of its jobs with that size, moments of gaps and of run
-/// times. Each set of moments consists of mean, coefficient of variation and normalized third
-/// moment.
+/// Measured class: largest size, share of the class's jobs with that size, moments of gaps, and
+/// moments of run times. Moments are the mean, the coefficient of variation and the normalized
+/// third moment.
 type Measured = (u32, f64, [f64; 3], [f64; 3]);
 
 /// The CTC SP2 from June 26 to September 12, 1996: 17,826 jobs of up to 322 processors. The paper
@@ -139,14 +139,14 @@ const CTC: &[Measured] = &[
     (322, 0.02, [136_854.5, 2.225_362, 2.106_425], [8745.48, 2.113_545, 1.162_736]),
 ];
 
-/// A class with its random streams and next arrival.
+/// A class of sizes with its random streams and its next arrival.
 struct Class {
     smallest: u32,
     largest: u32,
     p_largest: f64,
     gaps: HyperErlang,
     run_times: HyperErlang,
-    /// Arrival of the next job.
+    /// Arrival of the next job of the class.
     next: f64,
     gap_stream: Stream,
     run_stream: Stream,
@@ -216,7 +216,7 @@ impl Jann {
     }
 }
 
-/// Parameters of a class before its streams are created.
+/// Parameters of a class, before its random streams are created.
 struct Described {
     largest: u32,
     p_largest: f64,
@@ -232,7 +232,7 @@ impl Described {
         Described { largest, p_largest, gaps: law(gap), run_times: law(run) }
     }
 
-    /// Reads a class given by a study.
+    /// Reads a class of sizes that a study gives.
     fn read(class: &Params) -> Result<Described, Problem> {
         let law = |of: &str| {
             let [mean, cv, third] =
@@ -305,8 +305,8 @@ mod tests {
         Ok(jobs.collect())
     }
 
-    /// Checks that gaps and run times of each class have the measured moments. Means agree within
-    /// four standard errors, the others within a few percent in classes with many jobs.
+    /// Checks that gaps and run times of each class have the measured moments. Means must agree
+    /// within four standard errors; other moments within a few percent, in classes with many jobs.
     #[test]
     fn every_class_has_the_moments_that_were_measured() {
         let jobs = built("jobs = 600000", 338).unwrap();
@@ -344,14 +344,14 @@ mod tests {
             assert!((share - p_largest).abs() < slack, "{largest}: {share} {p_largest}");
             before = u64::from(largest);
         }
-        // The superposition of ten streams has the sum of their rates.
+        // Together, ten streams of arrivals have the sum of their rates.
         let rate: f64 = CTC.iter().map(|class| 1.0 / class.2[0]).sum();
         let gap = jobs.last().unwrap().arrival.units() / jobs.len() as f64;
         assert!((gap * rate - 1.0).abs() < 0.02, "{gap} {}", 1.0 / rate);
     }
 
     /// The paper finds that most gaps need a single stage and some run times several, at most 7. On
-    /// the present version of the log one class needs 8.
+    /// the current version of the log, one class needs 8.
     #[test]
     fn most_gaps_need_one_stage() {
         let orders = |of: fn(&Measured) -> [f64; 3]| {
@@ -372,7 +372,7 @@ mod tests {
             .iter()
             .map(|job| format!("{:.3} {} {:.3}", job.arrival.units(), job.request, job.runtime))
             .collect();
-        // Changing these changes every result of the model: bump `MODEL_VERSION` with them.
+        // A change of these lines changes every result of the model: increase `MODEL_VERSION` too.
         assert_eq!(text, EXPECTED);
     }
 

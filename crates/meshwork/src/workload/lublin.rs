@@ -1,6 +1,6 @@
 //! Workload model of Lublin and Feitelson: sizes, run times and a daily cycle of arrivals.
 //!
-//! Fitted to logs of three machines.
+//! The model is fitted to logs of three machines.
 //!
 //! Source: U. Lublin and D. Feitelson, *The workload on parallel supercomputers: modeling the
 //! characteristics of rigid jobs*, JPDC 63(11), 2003, in the reading of the authors' own program.
@@ -104,10 +104,10 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 .in_seconds(true);
 
 /// Fitted parameters of one class of jobs. Logarithms of times are natural, those of sizes are to
-/// base 2. Gamma distributions have shape and scale.
+/// base 2. Gamma distributions are given by shape and scale.
 #[derive(Clone, Debug, PartialEq)]
 struct Class {
-    /// Name of the class in its random streams.
+    /// Name of the class, by which its random streams are named.
     name: &'static str,
     sizes: Stages,
     short: Gamma,
@@ -180,11 +180,11 @@ const INTERACTIVE: Class = Class {
     arar: 0.9797,
 };
 
-/// Base-2 logarithm of the size of the machine of the published fit.
+/// Base-2 logarithm of the number of processors of the machine to which the model was fitted.
 const FITTED_SIZE: f64 = 7.0;
 
 impl Class {
-    /// Returns the class with a study's overrides, scaled to this number of processors.
+    /// Returns the class with a study's overrides, scaled to a machine of `processors` processors.
     fn fitted(&self, params: &Params, processors: u32) -> Result<Class, Problem> {
         let own = |key: &str, fit: f64| params.get_number(key).unwrap_or(fit);
         let sizes = &self.sizes;
@@ -236,8 +236,8 @@ impl Class {
         })
     }
 
-    /// Draws a run time in whole seconds. Its logarithm comes from one of two gamma distributions;
-    /// the larger the job, the rarer the short one.
+    /// Draws a run time in whole seconds. Its logarithm comes from one of two gamma distributions:
+    /// the larger the job, the less often from the one for short run times.
     fn run_time(&self, nodes: u32, stream: &mut Stream) -> f64 {
         let short = (self.pa * f64::from(nodes) + self.pb).clamp(0.0, 1.0);
         let law = if stream.unit() <= short { &self.short } else { &self.long };
@@ -252,14 +252,13 @@ impl Class {
 
 const HALF_HOUR: f64 = 1800.0;
 
-/// Upper bounds of the logarithms of gaps and run times; larger values are drawn again.
+/// Upper bounds of the logarithms of gaps and run times. Larger values are drawn again.
 const MAX_LOG_GAP: f64 = 13.0;
 const MAX_LOG_RUN_TIME: f64 = 12.0;
 
-/// Arrivals of one class: gaps in a time scale that runs faster in busy hours. Each half hour of
-/// the day has a weight, 1 on average. A gap is worth a number of points, and time advances until
-/// the elapsed half hours are worth that number. The remainder of a half hour is kept for the next
-/// gap.
+/// Arrivals of one class: gaps in a time that runs faster in busy hours. || Each half hour of the
+/// day has a weight, 1 on average. A gap is worth a number of points, and time advances until the
+/// elapsed half hours are worth that number. The remainder of a half hour is kept for the next gap.
 struct Arrivals {
     gap: Gamma,
     weights: [f64; 48],
@@ -305,7 +304,7 @@ impl Arrivals {
     }
 }
 
-/// One class with its arrival process and next arrival.
+/// A class of jobs with its arrival process and next arrival.
 struct Source {
     class: Class,
     arrivals: Arrivals,
@@ -394,8 +393,9 @@ mod tests {
         Ok(jobs.collect())
     }
 
-    /// The columns of the fit on its own machine. Reference values have two to four digits, so half
-    /// a unit of the last digit is allowed in addition to four standard errors.
+    /// Compares each class with the reference, on the machine of the fit. Reference values have two
+    /// to four digits, so half a unit of the last digit is allowed in addition to four standard
+    /// errors.
     #[test]
     fn the_three_fits_have_the_sizes_and_times_of_the_reference() {
         for (class, nodes, serial, power, run, median, gap) in [
@@ -423,8 +423,8 @@ mod tests {
             times.sort_by(f64::total_cmp);
             let middle = times[times.len() / 2];
             assert!((middle / median - 1.0).abs() < 0.05, "{class}: {middle}");
-            // Gaps have a heavy tail, so two digits need millions of jobs. The reference, from a
-            // sample, is met within a tenth, and theory by the next test.
+            // Gaps have a heavy tail, so two digits need millions of jobs. The reference comes from
+            // a sample and is met within a tenth; the next test compares with theory.
             let span = jobs[jobs.len() - 1].arrival.units();
             assert!((span / n / gap - 1.0).abs() < 0.1, "{class}: {}", span / n);
         }
@@ -478,8 +478,8 @@ mod tests {
         assert!(both.iter().map(|job| job.number).eq(1..=2000));
     }
 
-    /// Straightforward implementation of the arrival process: the points of all half hours up to an
-    /// instant must equal the sum of the points of all gaps.
+    /// Compares with a straightforward implementation of the arrival process. The points of all
+    /// half hours up to an instant must equal the sum of the points of all gaps.
     #[test]
     fn points_and_what_is_left_of_a_half_hour_persist() {
         let stream = || Stream::new(4, 0, "arrivals.typeless");
@@ -504,7 +504,7 @@ mod tests {
     fn the_busiest_hour_is_before_noon_or_soon_after() {
         let arrivals = Arrivals::new(&TYPELESS, Stream::new(1, 0, "x"));
         let busiest = (0..48).max_by(|&a, &b| arrivals.weights[a].total_cmp(&arrivals.weights[b]));
-        // The distribution of the day has its mode at (8.1737 − 1) · 3.9631 = 28.4 half hours.
+        // The weights of the half hours have their mode at (8.1737 − 1) · 3.9631 = 28.4.
         assert_eq!(busiest, Some(27));
     }
 

@@ -36,28 +36,28 @@ pub use estimates::ESTIMATES;
 pub use resample::RESAMPLES;
 pub use transform::{SHAPE, SHAPES, submissions, transformed};
 
-/// Item of a workload: first the followers of other jobs, then all others in order of arrival.
+/// Item of a workload: jobs that follow others come first, then all other jobs in order of arrival.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Submission {
     /// A job with a fixed arrival.
     Job(Job),
-    /// A job submitted after its predecessor has ended, and not before its arrival.
+    /// A job that is submitted after its predecessor has ended, and not before its own arrival.
     Following(Box<Following>),
     /// A line of a log that is not a job; it is counted and skipped.
     Unusable(Unusable),
 }
 
-/// A job that follows another.
+/// A job that follows another job.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Following {
-    /// The job, with arrival 0 if only the predecessor determines its submission.
+    /// The job; its arrival is 0 if only the predecessor determines its submission.
     pub job: Job,
-    /// Number of the predecessor, and think time after its end.
+    /// Number of the predecessor, and the think time between its end and the submission.
     pub after: After,
-    /// Number of jobs with the predecessor's number, all of which must have ended.
+    /// Number of jobs that share the predecessor's number, all of which must have ended.
     pub ends: u32,
 }
 
@@ -73,19 +73,20 @@ pub struct Unusable {
 
 /// Error of a workload that stops the run, such as an unreadable log.
 ///
-/// One sentence, with file and line.
+/// The text is one sentence that names file and line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct WorkloadError(pub String);
 
-/// Iterator of followers and jobs, the jobs in order of arrival.
+/// Iterator of a workload: first the jobs that follow others, then all other jobs by arrival.
 pub type Submissions = Box<dyn Iterator<Item = Result<Submission, WorkloadError>> + Send>;
 
-/// Files for workloads, opened and decoded by the caller.
+/// Access to the files of workloads, which the caller opens and decodes.
 pub trait Inputs: Sync {
-    /// Opens the text at a path, decompressed.
+    /// Opens the text file at a path, decompressed if it was compressed.
     ///
     /// # Errors
+    ///
     /// One sentence that names the path.
     fn text(&self, path: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError>;
 
@@ -99,7 +100,7 @@ pub trait Inputs: Sync {
 /// Rows of a table of jobs, in file order.
 pub type Rows = Box<dyn Iterator<Item = Result<table::Row, WorkloadError>> + Send>;
 
-/// Inputs for workloads without files: every path is refused.
+/// An [`Inputs`] without files: every path is refused.
 pub struct NoInputs;
 
 impl Inputs for NoInputs {
@@ -114,20 +115,20 @@ impl Inputs for NoInputs {
 
 /// Data available to a workload when it is built: the machine's shape, but not its state.
 pub struct WorkloadContext<'a> {
-    /// Topology and speed of each site.
+    /// Topology and speed of each site of the machine.
     pub sites: &'a [(Topology, f64)],
     /// Seed of the scenario.
     pub seed: u64,
     /// Index of the replication, from 0.
     pub replication: u64,
-    /// Whether jobs must have their owners, if known.
+    /// Whether jobs must carry their owners, if these are known.
     pub owners: bool,
-    /// Source of files.
+    /// Access to the workload's files.
     pub inputs: &'a dyn Inputs,
 }
 
 impl WorkloadContext<'_> {
-    /// The site with most processors, the first of them; sizes are drawn for it.
+    /// The site with the most processors (the first such), for which sizes are drawn.
     #[must_use]
     pub fn largest(&self) -> &Topology {
         let mut largest = &self.sites[0].0;
@@ -139,7 +140,7 @@ impl WorkloadContext<'_> {
         largest
     }
 
-    /// Work that the whole machine can do in a unit of time: sum of processors times speed.
+    /// Work that the whole machine can do in a unit of time: the sum of processors times speed.
     #[must_use]
     pub fn capacity(&self) -> f64 {
         self.sites.iter().map(|(topology, speed)| f64::from(topology.processors()) * speed).sum()
@@ -158,24 +159,24 @@ pub enum BuildError {
     Workload(#[from] WorkloadError),
 }
 
-/// Entry of a workload in the list.
+/// Entry of a workload in the list of all workloads.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct WorkloadEntry {
     /// Name, description and parameters.
     pub about: About,
-    /// Whether it ends by itself; otherwise `measure.jobs` or `measure.time` is required.
+    /// Whether the workload ends by itself; otherwise `measure.jobs` or `measure.time` is required.
     pub ends: bool,
-    /// Whether it may know users, groups and the predecessors of jobs.
+    /// Whether the workload may know users, groups and the predecessors of jobs.
     pub knows_owners: bool,
-    /// Whether its clock always counts seconds. Other workloads have an unknown unit.
+    /// Whether the workload's clock always counts seconds. Other workloads have an unknown unit.
     pub in_seconds: bool,
-    /// Builds the iterator of jobs for a machine of this shape.
+    /// Builds the iterator of jobs for a machine of a given shape.
     pub build: fn(&Params, &WorkloadContext<'_>) -> Result<Submissions, BuildError>,
 }
 
 impl WorkloadEntry {
-    /// Creates an entry of a workload that ends, in no known unit and without owners.
+    /// Creates an entry of a workload that ends by itself, in no known unit and without owners.
     #[must_use]
     pub const fn new(
         about: About,
@@ -184,14 +185,14 @@ impl WorkloadEntry {
         WorkloadEntry { about, build, ends: true, knows_owners: false, in_seconds: false }
     }
 
-    /// Replaces the description.
+    /// Replaces name, description and parameters of the entry.
     #[must_use]
     pub const fn described(mut self, about: About) -> WorkloadEntry {
         self.about = about;
         self
     }
 
-    /// Replaces the function that builds it.
+    /// Replaces the function that builds the iterator of jobs.
     #[must_use]
     pub const fn build(
         mut self,
@@ -201,21 +202,21 @@ impl WorkloadEntry {
         self
     }
 
-    /// Sets whether it ends by itself.
+    /// Sets whether the workload ends by itself.
     #[must_use]
     pub const fn ends(mut self, ends: bool) -> WorkloadEntry {
         self.ends = ends;
         self
     }
 
-    /// Sets whether it may know users, groups and the predecessors of jobs.
+    /// Sets whether the workload may know users, groups and the predecessors of jobs.
     #[must_use]
     pub const fn knows_owners(mut self, knows_owners: bool) -> WorkloadEntry {
         self.knows_owners = knows_owners;
         self
     }
 
-    /// Sets whether its clock always counts seconds.
+    /// Sets whether the workload's clock always counts seconds.
     #[must_use]
     pub const fn in_seconds(mut self, in_seconds: bool) -> WorkloadEntry {
         self.in_seconds = in_seconds;
@@ -229,7 +230,7 @@ impl Named for WorkloadEntry {
     }
 }
 
-/// Every workload, in the order of lists and pages.
+/// Every workload, in the order of lists and pages of the manual.
 pub static WORKLOADS: &[&WorkloadEntry] = &[
     &synthetic::ENTRY,
     &swf::ENTRY,
@@ -241,17 +242,17 @@ pub static WORKLOADS: &[&WorkloadEntry] = &[
     &deep_learning::ENTRY,
 ];
 
-/// Moves the `load` of a workload without such a parameter into its `scale`. So all workloads
+/// Moves a `load` into the `scale` of a workload that has no parameter `load`. So all workloads
 /// accept a load in the same way.
 ///
 /// # Errors
-/// If both are given.
+/// If both `load` and `scale` are given.
 pub(crate) fn spell_out(lists: &dyn EntrySource, scenario: &mut Table) -> Result<(), Problem> {
     let Some(Value::Table(workload)) = scenario.get_mut("workload") else { return Ok(()) };
     let name = workload.get(FAMILY.key).and_then(Value::as_str);
     let about = name.and_then(|name| FAMILY.find_in(lists, "workload", name).ok());
     let is_scaled = about.is_some_and(|about| about.params.iter().all(|own| own.name != "load"));
-    // A `scale` that is no table is refused by the reader.
+    // A `scale` that is no table is refused later, when the parameters are read.
     if !is_scaled || workload.get("scale").is_some_and(|scale| !scale.is_table()) {
         return Ok(());
     }

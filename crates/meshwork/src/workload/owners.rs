@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::job::Owner;
 
-/// Number of an owner without any known attribute.
+/// Number that stands for an owner without any known attribute.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
-/// Owners in a workload, numbered from 0, by their key in the workload.
+/// Owners of jobs, numbered from 0 and found by their key in the workload.
 #[derive(Debug)]
 pub(super) struct Owners<K> {
     numbers: BTreeMap<K, u32>,
@@ -22,7 +22,8 @@ impl<K> Default for Owners<K> {
 }
 
 impl<K: Ord + Clone> Owners<K> {
-    /// Number of the owner with this key; `named` creates it at the first occurrence.
+    /// Number of the owner with this key. At the first occurrence of a key, `named` creates the
+    /// owner.
     pub(super) fn number(&mut self, key: K, named: impl FnOnce(K) -> Owner) -> u32 {
         if let Some(&number) = self.numbers.get(&key) {
             return number;

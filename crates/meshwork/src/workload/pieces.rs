@@ -1,4 +1,4 @@
-//! Checks that the machine of a scenario suits jobs with pieces, and pieces from a study.
+//! Checks of requests for pieces against the machine of a scenario, and their reading from a study.
 
 use super::table::{Cell, Column, Row, pieces as of_row};
 use super::{Submission, Submissions, WorkloadContext, WorkloadError};
@@ -8,7 +8,7 @@ use crate::topology::Topology;
 use crate::topology::types::NodeTypes;
 use std::sync::Arc;
 
-/// Checks a job with pieces against the types of a machine's nodes.
+/// Checks that a job's request for pieces suits the node types of the machine.
 fn check(job: &Job, types: Option<&Arc<NodeTypes>>) -> Result<(), WorkloadError> {
     let Request::Pieces(request) = &job.request else { return Ok(()) };
     let failed = |says: String| WorkloadError(format!("job {} {says}", job.number));
@@ -22,7 +22,7 @@ fn check(job: &Job, types: Option<&Arc<NodeTypes>>) -> Result<(), WorkloadError>
     }
 }
 
-/// Checks jobs that are at hand.
+/// Checks the requests for pieces of jobs in memory.
 pub(super) fn check_all<'j>(
     mut jobs: impl Iterator<Item = &'j Job>,
     setting: &WorkloadContext<'_>,
@@ -31,7 +31,7 @@ pub(super) fn check_all<'j>(
     jobs.try_for_each(|job| check(job, types))
 }
 
-/// Checks jobs as they come, on a machine whose nodes jobs share; on others none has pieces.
+/// Checks requests for pieces as jobs are read, if nodes have types; else no job has pieces.
 pub(super) fn checked(jobs: Submissions, setting: &WorkloadContext<'_>) -> Submissions {
     let Some(types) = setting.largest().types().cloned() else { return jobs };
     Box::new(jobs.map(move |item| match item? {
@@ -40,7 +40,7 @@ pub(super) fn checked(jobs: Submissions, setting: &WorkloadContext<'_>) -> Submi
     }))
 }
 
-/// The request that a table of a study describes by the columns of a table of jobs.
+/// The request for pieces that a table of a study gives, with columns of a table of jobs as keys.
 pub(super) fn of_table(params: &Params, machine: &Topology) -> Result<Pieces, Problem> {
     let Some(types) = machine.types() else {
         return Err(Problem::new(
@@ -78,7 +78,7 @@ pub(super) fn of_table(params: &Params, machine: &Topology) -> Result<Pieces, Pr
     Ok(request)
 }
 
-/// A sentence about a cell, with the path of its table.
+/// Puts the path of a study's table before a sentence about one of its values.
 fn in_study(params: &Params, says: &str) -> String {
     format!("in `{}`, {says}", params.path())
 }

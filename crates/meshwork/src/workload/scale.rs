@@ -14,7 +14,7 @@ use crate::rng::Stream;
 use super::held::Held;
 use super::{Submissions, WorkloadContext, WorkloadError};
 
-/// The keys of `scale`.
+/// Parameters of the table `scale` of a workload.
 pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "load",
@@ -39,7 +39,7 @@ pub(super) const PARAMS: &[Param] = &[
     },
 ];
 
-/// Quantity that is increased to increase the load.
+/// Property of a workload that is changed to reach a given load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Method {
     Interarrival,
@@ -59,7 +59,7 @@ static METHODS: Words<Method, 5> = Words::new([
 
 const DAY: f64 = 86_400.0;
 
-/// Whether the scaling needs the owners of jobs.
+/// Whether the requested scaling needs the owners of jobs.
 pub(super) fn asks_for_owners(params: &Params) -> bool {
     params.meaning("by", &METHODS) == Method::Users
 }
@@ -99,10 +99,10 @@ fn work(job: &Job) -> f64 {
 }
 
 impl Scaling {
-    /// Scales the jobs by this method.
+    /// Scales the jobs to the load of this scaling.
     ///
     /// # Complexity
-    /// **O(n log n)** for *n* jobs, and O(n) for each of 60 halvings where sizes are scaled.
+    /// **O(n log n)** for *n* jobs, plus **O(n)** for each of 60 halvings where sizes are scaled.
     fn apply(&self, mut jobs: Vec<Job>, mut stream: Stream) -> Result<Vec<Job>, WorkloadError> {
         let (Some(first), Some(last)) = (jobs.first(), jobs.last()) else { return Ok(jobs) };
         let (first, span) = (first.arrival, last.arrival - first.arrival);
@@ -155,8 +155,8 @@ impl Scaling {
         WorkloadError(format!("`{}.load` is {}, which would take {what}", self.key, self.load))
     }
 
-    /// Multiplies processor counts by a factor found by bisection, so that the work is nearest to
-    /// `goal`. A random number per job decides whether its fractional processor is rounded up.
+    /// Multiplies processor counts by a factor, found by bisection, so that the work is nearest to
+    /// `goal`. A random number for each job decides whether its fractional processor is rounded up.
     fn resize(
         &self,
         jobs: &mut [Job],
@@ -172,7 +172,7 @@ impl Scaling {
         let coins: Vec<f64> = jobs.iter().map(|_| stream.unit()).collect();
         let resized = |job: &Job, coin: f64, factor: f64| {
             let size = libm::floor(job.request.nodes() as f64 * factor + coin);
-            // Jobs larger than the machine are not enlarged; they will be refused.
+            // A job larger than the machine is not enlarged; it will be refused.
             let most = f64::from(self.processors).max(job.request.nodes() as f64);
             size.clamp(1.0, most) as u32
         };
@@ -205,8 +205,9 @@ impl Scaling {
         Ok(())
     }
 
-    /// Repeats all groups as often as the whole part of `factor` says, then adds further groups.
-    /// These are taken in random order as long as each brings the work nearer to the goal.
+    /// Repeats groups of jobs: all as often as the whole part of `factor` says, then some once
+    /// more. The latter are taken in random order as long as each brings the work nearer to the
+    /// goal.
     fn resample(
         &self,
         jobs: &[Job],
@@ -216,7 +217,7 @@ impl Scaling {
         span: f64,
         stream: &mut Stream,
     ) -> Result<Vec<Job>, WorkloadError> {
-        /// Largest number of jobs held in memory.
+        /// Largest number of jobs held in memory for scaling.
         const MAX_JOBS: f64 = 1e7;
         if factor * jobs.len() as f64 > MAX_JOBS {
             return Err(self.impossible("more than 10000000 jobs"));
@@ -266,7 +267,8 @@ impl Scaling {
         Ok(taken)
     }
 
-    /// Draws the shift of a repetition: a whole number of periods, if the span has at least two.
+    /// Draws the shift of a repeated group: a whole number of periods, if the span has at least
+    /// two.
     fn shift(&self, span: f64, stream: &mut Stream) -> Shift {
         let periods = libm::floor(span / self.period);
         if periods < 2.0 {
@@ -277,8 +279,8 @@ impl Scaling {
     }
 }
 
-/// Indices of the jobs of each user; each job without a user forms a group of its own. `path` and
-/// `key` name the parameter that needs users.
+/// Indices of the jobs of each user; each job without a user is a group of its own. Errors name the
+/// parameter `key` of the table `path`, which needs users.
 pub(super) fn by_user(
     path: &str,
     key: &str,
@@ -301,8 +303,8 @@ pub(super) fn by_user(
     Ok(users.into_values().chain(alone).collect())
 }
 
-/// Offset between the numbers of repeated jobs; 0 if no job has a predecessor. A repetition of a
-/// follower follows the repetition of its predecessor.
+/// Offset between the numbers of a job and its repetition; 0 if no job has a predecessor. With the
+/// offset, the repetition of a job follows the repetition of its predecessor.
 pub(super) fn numbers_apart(jobs: &[Job]) -> u64 {
     if jobs.iter().all(|job| job.after().is_none()) {
         return 0;
@@ -317,7 +319,7 @@ pub(super) fn renumber(job: &mut Job, by: u64) {
     }
 }
 
-/// Cyclic shift of arrivals, counted from the first one, within the span `around`.
+/// Cyclic shift by `by` of arrivals, counted from the first arrival, within the span `around`.
 struct Shift {
     by: f64,
     around: f64,
@@ -339,7 +341,7 @@ mod tests {
     use crate::topology::Topology;
     use crate::workload::{FAMILY, NoInputs, Submission, transformed};
 
-    /// 2,000 jobs over 50 days, of 40 users.
+    /// 2,000 jobs of 40 users, over 50 days.
     fn log() -> Vec<Job> {
         let mut stream = Stream::new(3, 0, "log");
         let mut at = 100.0;
@@ -440,9 +442,9 @@ mod tests {
             );
             let least = factor.floor() as usize;
             assert!(times.iter().all(|&n| n == least || n == least + 1), "{times:?}");
-            // One user of 40 has about a fortieth of the work.
+            // One user of 40 has about a fortieth of the work, by which the load may be off.
             assert!((load(&jobs, all) / now - factor).abs() < 0.05, "{}", load(&jobs, all) / now);
-            // Repetitions fall on the same day of the week: 50 days count as seven weeks.
+            // Repeated jobs fall on the same day of the week: 50 days count as seven weeks.
             assert!(jobs.iter().all(|job| {
                 let shift = (job.arrival - before[job.number as usize - 1].arrival) / (7.0 * DAY);
                 (shift - shift.round()).abs() < 1e-6

@@ -1,4 +1,4 @@
-//! Jobs that request blocks from a mix of shapes, of a production machine or of a paper.
+//! Jobs that request blocks from a mix of shapes, taken from a production machine or a paper.
 
 use crate::job::Request;
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Words};
@@ -64,7 +64,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 )
 .ends(false);
 
-/// Shapes for a machine of this number of processors, with weights.
+/// Function that gives shapes with weights for a machine of a given number of processors.
 type Weighed = fn(u32) -> Vec<([u32; 3], f64)>;
 
 static MIXES: Words<Weighed, 2> = Words::new([("tpuv4_2022", |_| tpu_v4_2022()), ("rfold", rfold)]);
@@ -74,7 +74,7 @@ fn tpu_v4_2022() -> Vec<([u32; 3], f64)> {
 }
 
 /// TPU v4 slices in production in 2022, with shares in tenths of a percent. Twisted slices, which
-/// have other links and the same processors, are counted with the others.
+/// differ only in their links, are counted with slices of the same shape.
 const TPU_V4_2022: &[([u32; 3], u32)] = &[
     ([1, 1, 1], 21),
     ([1, 1, 2], 4),
@@ -104,10 +104,10 @@ const TPU_V4_2022: &[([u32; 3], u32)] = &[
     ([4, 4, 192], 4),
 ];
 
-/// Shapes with probabilities, ready to draw from.
+/// Shapes with their probabilities, ready to draw from.
 struct Mix {
     shapes: Vec<[u32; 3]>,
-    /// Cumulative probability of each shape.
+    /// Cumulative probability of each shape, in the order of the shapes.
     up_to: Vec<f64>,
     mean_nodes: f64,
     stream: Stream,
@@ -158,7 +158,7 @@ impl Requests for Mix {
     }
 }
 
-/// Shapes of RFold's generator for a machine of this number of processors, with weights.
+/// Shapes with weights from RFold's generator, for a machine of this number of processors.
 fn rfold(nodes: u32) -> Vec<([u32; 3], f64)> {
     let cubes = u64::from(nodes / 64);
     let longest = (4 * cubes) as u32;
@@ -167,7 +167,7 @@ fn rfold(nodes: u32) -> Vec<([u32; 3], f64)> {
             && shape.iter().map(|side| u64::from(side.div_ceil(4))).product::<u64>() <= cubes
     };
     let even = |from: u32, to: u32| (from..=to).step_by(2);
-    // Lines, sheets and blocks of this size.
+    // All lines, all sheets and all blocks of this size.
     let kinds = |size: u32| -> [Vec<[u32; 3]>; 3] {
         let lines = [[size, 1, 1]];
         let sheets =
@@ -250,7 +250,7 @@ mod tests {
     fn the_shares_of_production_are_those_of_the_table() {
         let total: u32 = TPU_V4_2022.iter().map(|(_, share)| share).sum();
         assert_eq!(total, 975);
-        // Shapes smaller than a cube have 29.2 percent.
+        // Shapes smaller than a cube of 64 chips have 29.2 percent.
         let below: u32 =
             TPU_V4_2022.iter().filter(|(s, _)| s.iter().product::<u32>() < 64).map(|p| p.1).sum();
         assert_eq!(below, 292);

@@ -1,4 +1,4 @@
-//! Statistics of a log: counts, spans and distributions from one pass over its lines.
+//! Statistics of a log: counts, spans and distributions, from one pass over its lines.
 
 use std::collections::BTreeSet;
 use std::io::BufRead;
@@ -9,14 +9,14 @@ use super::swf::{Header, LogLine, Record, RecordError, job, records};
 use super::table::Listed;
 use super::{Rows, WorkloadError};
 
-/// Distribution of one column over the jobs in which it is known.
+/// Distribution of the values of one column, over the jobs for which it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ColumnStatistics {
-    /// Number of jobs in which it is known.
+    /// Number of jobs for which the column is known.
     pub count: u64,
-    /// Arithmetic mean.
+    /// Arithmetic mean of the values.
     pub mean: f64,
-    /// Median: the middle value, or the mean of the two in the middle.
+    /// Median: the middle value, or the mean of the two values in the middle.
     pub median: f64,
     /// Smallest value.
     pub min: f64,
@@ -25,14 +25,14 @@ pub struct ColumnStatistics {
 }
 
 impl ColumnStatistics {
-    /// Computes the distribution; `None` without values.
+    /// Computes the distribution of some values; `None` if there are no values.
     fn of(mut values: Vec<f64>) -> Option<ColumnStatistics> {
         let count = values.len();
         if count == 0 {
             return None;
         }
-        // Summed in file order, before sorting, so that a sum of whole seconds is exact and others
-        // do not depend on how the sort treats ties.
+        // The sum is taken in file order, before sorting, so that a sum of whole seconds is exact
+        // and any other sum does not depend on how the sort treats ties.
         let mean = values.iter().sum::<f64>() / count as f64;
         values.sort_unstable_by(f64::total_cmp);
         Some(ColumnStatistics {
@@ -45,7 +45,7 @@ impl ColumnStatistics {
     }
 }
 
-/// Statistics of a log. Shares and columns are of the lines that are jobs.
+/// Statistics of a log. Shares and columns count only lines that are jobs.
 ///
 /// `None` means that the log lacks the information.
 ///
@@ -70,27 +70,28 @@ pub struct Statistics {
     pub jobs: u64,
     /// Number of lines skipped because the run time is unknown.
     pub no_run_time: u64,
-    /// Number of other lines skipped because no processors are known.
+    /// Number of lines with a run time, skipped because no processors are known.
     pub no_processors: u64,
-    /// Number of other lines skipped because the submission time is unknown.
+    /// Number of lines with run time and processors, skipped because the submission time is
+    /// unknown.
     pub no_submit_time: u64,
-    /// Number of lines whose submission time is before that of the preceding line.
+    /// Number of lines whose submission time is before that of the line before.
     pub out_of_order: u64,
-    /// Submission of the first job, in seconds on the log's clock.
+    /// Submission of the first job, in seconds of the log's clock.
     pub first_submit: Option<f64>,
-    /// Submission of the last job, in seconds on the log's clock.
+    /// Submission of the last job, in seconds of the log's clock.
     pub last_submit: Option<f64>,
-    /// Processors of the machine by the header: `MaxProcs`, or else `MaxNodes`.
+    /// Processors of the machine according to the log's header: `MaxProcs`, or else `MaxNodes`.
     pub processors_by_header: Option<u64>,
     /// Processors of the largest job.
     pub largest_job: Option<u64>,
-    /// Run times in seconds.
+    /// Distribution of run times in seconds.
     pub run_time: Option<ColumnStatistics>,
-    /// Requested processors.
+    /// Distribution of requested processors.
     pub processors: Option<ColumnStatistics>,
-    /// Seconds between consecutive submissions.
+    /// Distribution of the seconds between consecutive submissions.
     pub interarrival: Option<ColumnStatistics>,
-    /// Run time divided by requested time, for jobs with a request.
+    /// Distribution of run time over requested time, for jobs with a requested time.
     pub accuracy: Option<ColumnStatistics>,
     /// Number of jobs without a requested time.
     pub no_request: u64,
@@ -102,10 +103,10 @@ pub struct Statistics {
     pub serial: Option<f64>,
     /// Share of jobs on a power of two of processors, one included.
     pub power_of_two: Option<f64>,
-    /// Offered load: requested work divided by the machine's capacity between first and last
-    /// submission. Work is the sum of processors times run time, capacity is processors of the
-    /// machine times that span. The machine is the one of the header, or as large as the largest
-    /// job.
+    /// Offered load: requested work over the machine's capacity between first and last submission.
+    /// Work is the sum of processors times run time; capacity is the number of the machine's
+    /// processors times the time between the two submissions. The machine is that of the header, or
+    /// else has as many processors as the largest job.
     pub load: Option<f64>,
     /// Number of distinct users.
     pub users: u64,
@@ -130,7 +131,7 @@ impl Statistics {
         Ok(collected.finish())
     }
 
-    /// Computes the statistics of a table of jobs.
+    /// Computes the statistics of the rows of a table of jobs.
     ///
     /// # Errors
     /// The first row that is not a job, or a table without rows.
@@ -151,7 +152,7 @@ impl Statistics {
             collected.count(&record);
             collected.add_job(&job, &record);
         }
-        // A table has user names, which the lines of a log lack.
+        // A table has names of users, of which a line of a log would keep only numbers.
         Ok(Statistics { users: users.len() as u64, ..collected.finish() })
     }
 
@@ -167,7 +168,7 @@ impl Statistics {
         self.no_run_time + self.no_processors + self.no_submit_time
     }
 
-    /// Processors of the machine: by the header, or else those of the largest job.
+    /// Processors of the machine: according to the header, or else as many as the largest job has.
     #[must_use]
     pub fn machine(&self) -> Option<u64> {
         self.processors_by_header.or(self.largest_job)

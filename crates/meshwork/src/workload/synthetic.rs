@@ -1,4 +1,4 @@
-//! Jobs with Poisson arrivals, and sizes and run times from distributions with their own streams.
+//! Jobs with Poisson arrivals. Sizes and run times come from distributions with their own streams.
 
 use crate::job::{Job, Request, Time};
 use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range, Words};
@@ -8,7 +8,7 @@ use super::distribution::runtimes::exponential;
 use super::distribution::{RUNTIMES, Runtime, SIZES, Sizes};
 use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
 
-/// Parameter for the arrival rate, given as a load.
+/// Parameter for the arrival rate, given as an offered load.
 pub(super) const LOAD: Param = Param {
     name: "load",
     kind: Kind::Number(Range::Positive),
@@ -17,7 +17,7 @@ pub(super) const LOAD: Param = Param {
              work",
 };
 
-/// Parameter for the arrival rate, given directly.
+/// Parameter for the arrival rate, given directly as jobs per unit of time.
 pub(super) const ARRIVAL_RATE: Param = Param {
     name: "arrival_rate",
     kind: Kind::Number(Range::Positive),
@@ -41,7 +41,7 @@ pub(super) const RUN_TIMES: Param = Param {
     help: "the distribution of run times",
 };
 
-/// Parameter that says whether run times or work is drawn.
+/// Parameter that says whether run times are drawn, or work from which run times follow.
 pub(super) const DEMAND: Param = Param {
     name: "demand",
     kind: DEMANDS.kind(),
@@ -84,15 +84,15 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 )
 .ends(false);
 
-/// Whether work is drawn instead of run times.
+/// Whether work is drawn instead of run times, by the word for it in a study.
 static DEMANDS: Words<bool, 2> = Words::new([("dependent", false), ("independent", true)]);
 pub(super) trait Requests: Send {
-    /// Exact mean of the number of requested processors.
+    /// Exact mean of the number of processors that a job requests.
     fn mean_nodes(&self) -> f64;
     fn draw(&mut self) -> Request;
 }
 
-/// Requests from a distribution of sizes, with a stream for each side.
+/// Requests drawn from a distribution of sizes, with a random stream for each side.
 struct OfSizes {
     sizes: Sizes,
     streams: Vec<Stream>,
@@ -108,12 +108,12 @@ impl Requests for OfSizes {
     }
 }
 
-/// Endless iterator of jobs.
+/// Endless iterator of synthetic jobs.
 pub(super) struct Synthetic<R> {
     mean_gap: f64,
     requests: R,
     runtimes: Runtime,
-    /// Mean number of requested processors if work is drawn; `None` if run times are.
+    /// Mean number of requested processors, if work is drawn; `None` if run times are drawn.
     spread_over: Option<f64>,
     arrivals: Stream,
     runtime_stream: Stream,
@@ -122,7 +122,8 @@ pub(super) struct Synthetic<R> {
 }
 
 impl<R: Requests> Synthetic<R> {
-    /// Creates jobs with these requests; arrivals and run times follow the parameters.
+    /// Creates an iterator of jobs with these requests; arrivals and run times follow the
+    /// parameters.
     pub(super) fn new(
         params: &Params,
         setting: &WorkloadContext<'_>,
@@ -147,8 +148,9 @@ pub(super) fn stream(setting: &WorkloadContext<'_>, name: &str) -> Stream {
     Stream::new(setting.seed, setting.replication, name)
 }
 
-/// Mean time between arrivals for a mean `work` per job. Under either kind of demand the mean of
-/// processors times run time is the product of the two means.
+/// Mean time between arrivals for which jobs with a mean run time bring the requested load. `work`
+/// is the mean work of a job: whether run times or work are drawn, this is the mean number of
+/// processors times the mean run time.
 pub(super) fn mean_gap(
     params: &Params,
     setting: &WorkloadContext<'_>,
@@ -246,8 +248,8 @@ mod tests {
         let gaps: Vec<f64> =
             before.zip(&jobs).map(|(before, job)| job.arrival.units() - before).collect();
         assert!(gaps.iter().all(|&gap| gap > 0.0));
-        // Four standard errors each: of the mean, and of the second moment, whose variance for an
-        // exponential is 20 times the mean to the fourth.
+        // Four standard errors of the mean, and of the second moment, whose variance for an
+        // exponential variate is 20 times the fourth power of the mean.
         let first = mean(gaps.iter().copied());
         let second = mean(gaps.iter().map(|gap| gap * gap));
         assert!((first - gap).abs() < 4.0 * gap / n.sqrt(), "{first} {gap}");
@@ -327,7 +329,7 @@ mod tests {
                 format!("{} {:.6} {} {:.6}", job.number, job.arrival, job.request, job.runtime)
             })
             .collect();
-        // Changing these changes every synthetic result: increase `MODEL_VERSION` with them.
+        // A change of these lines changes every synthetic result: increase `MODEL_VERSION` too.
         let expected =
             ["1 0.742294 27x14 2.999243", "2 0.960977 2x32 13.930553", "3 2.231358 12x24 4.040720"];
         assert_eq!(text, expected);

@@ -1,4 +1,4 @@
-//! Transformations of any workload on its way to the engine: scaling, cutting, splitting.
+//! Transformations of any workload before the engine gets its jobs: scaling, cutting, splitting.
 
 use crate::form::ShapeRule;
 use crate::job::{Job, Request, Time};
@@ -13,7 +13,7 @@ use super::resample::{self, RESAMPLES};
 use super::scale;
 use super::{BuildError, Submission, Submissions, WorkloadContext, WorkloadEntry, WorkloadError};
 
-/// Largest number of jobs skipped by `from` before it gives up.
+/// Largest number of jobs that `from` skips before the run fails.
 const MAX_PASSED_OVER: u64 = 10_000_000;
 
 /// Parameters that every workload has in addition to its own.
@@ -96,7 +96,7 @@ pub(super) const PARAMS: &[Param] = &[
     SHAPE,
 ];
 
-/// The keys of `deadlines`.
+/// Parameters of the table `deadlines`.
 const DEADLINES: &[Param] = &[Param {
     name: "factor",
     kind: Kind::Number(Range::Positive),
@@ -104,7 +104,7 @@ const DEADLINES: &[Param] = &[Param {
     help: "a job is to have ended so many times its estimate after its arrival",
 }];
 
-/// Meanings of the words of [`SHAPE`].
+/// Shape rules by the words of the parameter [`SHAPE`].
 pub static SHAPES: Words<ShapeRule, 2> =
     Words::new([("squarest", ShapeRule::Squarest), ("exact", ShapeRule::Exact)]);
 
@@ -118,9 +118,11 @@ pub const SHAPE: Param = Param {
            however long the block is, and is squarest where none fits",
 };
 
-/// Builds and transforms the workload that the parameters describe, for a machine of this shape.
+/// Builds the workload that the parameters describe, for a machine of a given shape, and transforms
+/// it.
 ///
 /// # Errors
+///
 /// A problem with the parameters, or with the workload's input.
 pub fn submissions(
     entry: &WorkloadEntry,
@@ -163,7 +165,8 @@ pub fn submissions(
 
 /// Applies the transformations common to all workloads.
 ///
-/// The order is: cut, resample, shuffle, split, scale, give other estimates and deadlines, link.
+/// The order is: cut by time, resample, shuffle, split large jobs, scale to a load, replace
+/// estimates, set deadlines, link dependent jobs.
 ///
 /// # Errors
 /// Parameters that contradict each other or the machine.
@@ -174,7 +177,8 @@ pub fn transformed(
     setting: &WorkloadContext<'_>,
 ) -> Result<Submissions, Problem> {
     let most = check(ends, params, setting)?;
-    // Each step is added only if it has an effect: an untransformed workload costs nothing more.
+    // Each step is added only if it has an effect, so that an untransformed workload costs nothing
+    // more.
     let (from, until) = (params.get_number("from"), params.get_number("until"));
     if from.is_some() || until.is_some() {
         jobs = Box::new(Cut {
@@ -237,7 +241,7 @@ pub fn transformed(
     Ok(jobs)
 }
 
-/// Gives a job without a deadline one: `factor` times its estimate after its arrival.
+/// Gives a job without a deadline one, `factor` times the job's estimate after its arrival.
 fn with_deadline(mut item: Submission, factor: f64) -> Submission {
     if let Submission::Job(job) = &mut item
         && job.deadline().is_none()
@@ -249,7 +253,7 @@ fn with_deadline(mut item: Submission, factor: f64) -> Submission {
 }
 
 /// Checks the parameters for contradictions before any file is opened. Returns the number of
-/// processors above which jobs are split, if any.
+/// processors above which jobs are split; `None` if none are.
 fn check(
     ends: bool,
     params: &Params,
@@ -313,28 +317,29 @@ fn check(
     Ok(Some(most))
 }
 
-/// Jobs that arrive in a time interval. A cut without jobs is an error: the run would be empty.
+/// Selects jobs that arrive in a time interval. If there are none, the result is an error, because
+/// the run would be empty.
 struct Cut {
     jobs: Submissions,
     from: Option<f64>,
     until: Option<f64>,
-    /// Path of the workload's parameters, for errors.
+    /// Path of the workload's parameters in the study, named by errors.
     path: String,
     /// Whether the workload ends by itself.
     ends: bool,
     passed_over: u64,
-    /// Arrival of the first job of the workload.
+    /// Arrival of the first job of the workload, if any was read.
     first: Option<f64>,
-    /// Arrival of the last job skipped by `from`.
+    /// Arrival of the last job that `from` skipped.
     last_passed: Option<f64>,
-    /// Whether any job so far was inside the interval.
+    /// Whether any job so far arrived in the interval.
     any: bool,
     is_over: bool,
 }
 
 impl Cut {
-    /// Error for a cut without jobs: the selected interval and the interval with jobs. `beyond` is
-    /// the arrival of the first job that is too late.
+    /// Error for an interval in which no job arrives, which names the interval that has jobs.
+    /// `beyond` is the arrival of the first job after the interval.
     fn nothing(&mut self, beyond: Option<f64>) -> WorkloadError {
         let key = |name: &str| join(&self.path, name);
         let given = match (self.from, self.until) {
@@ -344,7 +349,7 @@ impl Cut {
             (Some(from), None) => format!("`{}` is {from}", key("from")),
             (None, until) => format!("`{}` is {}", key("until"), until.unwrap_or_default()),
         };
-        // The rest is read only for the error message.
+        // The remaining jobs are read only for the error message.
         let rest = if self.ends { Some(&mut self.jobs) } else { None };
         let last = rest.into_iter().flatten().filter_map(|item| match item {
             Ok(Submission::Job(job)) => Some(job.arrival.units()),
@@ -389,7 +394,7 @@ impl Iterator for Cut {
             };
             self.last_passed = Some(at);
             self.passed_over += 1;
-            // A workload without an end may never get there.
+            // A workload without an end may never reach the interval.
             if self.passed_over == MAX_PASSED_OVER {
                 self.is_over = true;
                 return Some(Err(WorkloadError(format!(
@@ -402,7 +407,7 @@ impl Iterator for Cut {
     }
 }
 
-/// Ends after a number of jobs; unusable lines do not count.
+/// Ends a workload after a number of jobs; unusable lines do not count.
 struct FirstJobs {
     jobs: Submissions,
     left: u64,
@@ -423,9 +428,10 @@ impl Iterator for FirstJobs {
     }
 }
 
-/// Permutes the jobs at random; the sequence of arrivals stays the same.
+/// Permutes the jobs at random, while the sequence of arrivals stays the same.
 ///
 /// # Complexity
+///
 /// **O(n)** for *n* jobs.
 fn shuffled(mut jobs: Vec<Job>, mut stream: Stream) -> Vec<Job> {
     let arrivals: Vec<Time> = jobs.iter().map(|job| job.arrival).collect();
@@ -436,14 +442,14 @@ fn shuffled(mut jobs: Vec<Job>, mut stream: Stream) -> Vec<Job> {
     jobs
 }
 
-/// Splits jobs that request more than `most` processors into several jobs. The parts have the same
-/// number, arrival and run time: parts of `most` first, then the rest. A block or subcube above
-/// `most` is an error, because no paper says into which blocks it should be split.
+/// Splits jobs that request more than `most` processors into several jobs. The parts share the
+/// job's number, arrival and run time; all parts except the last have `most` processors. A block or
+/// subcube above `most` is an error, because no paper says into which blocks it should be split.
 struct Split {
     jobs: Submissions,
     most: u32,
     key: String,
-    /// The job being split, with the processors it still requests.
+    /// The job being split, with the number of processors that are not yet in a part.
     rest: Option<Job>,
 }
 
@@ -486,7 +492,7 @@ mod tests {
     use crate::registry::entry;
     use crate::workload::WORKLOADS;
 
-    /// A table of jobs at 0, 10, 20 … with 1, 2, 3 … processors.
+    /// Access to a table of jobs that arrive at 0, 10, 20 … and take 1, 2, 3 … processors.
     struct Ten;
 
     impl Inputs for Ten {
@@ -566,7 +572,7 @@ mod tests {
         let both = "`workload.from` is 41 and `workload.until` is 49";
         assert_eq!(refused("from = 41\nuntil = 49"), format!("{both}, {there}"));
         assert_eq!(refused("until = 0\nshuffle = true"), format!("`workload.until` is 0, {there}"));
-        // A log of which no line is left yields its unusable lines, and then the error.
+        // From a log in which no line is selected come its unusable lines, and then the error.
         let log = built("name = 'swf'\npath = 'log'\nfrom = 8", &Ten).unwrap().last().unwrap();
         assert_eq!(
             log.unwrap_err().0,
@@ -602,11 +608,11 @@ mod tests {
         sorted.sort_unstable();
         assert_eq!(sorted, sizes(&still), "each of them once");
         assert_eq!(moved, table("shuffle = true"), "the same stream gives the same order");
-        // Shuffling the first jobs differs from taking the first jobs of a shuffle.
+        // Shuffling the first jobs differs from taking the first of all shuffled jobs.
         let mut first = sizes(&table("shuffle = true\nfirst_jobs = 4"));
         first.sort_unstable();
         assert_eq!(first, [1, 2, 3, 4]);
-        // The parts of a job stay together.
+        // The parts of a split job stay together.
         let split = sizes(&table("shuffle = true\nsplit_above = 0.9"));
         assert_eq!(split.iter().position(|&size| size == 9).map(|at| split[at + 1]), Some(1));
         let log = run("name = 'swf'\npath = 'log'\nshuffle = true").unwrap();
@@ -623,7 +629,8 @@ mod tests {
 
     #[test]
     fn a_shuffle_is_even() {
-        // Positions of the job of 1 processor among three: 1,000 each, standard deviation 26.
+        // How often the job of 1 processor of three takes each position: 1,000 times each, standard
+        // deviation 26.
         let mut at = [0; 3];
         for seed in 0..3000 {
             let job = |n: u32| Job::new(u64::from(n), Time::ZERO, Request::Nodes(n), 1.0);
@@ -671,7 +678,7 @@ mod tests {
     }
 
     proptest! {
-        /// Splitting conserves work, and scaling by s multiplies it by s.
+        /// Splitting conserves the work of jobs, and scaling by s multiplies it by s.
         #[test]
         fn work_is_conserved_by_a_split_and_scaled_by_a_scale(
             share in 0.1..1.0_f64,

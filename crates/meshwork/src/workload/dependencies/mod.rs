@@ -1,8 +1,9 @@
-//! Dependencies: replay of a log in which jobs are submitted after others have ended.
+//! Dependencies: replay of a log in which jobs are submitted after other jobs have ended.
 //!
 //! Zakay and Feitelson (*Preserving user behavior characteristics in trace-based simulation of
 //! parallel job scheduling*, MASCOTS 2014): users wait for their jobs, think, and submit the next
-//! one. A replay with the submission times of another machine and scheduler ignores this.
+//! one. A replay at the recorded submission times, which depend on the recorded machine and
+//! scheduler, ignores this.
 
 mod sessions;
 
@@ -113,25 +114,25 @@ pub(super) enum Source {
     Log,
     /// Predecessors are inferred from the submission times of each user.
     User {
-        /// Longest think time within a session.
+        /// Longest think time between two jobs of one session.
         session: f64,
     },
 }
 
 impl Source {
-    /// Reads the source that a workload's parameters request, if any.
+    /// Reads the source of dependencies that a workload's parameters request, if any.
     pub(super) fn of(workload: &Params) -> Option<Source> {
         let params = workload.get_component("dependencies", &DEPENDENCIES)?;
         let is_named = |entry: &&&DependenciesEntry| entry.about.name == params.name();
         ENTRIES.iter().find(is_named).and_then(|entry| (entry.source)(&params))
     }
 
-    /// Whether the workload must know the owners of its jobs.
+    /// Whether this source of dependencies needs the owners of jobs.
     pub(super) fn asks_for_owners(self) -> bool {
         matches!(self, Source::User { .. })
     }
 
-    /// Session tracker, if dependencies are inferred.
+    /// Tracker of sessions if dependencies are inferred; `None` if the log states them.
     pub(super) fn sessions(self) -> Option<Sessions> {
         match self {
             Source::Log => None,
@@ -140,12 +141,12 @@ impl Source {
     }
 }
 
-/// Whether jobs of a workload depend on others.
+/// Whether the parameters of a workload request dependencies between its jobs.
 pub(crate) fn are_asked_for(workload: &Params) -> bool {
     Source::of(workload).is_some()
 }
 
-/// Links the jobs to their predecessors and returns followers first.
+/// Links jobs to their predecessors; returns jobs with a predecessor first.
 pub(super) fn linked(jobs: Submissions, params: &Params) -> Submissions {
     let replay = params.meaning("replay", &REPLAYS);
     let key = params.path().to_owned();
@@ -159,8 +160,8 @@ pub(super) fn linked(jobs: Submissions, params: &Params) -> Submissions {
     }))
 }
 
-/// Number of jobs with each number that is a predecessor. Parts of a split job share a number, and
-/// so do the several lines that some logs have for one job.
+/// For each number that is a predecessor, how many jobs of the workload have it. Parts of a split
+/// job share a number, and so do the several lines that some logs have for one job.
 struct Followed(BTreeMap<u64, u32>);
 
 impl Followed {
@@ -174,18 +175,17 @@ impl Followed {
         Followed(followed)
     }
 
-    /// Predecessor of a job in the workload, if there, and its number of ends.
+    /// Predecessor of a job, and how many jobs have its number; `None` if the workload has none.
     fn after(&self, job: &Job) -> Option<(After, u32)> {
         let after = job.after()?;
         self.0.get(&after.number).map(|&ends| (after, ends))
     }
 
-    /// Describes a cycle of jobs that wait for each other and are never submitted, if any.
-    ///
-    /// # Complexity
-    /// **O(n log n)** for *n* jobs.
+    /// Describes a cycle of jobs that wait for each other and so are never submitted, if there is
+    /// one.
     fn cycle(&self, jobs: &[Job]) -> Option<String> {
-        // Unreached jobs of each number, and its followers.
+        // For each number, how many of its jobs are not reached yet, and the numbers of its
+        // followers.
         let mut left = self.0.clone();
         let mut followers: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         let mut reached: Vec<u64> = Vec::new();
@@ -203,7 +203,8 @@ impl Followed {
                 reached.extend(followers.remove(&number).unwrap_or_default());
             }
         }
-        // Each remaining job follows another, so following predecessors ends in a cycle.
+        // Each job that was not reached follows another such job, so following predecessors leads
+        // into a cycle.
         let leads: BTreeMap<u64, u64> = jobs
             .iter()
             .filter_map(|job| Some((job.number, self.after(job)?.0.number)))
@@ -240,7 +241,7 @@ impl Followed {
     }
 }
 
-/// Formats a cycle, starting at its least number.
+/// Formats a cycle of jobs, starting with the least number.
 fn said(cycle: &[u64]) -> String {
     let least = (0..cycle.len()).min_by_key(|&at| cycle[at]).unwrap_or(0);
     let mut way: Vec<String> = cycle[least..]

@@ -1,24 +1,24 @@
-//! Inference of dependencies between a user's jobs for logs that do not state them.
+//! Inference of dependencies between the jobs of a user, for logs that do not state them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::job::{After, Job, Time};
 
-/// Session tracker: a job submitted soon after the user's last one ended depended on it.
+/// Tracker of sessions: a job submitted soon after its user's last job ended depends on that job.
 pub(crate) struct Sessions {
-    /// Longest think time within a session.
+    /// Longest think time between two jobs of one session.
     longest: f64,
     users: BTreeMap<String, User>,
-    /// Number of submitted jobs.
+    /// Number of jobs submitted so far.
     count: u64,
 }
 
 #[derive(Default)]
 struct User {
-    /// Jobs that have not ended, as end, order of submission and number.
+    /// The user's jobs that have not ended: end, order of submission, and number of each.
     under_way: BinaryHeap<Reverse<(Time, u64, u64)>>,
-    /// End and number of the last ended job.
+    /// End and number of the user's job that ended last.
     last: Option<(Time, u64)>,
 }
 
@@ -27,11 +27,12 @@ impl Sessions {
         Sessions { longest, users: BTreeMap::new(), count: 0 }
     }
 
-    /// Returns the predecessor of a job among those of its user. `wait` is the job's own wait,
-    /// which with its run time gives its end. Jobs must come in order of submission.
+    /// Returns the predecessor of a job among the jobs of its user, if there is one. `wait` is how
+    /// long the job itself waited in the log, from which its end follows. Jobs must come in order
+    /// of submission.
     ///
     /// # Complexity
-    /// **O(log j)** for *j* unfinished jobs of its user, and O(log u) for *u* users.
+    /// **O(log j)** for *j* unfinished jobs of the user, and O(log u) for *u* users.
     pub(crate) fn after(&mut self, job: &Job, wait: f64) -> Option<After> {
         let user = job.owner.as_ref()?.user.as_ref()?;
         if !self.users.contains_key(user) {

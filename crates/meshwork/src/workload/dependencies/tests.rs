@@ -29,7 +29,7 @@ fn those_that_follow_others_come_first_and_know_how_many_ends_to_wait_for() {
 
 #[test]
 fn of_several_jobs_with_one_number_all_are_waited_for() {
-    // The second job numbered 3 follows 2, which follows all jobs numbered 3.
+    // The second of two jobs numbered 3 follows job 2, which follows both jobs numbered 3.
     let jobs = vec![job(1, None), job(2, Some(3)), job(3, None), job(3, Some(2))];
     let cycle = Followed::among(&jobs).cycle(&jobs);
     assert_eq!(cycle.as_deref(), Some("job 2 follows job 3 follows job 2"));

@@ -39,12 +39,12 @@ pub(crate) fn normal_quantile(p: f64) -> f64 {
     if from_the_middle < 0.0 { -distance } else { distance }
 }
 
-/// Draws a standard normal variate from one number of the stream.
+/// Draws a standard normal variate; takes one number of the stream.
 pub(crate) fn standard_normal(stream: &mut Stream) -> f64 {
     normal_quantile(stream.unit())
 }
 
-/// Probability that a gamma variate with this shape and scale 1 is at most `x`. This is the
+/// Probability that a gamma variate with shape `shape` and scale 1 is at most `x`. This is the
 /// regularised lower incomplete gamma function, computed by its power series below `shape + 1` and
 /// by its continued fraction (Lentz's method) above.
 #[must_use]
@@ -90,7 +90,8 @@ fn keep_off_zero(x: f64, tiny: f64) -> f64 {
     if x.abs() < tiny { tiny } else { x }
 }
 
-/// Ratio of two polynomials of degree 7, constant terms first; that of the denominator is 1.
+/// Ratio of two polynomials of degree 7. Coefficients begin with the constant term, which is 1 in
+/// the denominator.
 struct Ratio {
     above: [f64; 8],
     below: [f64; 8],
@@ -183,7 +184,8 @@ mod tests {
         let tails = (1..300).map(|i| libm::exp2(-f64::from(i)));
         for p in (1..1000).map(|i| f64::from(i) / 1000.0).chain(tails) {
             let there_and_back = normal_cdf(normal_quantile(p));
-            // In the tail an error in x is multiplied by x² in p, up to 400 here.
+            // In the tail, a relative error in x becomes one of x² times as much in p; x² is up to
+            // 400 here.
             assert!((there_and_back / p - 1.0).abs() < 4e-13, "{p} {there_and_back}");
         }
         assert_eq!(normal_quantile(0.5), 0.0);

@@ -4,10 +4,10 @@ use crate::rng::Stream;
 
 use super::runtimes::{Gamma, exponential};
 
-/// Highest order that is tried.
+/// Highest order of an Erlang distribution that a fit tries.
 pub const MAX_ORDER: u32 = 1_000;
 
-/// First three moments of a positive quantity; apart from the mean they do not depend on its unit.
+/// First three moments of a positive quantity. Apart from the mean, they do not depend on its unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
     /// Mean of the quantity.
@@ -15,7 +15,7 @@ pub struct Moments {
     /// Coefficient of variation: standard deviation divided by mean.
     pub cv: f64,
     /// Normalized third moment: third moment times mean, divided by the square of the second
-    /// moment. It is 1.5 for an exponential distribution, and never below 1.
+    /// moment. The value is 1.5 for an exponential distribution, and never below 1.
     pub third: f64,
 }
 
@@ -35,7 +35,7 @@ impl Moments {
         if !(mean > 0.0 && mean.is_finite()) {
             return None;
         }
-        // In units of the mean, so that no power overflows.
+        // Sums are in units of the mean, so that no power overflows.
         let (mut second, mut third) = (0.0, 0.0);
         for value in values {
             let value = value / mean;
@@ -50,7 +50,8 @@ impl Moments {
 
 /// Mixture of two Erlang distributions of common order.
 ///
-/// With one probability all stages are short, otherwise all are long.
+/// A draw is the sum of several exponential stages, which with a fixed probability are all short,
+/// otherwise all long.
 ///
 /// Source: Johnson & Taaffe, *Matching moments to phase distributions: mixtures of Erlang
 /// distributions of common order*, Stochastic Models 5(4), 1989, as Jann et al. (JSSPP 1997) use
@@ -67,21 +68,22 @@ impl Moments {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HyperErlang {
     order: u32,
-    /// Probability of short stages.
+    /// Probability that all stages are short.
     share: f64,
-    /// Mean duration of a stage of each kind.
+    /// Mean duration of a short stage, and of a long stage.
     short: f64,
     long: f64,
 }
 
 impl HyperErlang {
-    /// Fits the distribution of least order with these moments. Returns `None` if there is none of
-    /// an order up to [`MAX_ORDER`], because the variation or the third moment is too small.
+    /// Fits the distribution of least order with these moments. Returns `None` if no order up to
+    /// [`MAX_ORDER`] allows for them, because the variation or the third moment is too small.
     ///
     /// The moments of a sum of *n* stages are those of one stage times n, n(n + 1) and n(n + 1)(n +
-    /// 2), so the problem is to find a distribution on two points with three given moments. It
-    /// exists if the second moment exceeds the square of the first, and the product of the first
-    /// and third exceeds the square of the second; its points are the roots of a quadratic.
+    /// 2), so the problem is to find a distribution on two points with three given moments. That
+    /// distribution exists if the second moment exceeds the square of the first, and the product of
+    /// the first and third exceeds the square of the second; its points are the roots of a
+    /// quadratic.
     ///
     /// # Complexity
     /// **O(1)**: the order is bounded.
@@ -111,7 +113,7 @@ impl HyperErlang {
         fits.then(|| HyperErlang { order, share, short: scaled(short), long: scaled(long) })
     }
 
-    /// Number of stages of each branch.
+    /// Number of stages that make up a draw.
     #[must_use]
     pub fn order(&self) -> u32 {
         self.order
@@ -160,7 +162,8 @@ mod tests {
                     prop_assert!((again.mean / measured.mean - 1.0).abs() < 1e-9);
                     prop_assert!((again.cv / measured.cv - 1.0).abs() < 1e-6, "{:?} {:?}", again, measured);
                     prop_assert!((again.third / measured.third - 1.0).abs() < 1e-6, "{:?} {:?}", again, measured);
-                    // The order is minimal: the next lower one has no distribution on two points.
+                    // The order is minimal: for the next lower order no distribution on two points
+                    // exists.
                     let n = f64::from(law.order()) - 1.0;
                     let second = 1.0 + measured.cv * measured.cv;
                     prop_assert!(n < 1.0 || n / (n + 1.0) * second <= 1.0 + 1e-8
@@ -177,8 +180,8 @@ mod tests {
             let mut stream = Stream::new(1, 0, "hyper_erlang");
             let values: Vec<f64> = (0..400_000).map(|_| law.draw(&mut stream)).collect();
             let drawn = Moments::of(&values).unwrap();
-            // Four standard errors of the mean, a few percent of the others, which have heavier
-            // tails.
+            // Four standard errors of the mean; a few percent of the other moments, whose errors
+            // have heavier tails.
             let slack = 4.0 * cv / 400_000_f64.sqrt();
             assert!((drawn.mean / 100.0 - 1.0).abs() < slack, "{drawn:?} {slack}");
             assert!((drawn.cv / cv - 1.0).abs() < 0.02, "{drawn:?} {cv}");

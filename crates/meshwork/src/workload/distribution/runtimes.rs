@@ -37,9 +37,10 @@ enum Law {
 }
 
 impl Runtime {
-    /// Creates the distribution with these parameters.
+    /// Creates the distribution of run times that these parameters describe.
     ///
     /// # Errors
+    ///
     /// A contradiction between the parameters, in one sentence.
     pub fn new(params: &Params) -> Result<Runtime, Problem> {
         let law = (entry(ENTRIES, params.name()).build)(params)?;
@@ -105,20 +106,21 @@ pub fn exponential(mean: f64, stream: &mut Stream) -> f64 {
     -mean * libm::log(stream.unit())
 }
 
-/// Normal distribution truncated to two bounds, as if values outside were drawn again. It is drawn
-/// from one number by inversion instead of rejection, which gives the same distribution in bounded
-/// time. Bounds above the mean are mirrored below it, where small probabilities keep their digits.
+/// Normal distribution truncated to two bounds, as if values outside were drawn again. || A draw
+/// takes one number of the stream and inverts the distribution function, which gives the same
+/// distribution in bounded time. Bounds above the mean are mirrored below it, where small
+/// probabilities keep their digits.
 #[derive(Clone, Debug, PartialEq)]
 struct TruncatedNormal {
     mean: f64,
     sd: f64,
     min: f64,
     max: f64,
-    /// Bounds in standard deviations from the mean, mirrored if `mirrored`.
+    /// Bounds, in standard deviations from the mean; with reversed sign if `mirrored`.
     low: f64,
     high: f64,
     mirrored: bool,
-    /// Probability below the lower bound, and probability between both bounds.
+    /// Probability below the lower bound, and probability between the two bounds.
     below: f64,
     kept: f64,
 }
@@ -151,7 +153,8 @@ impl TruncatedNormal {
 
     fn draw(&self, stream: &mut Stream) -> f64 {
         let unit = stream.unit();
-        // Mirroring reverses the order. Reversing the unit too keeps larger ones for longer times.
+        // Mirroring reverses the order. Reversing the unit variate too lets larger variates give
+        // longer times.
         let unit = if self.mirrored { 1.0 - unit } else { unit };
         let z = normal_quantile(self.below + unit * self.kept);
         let z = if self.mirrored { -z } else { z };
@@ -162,8 +165,8 @@ impl TruncatedNormal {
 /// A gamma distribution.
 ///
 /// Drawn by squeezing and rejection: Marsaglia and Tsang, *A simple method for generating gamma
-/// variables*, ACM Transactions on Mathematical Software 26(3), 2000. For a shape below 1 it draws
-/// with the shape plus 1 and multiplies by a power of a uniform number. The number of values taken
+/// variables*, ACM Transactions on Mathematical Software 26(3), 2000. For a shape below 1, a draw
+/// with the shape plus 1 is multiplied by a power of a uniform number. The number of values taken
 /// from the stream varies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Gamma {
@@ -299,8 +302,8 @@ static HYPEREXPONENTIAL: RuntimeEntry = RuntimeEntry {
     build: hyperexponential,
 };
 
-/// Means of the two phases that give the required mean and coefficient of variation. The phase with
-/// probability `alpha` is the short one.
+/// Means of the two phases that give the required mean and coefficient of variation. The short
+/// phase has probability `alpha`.
 fn hyperexponential(params: &Params) -> Result<Law, Problem> {
     let (mean, alpha, cv) = (params.number("mean"), params.number("alpha"), params.number("cv"));
     let apart = mean * (0.5 * (cv * cv - 1.0) / (alpha * (1.0 - alpha))).sqrt();
@@ -456,7 +459,7 @@ mod tests {
         Runtime::new(&RUNTIMES.resolve("runtimes", &table.into())?)
     }
 
-    /// Mean and standard deviation of a number of draws.
+    /// Mean and standard deviation of `draws` draws of a run time.
     fn moments(runtime: &Runtime, draws: u32) -> (f64, f64) {
         let mut stream = Stream::new(1, 0, "runtimes");
         let (mut sum, mut squares) = (0.0, 0.0);
@@ -495,7 +498,7 @@ mod tests {
             assert!((runtime.mean() - mean).abs() < 1e-4 * mean, "{given}: {}", runtime.mean());
             let draws = 200_000;
             let (drawn, spread) = moments(&runtime, draws);
-            // Four standard errors; the deviation itself within 2 %, or 6 % for the heavy tail.
+            // Four standard errors of the mean; 2 % of the deviation, or 6 % for the heavy tail.
             assert!(
                 (drawn - mean).abs() <= 4.0 * sd / f64::from(draws).sqrt() + 1e-9,
                 "{given}: {drawn}"
@@ -514,7 +517,7 @@ mod tests {
             "{short} {long}"
         );
         assert!((1.0 / short - 0.538_041).abs() < 5e-7 && (1.0 / long - 0.015_459_1).abs() < 5e-8);
-        // Values for 4 as the square of the coefficient of variation.
+        // Values for 4, the square of the coefficient of variation 2.
         let runtime = made("name = 'hyperexponential'\nmean = 5\ncv = 2").unwrap();
         let Law::Hyperexponential { short, long, .. } = runtime.law else { panic!() };
         assert!((short - 3.5951).abs() < 5e-5 && (long - 31.6927).abs() < 5e-5, "{short} {long}");

@@ -1,4 +1,4 @@
-//! Distributions of job sizes: integers, and the quantities that they measure.
+//! Distributions of job sizes: integers, and the quantities that these integers measure.
 
 use std::sync::Arc;
 
@@ -33,27 +33,28 @@ use crate::workload::pieces::of_table;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sizes {
     form: Form,
-    /// One distribution for each side that is drawn.
+    /// One distribution for each side of a block that is drawn, otherwise a single distribution.
     laws: Vec<Law>,
     mean_nodes: f64,
-    /// Requests for pieces, each with the share of jobs up to it; they are drawn instead.
+    /// Requests for pieces, each with the cumulative share of jobs; if there are any, only these
+    /// are drawn.
     vectors: Arc<[(f64, Pieces)]>,
 }
 
-/// Quantity measured by a drawn number.
+/// Quantity that a drawn integer measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// Each number is a side of a block.
+    /// Each integer is one side of a block.
     Block,
-    /// The number is every side of a block with this number of dimensions.
+    /// The integer is the length of every side of a block with this number of dimensions.
     Square(usize),
-    /// The number is the dimension of a subcube.
+    /// The integer is the dimension of a subcube.
     Subcube,
-    /// The number counts processors.
+    /// The integer counts processors.
     Count,
 }
 
-/// Forms by name, given the number of dimensions of the machine.
+/// Forms of a draw, by name and for a machine's number of dimensions: what drawn integers measure.
 static FORMS: Words<fn(usize) -> Form, 4> = Words::new([
     ("block", |_| Form::Block),
     ("square", Form::Square),
@@ -62,9 +63,9 @@ static FORMS: Words<fn(usize) -> Form, 4> = Words::new([
 ]);
 
 impl Sizes {
-    /// Creates the distribution with these parameters on this machine. Bounds given by a study may
-    /// exceed the machine: jobs that can never fit are then drawn, and refused one by one on
-    /// arrival.
+    /// Creates the distribution of sizes that these parameters describe, for one machine. Bounds
+    /// given by a study may exceed the machine: jobs that can never fit are then drawn, and refused
+    /// one by one on arrival.
     ///
     /// # Errors
     /// A contradiction between the parameters, or with the machine, in one sentence.
@@ -88,7 +89,7 @@ impl Sizes {
                 let own = Side { params, form, side, of: most.len(), least, most: most[side] };
                 let law = build(&own)?;
                 own.check(&law)?;
-                // Otherwise the workload would continue for ever without a job that can start.
+                // Otherwise the workload would continue for ever without a job that could start.
                 let smallest = law.bounds().0;
                 if form == Form::Subcube && smallest > cube {
                     return Err(params.problem(
@@ -119,8 +120,8 @@ impl Sizes {
         self.mean_nodes
     }
 
-    /// Requests in which every possible number occurs. These are all requests, except that for
-    /// blocks each side varies alone with the others at 1.
+    /// Requests among which every integer that can be drawn occurs. These are all requests, except
+    /// that of blocks only those are listed in which at most one side exceeds 1.
     pub fn samples(&self) -> impl Iterator<Item = Request> {
         let vectors = Arc::clone(&self.vectors);
         let vectors = (0..vectors.len()).map(move |at| Request::pieces(vectors[at].1.clone()));
@@ -141,7 +142,7 @@ impl Sizes {
         numbers.chain(vectors)
     }
 
-    /// Number of streams needed for a draw: one for each side drawn independently.
+    /// Number of random streams needed for a draw: one for each side that is drawn independently.
     #[must_use]
     pub fn streams(&self) -> usize {
         self.laws.len().max(1)
@@ -174,7 +175,7 @@ impl Sizes {
     }
 }
 
-/// The requests for pieces of a study, drawn by their shares.
+/// The distribution over requests for pieces that a study lists, drawn by their shares.
 fn vectors(params: &Params, machine: &Topology) -> Result<Sizes, Problem> {
     if params.has("form") {
         let says = format!("`{}.form` is of counts and sides, and pieces have none", params.path());
@@ -232,7 +233,7 @@ fn form(params: &Params, machine: &Topology) -> Result<Form, Problem> {
     Ok(given)
 }
 
-/// Parameters of one drawn side and its default bounds.
+/// One side of a block, or the only integer, that is drawn: its parameters and default bounds.
 struct Side<'a> {
     params: &'a Params,
     form: Form,
@@ -243,7 +244,8 @@ struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// This side's value of a parameter, which is one number for all sides or one for each.
+    /// The value of a parameter for this side; a study gives one number for all sides or one for
+    /// each.
     fn get(&self, key: &str) -> Result<Option<u32>, Problem> {
         let Some(list) = self.params.get_integers(key) else { return Ok(None) };
         match list.len() {
@@ -298,13 +300,14 @@ impl Side<'_> {
         Ok((min, max))
     }
 
-    /// Default of the largest size: the machine's size, or a share of it.
+    /// Default of the largest size: the size of the machine, or a share of it if the study gives
+    /// one.
     fn most_of_share(&self) -> u32 {
         let share = self.params.get_number("max_share").unwrap_or(1.0);
         libm::floor(share * f64::from(self.most)) as u32
     }
 
-    /// Checks that the numbers are valid sizes.
+    /// Checks that all integers that can be drawn are valid sizes.
     fn check(&self, law: &Law) -> Result<(), Problem> {
         let (min, max) = law.bounds();
         let path = self.params.path();
@@ -373,12 +376,13 @@ static VECTORS: SizeEntry = SizeEntry {
     build: |own| Err(own.params.problem("of", "pieces have no sides")),
 };
 
-/// Reads pieces by the columns of a table of jobs.
+/// Reads a request for pieces from the keys of a study, which are columns of a table of jobs.
 ///
 /// # Errors
+///
 /// If the machine's nodes have no types, or such pieces can never be placed there.
 pub(crate) fn of_columns(columns: &Table, machine: &Topology) -> Result<Pieces, Problem> {
-    // Shares are those of drawn jobs.
+    // A share weighs one request among those that are drawn, and so is no property of pieces.
     let params: Vec<&Param> = PIECES.iter().filter(|param| param.name != "share").collect();
     of_table(&resolve("pieces", &params, columns, &[])?, machine)
 }
@@ -534,7 +538,7 @@ static NORMAL: SizeEntry = SizeEntry {
     },
 };
 
-/// Whether a distribution by cells has the digits printed in papers.
+/// Values of the parameter that says whether cell probabilities are those printed in papers.
 static CELLS: Words<bool, 2> = Words::new([("printed", true), ("computed", false)]);
 
 fn mirrored(half: &[f64]) -> Vec<f64> {

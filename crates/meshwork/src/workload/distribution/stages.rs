@@ -1,8 +1,10 @@
-//! Two-stage distribution of job sizes: one processor, or 2 to a two-piece uniform exponent.
+//! Two-stage distribution of job sizes: serial jobs, and powers of 2 with a two-piece uniform
+//! exponent.
 
 use crate::rng::Stream;
 
-/// Job sizes in two stages: many small ones and few large ones.
+/// Job sizes in two stages: serial jobs, then parallel jobs, many small and few large. || The
+/// base-2 logarithm of a parallel size is uniform within each of two pieces.
 ///
 /// Source: Lublin & Feitelson, JPDC 63(11), 2003; uniform logarithms as in Downey (1997).
 #[derive(Clone, Debug, PartialEq)]
@@ -11,18 +13,18 @@ pub struct Stages {
     pub p_serial: f64,
     /// Share of jobs that are rounded to a power of two.
     pub p_pow2: f64,
-    /// Least base-2 logarithm of the size of a parallel job.
+    /// Base-2 logarithm of the smallest parallel job.
     pub u_low: f64,
-    /// Base-2 logarithm of the border between small and large jobs.
+    /// Base-2 logarithm of the size that separates small from large parallel jobs.
     pub u_med: f64,
-    /// Largest base-2 logarithm.
+    /// Base-2 logarithm of the largest parallel job.
     pub u_hi: f64,
-    /// Share of parallel jobs that are small.
+    /// Share of small jobs among the parallel jobs.
     pub u_prob: f64,
 }
 
 impl Stages {
-    /// Draws a number of processors.
+    /// Draws the number of processors of a job.
     pub fn draw(&self, stream: &mut Stream) -> u32 {
         let kind = stream.unit();
         if kind <= self.p_serial {
@@ -35,15 +37,16 @@ impl Stages {
         };
         let mut exponent = low + (high - low) * stream.unit();
         if kind <= self.p_serial + self.p_pow2 {
-            // Rounding up must not exceed a machine whose size is not a power of 2.
+            // Rounding up must not exceed a machine whose size is not a power of two.
             exponent = libm::round(exponent).min(libm::floor(self.u_hi));
         }
         libm::round(libm::exp2(exponent)) as u32
     }
 
-    /// Fits the stages to these sizes. The pieces minimise the largest distance between the
-    /// distribution functions of the rounded model and of the parallel jobs, over 400 positions of
-    /// the border. The shares of serial jobs and of powers of two are those of the sizes.
+    /// Fits the distribution to these sizes. The border between small and large jobs is one of 400:
+    /// that with the least maximum distance between the distribution functions of the rounded model
+    /// and of the parallel jobs. The shares of serial jobs and of powers of two are those among the
+    /// sizes.
     ///
     /// ```
     /// use meshwork::workload::distribution::Stages;
@@ -56,7 +59,8 @@ impl Stages {
     /// **O(n log n + 400 d)** for *n* sizes of which *d* are different.
     #[must_use]
     pub fn fitted(sizes: &[u64]) -> Stages {
-        /// Base-2 logarithm of 1.5, the border between sizes that round to 1 and to 2.
+        /// Base-2 logarithm of 1.5, which separates sizes that round to 1 from sizes that round to
+        /// 2.
         const LOW: f64 = 0.584_962_500_721_156_2;
         const PLACES: u32 = 400;
         let mut parallel: Vec<u64> = sizes.iter().copied().filter(|&size| size > 1).collect();
@@ -68,7 +72,8 @@ impl Stages {
             return Stages { p_serial: 1.0, p_pow2: 0.0, u_low: u, u_med: u, u_hi: u, u_prob: 1.0 };
         };
         let high = libm::log2(largest as f64);
-        // Logarithms that round to each size, and shares of parallel jobs below and up to it.
+        // For each size, the logarithms between which it is the rounded size, and the shares of
+        // parallel jobs that are smaller, and at most as large.
         let mut steps: Vec<[f64; 4]> = Vec::new();
         for (i, &size) in parallel.iter().enumerate() {
             let (place, size) = (i as f64, size as f64);
@@ -97,7 +102,7 @@ impl Stages {
         }
         let (_, u_med, u_prob) = best;
         let powers = parallel.iter().filter(|size| size.is_power_of_two()).count() as f64 / some;
-        // Some sizes are powers of two without being rounded to one.
+        // Some sizes are powers of two without having been rounded to one.
         let law = |log: f64| piecewise(LOW, u_med, high, u_prob, log);
         let by_chance: f64 = (1..=libm::floor(high) as i32)
             .map(f64::from)
@@ -113,7 +118,7 @@ impl Stages {
     }
 }
 
-/// Distribution function of a two-piece uniform logarithm.
+/// Distribution function of a logarithm that is uniform within each of two pieces.
 fn piecewise(low: f64, med: f64, high: f64, share: f64, log: f64) -> f64 {
     if log <= low {
         return 0.0;
@@ -131,7 +136,7 @@ fn piecewise(low: f64, med: f64, high: f64, share: f64, log: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Sizes drawn from stages are fitted by similar stages.
+    /// A fit to sizes drawn from a distribution has similar parameters.
     #[test]
     fn the_fit_finds_what_was_drawn() {
         let stages =

@@ -26,8 +26,8 @@ impl Law {
                 sum / total
             })
             .collect();
-        // The probabilities must end at 1 despite rounding; sizes of weight 0 at the end are
-        // excluded.
+        // The cumulative probabilities must end at 1 despite rounding; numbers of weight 0 at the
+        // end are excluded.
         for end in up_to.iter_mut().rev() {
             if *end < 1.0 - 1e-9 {
                 break;
@@ -44,7 +44,7 @@ impl Law {
         }
     }
 
-    /// Returns every possible number, in order.
+    /// Returns every number that can be drawn, in order.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
         let (min, max) = self.bounds();
         (min..=max).filter(move |number| match self {
@@ -56,7 +56,7 @@ impl Law {
         })
     }
 
-    /// Visits every number within the bounds and its probability, in order.
+    /// Visits every number that can be drawn with its probability, in order.
     pub(super) fn for_each(&self, mut visit: impl FnMut(u32, f64)) {
         match self {
             Law::Uniform { min, max } => {
@@ -82,7 +82,7 @@ impl Law {
         }
     }
 
-    /// Expectation of a function of the number: a sum over all numbers within the bounds.
+    /// Expectation of a function of the drawn number: a sum over all numbers within the bounds.
     pub(super) fn expect(&self, of: impl Fn(u32) -> f64) -> f64 {
         let mut sum = 0.0;
         self.for_each(|number, probability| sum += probability * of(number));

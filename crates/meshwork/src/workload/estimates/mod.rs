@@ -1,6 +1,7 @@
-//! Models of users' run time estimates, for any workload.
+//! Models of users' run time estimates, which can be applied to any workload.
 //!
-//! A scheduler knows estimates and not run times, so the benefit of backfilling depends on them.
+//! A scheduler knows estimates and not run times, so the benefit of backfilling depends on
+//! estimates.
 
 mod tsafrir;
 
@@ -13,9 +14,9 @@ use crate::rng::Stream;
 use super::{Submission, Submissions, WorkloadContext};
 struct EstimatesEntry {
     about: About,
-    /// Whether it needs all jobs before it can give any of them an estimate.
+    /// Whether the model needs all jobs before it can give any of them an estimate.
     holds_all: bool,
-    /// Replaces the estimates of the jobs, drawing from the stream.
+    /// Replaces the estimates of the jobs, with random numbers from the stream.
     build: fn(Submissions, &Params, Stream) -> Result<Submissions, Problem>,
 }
 
@@ -31,12 +32,12 @@ pub static ESTIMATES: Family =
 
 static ENTRIES: &[&EstimatesEntry] = &[&EXACT, &FACTOR, &tsafrir::TSAFRIR];
 
-/// Whether the model needs all jobs, so that the workload must end.
+/// Whether the requested model needs all jobs, so that the workload must end.
 pub(super) fn holds_all(params: &Params) -> bool {
     entry(ENTRIES, params.name()).holds_all
 }
 
-/// Replaces the estimates of the jobs by those of a model.
+/// Replaces the estimates of the jobs by those of the requested model.
 pub(super) fn given(
     jobs: Submissions,
     params: &Params,
@@ -46,7 +47,7 @@ pub(super) fn given(
     (entry(ENTRIES, params.name()).build)(jobs, params, stream)
 }
 
-/// Replaces each estimate by the value of a function of the job.
+/// Replaces the estimate of each job by a function of the job.
 fn each(jobs: Submissions, mut estimate: impl FnMut(&Job) -> f64 + Send + 'static) -> Submissions {
     Box::new(jobs.map(move |item| {
         item.map(|submission| match submission {
@@ -137,7 +138,7 @@ mod tests {
             sum += if b.runtime > 0.0 { b.estimate / b.runtime } else { 2.0 };
         }
         let mean = sum / 20_000.0;
-        // Uniform from 1 to 3: four standard errors.
+        // The factor is uniform from 1 to 3; four standard errors of its mean.
         assert!((mean - 2.0).abs() < 4.0 * 0.577 / 20_000_f64.sqrt(), "{mean}");
         let cirne = "name = 'cirne_berman'\njobs = 100\nestimates = 'exact'";
         assert!(

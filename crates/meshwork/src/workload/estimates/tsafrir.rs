@@ -1,4 +1,4 @@
-//! Model of Tsafrir, Etsion and Feitelson: users choose few round values, many the longest.
+//! Model of Tsafrir, Etsion and Feitelson: users choose few round values, and often the longest.
 //!
 //! Source: D. Tsafrir, Y. Etsion and D. Feitelson, *Modeling user runtime estimates*, JSSPP 2005.
 //! The constants are those of the authors' program in the Parallel Workloads Archive.
@@ -82,22 +82,23 @@ const POPULAR: &[Param] = &[
     },
 ];
 
-/// Number of popular values.
+/// Number of popular values, which most jobs have as their estimate.
 const HEAD: usize = 20;
 
 const MINUTE: f64 = 60.0;
 
-/// Values that are popular in all four logs, in minutes.
+/// Estimates that are popular in all four logs of the paper, in minutes.
 const SHARED: [f64; 15] = [
     5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 120.0, 180.0, 240.0, 300.0, 360.0, 480.0, 600.0, 720.0,
     1_080.0,
 ];
 
-/// Steps of further popular values, in minutes: the largest first, from the maximum down.
+/// Steps, in minutes, whose multiples are further popular values: the largest step first, and its
+/// multiples from the maximum down.
 const ROUND: [f64; 10] = [12_000.0, 6_000.0, 3_000.0, 600.0, 300.0, 120.0, 60.0, 20.0, 10.0, 5.0];
 
 /// Popularity ranks of the popular values in SDSC-SP2, CTC-SP2, KTH-SP2 (up to 4 h) and SDSC-BLUE.
-/// Rows are ordered by time: the maximum first, then from the shortest on.
+/// There is a row for each value: the longest first, then the others from the shortest on.
 const RANKS: [[usize; 4]; HEAD] = [
     [3, 1, 1, 1],
     [1, 3, 4, 6],
@@ -121,7 +122,7 @@ const RANKS: [[usize; 4]; HEAD] = [
     [20, 19, 11, 12],
 ];
 
-/// Number of different values by number of jobs, interpolated linearly.
+/// Numbers of jobs with the number of different estimates among them; interpolated linearly.
 const VALUES: [(f64, f64); 7] = [
     (0.0, 0.0),
     (20.0, 10.0),
@@ -132,7 +133,7 @@ const VALUES: [(f64, f64); 7] = [
     (250_000.0, 565.0),
 ];
 
-/// Share of the popular value of this rank, from 2 on, in percent.
+/// Share of jobs, in percent, that have the popular value of this rank; for ranks from 2 on.
 fn popularity(rank: usize) -> f64 {
     14.0491 * libm::exp(-0.177_531 * rank as f64) + 0.462_513
 }
@@ -146,7 +147,7 @@ fn build(jobs: Submissions, params: &Params, mut stream: Stream) -> Result<Submi
 struct Model {
     path: String,
     max: f64,
-    /// Known values of the site as time and share, the most popular first.
+    /// Estimates known to be popular at the site, as time and share; the most popular first.
     popular: Vec<(f64, f64)>,
     head: f64,
     values: Option<usize>,
@@ -180,7 +181,7 @@ impl Model {
         Ok(Model { path, max, popular, head: params.number("head"), values })
     }
 
-    /// Popular times, the maximum first and the others from the shortest on.
+    /// Popular estimates: the maximum first, then the others from the shortest on.
     fn popular_times(&self) -> Vec<f64> {
         let mut times = vec![self.max];
         let mut add = |time: f64| {
@@ -194,18 +195,18 @@ impl Model {
         for minutes in ROUND {
             let step = minutes * MINUTE;
             let most = libm::floor(self.max / step) as u64;
-            // Further multiples cannot be used.
+            // Multiples beyond the number of popular values cannot be used.
             (1..=most).rev().take(HEAD).for_each(|times| add(times as f64 * step));
         }
         times[1..].sort_by(f64::total_cmp);
         times
     }
 
-    /// Popular values as time and share; the shares sum to `head`.
+    /// Popular estimates as time and share of jobs; the shares sum to `head`.
     fn popular_values(&self, stream: &mut Stream) -> Vec<(f64, f64)> {
         let times = self.popular_times();
         let known = |time: f64| self.popular.iter().find(|value| (value.0 - time).abs() <= 0.0);
-        // Shares by rank. A known value of the site takes the rank with the nearest share.
+        // Shares of jobs by rank. A value known for the site takes the rank with the nearest share.
         let mut shares: Vec<f64> = (2..=times.len()).map(popularity).collect();
         shares.insert(0, (100.0 * self.head - shares.iter().sum::<f64>()).max(popularity(1)));
         let mut reserved = [None; HEAD];
@@ -236,7 +237,7 @@ impl Model {
         values.collect()
     }
 
-    /// All values with their shares, which sum to 1; the longest time first.
+    /// All estimates with their shares of jobs, which sum to 1; the longest first.
     fn values(&self, jobs: usize, stream: &mut Stream) -> Vec<(f64, f64)> {
         let mut values = self.popular_values(stream);
         let count = self.values.unwrap_or_else(|| values_among(jobs)).max(1);
@@ -248,7 +249,7 @@ impl Model {
         }
         let popular: f64 = values.iter().map(|value| value.1).sum();
         let sum: f64 = shares.iter().sum();
-        // Without other values the popular ones have all jobs.
+        // If there are no other values, all jobs have popular ones.
         let scale = if times.is_empty() && popular > 0.0 { 1.0 / popular } else { 1.0 };
         values.iter_mut().for_each(|value| value.1 *= scale);
         let left = (1.0 - popular).max(0.0);
@@ -258,7 +259,7 @@ impl Model {
         values
     }
 
-    /// Unpopular times: whole minutes, or a few seconds off if the minute is taken.
+    /// Estimates that are not popular: whole minutes, or a few seconds off if the minute is taken.
     fn other_times(&self, count: usize, popular: &[(f64, f64)]) -> Vec<f64> {
         const OFF: [f64; 7] = [0.0, 30.0, -30.0, 20.0, -20.0, 10.0, -10.0];
         let a = 1.0 + 12.1039 * libm::pow(count as f64, -0.6026);
@@ -280,8 +281,8 @@ impl Model {
         times
     }
 
-    /// Assigns the estimates. From the longest job on, each job receives a random one of the
-    /// remaining estimates that are long enough.
+    /// Assigns the estimates to the jobs. From the longest job on, each receives a random one of
+    /// the remaining estimates that are long enough for it.
     fn assign(&self, mut jobs: Vec<Job>, stream: &mut Stream) -> Result<Vec<Job>, WorkloadError> {
         let values = self.values(jobs.len(), stream);
         let mut estimates = rounded(&values, jobs.len());
@@ -315,7 +316,7 @@ impl Model {
     }
 }
 
-/// Number of different values for this number of jobs.
+/// Number of different estimates among this number of jobs.
 fn values_among(jobs: usize) -> usize {
     let jobs = jobs as f64;
     let above = VALUES.partition_point(|&(known, _)| known < jobs);
@@ -327,9 +328,11 @@ fn values_among(jobs: usize) -> usize {
     libm::round(low + into * (high - low)) as usize
 }
 
-/// Ranks, from 0, of popular values in the order of [`Model::popular_times`]. `own` contains the
-/// known ranks. Value by value, the ranks it has in the logs are added to a pool. A rank that
-/// occurs in no later row is assigned at once; otherwise two are drawn and the smaller is taken.
+/// Ranks, from 0, of popular values, in the order of [`Model::popular_times`].
+///
+/// `own` contains the ranks that are already known. For each other value, the ranks that it has in
+/// the four logs join a pool. A rank that no later value has in any log is assigned at once;
+/// otherwise two ranks are drawn from the pool, and the smaller one is taken.
 fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
     let count = own.len();
     let mut is_free = vec![true; count];
@@ -341,7 +344,8 @@ fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
         pool.extend(RANKS[place].iter().map(|rank| rank - 1).filter(|&rank| rank < count));
         pool.retain(|&rank| is_free[rank]);
         let due = (0..count).find(|&rank| is_free[rank] && last_place(rank) <= Some(place));
-        // The maximum is the most popular, unless the site's values say otherwise.
+        // The maximum is the most popular value, unless the popular values of the site say
+        // otherwise.
         let known = own.or((place == 0 && is_free[0]).then_some(0)).or(due);
         let rank = match known {
             Some(rank) => rank,
@@ -359,7 +363,8 @@ fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
     ranks
 }
 
-/// Expands shares to one time per job, by largest remainders; in the order of `values`.
+/// Expands shares to one estimate for each job, in the order of `values`. Largest remainders are
+/// rounded up.
 fn rounded(values: &[(f64, f64)], jobs: usize) -> Vec<f64> {
     let exact = |share: f64| share * jobs as f64;
     let mut counts: Vec<usize> =
@@ -387,7 +392,7 @@ mod tests {
 
     const LUBLIN: &str = "name = 'lublin'\njobs = 20000\n";
 
-    /// Estimates with the share of jobs that have each, the most popular first.
+    /// Estimates, each with the share of jobs that have it; the most popular first.
     fn shares(jobs: &[Job]) -> Vec<(f64, f64)> {
         let mut counts: BTreeMap<u64, f64> = BTreeMap::new();
         for job in jobs {
@@ -401,8 +406,9 @@ mod tests {
         shares
     }
 
-    /// Checks generated estimates against the paper's findings on four logs. 20 values have 89 % of
-    /// the jobs, the maximum has most of all, and the share of each rank is that of the fit.
+    /// Checks generated estimates against the paper's findings on four logs. 89 % of the jobs have
+    /// one of 20 values, no value has more jobs than the maximum, and the share of each rank is
+    /// that of the fit.
     #[test]
     fn twenty_values_have_nearly_nine_jobs_of_ten_and_the_longest_most() {
         let given = format!("{LUBLIN}estimates = {{ name = 'tsafrir', max = 200000 }}");
@@ -418,8 +424,8 @@ mod tests {
         for (i, (_, share)) in shares[1..HEAD].iter().enumerate() {
             assert!((100.0 * share - popularity(i + 2)).abs() < 0.011, "{}: {share}", i + 2);
         }
-        // The number of values by the published table: 90 for 10,000 jobs, 340 for 70,000. The
-        // rarest, whose share is less than half a job, may be missing.
+        // The published table gives 90 values for 10,000 jobs and 340 for 70,000. The rarest
+        // values, whose share is less than half a job, may be missing.
         assert_eq!(values_among(20_000), 132);
         assert!((100..=132).contains(&shares.len()), "{}", shares.len());
         let shared = SHARED.iter().filter(|&&minutes| {
@@ -463,15 +469,15 @@ mod tests {
             drawn.sort_unstable();
             assert!(drawn.into_iter().eq(0..count));
         }
-        // Without known ranks every rank is one that its value or a shorter one has in some log.
+        // Without known ranks, every value has a rank that it or a shorter value has in some log.
         let drawn = ranks(&[None; HEAD], &mut Stream::new(9, 0, "ranks"));
         for (place, rank) in drawn.iter().enumerate() {
             assert!(RANKS[..=place].iter().any(|row| row.contains(&(rank + 1))), "{place} {rank}");
         }
     }
 
-    /// Straightforward implementation: each estimate is drawn from a list of the remaining ones
-    /// that are long enough, searched anew for each job.
+    /// Straightforward implementation: each estimate is drawn from a list of those that remain and
+    /// are long enough, made anew for each job.
     #[test]
     fn estimates_are_given_as_the_definition_says() {
         let times = [900.0_f64, 900.0, 600.0, 300.0, 300.0, 60.0];

@@ -1,7 +1,7 @@
-//! Resampling: many logs made of one, as a function of seed and replication.
+//! Resampling: many logs made from one log, as a function of seed and replication.
 //!
-//! One log is one observation. A resampling makes each replication another log that could have been
-//! recorded at the same site, so that results have intervals.
+//! One log is one observation. With a resampling, each replication has another log that could have
+//! been recorded at the same site, so that results have confidence intervals.
 
 mod shake;
 mod users;
@@ -18,9 +18,9 @@ use super::{Submissions, WorkloadContext, WorkloadError};
 
 struct ResampleEntry {
     about: About,
-    /// Whether it needs the owners of jobs.
+    /// Whether this resampling needs the owners of jobs.
     asks_for_owners: bool,
-    /// Makes another log of the jobs, which are in order of arrival.
+    /// Makes another log of the jobs, which are given in order of arrival.
     apply: fn(&Resampling, Vec<Job>, Stream) -> Result<Vec<Job>, WorkloadError>,
 }
 
@@ -36,7 +36,7 @@ pub static RESAMPLES: Family =
 
 static ENTRIES: &[&ResampleEntry] = &[&users::ENTRY, &weeks::ENTRY, &shake::ENTRY];
 
-/// Length of the result, of the ways that move weeks.
+/// Parameter for the length of the result, of resamplings that move weeks.
 const WEEKS: Param = Param {
     name: "weeks",
     kind: Kind::Integer(1, 10_000),
@@ -44,7 +44,7 @@ const WEEKS: Param = Param {
     help: "how many weeks the result has, fewer or more than the log",
 };
 
-/// Length of a week.
+/// Parameter for the length of a week.
 const PERIOD: Param = Param {
     name: "period",
     kind: Kind::Number(Range::Positive),
@@ -54,17 +54,17 @@ const PERIOD: Param = Param {
 
 /// A way of resampling with its parameters.
 struct Resampling {
-    /// Path of the parameters, for errors.
+    /// Path of the parameters in the study, named by errors.
     key: String,
     params: Params,
 }
 
-/// Whether the resampling needs the owners of jobs.
+/// Whether the requested resampling needs the owners of jobs.
 pub(super) fn asks_for_owners(params: &Params) -> bool {
     entry(ENTRIES, params.name()).asks_for_owners
 }
 
-/// Makes another log of the jobs, all of which are held in memory.
+/// Makes another log by the requested resampling. All jobs are held in memory.
 pub(super) fn resampled(
     jobs: Submissions,
     params: &Params,
@@ -90,20 +90,21 @@ pub(super) fn resampled(
     }))
 }
 
-/// The whole weeks of a log, and those of the result.
+/// The whole weeks of a log, and the number of weeks of the resampled log.
 struct Weeks {
     first: Time,
     period: f64,
-    /// Whole weeks from the first arrival; later jobs are left out.
+    /// Number of whole weeks from the first arrival on; later jobs are left out.
     count: u64,
-    /// Weeks of the result.
+    /// Number of weeks of the resampled log.
     wanted: u64,
 }
 
 impl Weeks {
-    /// The whole weeks of these jobs, and those of the result.
+    /// Finds the whole weeks of the jobs of a log, and the number of weeks of the resampled log.
     ///
     /// # Errors
+    ///
     /// If the log has fewer than two weeks.
     fn of(own: &Resampling, jobs: &[Job]) -> Result<Weeks, WorkloadError> {
         let period = own.params.number("period");
@@ -123,7 +124,8 @@ impl Weeks {
         Ok(Weeks { first, period, count, wanted: own.params.get_integer("weeks").unwrap_or(count) })
     }
 
-    /// Week of a job, and its time within the week; `None` after the last whole week.
+    /// Week in which a job arrives, and its arrival within the week; `None` after the last whole
+    /// week.
     fn of_job(&self, job: &Job) -> Option<(u64, f64)> {
         let since = job.arrival - self.first;
         let week = libm::floor(since / self.period);
@@ -131,7 +133,7 @@ impl Weeks {
         ((week as u64) < self.count).then_some((week as u64, within))
     }
 
-    /// Instant within a week of the result.
+    /// Instant in the resampled log of a time `within` a week.
     fn at(&self, week: u64, within: f64) -> Time {
         self.first + (week as f64 * self.period + within)
     }

@@ -10,7 +10,7 @@ use super::*;
 
 const WEEK: f64 = 604_800.0;
 
-/// Eight weeks of jobs: user `l` comes every week, `t0` to `t7` in one week each.
+/// Eight weeks of jobs. User `l` comes every week, users `t0` to `t7` in one week each.
 fn log() -> Vec<Job> {
     let mut jobs = Vec::new();
     let mut add = |user: &str, week: u64, hour: f64, nodes: u32| {
@@ -81,7 +81,7 @@ fn users_keep_their_jobs_weekday_and_hour() {
             assert_eq!(user(job), user(before));
             assert!((job.runtime, job.estimate) == (before.runtime, before.estimate));
         }
-        // The long-term user goes around: one shift for all weeks.
+        // Weeks of the long-term user are all shifted by the same number, cyclically.
         let by_week: Vec<u64> =
             jobs.iter().filter(|job| user(job) == "l").map(|job| job.request.nodes()).collect();
         assert!(by_week.windows(2).all(|pair| pair[1] == pair[0] % 8 + 1), "{by_week:?}");
@@ -103,7 +103,7 @@ fn lengths_and_loads_are_those_asked_for() {
         });
         counts.sum::<f64>() / 300.0
     };
-    // Three jobs a week, whatever the length; each user-week comes with probability weeks / 8.
+    // The log has three jobs a week, and each week of a user comes with probability weeks / 8.
     for (given, jobs) in [
         ("{ by = 'users', weeks = 4 }", 12.0),
         ("{ by = 'users', weeks = 20 }", 60.0),
@@ -156,7 +156,7 @@ fn shaken_jobs_are_nearly_the_same() {
 #[test]
 fn followers_follow_within_their_copy() {
     let mut jobs = log();
-    // The second job of each temporary user follows the first.
+    // The second job of each temporary user follows this user's first job.
     for place in 0..24 {
         if place % 3 == 2 {
             let number = jobs[place - 1].number;

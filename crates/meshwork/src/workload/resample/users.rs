@@ -1,4 +1,4 @@
-//! Resampling by users: everyone keeps their own jobs, and comes in other weeks.
+//! Resampling by users: users keep their own jobs, and come in other weeks.
 
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ fn apply(own: &Resampling, jobs: Vec<Job>, mut stream: Stream) -> Result<Vec<Job
     Ok(taken)
 }
 
-/// Gives a job to a user of another name.
+/// Gives a job to another user, whose name is made of the old name and the number of the copy.
 fn rename(job: &mut Job, copy: u64) {
     if let Some(owner) = &job.owner
         && let Some(user) = &owner.user

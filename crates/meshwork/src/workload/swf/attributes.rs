@@ -1,6 +1,7 @@
-//! Further attributes of a log's jobs: owner, place of submission, and predecessor.
+//! Further attributes of a log's jobs: owner, queue and partition, and predecessor.
 //!
-//! They are stored apart from the held jobs, so a log pays nothing unless they are requested.
+//! These attributes are stored apart from the jobs, so that a log costs nothing more unless they
+//! are requested.
 
 use super::{FIELDS, Record, RecordError};
 use crate::job::{After, Job, Owner, Terms};
@@ -8,22 +9,23 @@ use crate::registry::LARGEST;
 use crate::workload::dependencies::{Sessions, Source};
 use crate::workload::owners::{Owners, UNKNOWN};
 
-/// Number of a job without further attributes.
+/// Number that stands for a job without further attributes.
 pub(super) const NOTHING: u32 = UNKNOWN;
 
-/// User, group, application, queue and partition; −1 if unknown.
+/// User, group, application, queue and partition of a job; −1 if unknown.
 type Key = [i64; 5];
 
-/// Further attributes of the jobs of a log.
+/// Store of further attributes of the jobs of a log.
 pub(super) struct Attributes {
     owners: Owners<Key>,
-    /// Attributes of each job, if dependencies are requested; else jobs have the owner's number.
+    /// Attributes of each job, if dependencies are requested. Otherwise `None`, and the number of a
+    /// job's attributes is the number of its owner.
     came: Option<Came>,
 }
 
 struct Came {
     lines: Vec<Line>,
-    /// Session tracker, if dependencies are inferred and not stated by the log.
+    /// Tracker of sessions if dependencies are inferred; `None` if the log states them.
     sessions: Option<Sessions>,
 }
 
@@ -34,15 +36,16 @@ struct Line {
 }
 
 impl Attributes {
-    /// Creates the store for the requested attributes; `None` if there are none.
+    /// Creates the store for the requested attributes; `None` if none are requested.
     pub(super) fn asked_for(owners: bool, source: Option<Source>) -> Option<Attributes> {
         let came = source.map(|source| Came { lines: Vec::new(), sessions: source.sessions() });
         (owners || came.is_some()).then(|| Attributes { owners: Owners::default(), came })
     }
 
-    /// Stores the attributes of a line and returns their number.
+    /// Stores the attributes of a line, and returns the number under which they are found.
     ///
     /// # Errors
+    ///
     /// If the number of the preceding job is invalid.
     pub(super) fn note(&mut self, record: &Record) -> Result<u32, RecordError> {
         let owner = self.owners.number(key(record), named);
@@ -52,7 +55,7 @@ impl Attributes {
         Ok((came.lines.len() - 1) as u32)
     }
 
-    /// Adds the attributes with this number to a job. Jobs must come in order of submission.
+    /// Adds the attributes stored under a number to a job. Jobs must come in order of submission.
     pub(super) fn give(&mut self, number: u32, job: &mut Job) {
         let Some(came) = &mut self.came else {
             job.owner = self.owners.get(number);
@@ -69,9 +72,11 @@ impl Attributes {
 }
 
 impl Record {
-    /// Fields 17 and 18: predecessor after whose end the job was submitted, if any.
+    /// Fields 17 and 18: the predecessor after whose end the job was submitted, if any, and think
+    /// time.
     ///
     /// # Errors
+    ///
     /// If the number of the predecessor is not a whole number.
     pub fn after(&self) -> Result<Option<After>, RecordError> {
         let Some(number) = self.preceding() else { return Ok(None) };
@@ -89,7 +94,7 @@ fn key(record: &Record) -> Key {
         .map(field)
 }
 
-/// Converts the numbers of a log to an owner.
+/// Converts the numbers of a line of a log to an owner.
 fn named(key: Key) -> Owner {
     let known = |own: i64| (own >= 0).then(|| own.to_string());
     let [user, group, application, queue, partition] = key.map(known);

@@ -3,31 +3,31 @@
 use super::Record;
 use crate::registry::Params;
 
-/// Selection of the lines of a log; by default all are selected.
+/// Selection of the lines of a log by user and queue; by default all lines are selected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// Users whose jobs are selected; all, if empty.
+    /// Users whose jobs are selected; if empty, all users.
     pub users: Vec<u32>,
-    /// Queues whose jobs are selected; all, if empty.
+    /// Queues whose jobs are selected; if empty, all queues.
     pub queues: Vec<u32>,
 }
 
 impl Choice {
-    /// Reads the `users` and `queues` of the workload `swf`.
+    /// Reads the parameters `users` and `queues` of the workload `swf`.
     #[must_use]
     pub fn of(params: &Params) -> Choice {
         let list = |key: &str| params.get_integers(key).unwrap_or_default();
         Choice { users: list("users"), queues: list("queues") }
     }
 
-    /// Whether a line is selected. A line with unknown user or queue belongs to none.
+    /// Whether a line is selected. A line with unknown user or queue belongs to no user or queue.
     #[inline]
     #[must_use]
     pub fn takes(&self, record: &Record) -> bool {
         is_among(&self.users, record.user()) && is_among(&self.queues, record.queue())
     }
 
-    /// Error text for a selection without any of the log's lines.
+    /// Error text for a selection that contains none of the log's lines.
     pub(super) fn nothing(&self, lines: u64) -> String {
         let list = |what: &str, numbers: &[u32]| {
             let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn jobs_are_chosen_by_user_and_queue() {
-        // Users 1, 2, 3, 1 and queues 5, 5, 6, 6; the second line is not a job.
+        // Lines of users 1, 2, 3, 1 and queues 5, 5, 6, 6; the second line is not a job.
         let text = "1 0 -1 5 4 -1 -1 4 9 -1 1 1 -1 -1 5 -1 -1 -1\n\
                     2 1 -1 5 0 -1 -1 0 9 -1 1 2 -1 -1 5 -1 -1 -1\n\
                     3 2 -1 5 4 -1 -1 4 9 -1 1 3 -1 -1 6 -1 -1 -1\n\

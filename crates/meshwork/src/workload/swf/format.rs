@@ -1,6 +1,6 @@
 //! The Standard Workload Format: one job per line, 18 numbers in a fixed order.
 //!
-//! A number that is not known is −1, and comments begin with a semicolon.
+//! A number that is not known is given as −1, and comments begin with a semicolon.
 //!
 //! Source: Chapin et al., *Benchmarks and standards for the evaluation of parallel job schedulers*,
 //! JSSPP 1999, and version 2.2 of the format on the pages of the Parallel Workloads Archive.
@@ -13,7 +13,7 @@ use crate::registry::LARGEST;
 use crate::workload::WorkloadError;
 use crate::workload::table::{COLUMNS, CellKind};
 
-/// Names of the 18 fields of a line, in order.
+/// Names of the 18 fields of a line of a log, in order.
 pub const FIELDS: [&str; 18] = [
     "job number",
     "submit time",
@@ -35,17 +35,17 @@ pub const FIELDS: [&str; 18] = [
     "think time",
 ];
 
-/// Maximum line length in bytes, which bounds the memory for a file that is not a log.
+/// Maximum length of a line in bytes, which bounds the memory used for a file that is not a log.
 const MAX_LINE: usize = 1 << 20;
 
-/// Error in a line of a log, in words that follow `PATH:LINE:`.
+/// Error in a line of a log, in words that follow `PATH:LINE:` of the log.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// The line has too few fields.
+    /// The line has fewer than 18 fields.
     #[error("a line of a log in the Standard Workload Format has 18 fields, this one has {found}")]
     Fields {
-        /// Number of fields found.
+        /// Number of fields that the line has.
         found: usize,
     },
     /// A field is not a number.
@@ -55,7 +55,7 @@ pub enum RecordError {
         field: usize,
         /// Name of the field: see [`FIELDS`].
         name: &'static str,
-        /// Text of the field, or the beginning of it.
+        /// Text of the field, or its beginning if it is long.
         given: String,
     },
     /// The absolute value of a field is too large.
@@ -65,10 +65,10 @@ pub enum RecordError {
         field: usize,
         /// Name of the field: see [`FIELDS`].
         name: &'static str,
-        /// Text of the field, or the beginning of it.
+        /// Text of the field, or its beginning if it is long.
         given: String,
     },
-    /// A count is not a whole number, or is too large.
+    /// A count is not a whole number, or it is too large.
     #[error("field {field} ({name}) is `{number}`, but must be a whole number up to {most}")]
     NotWhole {
         /// Index of the field, from 1.
@@ -82,7 +82,7 @@ pub enum RecordError {
     },
 }
 
-/// One line of a log: 18 numbers, −1 for unknown ones.
+/// One line of a log: 18 numbers, where −1 stands for an unknown number.
 ///
 /// ```
 /// use meshwork::workload::swf::{Record, write_record};
@@ -94,15 +94,16 @@ pub enum RecordError {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record {
-    /// Numbers in the order of [`FIELDS`].
+    /// The numbers of the line, in the order of [`FIELDS`].
     pub fields: [f64; 18],
 }
 
 impl Record {
-    /// Parses the first 18 fields of a line, separated by any blanks; further fields are ignored.
+    /// Parses the first 18 fields of a line, separated by any blanks. Further fields are ignored.
     ///
     /// # Errors
-    /// The problem with the line, in words that follow `PATH:LINE:`.
+    ///
+    /// The problem with the line, in words that follow `PATH:LINE:` of the log.
     pub fn parse(line: &[u8]) -> Result<Record, RecordError> {
         let mut record = Record { fields: [-1.0; 18] };
         if record.read(line) { Ok(record) } else { Err(fault(line)) }
@@ -110,15 +111,15 @@ impl Record {
 
     /// Converts a job to a line of a log, in the state "completed".
     ///
-    /// Every field that corresponds to a property of the job is filled in. A block becomes a count
-    /// of processors. Only owner attributes that are numbers are kept.
+    /// Every field that corresponds to a property of the job is filled in. A request for a block
+    /// becomes a count of processors. Attributes of the owner are kept only if they are numbers.
     #[must_use]
     pub fn of(job: &Job) -> Record {
         let mut fields = [-1.0; 18];
         for column in &COLUMNS {
             let (Some(field), Some(cell)) = (column.field, column.get(job)) else { continue };
             fields[field] = match column.holds {
-                // Another name is `07` than `7`.
+                // A name such as `07` is not kept, because it would be read back as `7`.
                 CellKind::Text => {
                     let number = cell.parse::<u32>().ok().filter(|own| own.to_string() == cell);
                     number.map_or(-1.0, f64::from)
@@ -149,13 +150,13 @@ impl Record {
         self.fields[3]
     }
 
-    /// Requested processors (field 8), or allocated ones (field 5) if field 8 is unknown.
+    /// Requested processors (field 8) or, if field 8 is unknown, allocated processors (field 5).
     #[must_use]
     pub fn processors(&self) -> f64 {
         if self.fields[7] > 0.0 { self.fields[7] } else { self.fields[4] }
     }
 
-    /// Run time requested by the user in seconds (field 9), if known.
+    /// Field 9: run time requested by the user in seconds, if known.
     #[must_use]
     pub fn requested_time(&self) -> Option<f64> {
         Some(self.fields[8]).filter(|&requested| requested > 0.0)
@@ -210,10 +211,10 @@ impl Record {
         self.fields[17].max(0.0)
     }
 
-    /// Parses a line into this record; returns `false` for an invalid line, explained by [`fault`].
-    /// Integers of up to seven digits are read at once, others of up to 15 digits with one
-    /// multiplication and one addition per digit. Nearly all lines are [plain](Record::read_plain)
-    /// and are not read here.
+    /// Parses a line into this record; returns `false` for an invalid line, which [`fault`]
+    /// explains. Integers of up to seven digits are read at once, others of up to 15 digits with
+    /// one multiplication and one addition per digit. Nearly all lines are
+    /// [plain](Record::read_plain) and never reach this function.
     pub(super) fn read(&mut self, line: &[u8]) -> bool {
         let mut at = 0;
         for field in &mut self.fields {
@@ -265,7 +266,7 @@ impl Record {
 /// `-1` and the blank after it, as the lowest bytes of a word.
 const NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 \0\0\0\0\0");
 
-/// Whether a byte separates fields: any blank or control character.
+/// Whether a byte separates fields, as any blank or control character does.
 #[inline]
 pub(super) fn is_blank(byte: u8) -> bool {
     byte <= b' '
@@ -284,8 +285,8 @@ pub(super) fn number_in(token: &[u8]) -> Option<f64> {
     std::str::from_utf8(token).ok()?.parse().ok()
 }
 
-/// Parses a decimal of up to 15 digits. Digits and power of ten are then exact, so one division
-/// rounds as correctly as the standard library does.
+/// Parses a decimal number of up to 15 digits. All digits and the power of ten are then exact, so
+/// that one division rounds as correctly as the standard library does.
 fn short_decimal(token: &[u8]) -> Option<f64> {
     const POWERS: [f64; 16] =
         [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
@@ -311,7 +312,7 @@ fn short_decimal(token: &[u8]) -> Option<f64> {
     Some(if negative { -number } else { number })
 }
 
-/// Describes the problem with a line that [`Record::read`] rejected.
+/// Describes the problem with a line that [`Record::read`] has rejected.
 #[cold]
 pub(super) fn fault(line: &[u8]) -> RecordError {
     let mut fields = line.split(|&byte| is_blank(byte)).filter(|field| !field.is_empty());
@@ -337,20 +338,20 @@ pub(super) fn fault(line: &[u8]) -> RecordError {
     RecordError::Fields { found: FIELDS.len() }
 }
 
-/// Reader of the nonblank lines of a log, with a reused buffer.
+/// Reader of the nonblank lines of a log, which reuses its buffer.
 pub(super) struct Lines {
     reader: Box<dyn BufRead + Send>,
     path: String,
-    /// Bytes read so far; lines are parsed in place.
+    /// Bytes read so far; lines are parsed where they stand in this buffer.
     buffer: Vec<u8>,
-    /// Range of the buffer that has not been handed out.
+    /// Range of the buffer that holds lines not yet returned.
     rest: std::ops::Range<usize>,
     line: u64,
 }
 
 impl Lines {
     pub(super) fn new(reader: Box<dyn BufRead + Send>, path: &str) -> Lines {
-        // Larger than the buffers of most readers, so that their data is not copied twice.
+        // The buffer is larger than those of most readers, so that their data is not copied twice.
         let buffer = vec![0; 1 << 17];
         Lines { reader, path: path.to_owned(), buffer, rest: 0..0, line: 0 }
     }
@@ -374,8 +375,8 @@ impl Lines {
         }
     }
 
-    /// Reads the next line into a record, if it is plain and entirely in the buffer: see
-    /// [`Record::read_plain`]. Otherwise only fields of the record may have changed.
+    /// Reads the next line into a record if it is plain ([`Record::read_plain`]) and wholly in the
+    /// buffer. Otherwise returns `false`, and only fields of the record may have changed.
     #[inline]
     pub(super) fn read_plain(&mut self, record: &mut Record) -> bool {
         let Some(length) = record.read_plain(&self.buffer[self.rest.clone()]) else { return false };
@@ -404,7 +405,7 @@ impl Lines {
         }
     }
 
-    /// Reads more data, after making space in the buffer; returns the number of bytes read.
+    /// Makes space in the buffer and reads more data; returns the number of bytes read.
     #[cold]
     fn fill(&mut self) -> Result<usize, WorkloadError> {
         self.buffer.copy_within(self.rest.clone(), 0);
@@ -501,8 +502,8 @@ impl Iterator for Records {
 
 /// Comments of a log as labels with values, in order.
 ///
-/// A comment without a label, such as the second line of a note, has an empty one and its full
-/// text.
+/// A comment without a label, such as the second line of a note, has an empty label, and its whole
+/// text as the value.
 ///
 /// ```
 /// use meshwork::workload::swf::Header;
@@ -516,7 +517,7 @@ impl Iterator for Records {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// Label and value of every comment. Labels such as `Note` and `Queue` occur several times.
+    /// Label and value of every comment. A label such as `Note` or `Queue` may occur several times.
     pub entries: Vec<(String, String)>,
 }
 
@@ -539,7 +540,7 @@ impl Header {
         self.entries.iter().find(|(own, _)| own == label).map(|(_, value)| value.as_str())
     }
 
-    /// Integer at the start of the value of this label.
+    /// Integer at the start of the value of the first comment with this label.
     #[must_use]
     pub fn number(&self, label: &str) -> Option<u64> {
         let value = self.get(label)?;
@@ -563,7 +564,7 @@ fn is_label(text: &str) -> bool {
 /// Reads the comments at the beginning of a log, up to the first job.
 ///
 /// # Errors
-/// A read error, with the line after which it occurred.
+/// An error of the reader, with the line after which it occurred.
 pub fn header(reader: Box<dyn BufRead + Send>, path: &str) -> Result<Header, WorkloadError> {
     let mut lines = Lines::new(reader, path);
     let mut header = Header::default();
@@ -589,7 +590,8 @@ pub fn write_header(to: &mut dyn Write, header: &Header) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes one line of a log: integers without a decimal point, others in the shortest exact form.
+/// Writes one line of a log: integers without a decimal point, other numbers in the shortest form
+/// that is read back exactly.
 ///
 /// # Errors
 /// The errors of the writer.
@@ -607,7 +609,7 @@ mod tests {
 
     use super::*;
 
-    /// Reference implementation: one to seven digits before a blank.
+    /// Reference implementation: one to seven digits before a blank, read one by one.
     fn digit_by_digit(bytes: &[u8; 8]) -> Option<(u32, usize)> {
         let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
         if digits == 0 || digits == 8 || !is_blank(bytes[digits]) {

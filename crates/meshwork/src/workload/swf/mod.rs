@@ -1,10 +1,10 @@
 //! Jobs from a log in the Standard Workload Format, read as a stream.
 //!
-//! Where the format leaves a choice, these rules apply: a job requests the processors of field 8,
-//! or those of field 5 if field 8 is unknown; it runs for field 4; its estimate is field 9, or the
-//! run time if field 9 is unknown. No job is killed at its estimate, and a run time of 0 is kept. A
-//! line without run time, processors or submission time is not a job: it is counted and skipped.
-//! Memory does not grow with the log.
+//! Where the format leaves a choice, these rules apply. A job requests the processors of field 8,
+//! or those of field 5 if field 8 is unknown. Field 4 is the run time. Field 9 is the estimate, or
+//! else the run time is. No job is killed at its estimate, and a run time of 0 is kept. A line
+//! without run time, processors or submission time is not a job: such lines are counted and
+//! skipped. Memory does not grow with the log.
 
 mod attributes;
 mod choice;
@@ -27,7 +27,7 @@ use super::{Submission, Unusable, WorkloadEntry, WorkloadError};
 use attributes::{Attributes, NOTHING};
 use format::Lines;
 
-/// Default number of jobs held back, so that slightly unordered logs can be sorted while reading.
+/// Default number of jobs held back while reading, so that slightly unordered logs can be sorted.
 pub const REORDER: usize = 10_000;
 
 /// Entry of the workload `swf`.
@@ -88,11 +88,11 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 
 /// Reads the jobs of a log in order of submission and, within one instant, in file order.
 ///
-/// `reorder` jobs are held back for sorting. Lines that are not jobs are reported as they are read.
-/// The first error ends the log.
+/// While reading, `reorder` jobs are held back for sorting. Lines that are not jobs are reported as
+/// they are read. The first error ends the log.
 ///
-/// A line takes constant time in an ordered log, else O(log `reorder`) comparisons and O(`reorder`)
-/// moves.
+/// A line takes constant time in an ordered log, otherwise O(log `reorder`) comparisons and
+/// O(`reorder`) moves.
 pub fn jobs(
     reader: Box<dyn BufRead + Send>,
     path: &str,
@@ -101,7 +101,7 @@ pub fn jobs(
     chosen_jobs(reader, path, reorder, Choice::default(), None)
 }
 
-/// Reads the jobs of the selected lines of a log, like [`jobs`].
+/// Reads the jobs of selected lines of a log, like [`jobs`].
 fn chosen_jobs(
     reader: Box<dyn BufRead + Send>,
     path: &str,
@@ -112,7 +112,8 @@ fn chosen_jobs(
     Log {
         lines: Lines::new(reader, path),
         record: Record { fields: [-1.0; 18] },
-        // Allocated once up to the default, since growing would touch twice the memory.
+        // Allocated once, up to the default number of jobs, since growing would touch twice the
+        // memory.
         held: VecDeque::with_capacity(reorder.min(REORDER) + 1),
         reorder,
         released: f64::NEG_INFINITY,
@@ -126,13 +127,14 @@ fn chosen_jobs(
     }
 }
 
-/// Converts a line to a job, or returns the reason for which it is not one.
+/// Converts a line to a job, or returns the reason for which the line is not a job.
 ///
-/// The outer error is an invalid line. `count` is the line's index among those with jobs, from 1,
-/// and the job's number if the line has none.
+/// The outer error is an invalid line. `count` is the index, from 1, of the line among all lines
+/// that may be jobs; it becomes the job's number if the line gives none.
 ///
 /// # Errors
-/// The problem with the line, in words that follow `PATH:LINE:`.
+///
+/// The problem with the line, in words that follow `PATH:LINE:` of the log.
 pub fn job(record: &Record, count: u64) -> Result<Result<Job, &'static str>, RecordError> {
     match flaw(record) {
         None => Ok(Ok(Plain::of(record, count, NOTHING).job())),
@@ -141,7 +143,7 @@ pub fn job(record: &Record, count: u64) -> Result<Result<Job, &'static str>, Rec
     }
 }
 
-/// Compact form of a job that is held back.
+/// Compact form of a job that is held back for sorting.
 #[derive(Clone, Copy)]
 struct Plain {
     number: u64,
@@ -149,7 +151,7 @@ struct Plain {
     run_time: f64,
     estimate: f64,
     processors: u32,
-    /// Number of the job's further attributes.
+    /// Number under which the job's further attributes are stored.
     attributes: u32,
 }
 
@@ -159,7 +161,7 @@ enum Flaw {
     Wrong(RecordError),
 }
 
-/// Returns the reason for which a line is not a job, if it is not.
+/// Returns the reason for which a line is not a job; `None` if the line is a job.
 #[inline]
 fn flaw(record: &Record) -> Option<Flaw> {
     let processors = record.processors();
@@ -178,7 +180,7 @@ fn flaw(record: &Record) -> Option<Flaw> {
 }
 
 impl Plain {
-    /// Converts a line without a [`flaw`].
+    /// Converts a line that has no [`flaw`].
     #[inline]
     fn of(record: &Record, count: u64, attributes: u32) -> Plain {
         let number = record.number() as i64;
@@ -206,7 +208,7 @@ impl Plain {
     }
 }
 
-/// Whether a number of processors is a `u32`. A cast and a difference are faster than `fract`.
+/// Whether a number of processors fits a `u32`. A cast and a difference are faster than `fract`.
 #[inline]
 fn is_whole(processors: f64) -> bool {
     f64::from(processors as u32) - processors == 0.0
@@ -226,13 +228,14 @@ fn not_whole(record: &Record) -> RecordError {
 struct Log {
     lines: Lines,
     record: Record,
-    /// Jobs held back, in order of submission and then file order.
+    /// Jobs held back for sorting, in order of submission and, within one instant, in file order.
     held: VecDeque<Plain>,
     reorder: usize,
-    /// Submission of the last job handed out.
+    /// Submission of the job returned last.
     released: f64,
     choice: Choice,
-    /// Lines that are or could be jobs; those not selected; and jobs among the selected.
+    /// Number of lines that are not comments, of those not selected, and of jobs among the
+    /// selected.
     seen: u64,
     passed: u64,
     usable: u64,
@@ -272,7 +275,7 @@ impl Log {
         Ok(None)
     }
 
-    /// Hands out the first of the held jobs.
+    /// Returns the first of the jobs held back.
     #[inline(always)]
     fn release(&mut self) -> Option<Job> {
         let plain = self.held.pop_front()?;
@@ -283,7 +286,8 @@ impl Log {
         Some(job)
     }
 
-    /// Reads the next line with numbers in any layout; `false` at the end.
+    /// Reads the next line, whose numbers may be laid out in any way; `false` at the end of the
+    /// log.
     #[inline(never)]
     fn read_any(&mut self) -> Result<bool, WorkloadError> {
         loop {
@@ -374,7 +378,7 @@ mod tests {
             .collect()
     }
 
-    /// A line with these numbers in fields 1, 2, 4, 5, 8 and 9.
+    /// A line of a log with the given numbers in fields 1, 2, 4, 5, 8 and 9.
     fn line(number: i64, submit: i64, run: i64, used: i64, requested: i64, time: i64) -> String {
         format!(
             "{number} {submit} -1 {run} {used} -1 -1 {requested} {time} -1 1 -1 -1 -1 -1 -1 -1 -1\n"
@@ -499,7 +503,7 @@ mod tests {
         assert!(items[0].is_ok() && items[1].is_err());
     }
 
-    /// Reader that fails after its text, like a damaged archive.
+    /// Reader that fails after its text, as a damaged archive does.
     struct Torn<'a>(&'a [u8]);
 
     impl Read for Torn<'_> {
@@ -529,7 +533,7 @@ mod tests {
             .map(|(number, submit)| line(number, submit, 1, 1, 1, 1))
             .collect();
         assert_eq!(numbers(&read(text.as_bytes(), 1000)), [2, 1, 3, 5, 6, 4]);
-        // Job 5 is two lines late, counting one for the job that is being handed out.
+        // Job 5 is two lines late, counting one line for the job that is being returned.
         assert_eq!(numbers(&read(text.as_bytes(), 1)), [2, 1, 3, 5, 6, 4]);
         let items = read(text.as_bytes(), 0);
         assert_eq!(numbers(&items), [1]);
@@ -551,7 +555,8 @@ mod tests {
             let mut sorted: Vec<(i64, u64)> = submits.iter().copied().zip(1..).collect();
             sorted.sort_by_key(|&(submit, _)| submit);
             let sorted: Vec<u64> = sorted.into_iter().map(|(_, number)| number).collect();
-            // A job can be reordered if at most `reorder` later jobs precede it.
+            // A job gets its place if at most `reorder` jobs submitted later precede it in the
+            // file.
             let mendable = (0..submits.len()).all(|i| {
                 submits[..i].iter().filter(|&&above| above > submits[i]).count() <= reorder
             });
@@ -560,7 +565,7 @@ mod tests {
             let failed = items.iter().any(Result::is_err);
             prop_assert!(!(mendable && failed));
             if failed {
-                // The jobs before the error are in order, and nothing follows it.
+                // The jobs before the error are in order, and nothing follows the error.
                 prop_assert!(items.last().unwrap().is_err());
                 let key = |&number: &u64| (submits[number as usize - 1], number);
                 prop_assert!(got.is_sorted_by_key(key));

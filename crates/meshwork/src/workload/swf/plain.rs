@@ -1,21 +1,21 @@
 //! Fast path for lines as programs write them: 18 numbers separated by single blanks.
 //!
-//! Nearly all lines of logs are read here, directly from the buffer; the general reader has the
-//! rest.
+//! Nearly all lines of logs are read here, directly from the buffer. The general reader reads the
+//! others.
 
 use super::format::{Record, is_blank, number_in};
 use crate::registry::LARGEST;
 
-/// `-1 `, once and three times, as the lowest bytes of a word: most fields are unknown.
+/// The text `-1 `, once and three times, as the lowest bytes of a word: most fields are unknown.
 const NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 \0\0\0\0\0");
 const THREE_NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 -1 -1");
 
-/// `-1` at the end of a line.
+/// The text `-1` at the end of a line, as the lowest bytes of a word.
 const LAST_NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1\n\0\0\0\0\0");
 
 impl Record {
-    /// Reads a plain line at the start of `text` into this record; returns its length with its line
-    /// end. Returns `None` for any other line.
+    /// Reads a plain line at the start of `text` into this record. Returns the length of the line
+    /// with its line end, or `None` for a line that is not plain.
     #[inline]
     pub(super) fn read_plain(&mut self, text: &[u8]) -> Option<usize> {
         let [fields @ .., last] = &mut self.fields;
@@ -71,26 +71,27 @@ impl Record {
     }
 }
 
-/// Returns the eight bytes at an index and the ninth; `None` if fewer are left.
+/// Returns the eight bytes from an index on, and the byte after them; `None` if fewer are left.
 #[inline(always)]
 fn ahead(text: &[u8], at: usize) -> Option<(u64, u8)> {
     let (bytes, ninth) = text.get(at..at + 9)?.split_first_chunk()?;
     Some((u64::from_le_bytes(*bytes), ninth[0]))
 }
 
-/// Returns the digits' values, and a mask whose lowest set bit marks the first non-digit.
+/// Returns the values of eight digits, and a mask whose lowest set bit marks the first non-digit.
 #[inline(always)]
 pub(super) fn digits(bytes: u64) -> (u64, u64) {
-    // For non-digits the high bit is set here or by the addition below.
+    // For a byte that is no digit, the high bit is set here or by the addition below.
     let values = bytes ^ 0x3030_3030_3030_3030;
     // Bytes after the first non-digit may contain a carry and are not used.
     (values, (values.wrapping_add(0x7676_7676_7676_7676) | values) & 0x8080_8080_8080_8080)
 }
 
-/// Returns the number of `count` digits (1 to 8), given their values.
+/// Returns the number made of `count` digits (1 to 8), given the values of the digits.
 #[inline(always)]
 pub(super) fn number(count: u32, values: u64) -> u32 {
-    // Shift in leading zeros; then combine digits to pairs, pairs to fours, fours to the number.
+    // Leading zeros are shifted in; then digits are combined to pairs, pairs to groups of four, and
+    // groups to the number.
     let all = values << (64 - 8 * count);
     let pairs = all.wrapping_mul(10 * 0x100 + 1) >> 8 & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul(100 * 0x1_0000 + 1) >> 16 & 0x0000_ffff_0000_ffff;
@@ -98,17 +99,19 @@ pub(super) fn number(count: u32, values: u64) -> u32 {
 }
 
 /// Reads an integer of one to seven digits from the start of eight bytes. Returns the number and
-/// its count of digits, if `is_end` accepts the byte after them.
+/// its count of digits, or `None` if `is_end` rejects the byte after the digits.
 #[inline(always)]
 pub(super) fn short(bytes: u64, is_end: impl Fn(u8) -> bool) -> Option<(u32, usize)> {
     let (values, others) = digits(bytes);
-    // Without a non-digit before it, the eighth byte must end the number, or it is longer.
+    // If the first seven bytes are digits, the eighth must end the number, otherwise it is too
+    // long.
     let count = (others | 1 << 63).trailing_zeros() / 8;
     let is_whole = count > 0 && is_end((bytes >> (8 * count)) as u8);
     is_whole.then(|| (number(count, values), count as usize))
 }
 
-/// Reads the number at `at` up to a blank; returns it with its length. `bytes` are its first.
+/// Reads the number from index `at` up to a blank, and returns it with its length. `bytes` holds
+/// its first eight bytes.
 fn long(text: &[u8], at: usize, bytes: u64) -> Option<(f64, usize)> {
     let (values, others) = digits(bytes);
     if others != 0 {
@@ -119,7 +122,7 @@ fn long(text: &[u8], at: usize, bytes: u64) -> Option<(f64, usize)> {
     if is_blank(further as u8) {
         return Some((high, 8));
     }
-    // Up to 15 digits, so all operations are exact.
+    // With up to 15 digits all of these operations are exact.
     const POWERS: [f64; 8] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7];
     match short(further, is_blank) {
         Some((low, digits)) => Some((high * POWERS[digits] + f64::from(low), 8 + digits)),
@@ -127,7 +130,7 @@ fn long(text: &[u8], at: usize, bytes: u64) -> Option<(f64, usize)> {
     }
 }
 
-/// Reads a number in any other form, like [`long`].
+/// Reads a number in any other notation from index `at` on, like [`long`].
 #[inline(never)]
 fn odd(text: &[u8], at: usize) -> Option<(f64, usize)> {
     let token = &text[at..];
@@ -187,7 +190,8 @@ mod tests {
                     expected.map(|(record, length)| (bits(record), length))
                 );
             } else if let Some((_, length)) = expected {
-                // Only lines too close to the end to read words are left to the general reader.
+                // Only lines so close to the end that words cannot be read are left to the general
+                // reader.
                 prop_assert!(text.len() - length < 18, "{text:?}");
             }
         }

@@ -1,5 +1,8 @@
-//! The columns of a table of jobs, in one list: name, meaning and kind of each, how it is read into
-//! a [`Row`], and how it is written for a [`Job`]. Every reader and writer of such tables uses it.
+//! The columns of a table of jobs: name, meaning and kind of each, and how cells are read and
+//! written.
+//!
+//! Cells are read into a [`Row`] and written from a [`Job`]. Every reader and writer of such tables
+//! uses this one list.
 
 use super::{Cell, LARGEST_WHOLE, Row};
 use crate::job::{Constraints, Job, Owner, Pieces, Request, Terms, Time, sides_text};
@@ -9,11 +12,11 @@ use crate::topology::MAX_NODES;
 /// Kind of the cells of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
-    /// The number of a job.
+    /// An integer that identifies a job.
     Number,
     /// A count.
     Count,
-    /// An instant of the table's clock, or a date.
+    /// An instant of the table's own clock, or a date.
     Instant,
     /// A number that is not a count: a duration or a priority.
     Real,
@@ -50,15 +53,16 @@ impl CellKind {
 /// A column of a table of jobs.
 #[derive(Debug)]
 pub struct Column {
-    /// Name in the first line of the table.
+    /// Name of the column, as in the first line of the table.
     pub name: &'static str,
-    /// Kind of the cells.
+    /// Kind of the column's cells.
     pub holds: CellKind,
-    /// Unit of its numbers; empty if they have none.
+    /// Unit of the column's numbers; empty if they have none.
     pub unit: &'static str,
-    /// Meaning for a job, in one line.
+    /// Meaning of the column for a job, in one line.
     pub help: &'static str,
-    /// Index, from 0, of the log field with the same meaning.
+    /// Index, from 0, of the field with the same meaning in a line of a log; `None` if there is
+    /// none.
     pub field: Option<usize>,
     get: fn(&Job) -> Option<String>,
     set: fn(&mut Row, Cell<'_>) -> Result<(), String>,
@@ -71,29 +75,31 @@ impl Column {
         COLUMNS.iter().find(|column| column.name == name)
     }
 
-    /// Whether it describes pieces.
+    /// Whether the column describes a request for pieces.
     #[must_use]
     pub fn is_of_pieces(&self) -> bool {
         OF_PIECES.contains(&self.name) || self.name == "exclusive"
     }
 
-    /// Whether every job has a cell in it.
+    /// Whether every job has a cell in this column.
     #[must_use]
     pub fn is_certain(&self) -> bool {
         ["job", "submit", "runtime", "estimate"].contains(&self.name)
     }
 
-    /// The cell of a job; `None` if it is empty. The wait of a job is not known here.
+    /// The cell of a job in this column; `None` if it is empty. The column `wait` is always empty,
+    /// since a job does not know how long it waited.
     #[must_use]
     pub fn get(&self, job: &Job) -> Option<String> {
         (self.get)(job)
     }
 
-    /// Puts a cell into a row. An empty text is no cell, and a text in a column of numbers is
-    /// parsed.
+    /// Puts a cell of this column into a row. An empty text counts as no cell, and text in a column
+    /// of numbers is parsed.
     ///
     /// # Errors
-    /// One sentence without a line number, if the column cannot hold this cell.
+    ///
+    /// One sentence without a line number, if the column cannot hold the cell.
     pub fn set(&self, row: &mut Row, cell: Cell<'_>) -> Result<(), String> {
         let refused = |cell: &dyn std::fmt::Display| {
             format!("`{}` is `{cell}`, but must be {}", self.name, self.holds.meaning())
@@ -457,11 +463,11 @@ pub static COLUMNS: [Column; 35] = [
     },
 ];
 
-/// Columns that have a meaning only for jobs with pieces.
+/// Columns that have a meaning only for jobs that request pieces.
 const OF_PIECES: [&str; 9] =
     ["pieces", "cpu", "mem", "gpu", "other", "per_node", "inside", "type", "roles"];
 
-/// Maximum amount of one kind that a piece may ask for.
+/// Maximum amount of one kind of resource that a piece may ask for.
 pub(super) const MOST_OF_A_KIND: u32 = 1 << 30;
 
 fn put<T>(slot: &mut Option<T>, read: Result<T, String>) -> Result<(), String> {
@@ -477,7 +483,7 @@ fn wanted(job: &Job, column: &str) -> Option<String> {
         .map(|(_, cell)| cell)
 }
 
-/// The cell of the only role of a job with pieces.
+/// The cell of a column for a job whose pieces are all alike; `None` if there are several roles.
 fn of_piece(job: &Job, column: &str) -> Option<String> {
     let [piece] = &pieces(job)?.roles[..] else { return None };
     piece.cells().into_iter().find(|(name, _)| *name == column).map(|(_, cell)| cell)
@@ -498,35 +504,36 @@ fn terms(job: &Job) -> Option<&Terms> {
     job.terms.as_deref()
 }
 
-/// A finished job with its outcome.
+/// A finished job with its outcome, as a row of per-job output.
 #[derive(Clone, Debug)]
 pub struct Ended<'a> {
     /// The job.
     pub job: &'a Job,
-    /// Start time.
+    /// When the job started.
     pub start: Time,
-    /// End time.
+    /// When the job ended.
     pub finish: Time,
-    /// Number of requested processors.
+    /// Number of processors that the job requested.
     pub requested: u64,
-    /// Number of held processors.
+    /// Number of processors that the job held.
     pub held: u32,
-    /// Index of its site.
+    /// Index of the site on which the job ran.
     pub site: usize,
-    /// Processors of the job: corner and sides of each block.
+    /// Processors that the job held: corner and sides of each block.
     pub blocks: String,
 }
 
-/// A column of per-job output for the outcome of a job; a table may have it, but it is not read.
+/// A column of per-job output for the outcome of a job. A table of jobs may have such a column, but
+/// it is not read.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Name in the first line of the table.
+    /// Name of the column, as in the first line of the table.
     pub name: &'static str,
-    /// Kind of the cells.
+    /// Kind of the column's cells.
     pub holds: CellKind,
-    /// Unit of its numbers; empty if they have none.
+    /// Unit of the column's numbers; empty if they have none.
     pub unit: &'static str,
-    /// Meaning for a job, in one line.
+    /// Meaning of the column for a job, in one line.
     pub help: &'static str,
     get: fn(&Ended<'_>) -> String,
 }
@@ -538,14 +545,14 @@ impl Outcome {
         OUTCOMES.iter().find(|outcome| outcome.name == name)
     }
 
-    /// The cell of a finished job.
+    /// The cell of a finished job in this column.
     #[must_use]
     pub fn get(&self, ended: &Ended<'_>) -> String {
         (self.get)(ended)
     }
 }
 
-/// The columns of per-job output for the outcome of jobs.
+/// The columns of per-job output that give the outcome of jobs.
 pub static OUTCOMES: [Outcome; 6] = [
     Outcome {
         name: "start",
@@ -591,7 +598,7 @@ pub static OUTCOMES: [Outcome; 6] = [
     },
 ];
 
-/// Finds the index of each of [`COLUMNS`] among the columns of a table with these names.
+/// Finds where each of [`COLUMNS`] stands among the names of a table's columns.
 ///
 /// An unknown name is ignored, unless it resembles a column that is missing.
 ///
@@ -625,14 +632,15 @@ pub fn places<'n>(
     }
     let known = COLUMNS.each_ref().map(|column| column.name);
     let is_there = |name: &str| known.iter().zip(&places).any(|(k, p)| *k == name && p.is_some());
-    // Beside whole nodes, columns with the names of pieces are the user's own.
+    // In a table with whole nodes, columns with the names of pieces are the user's own.
     let is_whole = ["nodes", "block", "subcube"].into_iter().any(is_there);
     let has_pieces = ["pieces", "roles"].into_iter().any(is_there);
     let means_pieces = has_pieces || !is_whole;
     let is_known = |name: &&&str| means_pieces || !OF_PIECES.contains(*name);
     let candidates: Vec<&str> = known.iter().filter(is_known).copied().collect();
     for name in unknown {
-        // Stricter than for suggestions: a user's own column is not a misspelt one.
+        // This is stricter than for suggestions, so that a user's own column is not taken for a
+        // misspelt one.
         let meant = nearest(name, &candidates, |length| (length / 4).max(1));
         if let Some(meant) = meant.filter(|meant| !is_there(meant)) {
             let given = name.escape_debug();
@@ -662,7 +670,7 @@ pub fn places<'n>(
     ))
 }
 
-/// Columns of which each row has one: those from `pieces` on go together.
+/// Columns of which each row has exactly one; those from `pieces` on may occur together.
 const ASKED: [&str; 7] = ["nodes", "block", "subcube", "pieces", "cpu", "gpu", "roles"];
 
 #[cfg(test)]

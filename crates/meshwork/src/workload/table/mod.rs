@@ -61,7 +61,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 )
 .knows_owners(true);
 
-/// Content of a table cell, independent of the format.
+/// Content of a cell of a table, whatever the format of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell<'a> {
     /// A text.
@@ -72,17 +72,17 @@ pub enum Cell<'a> {
     Date(f64),
 }
 
-/// An instant in a table.
+/// An instant in a table of jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Instant {
-    /// Value on the table's own clock, or in seconds since the beginning of 1970.
+    /// Value of the instant on the table's own clock, or in seconds since the beginning of 1970.
     pub at: f64,
-    /// Whether it was given as a date.
+    /// Whether the instant was given as a date.
     pub is_date: bool,
 }
 
 impl From<f64> for Instant {
-    /// An instant of the table's own clock.
+    /// Creates an instant of the table's own clock.
     fn from(at: f64) -> Instant {
         Instant { at, is_date: false }
     }
@@ -95,11 +95,11 @@ pub struct Row {
     pub line: u64,
     /// Number of the job.
     pub job: Option<u64>,
-    /// Submission time.
+    /// Submission time of the job.
     pub submit: Option<Instant>,
-    /// Run time.
+    /// Run time of the job.
     pub runtime: Option<f64>,
-    /// Run time estimated by the user.
+    /// Run time of the job as estimated by its user.
     pub estimate: Option<f64>,
     /// Number of requested processors.
     pub nodes: Option<u32>,
@@ -107,19 +107,19 @@ pub struct Row {
     pub block: Option<Dims>,
     /// Dimension of the requested subcube.
     pub subcube: Option<u32>,
-    /// User, group and other names of its owner.
+    /// User, group and other names of the job's owner.
     pub owner: Owner,
-    /// Priority.
+    /// Priority of the job.
     pub priority: Option<f64>,
-    /// Deadline for its end.
+    /// Deadline for the end of the job.
     pub deadline: Option<Instant>,
-    /// Number of the job after whose end it was submitted.
+    /// Number of the job after whose end this job was submitted.
     pub after: Option<u64>,
-    /// Think time between that job's end and this submission.
+    /// Think time between the end of the job `after` and this submission.
     pub think: Option<f64>,
-    /// Wait in an earlier run.
+    /// How long the job waited in an earlier run.
     pub wait: Option<f64>,
-    /// Constraints on its `nodes` processors.
+    /// Constraints on the job's `nodes` processors.
     pub constraints: Constraints,
     /// Number of pieces.
     pub pieces: Option<u32>,
@@ -129,7 +129,7 @@ pub struct Row {
     pub mem: Option<u32>,
     /// GPUs of each piece, and the thousandths of each.
     pub gpu: Option<(u32, u32)>,
-    /// Amount of the fourth kind of each piece.
+    /// Amount, for each piece, of the fourth kind of resource of a node.
     pub other: Option<u32>,
     /// Minimum and maximum number of pieces on a node.
     pub per_node: Option<(u32, u32)>,
@@ -139,14 +139,14 @@ pub struct Row {
     pub types: Option<String>,
     /// Pieces of several roles.
     pub roles: Option<Vec<Piece>>,
-    /// Whether no other job may be on its nodes.
+    /// Whether the job excludes all other jobs from its nodes.
     pub whole_nodes: bool,
 }
 
 /// Reads the jobs of a table in order of submission and, within one instant, in file order.
 ///
-/// The whole table is held in memory for sorting. A job without a number has that of its row, from
-/// 1; a job without an estimate has its run time.
+/// The whole table is held in memory for sorting. A job without a number gets the number of its
+/// row, from 1. A job without an estimate gets its run time as the estimate.
 ///
 /// # Errors
 /// The first row that is not a job, or a table without rows.
@@ -159,21 +159,22 @@ pub fn jobs(rows: Rows, path: &str) -> Result<Vec<Submission>, WorkloadError> {
 /// Jobs of a table in the order of its rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
-    /// Every job in file order, and whether the table gives its estimate.
+    /// Every job in file order, with whether the table gives its estimate.
     pub jobs: Vec<(Job, bool)>,
-    /// Wait of each job, if the table gives it.
+    /// Wait of each job in an earlier run, in file order, if the table gives it.
     pub waits: Vec<Option<f64>>,
-    /// Number of jobs with a think time but no predecessor, whose think time has no effect.
+    /// Number of jobs with a think time but no predecessor; their think time has no effect.
     pub idle_thinks: u64,
-    /// Start of its clock, in seconds since the beginning of 1970, if submissions are dates: the
-    /// first submission.
+    /// Start of the table's clock in seconds since the beginning of 1970, if submissions are dates.
+    /// It is the first submission.
     pub origin: Option<f64>,
 }
 
 impl Listed {
-    /// Reads a whole table. Dates of submission become seconds since the first of them.
+    /// Reads a whole table. Dates of submission are converted to seconds since the first of them.
     ///
     /// # Errors
+    ///
     /// The first row that is not a job, or a table without rows.
     pub fn read(rows: Rows, path: &str) -> Result<Listed, WorkloadError> {
         let mut listed =
@@ -221,7 +222,7 @@ impl Listed {
         Ok(listed)
     }
 
-    /// Sorts the jobs by submission and infers their predecessors, ignoring the table's.
+    /// Sorts the jobs by submission, and infers their predecessors instead of those in the table.
     fn infer(&mut self, mut sessions: Sessions) {
         let waits = std::mem::take(&mut self.waits);
         let mut jobs: Vec<_> = std::mem::take(&mut self.jobs).into_iter().zip(waits).collect();
@@ -282,7 +283,7 @@ fn request(row: Row) -> Result<Request, String> {
             Err("the row has more than one of nodes, block and subcube".to_owned())
         }
         (None, block, subcube) => {
-            // Without a count of nodes, the partition is the only possible constraint.
+            // Without a count of nodes, only the constraint `partition` is possible.
             let beside = constraints.cells().into_iter().find(|(column, _)| *column != "partition");
             if let Some((column, _)) = beside {
                 return Err(format!(
@@ -297,12 +298,13 @@ fn request(row: Row) -> Result<Request, String> {
     }
 }
 
-/// Reads pieces in words, by the columns of a table of jobs: `pieces=4 cpu=8 gpu=1`.
+/// Reads a request for pieces from words, such as `pieces=4 cpu=8 gpu=1`. Names in the words are
+/// columns of a table of jobs.
 ///
-/// It is the inverse of the display of [`Pieces`].
+/// This is the inverse of how [`Pieces`] is displayed.
 ///
 /// # Errors
-/// The first word that is none of a column of pieces, or what is wrong with its value.
+/// The first word that names no column of pieces, or what is wrong with the value of a word.
 pub fn pieces_in_words(text: &str) -> Result<Request, String> {
     let mut row = Row::default();
     for word in text.split_whitespace() {
@@ -321,7 +323,7 @@ pub fn pieces_in_words(text: &str) -> Result<Request, String> {
     pieces(row)
 }
 
-/// The request of a row with pieces.
+/// The request for pieces of a row of a table.
 pub(super) fn pieces(row: Row) -> Result<Request, String> {
     let beside = row.constraints.cells().into_iter().find(|(column, _)| *column != "partition");
     if let Some((column, _)) = beside {
@@ -372,11 +374,11 @@ pub(super) fn pieces(row: Row) -> Result<Request, String> {
     Ok(Request::pieces(pieces))
 }
 
-/// Largest whole number in a cell.
+/// Largest whole number that a cell may hold.
 const LARGEST_WHOLE: u64 = LARGEST as u64;
 
-/// Parsers for cells that [`Column::set`] has made numbers or texts. Errors follow the name of the
-/// column.
+/// Parsers for cells that [`Column::set`] has already made numbers or texts. The errors are words
+/// that follow the name of the column.
 impl Cell<'_> {
     fn must_be(&self, what: &str) -> String {
         match self {
@@ -448,7 +450,8 @@ impl Cell<'_> {
         Ok(list)
     }
 
-    /// Whether the job excludes others from its nodes, rather than from its base blocks.
+    /// Whether a cell says that the job excludes others from its nodes, not just from its base
+    /// blocks.
     fn is_exclusive_of_nodes(&self) -> Result<bool, String> {
         match self.text()?.as_str() {
             EXCLUSIVE => Ok(false),
@@ -457,7 +460,7 @@ impl Cell<'_> {
         }
     }
 
-    /// A number of GPUs and the thousandths of each.
+    /// Reads a number of GPUs, and the thousandths of each GPU.
     fn gpus(&self) -> Result<(u32, u32), String> {
         let share = |number: f64| (number * f64::from(WHOLE_SHARE)).round();
         match self {
@@ -471,7 +474,7 @@ impl Cell<'_> {
         }
     }
 
-    /// Reads the minimum and the maximum of a count.
+    /// Reads the minimum and the maximum of a count from a cell.
     fn span(&self) -> Result<(u32, u32), String> {
         let text = self.text()?;
         let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&number| number > 0);
@@ -490,7 +493,7 @@ impl Cell<'_> {
         known.map(|(_, inside)| *inside).ok_or_else(|| self.must_be(&format!("one of {words}")))
     }
 
-    /// Pieces of several roles, as [`Pieces::roles_text`] writes them.
+    /// Reads pieces of several roles, as [`Pieces::roles_text`] writes them.
     fn roles(&self) -> Result<Vec<Piece>, String> {
         let text = self.text()?;
         let wrong = || self.must_be("roles joined by +, such as 1*cpu=4+8*cpu=16,gpu=1");
@@ -520,7 +523,7 @@ mod tests {
 
     use super::*;
 
-    /// The cells of a row, with defaults for those that every row needs; `@` begins a date.
+    /// A row with the given cells, and defaults for those that every row needs; `@` begins a date.
     fn row(given: &[(&str, &str)]) -> Result<Row, String> {
         let mut row = Row { line: 7, ..Row::default() };
         let needed = [("submit", "1"), ("runtime", "2"), ("nodes", "3")];
