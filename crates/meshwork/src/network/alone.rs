@@ -1,4 +1,5 @@
-//! A job that is alone in the network, one packet at a time: the basis of `hops` and `link_load`.
+//! A job that is alone in the network, simulated packet by packet: the basis of `hops` and
+//! `link_load`.
 
 use super::messaging::{Messaging, NextSend, Plan};
 use super::wormhole::{Cycle, Lone, WormholeConfig};
@@ -26,23 +27,24 @@ pub(super) static PARAMS: &[Param] = &[
     wormhole::GLOBAL_LATENCY,
 ];
 
-/// The packets of each site, and the messages of jobs.
+/// Model of jobs alone in the network: the packets of each site, and the messages of jobs.
 pub(super) struct Alone {
     sites: Vec<(Lone, Grid)>,
     messaging: Messaging,
     flits: u64,
 }
 
-/// The time of a job whose packets only queue behind packets of their own process.
+/// Estimated time and messages of a job that is alone in the network. Its packets wait only behind
+/// packets of the same process.
 pub(super) struct Estimate {
-    /// Cycles from its start to the arrival of its last message.
+    /// Cycles from the job's start to the arrival of its last message.
     pub(super) time: f64,
     /// Message statistics of the job.
     pub(super) messages: Messages,
 }
 
-/// Approximate memory of the routes in bytes, with `each_link` extra bytes for each link. Refuses
-/// what cannot be built.
+/// Approximate memory of the routes in bytes, with `each_link` extra bytes for each link. Returns
+/// an error for a network that cannot be built.
 pub(super) fn memory(
     params: &Params,
     machine: &NetworkContext<'_>,
@@ -74,14 +76,15 @@ impl Alone {
         self.sites.iter().map(|(lone, _)| lone)
     }
 
-    /// The nodes of a placement, by rank; where jobs share nodes each piece is a process.
+    /// The nodes of a placement by rank of the process; where jobs share nodes, each piece is a
+    /// process.
     pub(super) fn nodes(&self, site: usize, at: &Placement) -> Vec<Node> {
         let Some(parts) = &at.parts else { return at.nodes(&self.sites[site].1) };
         let pieces = parts.parts.iter();
         pieces.flat_map(|part| std::iter::repeat_n(part.node, part.pieces as usize)).collect()
     }
 
-    /// Number of directed links of all sites.
+    /// Number of directed links on all sites together.
     pub(super) fn links(&self) -> usize {
         self.sites.iter().map(|(lone, _)| lone.links()).sum()
     }
@@ -91,10 +94,11 @@ impl Alone {
         self.flits
     }
 
-    /// The message plan of a job, and the nodes of its processes.
+    /// The message plan of a job, and the node of each of its processes.
     ///
     /// # Errors
-    /// If the pattern is not defined for this number of processes.
+    ///
+    /// If the pattern is not defined for the job's number of processes.
     pub(super) fn plan(
         &self,
         run: RunKey,
@@ -105,9 +109,11 @@ impl Alone {
         Ok((self.messaging.plan(run.id, nodes.len() as u32)?, nodes))
     }
 
-    /// Estimates a job. Processes share nodes if there are fewer nodes than processes.
+    /// Estimates the time and messages of a job alone in the network. Processes share nodes if
+    /// there are fewer nodes than processes.
     ///
     /// # Complexity
+    ///
     /// **O(m d)** for *m* messages in *d* dimensions.
     pub(super) fn estimate(&mut self, site: usize, plan: &Plan, nodes: &[Node]) -> Estimate {
         let Messaging { send, think, .. } = self.messaging;
@@ -115,7 +121,8 @@ impl Alone {
         let mut messages = Messages::default();
         let mut last = 0;
         let place = |rank: u32| nodes[rank as usize % nodes.len()];
-        // A process that shares a node begins when the previous one there has sent everything.
+        // A process that shares a node begins when the process before it on that node has sent
+        // everything.
         let mut begins = vec![0; nodes.len()];
         for &rank in plan.senders() {
             let node = &mut begins[rank as usize % nodes.len()];

@@ -1,34 +1,38 @@
-//! Running jobs in the order in which they end.
+//! The running jobs, in the order in which they end.
 
 use crate::job::Time;
 use crate::observe::JobId;
 
-/// The end of a running job, with model-specific data.
+/// The end of a running job, which may carry further data of a network model.
 pub(crate) trait Ending: Copy + PartialEq {
-    /// The end time and the job; ends at the same instant are ordered by arrival.
+    /// Key by which ends are ordered: the end time, then the job, which stands for order of
+    /// arrival.
     fn order(&self) -> (Time, JobId);
 
     #[inline(always)]
     fn is_before(&self, other: &Self) -> bool {
         let ((at, id), (other_at, other_id)) = (self.order(), other.order());
-        // Without branches: the outcome of the comparison is unpredictable.
+        // Evaluated without branches, because the outcome of the comparison is unpredictable.
         (at < other_at) | (at == other_at) & (id < other_id)
     }
 }
 
-/// Capacity of a chunk: small enough for quick insertion.
+/// Capacity of a chunk, small enough for quick insertion.
 const CHUNK: usize = 64;
 
-/// The ends of running jobs, in order of time, stored in chunks. On most machines one chunk holds
-/// them all. In each chunk the soonest is last. Jobs end soonest first, as a rule by their
-/// estimates too, so an end is removed at or near the end of a chunk and few entries move.
+/// The ends of running jobs, in order of time.
+///
+/// The ends are stored in chunks; on most machines one chunk holds them all. In each chunk the
+/// soonest end is last. Jobs usually end in order, also by their estimates, so an end is removed at
+/// or near the end of a chunk and few entries move.
 ///
 /// # Complexity
-/// **O(1)** to see or take the first, **O(log r + c)** for *r* jobs in chunks of *c* to insert or
-/// remove an end, and up to *r* / *c* moves when a chunk is split or emptied.
+///
+/// **O(1)** to read or remove the soonest end, **O(log r + c)** for *r* jobs in chunks of *c* to
+/// insert or remove another end, and up to *r* / *c* moves when a chunk is split or emptied.
 pub(crate) struct Ends<E> {
     soonest: Vec<E>,
-    /// Chunks of later ends, the soonest chunk last. None is empty.
+    /// All chunks except the soonest, in descending order of time; none of them is empty.
     later: Vec<Vec<E>>,
 }
 
@@ -39,15 +43,16 @@ impl<E> Default for Ends<E> {
 }
 
 impl<E: Ending> Ends<E> {
-    /// The later chunk in which an end is or belongs; `None` if that is the soonest chunk.
+    /// Index in `later` of the chunk in which an end is or belongs; `None` if this is the soonest
+    /// chunk.
     #[inline]
     fn later_chunk(&self, end: &E) -> Option<usize> {
-        // On most machines there is no other chunk.
+        // On most machines the soonest chunk is the only one.
         self.later.last().filter(|chunk| !is_before_all(end, chunk))?;
         Some(self.later.partition_point(|chunk| is_before_all(end, chunk)))
     }
 
-    // Inlined into callers: reading a just-written end as a whole is slow.
+    // Inlined into callers, because an end just written in parts is slow to read as a whole.
     #[inline(always)]
     pub(crate) fn insert(&mut self, end: E) {
         let Some(at) = self.later_chunk(&end) else {
@@ -85,7 +90,7 @@ impl<E: Ending> Ends<E> {
         self.soonest.last()
     }
 
-    /// Takes the soonest end.
+    /// Removes and returns the soonest end.
     #[inline(always)]
     pub(crate) fn take_first(&mut self) -> Option<E> {
         let first = self.soonest.pop();
@@ -93,7 +98,7 @@ impl<E: Ending> Ends<E> {
         first
     }
 
-    /// If the soonest chunk is empty, replaces it by the next one.
+    /// Replaces the soonest chunk, if it is empty, by the next one.
     #[inline(always)]
     fn look_further(&mut self) {
         if self.soonest.is_empty()
@@ -103,20 +108,20 @@ impl<E: Ending> Ends<E> {
         }
     }
 
-    /// All ends, soonest first.
+    /// All ends, the soonest first.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &E> {
         let later = self.later.iter().rev().flat_map(|chunk| chunk.iter().rev());
         self.soonest.iter().rev().chain(later)
     }
 }
 
-/// Whether an end comes before all of a chunk.
+/// Whether an end comes before all ends of a chunk.
 #[inline(always)]
 fn is_before_all<E: Ending>(end: &E, chunk: &[E]) -> bool {
     chunk.last().is_some_and(|soonest| end.is_before(soonest))
 }
 
-/// Inserts an end into a chunk; the few ends that come before it move one by one.
+/// Inserts an end into a chunk; the few ends that are sooner move one by one.
 #[inline(always)]
 fn put<E: Ending>(chunk: &mut Vec<E>, end: E) {
     chunk.push(end);
@@ -131,14 +136,14 @@ fn put<E: Ending>(chunk: &mut Vec<E>, end: E) {
     all[place] = end;
 }
 
-/// Removes an end from a chunk if present; earlier ends move during the search.
+/// Removes an end from a chunk if present. Sooner ends move by one place during the search.
 #[inline(always)]
 fn take<E: Ending>(chunk: &mut Vec<E>, end: &E) {
     let Some(mut taken) = chunk.pop() else { return };
     let mut above = chunk.iter_mut().rev();
     while taken != *end {
         let Some(next) = above.next() else {
-            // Not found: all ends have moved one place down; restore them.
+            // The end was not found: all ends have moved by one place, and are moved back.
             chunk.insert(0, taken);
             return;
         };

@@ -1,4 +1,4 @@
-//! Jobs as fluids: each has a time that it takes alone, and a rate limited by its links.
+//! Jobs as fluids: a job has a time that it takes alone, and a rate that its links limit.
 
 use super::alone::{Alone, Estimate};
 use super::messaging::Plan;
@@ -8,11 +8,11 @@ use crate::machine::Placement;
 use crate::observe::Messages;
 use crate::topology::Node;
 
-/// Number of load units in one flit per cycle. Loads are integers, so that removing a job restores
-/// its links' loads exactly.
+/// Number of units of load that equal one flit per cycle. Loads are integers, so that the removal
+/// of a job restores the loads of its links exactly.
 const UNIT: f64 = (1_u64 << 40) as f64;
 
-/// The jobs of a network without flits.
+/// The jobs of a network whose flits are not simulated.
 pub(super) struct Flow {
     alone: Alone,
     /// The load of every link, site after site; `None` if jobs do not slow each other.
@@ -26,13 +26,14 @@ struct Run {
     key: RunKey,
     plan: Plan,
     start: Time,
-    /// Time that it takes alone on its current nodes (`time`), and how much of that is left.
+    /// Time that the job takes alone on its current nodes (`time`), and how much of that time is
+    /// left.
     time: f64,
     left: f64,
     rate: f64,
     since: Time,
     messages: Messages,
-    /// Links with the load that it puts on each.
+    /// Links that the job uses, with the load that it puts on each.
     loads: Vec<(usize, u64)>,
 }
 
@@ -77,7 +78,7 @@ impl Flow {
         used.map(|(link, messages)| (link, (messages as f64 * each) as u64)).collect()
     }
 
-    /// Adds the loads of a job to its links, or removes them.
+    /// Adds the loads of a job to its links, or removes them unless `adds`.
     fn load(&mut self, slot: u32, adds: bool) {
         let (Some(loads), Some(run)) = (&mut self.loads, &self.runs[slot as usize]) else { return };
         for &(link, load) in &run.loads {
@@ -85,7 +86,7 @@ impl Flow {
         }
     }
 
-    /// Sets the rate of every job to what its most loaded link allows.
+    /// Sets the rate of every job to what the most loaded of its links allows.
     fn settle(&mut self, now: Time) {
         let Some(loads) = &self.loads else { return };
         for run in self.runs.iter_mut().flatten() {
@@ -123,8 +124,9 @@ impl Network for Flow {
         Ok(())
     }
 
-    /// Moves a run to other nodes. The remaining time becomes the same share of the total time on
-    /// the new nodes, plus `more`. The rate has no effect, because it does not change messages.
+    /// Moves a job to other nodes. The share of the job that remains is the same as before, now of
+    /// the time that it takes on the new nodes; to this, `more` is added. The rate has no effect,
+    /// because it does not change messages.
     fn change(
         &mut self,
         now: Time,
@@ -156,7 +158,7 @@ impl Network for Flow {
         self.load(key.slot, false);
         let run = self.runs[key.slot as usize].take().expect("a job that finishes runs");
         self.settle(now);
-        // Its messages were slowed like the job.
+        // The messages of the job were slowed by the same factor as the job.
         let Messages { packets, latency, network_latency, blocking, hops, link_flits } =
             run.messages;
         let slowed = if run.time > 0.0 { ((now - run.start) / run.time).max(1.0) } else { 1.0 };

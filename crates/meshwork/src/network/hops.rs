@@ -1,4 +1,4 @@
-//! A network without contention between jobs: times from distances.
+//! A network without contention between jobs, in which times follow from distances.
 
 use super::NetworkEntry;
 use super::alone::{Alone, PARAMS};

@@ -22,15 +22,16 @@ pub static ENTRY: NetworkEntry = NetworkEntry::new(
 )
 .memory(|_, _| Ok(0));
 
-/// The ideal network: the finish times of running jobs, and the work state behind each. The slots
-/// serve to find the entry of a job that is moved, resized or stopped.
+/// The ideal network: finish times of running jobs, and the remaining work behind each.
+///
+/// The slots serve to find the finish time of a job that is moved, resized or stopped.
 #[derive(Default)]
 pub(super) struct Ideal {
     finishes: Ends<Finish>,
     slots: Vec<Slot>,
 }
 
-/// The time at which a job finishes at its current rate.
+/// The instant at which a job finishes if its rate does not change.
 #[derive(Clone, Copy, PartialEq)]
 struct Finish {
     at: Time,
@@ -51,7 +52,7 @@ struct Slot {
 }
 
 impl Slot {
-    /// The finish time at the current rate.
+    /// When the job finishes if its rate does not change.
     #[inline(always)]
     fn finish(&self, run: RunKey) -> Finish {
         Finish { at: self.since + self.work.left / self.work.rate, run }
@@ -95,7 +96,8 @@ impl Network for Ideal {
     }
 
     fn next_finish(&mut self, _by: Option<Time>) -> Result<Option<(Time, RunKey)>, NetworkError> {
-        // Field by field: reading a value as a whole just after writing it in parts is slow.
+        // Fields are read one by one: reading a value as a whole just after writing it in parts is
+        // slow.
         match self.finishes.first() {
             Some(&Finish { at, run: RunKey { id, slot } }) => Ok(Some((at, RunKey { id, slot }))),
             None => Ok(None),
@@ -132,14 +134,15 @@ mod tests {
     fn ops() -> impl Strategy<Value = Op> {
         prop_oneof![
             (1_u32..50).prop_map(Op::Start),
-            // Rates that are powers of two keep all times exact, so that ties are ties in both.
+            // Rates that are powers of two keep all times exact, so that simultaneous ends are so
+            // in both implementations.
             (any::<usize>(), 0_u32..5, 0_u32..3).prop_map(|(i, m, r)| Op::Change(i, m, 1 << r)),
             Just(Op::Finish),
         ]
     }
 
     proptest! {
-        /// Against a naive reference: a list of jobs that is searched each time.
+        /// Compares with a naive reference: a list of jobs that is searched each time.
         #[test]
         fn the_heap_agrees_with_a_list(ops in prop::collection::vec(ops(), 1..80)) {
             let nowhere = Placement::default();

@@ -28,5 +28,5 @@ pub static ENTRY: NetworkEntry = NetworkEntry::new(
 )
 .sends(true)
 .shares(true)
-// The load of each link, and the load that a starting job adds to it.
+// For each link, its load, and the load that a starting job adds to it.
 .memory(|params, machine| super::alone::memory(params, machine, 16));

@@ -1,4 +1,4 @@
-//! Messages of jobs: the parameters that networks share, and the message plan of one job.
+//! Messages of jobs: the parameters that all networks share, and the message plan of one job.
 
 use super::pattern::{self, Destinations, Order, PATTERNS, Pattern, PatternEntry};
 use super::{Cycle, NetworkError};
@@ -6,7 +6,7 @@ use crate::observe::JobId;
 use crate::registry::{DefaultValue, Kind, LARGEST, Param, Params, Words, entry};
 use crate::rng::{Stream, keyed};
 
-/// The communication pattern.
+/// Parameter for the communication pattern.
 pub(super) const PATTERN: Param = Param {
     name: "pattern",
     kind: Kind::Component(&pattern::FAMILY),
@@ -14,7 +14,7 @@ pub(super) const PATTERN: Param = Param {
     help: "which process of a job sends to which",
 };
 
-/// Number of messages of a job in each round.
+/// Parameter for the number of messages of a job in each round.
 pub(super) const NUM_MESSAGES: Param = Param {
     name: "num_messages",
     kind: Kind::Integer(1, 1 << 32),
@@ -22,7 +22,7 @@ pub(super) const NUM_MESSAGES: Param = Param {
     help: "messages of each job, of which senders take turns",
 };
 
-/// Whether that number is fixed or the mean of a distribution.
+/// Parameter that says whether the number of messages is fixed or the mean of a distribution.
 pub(super) const QUOTA: Param = Param {
     name: "quota",
     kind: QUOTAS.kind(),
@@ -30,7 +30,7 @@ pub(super) const QUOTA: Param = Param {
     help: "whether `num_messages` is the number for every job, or the mean of an exponential one",
 };
 
-/// Number of rounds of messages.
+/// Parameter for the number of rounds of messages.
 pub(super) const ITERATIONS: Param = Param {
     name: "iterations",
     kind: Kind::Integer(1, 1 << 32),
@@ -38,7 +38,7 @@ pub(super) const ITERATIONS: Param = Param {
     help: "how often a job sends its messages",
 };
 
-/// Cycles that a process computes between two messages.
+/// Parameter for the cycles that a process computes between two messages.
 pub(super) const THINK_TIME: Param = Param {
     name: "think_time",
     kind: Kind::Integer(0, 1 << 40),
@@ -46,7 +46,7 @@ pub(super) const THINK_TIME: Param = Param {
     help: "cycles that a process computes between two messages",
 };
 
-/// When a process continues with its next message.
+/// Parameter that says when a process continues with its next message.
 pub(super) const SEND: Param = Param {
     name: "send",
     kind: NEXT_SENDS.kind(),
@@ -54,7 +54,7 @@ pub(super) const SEND: Param = Param {
     help: "whether a process goes on to its next message when one has left it, or when it has arrived",
 };
 
-/// The order in which a process sends to many.
+/// Parameter for the order in which a process sends to many others.
 pub(super) const DESTINATIONS: Param = Param {
     name: "destinations",
     kind: DESTINATION_ORDERS.kind(),
@@ -62,19 +62,19 @@ pub(super) const DESTINATIONS: Param = Param {
     help: "order of the destinations of a process that sends to all: by rank, from its own on, or random",
 };
 
-/// When a process continues with its next message.
+/// Instant from which a process may send its next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextSend {
-    /// When the previous message has left its processor.
+    /// When the previous message of the process has left its node.
     Injected,
-    /// When the previous message has arrived.
+    /// When the previous message of the process has arrived.
     Delivered,
 }
 
 static NEXT_SENDS: Words<NextSend, 2> =
     Words::new([("injected", NextSend::Injected), ("delivered", NextSend::Delivered)]);
 
-/// Whether the number of messages is drawn.
+/// Whether the number of messages of a job is drawn, by the word for it in a study.
 static QUOTAS: Words<bool, 2> = Words::new([("exact", false), ("exponential", true)]);
 
 static DESTINATION_ORDERS: Words<Destinations, 3> = Words::new([
@@ -83,7 +83,7 @@ static DESTINATION_ORDERS: Words<Destinations, 3> = Words::new([
     ("shuffle", Destinations::Shuffle),
 ]);
 
-/// The messaging parameters common to all jobs.
+/// The parameters of messages that are common to all jobs.
 #[derive(Clone)]
 pub(super) struct Messaging {
     entry: &'static PatternEntry,
@@ -112,10 +112,11 @@ impl Messaging {
         }
     }
 
-    /// The messages of a job with this number of processes: a function of the job, not its
+    /// The messages of a job with `ranks` processes. They depend on the job but not on its
     /// placement.
     ///
     /// # Errors
+    ///
     /// If the pattern is not defined for this number of processes.
     pub(super) fn plan(&self, job: JobId, ranks: u32) -> Result<Plan, NetworkError> {
         self.entry.serves(ranks.into())?;
@@ -144,25 +145,25 @@ impl Messaging {
     }
 }
 
-/// The messages of one job: an ordered list for each process, computed on demand.
+/// The messages of one job: an ordered list for each process, computed when it is needed.
 pub(super) struct Plan {
     pattern: Option<Box<dyn Pattern>>,
-    /// Processes that send anything, ascending.
+    /// Processes that send any message, in ascending order.
     senders: Vec<u32>,
-    /// Messages of the job in a round, if not those of the pattern.
+    /// Number of messages of the job in a round; `None` if the pattern determines it.
     quota: Option<u64>,
     rounds: u64,
     key: u64,
 }
 
 impl Plan {
-    /// Processes that send anything, ascending.
+    /// Processes that send any message, in ascending order.
     pub(super) fn senders(&self) -> &[u32] {
         &self.senders
     }
 
-    /// Number of messages of a process in all rounds. Senders share a quota in turns, the lowest
-    /// first.
+    /// Number of messages of a process in all rounds. If the job has a quota, its senders get equal
+    /// shares of it, and the lowest ones get the remainder.
     pub(super) fn messages(&self, rank: u32) -> u64 {
         let (Some(pattern), Ok(place)) = (&self.pattern, self.senders.binary_search(&rank)) else {
             return 0;
@@ -177,16 +178,17 @@ impl Plan {
         in_a_round.saturating_mul(self.rounds)
     }
 
-    /// The receiver of the message of a process with this index.
+    /// The receiver of message number `index` of process `rank`.
     pub(super) fn to(&self, rank: u32, index: u64) -> u32 {
         let pattern = self.pattern.as_ref().expect("a job with messages has a pattern");
         let list = pattern.messages(rank);
-        // Each round of a quota restarts the list.
+        // Each round of a quota begins the pattern's list of receivers again.
         let in_a_round = self.quota.map_or(list, |_| self.messages(rank) / self.rounds);
         pattern.to(rank, index % in_a_round % list)
     }
 
-    /// Random bits that choose between equally short routes of that message.
+    /// Random bits that choose among equally short routes for message number `index` of process
+    /// `rank`.
     pub(super) fn coins(&self, rank: u32, index: u64) -> u64 {
         keyed(self.key, rank.into(), index)
     }

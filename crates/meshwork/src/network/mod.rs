@@ -18,16 +18,17 @@ use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::topology::Topology;
 pub(crate) use ends::{Ending, Ends};
 
-/// A running job, as identified by the engine and the network. Orders by arrival.
+/// Identifies a running job, for the engine and the network. Keys are ordered by arrival of the
+/// job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunKey {
-    /// The job.
+    /// Identifier of the job.
     pub id: JobId,
     /// A small number unique among running jobs, for use as an array index.
     pub slot: u32,
 }
 
-/// An instant of a network's own clock in cycles; a flit crosses a link in one.
+/// An instant of a network's own clock, in cycles; a flit crosses a link in one cycle.
 pub type Cycle = u64;
 
 /// The remaining work of a job, and its rate.
@@ -35,7 +36,7 @@ pub type Cycle = u64;
 pub struct Work {
     /// Remaining work, in units of time at rate 1.
     pub left: f64,
-    /// Work done per unit of time; above 0.
+    /// Work that the job does per unit of time; above 0.
     pub rate: f64,
 }
 
@@ -54,7 +55,7 @@ pub enum NetworkError {
         /// Number of processes of the job.
         processes: u64,
     },
-    /// Messages need links, and a flat machine has none that could be simulated.
+    /// Jobs send messages, but a flat machine has no links that could be simulated.
     #[error(
         "messages need links between processors, and the machine is a {machine}: a mesh, torus or \
          hypercube has them"
@@ -73,7 +74,7 @@ pub trait Network: Send {
     /// Starts a job.
     ///
     /// # Errors
-    /// If this network cannot run such a job.
+    /// If this network cannot run the job.
     fn start(
         &mut self,
         now: Time,
@@ -83,8 +84,8 @@ pub trait Network: Send {
         placement: &Placement,
     ) -> Result<(), NetworkError>;
 
-    /// Continues a running job on other processors or at another rate. It keeps its remaining work,
-    /// and `more` is added to it.
+    /// Continues a running job on other processors or at another rate. The job keeps its remaining
+    /// work, to which `more` is added.
     fn change(
         &mut self,
         now: Time,
@@ -95,30 +96,30 @@ pub trait Network: Send {
         placement: &Placement,
     );
 
-    /// The next job to finish, and when; simultaneous jobs finish in order of arrival. No other
-    /// event happens before the instant `by`, or at all if it is `None`. A network that must be
-    /// simulated advances no further than `by`, and may return `None` for a job that finishes
-    /// later.
+    /// The next job to finish, and when; simultaneous jobs finish in order of arrival. No event
+    /// outside the network happens before the instant `by`, or ever if `by` is `None`. A network
+    /// that must be simulated advances no further than `by`, and may return `None` if no job
+    /// finishes by then.
     ///
     /// # Errors
     /// If the network cannot continue.
     fn next_finish(&mut self, by: Option<Time>) -> Result<Option<(Time, RunKey)>, NetworkError>;
 
-    /// Ends the job that was next to finish; returns its message statistics if jobs send messages.
+    /// Ends the job that is next to finish; returns its message statistics if jobs send messages.
     fn finish(&mut self, now: Time, run: RunKey) -> Option<Box<Messages>>;
 
-    /// Stops a running job before its end, because an outage has taken nodes from it. It may start
-    /// again later, as the same job. By default it is removed as if it had finished.
+    /// Stops a running job before its end, because an outage has taken nodes from it. The job may
+    /// start again later under the same identifier. By default it is removed as if it had finished.
     fn stop(&mut self, now: Time, run: RunKey) {
         self.finish(now, run);
     }
 
-    /// Whether it depends on which nodes jobs hold.
+    /// Whether run times depend on which nodes jobs hold.
     fn goes_by_nodes(&self) -> bool {
         true
     }
 
-    /// Number of directed links between processors; 0 if there are no messages.
+    /// Number of directed links between processors; 0 if jobs send no messages.
     fn links(&self) -> usize {
         0
     }
@@ -131,7 +132,7 @@ pub struct NetworkContext<'a> {
     pub topologies: &'a [Topology],
     /// The seed of the scenario.
     pub seed: u64,
-    /// Index of the replication.
+    /// Index of the replication, from 0.
     pub replication: u64,
 }
 
@@ -141,18 +142,18 @@ pub struct NetworkContext<'a> {
 pub struct NetworkEntry {
     /// Name, definition and parameters.
     pub about: About,
-    /// Whether its jobs send messages.
+    /// Whether jobs on this network send messages.
     pub sends: bool,
-    /// Whether jobs that share nodes may send: each piece is a process there.
+    /// Whether jobs that share nodes may send messages; then each piece is a process.
     pub shares: bool,
-    /// Approximate memory of the model in bytes, without building it; fails where `build` would.
+    /// Approximate memory of the network in bytes, without building it; fails where `build` would.
     pub memory: fn(&Params, &NetworkContext<'_>) -> Result<u64, Problem>,
-    /// Builds the model.
+    /// Builds the network for a machine.
     pub build: fn(&Params, &NetworkContext<'_>) -> Result<Box<dyn Network>, Problem>,
 }
 
 impl NetworkEntry {
-    /// Creates an entry without messages, whose model takes hardly any memory.
+    /// Creates the entry of a network without messages, which takes hardly any memory.
     #[must_use]
     pub const fn new(
         about: About,
@@ -161,14 +162,14 @@ impl NetworkEntry {
         NetworkEntry { about, build, sends: false, shares: false, memory: |_, _| Ok(0) }
     }
 
-    /// Replaces the description.
+    /// Replaces name, definition and parameters of the entry.
     #[must_use]
     pub const fn described(mut self, about: About) -> NetworkEntry {
         self.about = about;
         self
     }
 
-    /// Replaces the function that builds it.
+    /// Replaces the function that builds the network.
     #[must_use]
     pub const fn build(
         mut self,
@@ -178,7 +179,7 @@ impl NetworkEntry {
         self
     }
 
-    /// Sets whether its jobs send messages.
+    /// Sets whether jobs on this network send messages.
     #[must_use]
     pub const fn sends(mut self, sends: bool) -> NetworkEntry {
         self.sends = sends;
@@ -192,7 +193,7 @@ impl NetworkEntry {
         self
     }
 
-    /// Sets the function that estimates its memory in bytes.
+    /// Sets the function that estimates the memory of the network in bytes.
     #[must_use]
     pub const fn memory(
         mut self,

@@ -8,11 +8,13 @@ use crate::rng::{Stream, keyed};
 pub struct PatternEntry {
     /// Name, definition and parameters.
     pub about: About,
-    /// Whether messages are drawn, and `num_messages` sets their number; other patterns have lists.
+    /// Whether receivers are drawn, and `num_messages` is the number of draws. Otherwise the
+    /// pattern is a fixed list of messages.
     pub draws: bool,
     /// Whether the number of processes must be a power of two.
     pub in_powers_of_two: bool,
-    /// The messages of a job with this number of processes, which is at least 2 and valid.
+    /// The messages of a job with this number of processes, at least 2, for which the pattern is
+    /// defined.
     pub(super) plan: fn(u32, &mut Order<'_>) -> Box<dyn Pattern>,
 }
 
@@ -35,12 +37,12 @@ impl Named for PatternEntry {
     }
 }
 
-/// Inputs to the order of messages and to random draws.
+/// Inputs of a pattern: the order of messages, and the source of random draws.
 pub(super) struct Order<'a> {
     pub(super) destinations: Destinations,
-    /// Number of messages, for a pattern that draws them.
+    /// Number of messages to draw, for a pattern whose receivers are drawn.
     pub(super) messages: u64,
-    /// Key of the random orders.
+    /// Key from which all random orders follow.
     pub(super) key: u64,
     /// The random stream of the job, identical for every allocator.
     pub(super) rng: &'a mut Stream,
@@ -49,20 +51,20 @@ pub(super) struct Order<'a> {
 /// The order in which a process sends to many others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Destinations {
-    /// 0, 1, 2, …
+    /// Ascending by rank: 0, 1, 2, …
     Ascending,
-    /// The next rank first, around the end.
+    /// Ascending from the rank after the sender's on, and after the last rank from 0 on.
     Rotate,
     /// A separate random order for each sender.
     Shuffle,
 }
 
-/// The messages of one round of a pattern: those of each process, in order.
+/// The messages of one round of a pattern: an ordered list for each process.
 pub(super) trait Pattern: Send {
-    /// Number of messages that a process sends.
+    /// Number of messages that process `rank` sends in a round.
     fn messages(&self, rank: u32) -> u64;
 
-    /// The receiver of the message with this index.
+    /// The receiver of message number `index` of process `rank`.
     fn to(&self, rank: u32, index: u64) -> u32;
 }
 
@@ -237,9 +239,10 @@ static NAS_MULTIGRID: PatternEntry = PatternEntry {
     },
 };
 
-/// The children of a process in a binomial tree, the largest share first, and then its parent.
+/// The children of a process in a binomial tree, in order of falling share, and then its parent.
 fn tree(ranks: u32, rank: u32) -> Vec<u32> {
-    // The root may send to every power of two, another process to those below its lowest set bit.
+    // The root may send at any distance that is a power of two; any other process at those below
+    // its lowest set bit.
     let below = if rank == 0 { ranks.next_power_of_two() } else { 1 << rank.trailing_zeros() };
     let steps = (0..below.trailing_zeros()).rev();
     let mut list: Vec<u32> =
@@ -263,7 +266,7 @@ impl Square {
         Square { ranks, width: root + u32::from(root * root < ranks) }
     }
 
-    /// The existing processes at this distance right, left, below and above.
+    /// The existing processes at distance `distance` to the right, left, below and above a process.
     fn around(self, rank: u32, distance: u32) -> Vec<u32> {
         let Square { ranks, width } = self;
         let x = rank % width;
@@ -275,7 +278,7 @@ impl Square {
     }
 }
 
-/// Messages stored as lists.
+/// A pattern stored as one list of receivers for each process.
 struct Lists {
     lists: Vec<Vec<u32>>,
 }
@@ -294,8 +297,8 @@ impl Pattern for Lists {
     }
 }
 
-/// Messages to every other process, from all or from one. They are computed, not stored, since
-/// all-to-all has the square of the number of processes.
+/// Messages to every other process, from all processes or from one. Receivers are computed and not
+/// stored, since all-to-all has the square of the number of processes.
 struct ToOthers {
     ranks: u32,
     root: Option<u32>,
@@ -329,9 +332,9 @@ impl Pattern for ToOthers {
     }
 }
 
-/// The index of `index` in a random permutation of the numbers below `count`. Without a list: four
-/// rounds of a Feistel network on the next even number of bits, repeated until the number is below
-/// `count`.
+/// Where `index` is mapped by a random permutation of the numbers below `count`. No list is stored:
+/// four rounds of a Feistel network, on the next even number of bits, are repeated until the number
+/// is below `count`.
 fn shuffled(index: u32, count: u32, key: u64) -> u32 {
     let half = (u32::BITS - (count - 1).leading_zeros()).div_ceil(2).max(1);
     let mask = (1_u64 << half) - 1;
@@ -364,7 +367,7 @@ mod tests {
         (0..pattern.messages(rank)).map(|index| pattern.to(rank, index)).collect()
     }
 
-    /// (sender, receiver) of every message, in no order.
+    /// Sender and receiver of every message of a pattern, in no particular order.
     fn pairs(pattern: &dyn Pattern, ranks: u32) -> Vec<(u32, u32)> {
         let mut pairs: Vec<(u32, u32)> = (0..ranks)
             .flat_map(|rank| list(pattern, rank).into_iter().map(move |to| (rank, to)))
@@ -421,16 +424,14 @@ mod tests {
         let of = |name, ranks, rank| list(&*plan(name, ranks, Destinations::Ascending, 3), rank);
         assert_eq!(of("ring", 5, 4), [0]);
         assert_eq!(of("fft", 8, 5), [4, 7, 1]);
-        // 0 1 2
-        // 3 4 5
-        // 6 7
+        // Processes in rows: 0 1 2, 3 4 5, 6 7.
         assert_eq!(of("near_neighbour", 8, 4), [5, 3, 7, 1]);
         assert_eq!(of("near_neighbour", 8, 5), [4, 2]);
         assert_eq!(of("divide_and_conquer", 8, 0), [4, 2, 1]);
         assert_eq!(of("divide_and_conquer", 8, 4), [6, 5, 0]);
         assert_eq!(of("divide_and_conquer", 6, 4), [5, 0]);
         assert_eq!(of("divide_and_conquer", 8, 7), [6]);
-        // 4 × 4: level 0, level 1 where both coordinates are even, level 0 again.
+        // On 4 × 4 processes: level 0, level 1 where both coordinates are even, and level 0 again.
         assert_eq!(of("nas_multigrid", 16, 0), [1, 4, 2, 8, 1, 4]);
         assert_eq!(of("nas_multigrid", 16, 5), [6, 4, 9, 1, 6, 4, 9, 1]);
         let one = plan("one_to_all", 7, Destinations::Ascending, 1);

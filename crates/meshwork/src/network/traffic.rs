@@ -10,7 +10,7 @@ use crate::topology::{Grid, Node, Topology};
 pub struct TrafficEntry {
     /// Name, definition and parameters.
     pub about: About,
-    /// Draws or computes the destination of a packet from this node.
+    /// Draws or computes the destination of a packet that a node sends.
     to: fn(&Topology, Node, &mut Stream) -> Node,
     /// Checks that the pattern is defined on a machine; the error is one sentence.
     serves: fn(&Topology) -> Result<(), String>,
@@ -162,7 +162,7 @@ static NEXT_GROUP: TrafficEntry = TrafficEntry {
     },
 };
 
-/// `hotspot` sends one packet in this number to one node.
+/// `hotspot` sends one of this number of packets to one fixed node.
 const HOT: u64 = 10;
 
 static HOTSPOT: TrafficEntry = TrafficEntry {
@@ -190,7 +190,7 @@ static HOTSPOT: TrafficEntry = TrafficEntry {
     serves: |_| Ok(()),
 };
 
-/// The grid of a machine whose links follow it, else an error of one sentence.
+/// The grid of a machine whose links follow its grid; otherwise an error of one sentence.
 fn on_a_grid<'a>(pattern: &str, machine: &'a Topology) -> Result<&'a Grid, String> {
     if machine.wiring().is_grid() {
         return Ok(machine.grid());
@@ -214,31 +214,32 @@ fn shifted(grid: &Grid, node: Node, by: impl Fn(u32) -> u32) -> Node {
 }
 
 impl Offered {
-    /// Approximate memory in bytes. Nothing is allocated.
+    /// Approximate memory of the simulation in bytes. Nothing is allocated.
     ///
     /// # Errors
-    /// If the network is invalid.
+    ///
+    /// If the parameters of the network are invalid.
     pub fn memory(&self) -> Result<u64, Problem> {
         wormhole::memory(&self.topology, &self.setting)
     }
 }
 
-/// One point of a sweep of loads.
+/// A simulation of open-loop traffic at one load.
 #[derive(Clone, Debug)]
 pub struct Offered {
-    /// The machine.
+    /// The machine whose network is simulated.
     pub topology: Topology,
-    /// The network.
+    /// The parameters of the network.
     pub setting: WormholeConfig,
-    /// The traffic pattern.
+    /// The traffic pattern, which chooses destinations.
     pub traffic: &'static TrafficEntry,
-    /// Mean flits that each node offers in a cycle: above 0, at most 1.
+    /// Mean number of flits that each node offers per cycle: above 0, at most 1.
     pub load: f64,
     /// Warm-up cycles before measurement begins.
     pub warmup: Cycle,
-    /// Measured cycles.
+    /// Number of measured cycles, after the warm-up.
     pub cycles: Cycle,
-    /// The seed of all random numbers.
+    /// The seed of all random numbers of the simulation.
     pub seed: u64,
 }
 
@@ -248,27 +249,27 @@ impl std::fmt::Debug for TrafficEntry {
     }
 }
 
-/// Measurements of the carried traffic.
+/// Measurements of the traffic that a network carried.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Carried {
-    /// Flits received per node and measured cycle.
+    /// Flits received, per node and measured cycle.
     pub accepted: f64,
-    /// Mean cycles from a packet's creation to its tail's arrival. The mean is over the packets
-    /// that arrived in measured cycles; `None` if there were none.
+    /// Mean cycles from the creation of a packet to the arrival of its tail. The mean is over
+    /// packets that arrived in measured cycles; `None` if there were none.
     pub latency: Option<f64>,
-    /// Mean cycles from when a packet is first in its node's queue to its tail's arrival.
+    /// Mean cycles from when a packet is first in its node's queue to the arrival of its tail.
     pub network_latency: Option<f64>,
-    /// The part of the latency in which the packet did not advance as in an idle network.
+    /// Mean part of the latency in which a packet did not advance as it would in an idle network.
     pub blocking: Option<f64>,
     /// Mean number of links on the route of a packet.
     pub hops: Option<f64>,
-    /// Share of the measured cycles in which a link carried a flit, mean over links.
+    /// Share of the measured cycles in which a link carried a flit, averaged over links.
     pub utilization: f64,
-    /// Number of packets in those means.
+    /// Number of packets that arrived in measured cycles.
     pub packets: u64,
     /// Simulated cycles, including the warm-up.
     pub cycles: Cycle,
-    /// Flits times routers that they crossed, over all cycles.
+    /// Sum over all flits of the routers that each crossed, over all cycles.
     pub flit_hops: u64,
 }
 
@@ -334,7 +335,7 @@ pub fn carry(offered: &Offered) -> Result<Carried, Problem> {
     })
 }
 
-/// A node, its random stream and when its next packet is created.
+/// A node that creates packets: its random stream, and when its next packet is created.
 struct Source {
     rng: Stream,
     sent: u64,
@@ -362,7 +363,7 @@ struct Seen {
 }
 
 impl OpenLoop<'_> {
-    /// Cycles from one packet of a node to the next: geometric, one Bernoulli trial per cycle.
+    /// Cycles from one packet of a node to the next: a geometric variate, with one trial per cycle.
     fn gap(&mut self, node: Node) -> Cycle {
         let unit = self.nodes[node as usize].rng.unit();
         1 + (libm::log(unit) / self.log_of_none) as Cycle

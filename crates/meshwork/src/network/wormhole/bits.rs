@@ -1,6 +1,6 @@
-//! Sets of small numbers as words: the masks and lists that the engines iterate over.
+//! Sets of small numbers as bits of words: the masks and lists over which the engines iterate.
 
-/// The numbers in a word, lowest first.
+/// Iterates over the numbers whose bits are set in a word, the lowest first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bits(pub(super) u64);
 
@@ -17,13 +17,14 @@ impl Iterator for Bits {
     }
 }
 
-/// The first number at or after `from` in a non-empty word, wrapping around.
+/// The lowest number in `word` from `from` on or, if there is none, the lowest of all. The word
+/// must not be empty.
 pub(super) fn first_from(word: u64, from: u8) -> usize {
     let above = word & (u64::MAX << from);
     (if above == 0 { word } else { above }).trailing_zeros() as usize
 }
 
-/// A set of the numbers below a bound.
+/// A set of numbers below a bound, one bit for each.
 #[derive(Clone, Debug)]
 pub(super) struct BitSet {
     words: Vec<u64>,
@@ -46,7 +47,8 @@ impl BitSet {
         self.words.iter().all(|&word| word == 0)
     }
 
-    /// Number of words; with [`word`](BitSet::word) a set can be iterated while it changes.
+    /// Number of words of the set; by [`word`](BitSet::word), a set can be iterated while it
+    /// changes.
     pub(super) fn words(&self) -> usize {
         self.words.len()
     }
@@ -55,7 +57,7 @@ impl BitSet {
         self.words[index]
     }
 
-    /// Returns a word and clears it.
+    /// Returns a word of the set and clears it.
     pub(super) fn take_word(&mut self, index: usize) -> u64 {
         std::mem::take(&mut self.words[index])
     }

@@ -1,21 +1,21 @@
-//! A calendar of events: a wheel for the near future, a map for the rest.
+//! A calendar of events: a timing wheel for the near future, a map for later events.
 
 use std::collections::BTreeMap;
 
 use super::Cycle;
 
-/// Cycles that the wheel reaches ahead. Nearly all events need fewer, and the lists still fit in
-/// the processor's cache.
+/// Number of cycles ahead that the timing wheel covers. Nearly all events lie within it, and the
+/// lists still fit in the processor's cache.
 const SLOTS: usize = 256;
 
 /// Events by cycle, in insertion order.
 #[derive(Clone, Debug)]
 pub(super) struct Calendar {
     slots: Vec<Vec<u32>>,
-    /// Bit set of the slots that have events.
+    /// Bit set of the slots of the timing wheel that have events.
     filled: [u64; SLOTS / 64],
     far: BTreeMap<Cycle, Vec<u32>>,
-    /// The cycle up to which all events have been taken.
+    /// The cycle whose events were taken last; events must not be added before it.
     from: Cycle,
 }
 
@@ -29,7 +29,7 @@ impl Calendar {
         }
     }
 
-    /// Adds an event at a cycle not before the last one taken.
+    /// Adds an event at cycle `at`, which must not be before the cycle taken last.
     pub(super) fn push(&mut self, at: Cycle, event: u32) {
         debug_assert!(at >= self.from);
         if at - self.from < SLOTS as Cycle {
@@ -41,7 +41,7 @@ impl Calendar {
         }
     }
 
-    /// Appends the events of a cycle to a list. There must be none before it.
+    /// Appends the events of a cycle to a list. There must be no events in earlier cycles.
     pub(super) fn take(&mut self, now: Cycle, into: &mut Vec<u32>) {
         self.from = now;
         let slot = now as usize % SLOTS;
@@ -54,12 +54,13 @@ impl Calendar {
         }
     }
 
-    /// The first cycle with events.
+    /// The first cycle that has events.
     pub(super) fn next(&self) -> Option<Cycle> {
         let far = self.far.first_key_value().map(|(&at, _)| at);
         let first = self.from as usize % SLOTS;
         let words = self.filled.len();
-        // The word with the first slot is visited twice: its upper part first, its lower part last.
+        // The word that contains the first slot is visited twice: at first its upper part, at last
+        // its lower part.
         let near = (0..=words).find_map(|i| {
             let word = (first / 64 + i) % words;
             let upper = u64::MAX << (first % 64);
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against a naive reference: one map.
+        /// Compares with a naive reference, a single map.
         #[test]
         fn a_calendar_is_a_map(delays in prop::collection::vec((0_u64..700, 0_usize..4), 1..200)) {
             let (mut calendar, mut map) = (Calendar::new(), BTreeMap::<Cycle, Vec<u32>>::new());

@@ -1,9 +1,9 @@
-//! The cycle engine: virtual channels share their link, flit by flit.
+//! The cycle engine, in which virtual channels share their link flit by flit.
 //!
 //! Each cycle visits the routers in which a flit can move; if there are none, the clock skips to
-//! the next event. Lanes are entries of flat arrays. The flits that can move in a router are the
-//! conjunction of three bit masks: lanes whose packet has been granted an output lane, lanes that
-//! hold a flit, and lanes whose next buffer has space.
+//! the next event. Lanes (virtual channels with their buffers) are entries of flat arrays. The
+//! flits that can move in a router are the conjunction of three bit masks: lanes whose packet has
+//! been granted an output lane, lanes that hold a flit, and lanes whose next buffer has space.
 
 use super::Cycle;
 use super::bits::{BitSet, Bits};
@@ -21,41 +21,41 @@ use crate::topology::wires::Router;
 
 const NONE: u32 = u32::MAX;
 
-/// The most lanes of a router: each has a bit in its masks.
+/// The most lanes of a router; each lane has a bit in the masks of the router.
 const LANES: usize = 64;
 
-/// Marks a credit as one for the processor that feeds this lane.
+/// Bit of a credit that is meant for the processor that feeds this lane.
 const TO_SOURCE: u32 = 1 << 31;
 
-/// One input lane: a buffer of flits, of which only the number and the packets are stored.
+/// An input lane: a buffer of flits, of which only the number and the packets are stored.
 #[derive(Clone, Copy, Debug)]
 struct Lane {
-    /// The first packet in it, and the last one behind it.
+    /// The first packet in the lane, and the last packet behind it.
     front: PacketId,
     back: PacketId,
-    /// Flits of the first packet that have not left yet.
+    /// Flits of the lane's first packet that have not left the lane yet.
     left: u32,
-    /// Flits in the buffer.
+    /// Number of flits in the buffer.
     present: u32,
-    /// The output lane of this router granted to the first packet.
+    /// Output lane of the router that was granted to the lane's first packet.
     out: u8,
 }
 
-/// Lane state of one router, as masks over its input lanes.
+/// State of the lanes of one router, as masks over its input lanes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Masks {
     granted: u64,
     present: u64,
-    /// Lanes whose granted output lane has credits.
+    /// Input lanes whose granted output lane has credits.
     funded: u64,
 }
 
-/// A processor that sends flits into buffers of its router.
+/// A processor that sends flits into the buffers of its router.
 #[derive(Clone, Copy, Debug)]
 struct Source {
     packet: PacketId,
     left: u32,
-    /// The virtual channel in use, or used last.
+    /// The virtual channel that the processor uses, or used last.
     channel: u8,
 }
 
@@ -70,40 +70,41 @@ pub(super) struct CycleEngine {
     /// UGAL threshold: extra queued flits on the minimal path before a packet is misrouted.
     threshold: u64,
     shift: u32,
-    /// Cycles of a flit through the link of each lane of a router, and of a credit back. Stored
-    /// inline, not behind a pointer, since they are read for every flit at every router.
+    /// Cycles that a flit takes through the link of each lane of a router, and a credit takes back.
+    /// Both are stored inline, not behind a pointer, since they are read for every flit at every
+    /// router.
     transfers: [Cycle; LANES],
     credit_returns: [Cycle; LANES],
     now: Cycle,
     moved: Cycle,
     packets: Packets,
-    /// The packet behind each packet in the lane that holds its tail.
+    /// For each packet, the packet behind it in the lane that holds its tail.
     behind: Vec<PacketId>,
     lanes: Vec<Lane>,
     masks: Vec<Masks>,
-    /// Credits of each output lane: free space in the next buffer, as far as its router knows.
+    /// Credits of each output lane: free space in the buffer behind it, as far as the router knows.
     credits: Vec<u32>,
-    /// Input lane that was granted each output lane.
+    /// For each output lane, the input lane to which it was granted.
     owners: Vec<u8>,
-    /// The buffer behind each output lane.
+    /// For each output lane, the buffer into which it leads.
     down: Vec<u32>,
-    /// Receiver of the credit when a flit leaves a buffer.
+    /// For each buffer, the receiver of the credit when a flit leaves the buffer.
     up: Vec<u32>,
     grants: Grants,
     switch: Switch,
     /// Routers in which a flit may be able to move.
     active: BitSet,
     sources: Vec<Source>,
-    /// Credits for the buffers of the local ports.
+    /// Credits that processors have for the buffers of the local ports.
     source_credits: Vec<u32>,
     /// Processors that may be able to send a flit.
     sending: BitSet,
-    /// Processors that have nothing to send.
+    /// Whether each processor has nothing to send.
     idle: Vec<bool>,
-    /// Processors to ask for a packet in this cycle, and in the next.
+    /// Processors to be asked for a packet in this cycle, and in the next cycle.
     asking: Vec<Node>,
     asking_next: Vec<Node>,
-    /// Processors to ask at a later time.
+    /// Processors to be asked for a packet at a later time.
     turns: Calendar,
     arrivals: Wheel<(u32, PacketId)>,
     returns: Wheel<u32>,
@@ -114,7 +115,7 @@ pub(super) struct CycleEngine {
     counts: Counts,
 }
 
-/// Buffers that are filled and emptied in every cycle.
+/// Scratch buffers that are filled and emptied in every cycle.
 #[derive(Default)]
 struct Scratch {
     arrivals: Vec<(u32, PacketId)>,
@@ -203,7 +204,7 @@ impl CycleEngine {
         self.counts
     }
 
-    /// Packets that have left their processors' queues and have not arrived.
+    /// Number of packets that have left their processors' queues and have not arrived.
     pub(super) fn in_flight(&self) -> usize {
         self.packets.len()
     }
@@ -230,7 +231,7 @@ impl CycleEngine {
         }
     }
 
-    /// The next cycle in which anything can happen without a new message.
+    /// The next cycle in which anything can happen if no new message comes.
     fn next_cycle(&self) -> Option<Cycle> {
         let next = self.now + 1;
         let is_busy = !(self.asking.is_empty()
@@ -305,7 +306,7 @@ impl CycleEngine {
         self.active.insert(router);
     }
 
-    /// Records that a head has arrived in a lane.
+    /// Records that the head of a packet has arrived in a lane.
     fn enter(&mut self, at: u32, packet: PacketId) {
         let lane = &mut self.lanes[at as usize];
         if lane.front == NONE {
@@ -340,7 +341,7 @@ impl CycleEngine {
         self.scratch.numbers = returns;
     }
 
-    /// Starts the next packets of the processors that are due.
+    /// Starts the next packets of the processors whose turn it is.
     fn start_packets(&mut self, load: &mut impl Load) {
         let mut asking = std::mem::take(&mut self.asking);
         self.turns.take(self.now, &mut asking);
@@ -366,7 +367,7 @@ impl CycleEngine {
                 self.sources[node as usize].left = self.flits;
                 self.sending.insert(node as usize);
             } else {
-                // The whole packet is in the router at once, before its first lane.
+                // All flits of the packet are in the router at once, in front of its first lane.
                 let at = self.first_lane(node) as u32;
                 self.counts.injected += u64::from(self.flits);
                 self.lanes[at as usize].present = self.flits;
@@ -377,7 +378,7 @@ impl CycleEngine {
         self.asking = asking;
     }
 
-    /// Sends one flit from every processor that is sending a packet, if there is space.
+    /// Sends one flit from every processor that is sending a packet, if the buffer has space.
     fn send_from_processors(&mut self) {
         for word in 0..self.sending.words() {
             for bit in Bits(self.sending.word(word)) {
@@ -395,7 +396,7 @@ impl CycleEngine {
         let channel = if packet == NONE {
             None
         } else if left == self.flits {
-            // A new packet takes the next channel with space after the last one used.
+            // A new packet takes the next channel with space, counted from the one used last.
             (1..=self.channels).map(|i| (channel + i) % self.channels).find(has_credit)
         } else {
             Some(channel).filter(has_credit)
@@ -461,7 +462,7 @@ impl CycleEngine {
                 if ready == 0 {
                     self.active.remove(router);
                 } else if self.channels == 1 {
-                    // Lanes and ports coincide, so there are no conflicts.
+                    // No two lanes share a port, so there are no conflicts.
                     Bits(ready).for_each(|lane| self.send(router, lane));
                 } else {
                     let outs = &self.lanes[router << self.shift..];
@@ -475,7 +476,7 @@ impl CycleEngine {
         self.scratch.moves = moves;
     }
 
-    /// Sends a flit from a lane of a router.
+    /// Sends a flit from lane `number` of a router.
     fn send(&mut self, router: usize, number: usize) {
         let at = router << self.shift | number;
         let lane = &mut self.lanes[at];
@@ -485,7 +486,7 @@ impl CycleEngine {
         lane.present -= 1;
         let (is_tail, is_empty) = (lane.left == 0, lane.present == 0);
         let output = router << self.shift | out;
-        // An output without a buffer behind it leads to a node.
+        // An output lane without a buffer behind it leads to a node.
         let target = self.down[output];
         let is_local = target == NONE;
         self.moved = self.now;
@@ -525,14 +526,14 @@ impl CycleEngine {
             let masks = &mut self.masks[router];
             masks.granted &= !(1 << number);
             masks.funded &= !(1 << number);
-            // No credit still on its way back belongs to this packet.
+            // Credits that come back from now on do not fund this input lane.
             self.owners[output] = u8::MAX;
             self.released.push(output as u32);
             self.advance(at as u32, packet);
         }
     }
 
-    /// Makes the next packet of a lane the first, after the tail of the first has left.
+    /// Makes the second packet of a lane the first one, after the tail of packet `gone` has left.
     fn advance(&mut self, at: u32, gone: PacketId) {
         let next = std::mem::replace(&mut self.behind[gone as usize], NONE);
         let lane = &mut self.lanes[at as usize];
@@ -557,9 +558,9 @@ impl CycleEngine {
         self.fabric.node_at((lane >> self.shift) as Router, number / self.channels)
     }
 
-    /// Whether a packet takes a detour, judged by the output queues of its first router. It does if
-    /// the link of the minimal path holds more than twice the flits of the other, plus the
-    /// threshold.
+    /// Whether a packet takes a detour, judged by the output queues of its first router. A packet
+    /// takes the detour if the first link of the minimal route holds more than twice the flits of
+    /// the detour's first link, plus the threshold.
     fn takes_detour(&self, node: Node, message: &Message) -> bool {
         let first = |detour| {
             let route = self.fabric.route(node, message.to, message.coins, detour);
@@ -589,7 +590,7 @@ impl CycleEngine {
         Stuck { since: self.moved, packets: self.packets.len(), dump: dump.join("; ") }
     }
 
-    /// Checks the conservation of flits and credits.
+    /// Checks that flits and credits are conserved: none is lost or added.
     #[cfg(test)]
     pub(super) fn audit(&self, buffer: u32) {
         let in_lanes: u64 = self.lanes.iter().map(|lane| u64::from(lane.present)).sum();

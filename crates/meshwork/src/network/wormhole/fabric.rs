@@ -1,4 +1,4 @@
-//! The links of a machine as tables: the router behind each port, and the length of the link to it.
+//! The links of a machine as tables: the router behind each port, and the length of the link.
 
 use std::sync::Arc;
 
@@ -8,12 +8,13 @@ use crate::network::NetworkError;
 use crate::topology::wires::{Leg, Manner, Route, Router, Routing};
 use crate::topology::{Node, Topology, Wires};
 
-/// Router behind a port without a link.
+/// Stands for the missing router behind a port without a link.
 pub(super) const NOWHERE: Router = Router::MAX;
 
-/// Routers and the links between them. Every router has the ports of its topology towards other
-/// routers. From the index after those that a router with nodes can have, it has one local port for
-/// each of its own nodes, to and from it.
+/// Routers and the links between them.
+///
+/// Every router has ports towards other routers, as the topology says. After these ports, a router
+/// with nodes has one local port for each of its nodes, through which packets enter and leave.
 #[derive(Clone, Debug)]
 pub(crate) struct Fabric {
     wires: Arc<dyn Wires>,
@@ -23,19 +24,21 @@ pub(crate) struct Fabric {
     ports: usize,
     local: usize,
     classes: usize,
-    /// Extra cycles of the links through each port over the shortest, and whether any is global.
+    /// Extra cycles of the links through each port, over the shortest; and whether any link is
+    /// global.
     length: Vec<Cycle>,
     has_global: bool,
-    /// The router behind each port of each router, and the port there.
+    /// For each port of each router, the router behind it, and the port of that router.
     next: Vec<(Router, u16)>,
 }
 
-/// The links of one route, as far as times depend on them.
+/// The links of one route, as far as packet times depend on them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Way {
-    /// Number of links.
+    /// Number of links of the route.
     pub(crate) links: u32,
-    /// The global links, as bits, the first link lowest. A route with global links is short.
+    /// A bit for each link that is global, the lowest for the first link. With global links a route
+    /// has at most eight links.
     pub(crate) global: u8,
 }
 
@@ -43,7 +46,8 @@ impl Fabric {
     /// The links of a machine, for packets with the routing policy of `setting`.
     ///
     /// # Errors
-    /// One sentence if it is flat: a switch has no links to simulate.
+    ///
+    /// One sentence if the machine is flat: a switch has no links to simulate.
     #[cfg(test)]
     pub(crate) fn new(
         topology: &Topology,
@@ -52,7 +56,7 @@ impl Fabric {
         Ok(Fabric::outline(topology, setting)?.laid())
     }
 
-    /// Fills the link tables of an outline.
+    /// Fills in the link tables, which an outline lacks.
     pub(super) fn laid(mut self) -> Fabric {
         let links = self.wires.ports();
         self.next = vec![(NOWHERE, 0); self.routers() as usize * self.ports];
@@ -67,10 +71,11 @@ impl Fabric {
         self
     }
 
-    /// The fabric without its link tables: ports of a router, their lengths and classes.
+    /// The fabric without its link tables: the ports of a router, their lengths and classes.
     ///
     /// # Errors
-    /// [`NetworkError::NoLinks`] if it is flat: a switch has no links to simulate.
+    ///
+    /// [`NetworkError::NoLinks`] if the machine is flat: a switch has no links to simulate.
     pub(super) fn outline(
         topology: &Topology,
         setting: &WormholeConfig,
@@ -86,7 +91,7 @@ impl Fabric {
             let is_global = port < wires.ports() && wires.is_global(port);
             Cycle::from(if is_global { setting.global_latency } else { setting.local_latency }) - 1
         };
-        // Local ports have no extra length.
+        // Local ports have no length beyond the shortest.
         let has_length = |port: &usize| *port < wires.ports();
         Ok(Fabric {
             manner,
@@ -104,7 +109,7 @@ impl Fabric {
         })
     }
 
-    /// A fabric with an arbitrary number of classes, to test the consequences.
+    /// A fabric with any number of classes of virtual channels, to test the consequences.
     #[cfg(test)]
     pub(super) fn with_classes(
         topology: &Topology,
@@ -120,25 +125,25 @@ impl Fabric {
         self.nodes
     }
 
-    /// Number of routers; those with nodes come first.
+    /// Number of routers; routers with nodes come first.
     #[must_use]
     pub(crate) fn routers(&self) -> u32 {
         self.wires.routers()
     }
 
-    /// Number of ports of a router, including the local ones.
+    /// Number of ports of a router, including local ports.
     #[must_use]
     pub(crate) fn ports(&self) -> usize {
         self.ports
     }
 
-    /// The first local port of the routers that have nodes.
+    /// Index of the first local port of a router that has nodes.
     #[must_use]
     pub(crate) fn local(&self) -> usize {
         self.local
     }
 
-    /// The router of a node, and the port to and from it.
+    /// The router of a node, and the local port that joins them.
     #[must_use]
     pub(crate) fn home(&self, node: Node) -> (Router, usize) {
         if self.nodes_each == 1 {
@@ -152,7 +157,7 @@ impl Fabric {
         router * self.nodes_each + (port - self.local) as Node
     }
 
-    /// Whether a node is at this port of a router.
+    /// Whether a port of a router is local, so that a node is at it.
     pub(super) fn is_local(&self, router: Router, port: usize) -> bool {
         let at = port.wrapping_sub(self.local);
         at < self.nodes_each as usize && router < self.homes()
@@ -163,23 +168,23 @@ impl Fabric {
         self.nodes / self.nodes_each
     }
 
-    /// Number of classes of virtual channels: 2 if there are rings.
+    /// Number of classes of virtual channels: 2 on a grid with rings.
     #[must_use]
     pub(crate) fn classes(&self) -> usize {
         self.classes
     }
 
-    /// The least number of virtual channels that avoids deadlock; `None` if none is known to.
+    /// The least number of virtual channels that avoids deadlock; `None` if no number is known to.
     pub(super) fn safe_classes(&self) -> Option<usize> {
         self.wires.classes(&self.manner)
     }
 
-    /// Whether packets keep their class of lanes up to their node.
+    /// Whether packets stay in their class of lanes up to their destination node.
     pub(super) fn keeps_classes(&self) -> bool {
         self.wires.class_at_home(&self.manner).is_some()
     }
 
-    /// The class of lanes in which a packet with this route goes to its node.
+    /// The class of lanes in which a packet leaves the last router of this route for its node.
     pub(super) fn last_class(&self, route: &[Leg]) -> u8 {
         let at_home = || self.wires.class_at_home(&self.manner).unwrap_or(0);
         route.last().map_or_else(at_home, |leg| leg.class)
@@ -191,33 +196,34 @@ impl Fabric {
         self.next.iter().filter(|&&(next, _)| next != NOWHERE).count()
     }
 
-    /// The router behind a port, and the port there.
+    /// The router behind a port, and the port of that router at the other end of the link.
     pub(super) fn next(&self, router: Router, port: usize) -> (Router, usize) {
         let (next, there) = self.next[router as usize * self.ports + port];
         (next, usize::from(there))
     }
 
-    /// Extra cycles of the links through a port over the shortest.
+    /// Extra cycles of the links through a port, over the shortest links.
     pub(super) fn length(&self, port: usize) -> Cycle {
         self.length[port]
     }
 
-    /// The most extra cycles of any port.
+    /// The largest number of extra cycles of any port.
     pub(super) fn longest(&self) -> Cycle {
         self.length.iter().copied().max().unwrap_or(0)
     }
 
-    /// The most legs that a route has.
+    /// The largest number of legs of a route, where a leg is a run of links through ports of one
+    /// index.
     pub(super) fn most_legs(&self) -> usize {
         self.wires.most_legs()
     }
 
-    /// Whether the engine must decide which packets take a detour.
+    /// Whether the engine must decide for each packet whether it takes a detour.
     pub(super) fn adapts(&self) -> bool {
         self.manner.routing == Routing::Ugal && self.wires.classes(&self.manner) > Some(2)
     }
 
-    /// The route between two nodes; `detour` matters if the fabric [adapts](Fabric::adapts).
+    /// The route between two nodes; `detour` matters only if the fabric [adapts](Fabric::adapts).
     pub(super) fn route(&self, from: Node, to: Node, coins: u64, detour: bool) -> Route {
         let detour = detour || self.manner.routing == Routing::Valiant;
         let mut route = self.wires.route(from, to, coins, &self.manner, detour);
@@ -227,7 +233,7 @@ impl Fabric {
         route
     }
 
-    /// The links of a route.
+    /// The links of a route, as far as packet times depend on them.
     pub(super) fn way(&self, route: &[Leg]) -> Way {
         let mut way = Way::default();
         if !self.has_global {
@@ -243,7 +249,8 @@ impl Fabric {
         way
     }
 
-    /// The links of the route between two nodes; calls `coins` only if there are global links.
+    /// The links of the route between two nodes. Random bits are requested from `coins` only if the
+    /// machine has global links.
     #[inline]
     pub(super) fn way_between(&self, from: Node, to: Node, coins: impl FnOnce() -> u64) -> Way {
         if self.has_global {
@@ -271,7 +278,7 @@ mod tests {
         })
     }
 
-    /// Small machines of every kind whose flits can be simulated, with every routing policy.
+    /// Small machines of every kind whose flits can be simulated, each with every routing policy.
     fn networks() -> Vec<(Topology, WormholeConfig)> {
         let mut all = Vec::new();
         let usual = WormholeConfig::default();
@@ -298,7 +305,8 @@ mod tests {
         all
     }
 
-    /// Calls `visit` for each link of a route, with its router, its port and its class.
+    /// Calls `visit` with the router, port and class of each link of a route; returns the last
+    /// router.
     fn walk(
         fabric: &Fabric,
         from: Node,
@@ -318,7 +326,8 @@ mod tests {
     }
 
     proptest! {
-        /// A route leads to its destination along a shortest path, dimension by dimension.
+        /// On a grid, a route leads to its destination on a shortest path, one dimension after
+        /// another.
         #[test]
         fn a_route_is_a_shortest_path(
             topology in grids(), from in any::<u32>(), to in any::<u32>(), coins in any::<u64>(),
@@ -336,8 +345,8 @@ mod tests {
         }
     }
 
-    /// Checks the proof of freedom from deadlock: consecutive links of any route, each in the class
-    /// in which it is used, form no cycle.
+    /// Checks the proof that there is no deadlock: links that follow each other on any route, each
+    /// in the class in which it is used, form no cycle.
     #[test]
     fn no_packets_can_wait_for_each_other_in_a_circle() {
         let rings = (3_u32..12).flat_map(|side| {
@@ -369,7 +378,7 @@ mod tests {
                     }
                 }
             }
-            // Remove links without successors until none is left.
+            // Links without successors are removed until no such link is left.
             let mut left: Vec<bool> = vec![true; follows.len()];
             loop {
                 let ends =
@@ -408,7 +417,7 @@ mod tests {
         assert_eq!((torus.ports(), torus.links(), torus.classes()), (5, 48, 2));
     }
 
-    /// Every link has an opposite one of the same length, and no node is behind two ports.
+    /// Every link has an opposite link of equal length, and no node is behind two ports.
     #[test]
     fn links_go_both_ways() {
         for (topology, setting) in networks() {

@@ -1,4 +1,4 @@
-//! Allocation of output lanes to the heads that wait in a router.
+//! Allocation of output lanes to the heads of packets that wait in a router.
 
 use super::bits::{BitSet, Bits, first_from};
 use super::fabric::Fabric;
@@ -7,7 +7,7 @@ use crate::topology::wires::Router;
 
 const NONE: u8 = u8::MAX;
 
-/// A request of a head for any lane of one class of one port.
+/// A request of a head for any lane of one class of one output port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) lane: u32,
@@ -15,33 +15,35 @@ pub(super) struct Request {
     pub(super) class: usize,
 }
 
-/// The free lanes of all routers and the heads that wait for them. The lanes of one class of one
-/// port are a group; a head requests any lane of its group. A local port has one group, or one for
-/// each class if packets keep their classes. Ports with indices from the first local port on are
-/// treated alike: with several classes, all of them are local. Only routers with a change make
-/// decisions.
+/// Free output lanes of all routers, and the heads that wait for them.
+///
+/// The lanes of one class of one port are a group, and a head requests any lane of a group. A local
+/// port has one group, or one for each class if packets stay in their class. All ports from the
+/// index of the first local port on are treated as local, which they are if there are several
+/// classes. Only routers in which something has changed make decisions.
 #[derive(Clone, Debug)]
 pub(super) struct Grants {
     arbitration: Arbitration,
     classes: usize,
     local: usize,
-    /// Groups of a local port.
+    /// Number of groups of a local port.
     exits: usize,
     shift: u32,
-    /// The lanes of each group, of any router.
+    /// The lanes of each group of a router, as a mask; groups are alike in all routers.
     groups: Vec<u64>,
-    /// Output lanes without an owner, for each router.
+    /// For each router, a mask of the output lanes without an owner.
     free: Vec<u64>,
-    /// Groups with waiting heads, for each router.
+    /// For each router, a mask of the groups for which heads wait.
     wanted: Vec<u64>,
-    /// Routers in which something has changed.
+    /// Routers in which something has changed since the last decisions.
     stirred: BitSet,
     fifo: Vec<Queue>,
-    /// The next lane that waits, in the queue of its group.
+    /// For each waiting lane, the next lane in the queue of its group.
     after: Vec<u8>,
-    /// Round robin: lanes that wait for each group of each router.
+    /// For round robin: a mask of the lanes that wait for each group of each router.
     waiting: Vec<u64>,
-    /// Round robin: the first lane that each output considers, and the first output of each lane.
+    /// For round robin: the lane that each output considers first, and the output that each lane
+    /// does.
     from_lane: Vec<u8>,
     from_output: Vec<u8>,
 }
@@ -53,8 +55,8 @@ struct Queue {
 }
 
 impl Grants {
-    /// Initial state: all lanes free and no head waiting. `to_processor` is the number of outward
-    /// lanes of a local port; its other lanes are never free.
+    /// Initial state, in which all lanes are free and no head waits. A local port has
+    /// `to_processor` lanes towards its processor; its other lanes are never free.
     pub(super) fn new(
         fabric: &Fabric,
         channels: usize,
@@ -72,7 +74,7 @@ impl Grants {
                 some(each) << (port * channels + class * each)
             })
             .collect();
-        // A processor with one lane accepts all classes in it.
+        // A processor reached by one lane accepts packets of all classes in it.
         let exits = if fabric.keeps_classes() && to_processor == channels { classes } else { 1 };
         let each = channels / exits;
         groups.extend((local * exits..fabric.ports() * exits).map(|group| {
@@ -107,12 +109,12 @@ impl Grants {
         }
     }
 
-    /// Whether nothing is left to be decided until something changes.
+    /// Whether there is nothing to decide until something changes.
     pub(super) fn is_settled(&self) -> bool {
         self.stirred.is_empty()
     }
 
-    /// Marks a lane of an output as free.
+    /// Marks an output lane as free.
     pub(super) fn release(&mut self, output: u32) {
         let router = (output >> self.shift) as usize;
         self.free[router] |= 1 << (output & ((1 << self.shift) - 1));
@@ -121,7 +123,7 @@ impl Grants {
         }
     }
 
-    /// Queues the head of a lane for a lane of a group, behind earlier requests.
+    /// Queues the head of a lane for any lane of a group, behind earlier requests.
     pub(super) fn request(&mut self, request: &Request) {
         let router = (request.lane >> self.shift) as usize;
         let lane = (request.lane & ((1 << self.shift) - 1)) as u8;
@@ -149,7 +151,7 @@ impl Grants {
         queue.last = lane;
     }
 
-    /// Grants all possible requests: appends router, lane and output.
+    /// Grants all requests that can be granted; appends router, input lane and output lane of each.
     pub(super) fn decide(&mut self, granted: &mut Vec<(u32, u8, u8)>) {
         for word in 0..self.stirred.words() {
             for bit in Bits(self.stirred.take_word(word)) {
@@ -181,8 +183,8 @@ impl Grants {
         }
     }
 
-    /// One iteration: every free output lane offers itself to one head, and every head takes one
-    /// offer.
+    /// One iteration of round robin: every free output lane offers itself to one head, and every
+    /// head takes one offer.
     fn round_robin(&mut self, router: usize, granted: &mut Vec<(u32, u8, u8)>) {
         let base = router << self.shift;
         let mut offers = [0_u64; 64];

@@ -1,4 +1,4 @@
-//! Jobs on the wormhole network: a job runs until its messages have arrived.
+//! Jobs on the wormhole network: a job runs until all its messages have arrived.
 
 use super::{Cycle, Delivery, Engine, Load, Message, Turn};
 use crate::job::Time;
@@ -10,7 +10,7 @@ use crate::topology::{Grid, Node};
 
 const NONE: u32 = u32::MAX;
 
-/// The network, and the jobs on it. A unit of time is a cycle.
+/// The network with the jobs that use it. A unit of time is a cycle.
 pub(super) struct JobNetwork {
     engine: Engine,
     jobs: Jobs,
@@ -21,10 +21,10 @@ struct Jobs {
     messaging: Messaging,
     grid: Grid,
     flits: u64,
-    /// The slot of the job that holds a node, and the index of the node in the job.
+    /// For each node, the slot of the job that holds it, and the index of the node in the job.
     holders: Vec<(u32, u32)>,
     runs: Vec<Option<Run>>,
-    /// Number of stopped runs of each slot, modulo 2¹⁶.
+    /// For each slot, the number of runs in it that were stopped, modulo 2¹⁶.
     stopped: Vec<u16>,
     /// Finished jobs that have not been reported yet.
     finished: Vec<(Time, RunKey)>,
@@ -33,14 +33,14 @@ struct Jobs {
 
 struct Run {
     key: RunKey,
-    /// Number of this run in its slot, which identifies late messages of a stopped run.
+    /// Number of this run in its slot, by which late messages of a stopped run are recognised.
     number: u16,
     start: Cycle,
     plan: Plan,
     processes: Vec<Process>,
-    /// Nodes by process: process *i* runs on node *i* modulo their number.
+    /// Nodes of the job: process *i* runs on the node with index *i* modulo the number of nodes.
     nodes: Vec<Node>,
-    /// Messages that have not arrived.
+    /// Number of the job's messages that have not arrived.
     left: u64,
     seen: Messages,
 }
@@ -49,9 +49,10 @@ struct Run {
 struct Process {
     sent: u64,
     total: u64,
-    /// Earliest cycle at which its next message can be sent.
+    /// Earliest cycle at which the process can send its next message.
     from: Cycle,
-    /// Whether it waits for its last message to arrive, or to leave its node.
+    /// Whether the process waits for its last message to arrive, and whether for it to leave the
+    /// node.
     waits: bool,
     is_leaving: bool,
 }
@@ -71,7 +72,7 @@ impl JobNetwork {
         JobNetwork { engine, jobs }
     }
 
-    /// Runs the network until the first cycle not before this instant.
+    /// Runs the network until the first cycle that is not before instant `to`.
     fn advance(&mut self, to: Time) -> Result<Cycle, NetworkError> {
         let cycle = libm::ceil(to.units().max(0.0)) as Cycle;
         self.engine
@@ -97,7 +98,7 @@ impl Jobs {
 
     fn clear(&mut self, slot: u32) {
         for node in std::mem::take(&mut self.run(slot).nodes) {
-            // If several jobs move at once, another one may hold the node by now.
+            // If several jobs move at once, another job may hold the node by now.
             if self.holders[node as usize].0 == slot {
                 self.holders[node as usize] = (NONE, 0);
             }
@@ -114,7 +115,8 @@ impl Load for Jobs {
         let Messaging { think, send, .. } = self.messaging;
         let run = self.runs[slot as usize].as_mut().expect("a node is held by a job that runs");
         let (ranks, nodes) = (run.processes.len(), run.nodes.len());
-        // Of several processes on one node, the one that has sent least goes first.
+        // Of several processes on one node, the process that has sent the fewest messages goes
+        // first.
         let mut next: Option<(Cycle, u64, usize)> = None;
         for rank in (place as usize..ranks).step_by(nodes) {
             let process = &mut run.processes[rank];
@@ -132,7 +134,7 @@ impl Load for Jobs {
             return Turn::At(at);
         }
         let process = &mut run.processes[rank];
-        // If nothing delays a process, all its messages are queued from the start.
+        // If nothing delays a process, all its messages are in its queue from the start.
         let queues = send == NextSend::Injected && think == 0;
         let created = if queues { run.start } else { process.from };
         process.sent += 1;
@@ -162,7 +164,7 @@ impl Load for Jobs {
         let process = &mut run.processes[rank];
         let waited = std::mem::take(&mut process.waits);
         if waited {
-            // The process learns of the arrival in this cycle, and sends in the next.
+            // The process learns of the arrival in this cycle, and can send in the next.
             process.from = at + 1 + think;
         }
         let node = run.nodes[rank % run.nodes.len()];
@@ -215,9 +217,9 @@ impl Network for JobNetwork {
         Ok(())
     }
 
-    /// Continues the processes on the new nodes with their remaining messages. Messages in flight
-    /// still go to their old destinations. No process sends for `more` cycles. The rate has no
-    /// effect on messages.
+    /// Continues the processes of a job on new nodes, with their remaining messages. Messages in
+    /// flight still go to their old destinations. No process sends for `more` cycles. The rate is
+    /// ignored, because it does not affect messages.
     fn change(
         &mut self,
         now: Time,
@@ -243,7 +245,7 @@ impl Network for JobNetwork {
 
     fn next_finish(&mut self, by: Option<Time>) -> Result<Option<(Time, RunKey)>, NetworkError> {
         if self.jobs.finished.is_empty() && self.jobs.running > 0 {
-            // Far enough for some message to arrive before.
+            // So far ahead that some message arrives before.
             let far = Time::new(self.engine.now() as f64 + (1_u64 << 42) as f64);
             self.advance(by.unwrap_or(far).min(far))?;
         }
@@ -258,7 +260,7 @@ impl Network for JobNetwork {
         run.map(|run| Box::new(run.seen))
     }
 
-    /// Stops sending; messages in flight still arrive but are ignored.
+    /// Stops the sending of a job. Messages in flight still arrive, but are ignored.
     fn stop(&mut self, now: Time, key: RunKey) {
         self.finish(now, key);
         let slot = key.slot as usize;
@@ -273,8 +275,8 @@ impl Network for JobNetwork {
     }
 }
 
-/// The tag of a message: slot, number of the run and process of its sender. Neither slots nor
-/// processes exceed the nodes of a machine, [`MAX_NODES`](crate::topology::MAX_NODES) = 2²⁴.
+/// The tag of a message: slot of the job, number of its run, and rank of the sender. Neither slots
+/// nor processes exceed the nodes of a machine, [`MAX_NODES`](crate::topology::MAX_NODES) = 2²⁴.
 fn tag(slot: u32, number: u16, rank: usize) -> u64 {
     u64::from(slot) << 40 | u64::from(number) << 24 | rank as u64
 }

@@ -1,4 +1,4 @@
-//! A packet that is alone in the network: its departure, arrival and links.
+//! A packet that is alone in the network: its departure, its arrival and its links.
 
 use super::Cycle;
 use super::fabric::{Fabric, Way};
@@ -14,16 +14,18 @@ pub(crate) struct Lone {
 }
 
 impl Lone {
-    /// The packet model of this network.
+    /// Creates the packet model of a network.
     ///
     /// # Errors
-    /// Those of [`Engine::new`](super::Engine::new), except of lanes.
+    ///
+    /// Those of [`Engine::new`](super::Engine::new), except errors about lanes.
     pub(crate) fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Lone, Problem> {
         let fabric = outline(topology, setting)?.laid();
         Ok(Lone { fabric, alone: Alone::new(setting) })
     }
 
-    /// The links between two nodes; calls `coins` only if routes can differ in their links.
+    /// The links of the route between two nodes; calls `coins` only if routes can differ in their
+    /// links.
     #[must_use]
     #[inline]
     pub(crate) fn way(&self, from: Node, to: Node, coins: impl FnOnce() -> u64) -> Way {
@@ -36,22 +38,23 @@ impl Lone {
         self.fabric.links()
     }
 
-    /// Cycles until the packet has arrived over these links.
+    /// Cycles until a packet that takes these links has arrived.
     #[must_use]
     pub(crate) fn arrives(&mut self, way: Way) -> Cycle {
         self.alone.arrives(way)
     }
 
-    /// Cycles until the packet has left its node, and the next packet there can begin.
+    /// Cycles until the packet has left its node, so that the next packet of the node can begin.
     ///
     /// # Complexity
+    ///
     /// **O(D L)** for a route of *D* links and packets of *L* flits, on the first call for such a
     /// route.
     pub(crate) fn leaves(&mut self, way: Way) -> Cycle {
         self.alone.leaves(way)
     }
 
-    /// Visits the links on the route between two nodes, as indices below [`places`](Lone::places).
+    /// Visits the links of the route between two nodes, as indices below [`places`](Lone::places).
     pub(crate) fn for_each_link(
         &self,
         from: Node,
@@ -69,7 +72,7 @@ impl Lone {
         }
     }
 
-    /// One more than the largest link index.
+    /// Upper bound of the indices of links, which may have gaps.
     #[must_use]
     pub(crate) fn places(&self) -> usize {
         self.fabric.routers() as usize * self.fabric.ports()

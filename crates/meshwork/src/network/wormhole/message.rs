@@ -1,64 +1,66 @@
-//! Messages that go through a network, and the interface of the load that sends them.
+//! Messages in a network, and the interface of the load that sends them.
 
 use super::Cycle;
 use crate::topology::Node;
 
-/// A message to be sent: one packet.
+/// A message to be sent, as one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The destination; a node may send to itself.
+    /// The destination node, which may be the sender.
     pub to: Node,
-    /// Cycle at which it entered its node's queue, not later than it is handed over.
+    /// Cycle at which the message entered its node's queue, not after the cycle in which it is
+    /// taken.
     pub created: Cycle,
-    /// Random bits that choose among routes: on rings one bit for each dimension.
+    /// Random bits that choose among routes: on a grid with rings, one bit for each dimension.
     pub coins: u64,
-    /// An identifier chosen by its sender.
+    /// A number chosen by the sender, to recognise the message.
     pub tag: u64,
 }
 
-/// A message that has arrived.
+/// A message that has arrived, with its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// The message.
+    /// The message that has arrived.
     pub message: Message,
-    /// Cycle at which its head left its node's queue. That is when it was first in the queue and
-    /// began to be routed or, if processors send flit by flit, when the head was sent.
+    /// Cycle at which the head of the packet left its node's queue. Then the packet was first in
+    /// the queue and began to be routed or, if processors send flit by flit, the head was sent.
     pub started: Cycle,
-    /// Cycle at which its tail had arrived.
+    /// Cycle at which the tail of the packet had arrived.
     pub at: Cycle,
-    /// Number of links on its route.
+    /// Number of links on the route of the packet.
     pub hops: u32,
-    /// Cycles from being first in its node's queue to arrival if nothing had been in its way.
+    /// Cycles from being first in the node's queue to arrival if nothing had been in the packet's
+    /// way.
     pub alone: Cycle,
 }
 
-/// The answer of a node that may send.
+/// Answer of a node that is asked for its next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// The first message of its queue.
+    /// The first message of the node's queue.
     Message(Message),
-    /// Nothing until this later cycle, at which it is asked again.
+    /// No message until this later cycle, at which the node is asked again.
     At(Cycle),
-    /// Nothing until it is woken.
+    /// No message until the node is [woken](super::Engine::wake).
     Nothing,
 }
 
-/// A source of messages that is told of their arrival.
+/// A source of messages, which is told of the arrival of each message.
 pub trait Load {
-    /// The next message of a node, after all of its earlier messages have been sent.
+    /// The next message of a node, whose earlier messages have all been sent.
     fn next(&mut self, node: Node, now: Cycle) -> Turn;
 
-    /// Records the arrival of a message. The returned node may have something to send now and is
-    /// asked, unless a packet of it is on its way out.
+    /// Records the arrival of a message. Returns a node that may have something to send now. The
+    /// node is asked, unless one of its packets is on its way out.
     fn delivered(&mut self, delivery: &Delivery) -> Option<Node>;
 
-    /// Whether the network must stop at the current cycle, before anything moves in it.
+    /// Whether the network must stop at the current cycle, before anything moves in this cycle.
     fn pauses(&self) -> bool {
         false
     }
 }
 
-/// A deadlock: flits wait for each other in a cycle.
+/// A deadlock: packets wait for each other in a cycle.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no flit has moved since cycle {since} with {packets} packets in the network, which is a deadlock: \
@@ -69,6 +71,6 @@ pub struct Stuck {
     pub since: Cycle,
     /// Number of packets in the network.
     pub packets: usize,
-    /// Positions of some of these packets, as text.
+    /// Positions of some of the packets in the network, as text.
     pub dump: String,
 }

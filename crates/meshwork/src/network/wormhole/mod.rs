@@ -1,12 +1,13 @@
-//! A wormhole network, flit by flit.
+//! A wormhole network, simulated flit by flit.
 //!
 //! Packets of equal length go through routers that hold a few flits for each lane. The head of a
-//! packet acquires one lane after another, its other flits follow, and every lane is held until the
-//! tail has passed. Module `timing` has the delays, module `grants` the allocation of lanes.
+//! packet acquires one lane after another, the other flits follow, and every lane is held until the
+//! tail of the packet has passed. Module `timing` has the delays, module `grants` the allocation of
+//! lanes.
 //!
-//! There are two engines with one semantics: the cycle engine, in which virtual channels share
-//! their link flit by flit, and the worm engine, which is several times as fast and requires
-//! independent lanes. [`Engine::new`] chooses.
+//! Two engines compute identical results: the cycle engine, in which virtual channels share their
+//! link flit by flit, and the worm engine, which is several times as fast and requires lanes that
+//! do not share a link. [`Engine::new`] chooses.
 
 mod bits;
 mod calendar;
@@ -102,7 +103,7 @@ pub static ENTRY: NetworkEntry = NetworkEntry::new(
 .memory(|params, machine| {
     let topology = only_site(params, machine)?;
     let setting = WormholeConfig::read(params, topology);
-    // Besides the network itself, the holder of each node.
+    // Besides the network itself, the holder of each node is stored.
     let holders = 8 * u64::from(topology.nodes());
     let network = memory(topology, &setting).map_err(|problem| of_network(params, problem))?;
     Ok(network + holders)
@@ -121,12 +122,12 @@ fn only_site<'a>(params: &Params, machine: &NetworkContext<'a>) -> Result<&'a To
     Ok(topology)
 }
 
-/// Whether the virtual channels of a link share it.
+/// Whether the virtual channels of a link share its bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lanes {
-    /// They share it: one flit crosses a link in a cycle.
+    /// Virtual channels share the link: one flit crosses it in a cycle.
     Shared,
-    /// Each lane has wires of its own.
+    /// Each virtual channel has wires of its own.
     Independent,
 }
 
@@ -150,30 +151,32 @@ pub struct WormholeConfig {
     pub router_delay: u32,
     /// Flits in a packet, including the head and the tail.
     pub packet_length: u32,
-    /// Flits that the buffer of a lane holds.
+    /// Flits that the buffer of each lane holds.
     pub buffer: u32,
-    /// Lanes of each link.
+    /// Number of virtual channels (lanes) of each link.
     pub virtual_channels: u32,
-    /// The class of virtual channels that a packet uses on a ring.
+    /// How a packet chooses the class of virtual channels that it uses on a ring.
     pub class_rule: ClassRule,
     /// Whether the virtual channels of a link share its bandwidth.
     pub lanes: Lanes,
-    /// The choice of upward ports in a tree.
+    /// How a packet chooses among upward ports in a tree.
     pub upward: Upward,
-    /// The routing between groups of a dragonfly.
+    /// How packets are routed between groups of a dragonfly.
     pub routing: Routing,
-    /// Threshold, in flits, at which [`Routing::Ugal`] takes the other route.
+    /// Threshold, in flits, at which [`Routing::Ugal`] takes a detour instead of the direct route.
     ///
-    /// It does so if the first link of the direct route holds more than twice the flits of the
-    /// other route's plus this number. `None` is 30 for BookSim's router, else 0.
+    /// A packet takes the detour if the first link of the direct route holds more flits than this
+    /// number plus twice the flits that the first link of the detour holds. `None` is 30 for
+    /// BookSim's router, otherwise 0.
     pub ugal_threshold: Option<u32>,
-    /// Cycles of a flit across a link, and of a credit on its way back; at least 1.
+    /// Cycles that a flit takes across a link, and a credit takes back; at least 1.
     pub local_latency: u32,
-    /// The latency of a link between groups, in cycles; at least 1.
+    /// Cycles that a flit takes across a link between groups, and a credit takes back; at least 1.
     pub global_latency: u32,
 }
 
-/// The paper's router: 3 cycles to route a head, packets of 8 flits, and buffers of 2.
+/// The router of the paper on ProcSimity: 3 cycles to route a head, 8 flits to a packet, 2 to a
+/// buffer.
 impl Default for WormholeConfig {
     fn default() -> WormholeConfig {
         WormholeConfig {
@@ -193,13 +196,13 @@ impl Default for WormholeConfig {
     }
 }
 
-/// The most flits in a packet or a buffer, and the most cycles in which a head is routed.
+/// The largest number of flits in a packet or a buffer, and of cycles to route a head.
 pub const MAX_FLITS: u32 = 1 << 16;
 
-/// The most lanes that a router has: they are bits of a word.
+/// The largest number of lanes of a router, since lanes are bits of a word.
 const MAX_LANES: usize = 64;
 
-/// The most flits that the buffers of a network hold.
+/// The largest number of flits that all buffers of a network hold.
 const MAX_PLACES: u64 = 1 << 28;
 
 impl WormholeConfig {
@@ -212,13 +215,13 @@ impl WormholeConfig {
         Manner { rings: self.class_rule, upward: self.upward, routing: self.routing }
     }
 
-    /// UGAL threshold: extra queued flits on the direct path before a packet is misrouted.
+    /// UGAL threshold: extra queued flits on the direct route before a packet takes a detour.
     fn threshold(&self) -> u64 {
         let usual = if self.preset == Preset::Booksim { 30 } else { 0 };
         self.ugal_threshold.unwrap_or(usual).into()
     }
 
-    /// Checks the bounds of the numbers.
+    /// Checks that all numbers of the configuration are within their bounds.
     fn check(&self) -> Result<(), Problem> {
         for (key, number, least) in [
             ("packet_length", self.packet_length, 1),
@@ -240,7 +243,8 @@ impl WormholeConfig {
         Ok(())
     }
 
-    /// Checks the lanes of a network whose flits are simulated.
+    /// Checks that the lanes of a network avoid deadlock and, with its buffers, are within the
+    /// bounds.
     fn check_lanes(&self, topology: &Topology, fabric: &Fabric) -> Result<(), Problem> {
         let refuse = |key: &str, message: String| Err(Problem::new(key, message));
         let Some(classes) = fabric.safe_classes() else {
@@ -314,18 +318,18 @@ impl WormholeConfig {
     }
 }
 
-/// Counts of movements since the beginning.
+/// Numbers of flits that moved, since the beginning of the simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Flits that have entered the network.
     pub injected: u64,
     /// Flits that have left the network.
     pub ejected: u64,
-    /// Flits times routers that they have crossed, including the last one.
+    /// Sum over all flits of the routers that each has crossed, including the last one.
     pub flit_hops: u64,
 }
 
-/// A network: the flits in it, and the clock.
+/// A network under simulation: its flits and its clock.
 ///
 /// [`run`](Engine::run) advances it to a cycle, or until its [`Load`] pauses it. Within one cycle:
 /// messages arrive, the load may pause, messages begin, lanes are granted and flits move. A node
@@ -343,10 +347,11 @@ enum Kind {
 }
 
 impl Engine {
-    /// An empty network, with the faster engine that supports it.
+    /// An empty network, simulated by the faster of the engines that support it.
     ///
     /// # Errors
-    /// A sentence if the machine has no links, a number is out of bounds, or the network could
+    ///
+    /// One sentence if the machine has no links, a number is out of bounds, or the network could
     /// deadlock.
     pub fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Engine, Problem> {
         if setting.virtual_channels == 1 || setting.lanes == Lanes::Independent {
@@ -356,10 +361,11 @@ impl Engine {
         }
     }
 
-    /// An empty network with the cycle engine, in which lanes share links. With one virtual channel
-    /// it serves for comparison with the worm engine.
+    /// An empty network, simulated by the cycle engine, in which lanes share links. With one
+    /// virtual channel this engine serves for comparison with the worm engine.
     ///
     /// # Errors
+    ///
     /// Those of [`new`](Engine::new).
     pub fn by_cycles(topology: &Topology, setting: &WormholeConfig) -> Result<Engine, Problem> {
         let fabric = wires(topology, setting)?;
@@ -375,7 +381,7 @@ impl Engine {
         Ok(Engine { kind, timing: setting.timing(), setting: *setting, links })
     }
 
-    /// The current cycle, whose movements have not happened yet.
+    /// The current cycle; what moves in this cycle has not moved yet.
     #[must_use]
     pub fn now(&self) -> Cycle {
         match &self.kind {
@@ -384,7 +390,8 @@ impl Engine {
         }
     }
 
-    /// Counts of movements. The worm engine counts flits once the times of their moves are known.
+    /// Numbers of flits that moved. The worm engine counts flits once the times of their moves are
+    /// known.
     #[must_use]
     pub fn counts(&self) -> Counts {
         match &self.kind {
@@ -393,7 +400,7 @@ impl Engine {
         }
     }
 
-    /// Number of packets in flight.
+    /// Number of packets that have left their node's queue and have not arrived.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         match &self.kind {
@@ -408,8 +415,8 @@ impl Engine {
         self.links
     }
 
-    /// Cycles of a packet over this number of local links if nothing is in its way. Any time beyond
-    /// that, the packet was blocked.
+    /// Cycles that a packet takes over `links` local links if nothing is in its way. Any longer
+    /// time is time in which the packet was blocked.
     #[must_use]
     pub fn zero_load(&self, links: u32) -> Cycle {
         let way = Way { links, global: 0 };
@@ -424,11 +431,12 @@ impl Engine {
         }
     }
 
-    /// Advances the network to this cycle, or until the load pauses it. Messages that arrive at the
-    /// cycle are delivered; nothing else has happened in it.
+    /// Advances the network to cycle `until`, or until the load pauses it. Messages that arrive at
+    /// that cycle are delivered; nothing else has happened in it yet.
     ///
     /// # Errors
-    /// If packets wait for each other and none will ever move.
+    ///
+    /// If packets wait for each other so that none will ever move.
     pub fn run(&mut self, until: Cycle, load: &mut impl Load) -> Result<(), Stuck> {
         match &mut self.kind {
             Kind::Cycle(engine) => engine.run(until, load),
@@ -437,14 +445,14 @@ impl Engine {
     }
 }
 
-/// The links on which flits are simulated.
+/// The links of a machine, in the form in which flits are simulated on them.
 fn wires(topology: &Topology, setting: &WormholeConfig) -> Result<Fabric, Problem> {
     let fabric = outline(topology, setting)?;
     setting.check_lanes(topology, &fabric)?;
     Ok(fabric.laid())
 }
 
-/// The fabric without link tables, so cheap for a machine of any size.
+/// The fabric without its link tables, which takes little time for a machine of any size.
 fn outline(topology: &Topology, setting: &WormholeConfig) -> Result<Fabric, Problem> {
     setting.check()?;
     Fabric::outline(topology, setting).map_err(|error| Problem::new("", error.to_string()))
@@ -460,8 +468,9 @@ pub(super) fn wires_memory(
     Ok(u64::from(fabric.routers()) * fabric.ports() as u64 * (8 + each_port))
 }
 
-/// Approximate memory of a network in bytes, at most places full. Measured on networks of 65,536 to
-/// 262,144 nodes, with one to four dimensions and up to 64 lanes a router. Nothing is allocated.
+/// Approximate memory of a network in bytes when most of its buffers are full. Measured on networks
+/// of 65,536 to 262,144 nodes, with one to four dimensions and up to 64 lanes a router. Nothing is
+/// allocated.
 ///
 /// ```
 /// use meshwork::network::wormhole::{WormholeConfig, memory};
@@ -478,10 +487,10 @@ pub fn memory(topology: &Topology, setting: &WormholeConfig) -> Result<u64, Prob
     setting.check_lanes(topology, &fabric)?;
     let (channels, routers) = (setting.virtual_channels as usize, u64::from(fabric.routers()));
     let lanes = (fabric.ports() * channels).next_power_of_two() as u64;
-    // In the worm engine a lane also stores the arrival times of the flits in its buffer.
+    // In the worm engine, a lane also stores the arrival times of the flits in its buffer.
     let is_worm = setting.virtual_channels == 1 || setting.lanes == Lanes::Independent;
     let lane = if is_worm { 78 + 8 * u64::from(setting.buffer) } else { 37 };
-    // Each further node at a router has its own source and queue.
+    // Each further node of a router has its own source and queue.
     let more_nodes = u64::from(fabric.nodes()).saturating_sub(routers);
     Ok(routers.saturating_mul(430 + lanes * lane) + 200 * more_nodes)
 }
@@ -493,7 +502,8 @@ mod tests {
     use super::*;
     use crate::rng::Stream;
 
-    /// Every node always has a message for another one, until there have been enough.
+    /// A load in which every node always has a message for another node, until there have been
+    /// enough.
     struct Flood {
         nodes: u32,
         left: u32,
@@ -524,8 +534,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
 
-        /// In every cycle of a flooded network: what has entered and not left is in a buffer or on
-        /// a link, and credits, flits and free places of every buffer add up to its size.
+        /// Checks every cycle of a flooded network: flits that have entered and not left are in a
+        /// buffer or on a link, and for every buffer, credits, flits and free space add up to its
+        /// size.
         #[test]
         fn flits_and_credits_are_conserved_in_every_cycle(
             sides in prop::collection::vec(1_u32..5, 1..4),
@@ -559,8 +570,8 @@ mod tests {
         }
     }
 
-    /// A refused configuration, built all the same: a ring with one class of lanes fills up and
-    /// stops, and both engines report it.
+    /// Simulates a configuration that users cannot choose: a ring with one class of lanes fills up
+    /// and stops, and both engines report the deadlock.
     #[test]
     fn a_torus_with_one_virtual_channel_stops_and_says_so() {
         let torus = Topology::torus(&[8]).unwrap();

@@ -8,17 +8,17 @@ use super::timing::Alone;
 use crate::topology::Node;
 use crate::topology::wires::Leg;
 
-/// A packet's index in the store; reused when the packet has arrived.
+/// Index of a packet in the store, which is reused when the packet has arrived.
 pub(super) type PacketId = u32;
 
-/// The packets in the network. Their number is bounded by the buffers, independent of the queues of
-/// the processors.
+/// The packets in the network. Buffers bound their number, whatever the length of the queues of the
+/// processors.
 #[derive(Clone, Debug)]
 pub(super) struct Packets {
     alone: Alone,
     list: Vec<Packet>,
     legs: Vec<Leg>,
-    /// Entries of `legs` for each packet.
+    /// Number of entries of `legs` for each packet.
     stride: usize,
     vacant: Vec<PacketId>,
 }
@@ -28,16 +28,16 @@ struct Packet {
     message: Message,
     started: Cycle,
     hops: u32,
-    /// Cycles that it takes if nothing is in its way.
+    /// Cycles that the packet takes if nothing is in its way.
     alone: Cycle,
-    /// The local port of the router at its destination.
+    /// Local port of the last router that leads to the destination node.
     exit: u16,
-    /// The class of lanes in which it goes there.
+    /// The class of lanes in which the packet leaves the last router.
     class: u8,
-    /// Index of the current leg, and number of legs.
+    /// Index of the current leg of the route, and number of legs.
     leg: u8,
     legs: u8,
-    /// Hops left on this leg.
+    /// Number of links left on the current leg.
     to_go: u32,
 }
 
@@ -91,8 +91,8 @@ impl Packets {
         id
     }
 
-    /// The port and class through which the packet leaves the router that it has reached. A local
-    /// port if it is at its destination. Called once in each router.
+    /// The port and class through which a packet leaves the router that it has reached. This is a
+    /// local port if the packet is at its destination. Must be called once in each router.
     pub(super) fn hop(&mut self, id: PacketId) -> (usize, usize) {
         let packet = &mut self.list[id as usize];
         if packet.leg == packet.legs {

@@ -1,4 +1,4 @@
-//! The parameters of the network in studies.
+//! The parameters of the wormhole network in studies.
 
 use super::{ClassRule, Lanes, MAX_FLITS, Preset, Routing, Upward, WormholeConfig};
 use crate::registry::{DefaultValue as Left, Kind, Param, Params, Problem, Words};
@@ -22,7 +22,7 @@ static ROUTINGS: Words<Routing, 3> = Words::new([
     ("ugal", Routing::Ugal),
 ]);
 
-/// The simulator whose router timing is used.
+/// Parameter for the simulator whose router timing is used.
 pub(crate) const TIMING: Param = Param {
     name: "timing",
     kind: PRESETS.kind(),
@@ -30,7 +30,7 @@ pub(crate) const TIMING: Param = Param {
     help: "whose router it is: what takes how many cycles, and who goes first",
 };
 
-/// Cycles to route a head.
+/// Parameter for the cycles in which a router routes a head.
 pub(crate) const ROUTER_DELAY: Param = Param {
     name: "router_delay",
     kind: Kind::Integer(0, MAX_FLITS as u64),
@@ -52,7 +52,7 @@ pub(crate) const BUFFER: Param = Param {
     help: "flits that the buffer of a lane holds",
 };
 
-/// Virtual channels of a link.
+/// Parameter for the number of virtual channels of a link.
 pub(super) const VIRTUAL_CHANNELS: Param = Param {
     name: "virtual_channels",
     kind: Kind::Integer(1, 64),
@@ -62,7 +62,7 @@ pub(super) const VIRTUAL_CHANNELS: Param = Param {
     help: "lanes of each link",
 };
 
-/// Which class of channels a packet uses on a ring.
+/// Parameter for the rule by which a packet chooses its class of channels on a ring.
 pub(super) const CLASS: Param = Param {
     name: "class",
     kind: CLASS_RULES.kind(),
@@ -70,7 +70,7 @@ pub(super) const CLASS: Param = Param {
     help: "which class of lanes a packet uses on a ring: one for all of its way, or another from the edge on",
 };
 
-/// Whether the channels of a link share it.
+/// Parameter that says whether the virtual channels of a link share it.
 pub(super) const LANES: Param = Param {
     name: "lanes",
     kind: LANE_RULES.kind(),
@@ -78,7 +78,7 @@ pub(super) const LANES: Param = Param {
     help: "whether the lanes of a link take turns on it, or each has wires of its own",
 };
 
-/// The upward port in a fat tree.
+/// Parameter for the choice of the upward port in a fat tree.
 pub(crate) const UPWARD: Param = Param {
     name: "upward",
     kind: UPWARDS.kind(),
@@ -86,7 +86,7 @@ pub(crate) const UPWARD: Param = Param {
     help: "through which port a packet goes up a fat tree: one that is drawn, or one that its destination says",
 };
 
-/// The routing between groups of a dragonfly.
+/// Parameter for the routing between groups of a dragonfly.
 pub(super) const ROUTING: Param = Param {
     name: "routing",
     kind: ROUTINGS.kind(),
@@ -95,7 +95,7 @@ pub(super) const ROUTING: Param = Param {
            whose first link is less full",
 };
 
-/// The routing for networks without queues, which cannot adapt.
+/// Parameter for the routing in networks without queues, which cannot adapt to them.
 pub(crate) const OBLIVIOUS_ROUTING: Param = Param {
     name: "routing",
     kind: Kind::Choice(&["minimal", "valiant"]),
@@ -103,7 +103,7 @@ pub(crate) const OBLIVIOUS_ROUTING: Param = Param {
     help: "ways between groups of a dragonfly: the direct link, or by a group that is drawn",
 };
 
-/// UGAL threshold.
+/// Parameter for the UGAL threshold.
 pub(super) const UGAL_THRESHOLD: Param = Param {
     name: "ugal_threshold",
     kind: Kind::Integer(0, MAX_FLITS as u64),
@@ -112,7 +112,7 @@ pub(super) const UGAL_THRESHOLD: Param = Param {
            before `ugal` takes the other",
 };
 
-/// Latency of links.
+/// Parameter for the latency of links.
 pub(crate) const LOCAL_LATENCY: Param = Param {
     name: "local_latency",
     kind: Kind::Integer(1, MAX_FLITS as u64),
@@ -120,7 +120,7 @@ pub(crate) const LOCAL_LATENCY: Param = Param {
     help: "cycles in which a flit crosses a link, or a credit on its way back; on a dragonfly one within a group",
 };
 
-/// Latency of links between groups.
+/// Parameter for the latency of links between groups.
 pub(crate) const GLOBAL_LATENCY: Param = Param {
     name: "global_latency",
     kind: Kind::Integer(1, MAX_FLITS as u64),
@@ -129,7 +129,7 @@ pub(crate) const GLOBAL_LATENCY: Param = Param {
 };
 
 impl WormholeConfig {
-    /// Reads the configuration; networks without lanes do not give their number.
+    /// Reads the configuration of a network. Without parameters for lanes, the defaults are used.
     pub(crate) fn read(params: &Params, topology: &Topology) -> WormholeConfig {
         let whole = |key| params.get_integer(key).map(|number| number as u32);
         let mut setting = WormholeConfig {
@@ -151,7 +151,7 @@ impl WormholeConfig {
         setting
     }
 
-    /// The number of virtual channels that avoids deadlock; 1 if none is known.
+    /// The least number of virtual channels that avoids deadlock; 1 if no number is known to.
     #[must_use]
     pub fn usual_channels(&self, topology: &Topology) -> u32 {
         let classes = topology.wires().and_then(|wires| wires.classes(&self.manner()));
@@ -159,7 +159,7 @@ impl WormholeConfig {
     }
 }
 
-/// A problem of a network, with the path of the study's key that causes it.
+/// Adds to a problem of a network the path of the study's key that causes it.
 pub(crate) fn of_network(params: &Params, problem: Problem) -> Problem {
     if problem.path.is_empty() || problem.path == "topology" {
         return Problem::new(params.path(), problem.message);

@@ -1,16 +1,17 @@
-//! The switch of a router: which flits cross in a cycle, one for each port on either side.
+//! The switch of a router: which flits cross it in a cycle, one for each input and each output
+//! port.
 
 use super::bits::{Bits, first_from};
 
-/// Round robin with one iteration of grants and accepts, as in the switch allocator of BookSim 2.
+/// Round robin with one iteration of grants and accepts, like the switch allocator of BookSim 2.
 #[derive(Clone, Debug)]
 pub(super) struct Switch {
     ports: usize,
     channels: usize,
     /// The port of each lane.
     port_of: [u8; 64],
-    /// The first input each output considers, the first output of each input, and its first
-    /// channel.
+    /// Round-robin pointers: the input that each output considers first, and the output and the
+    /// channel that each input considers first.
     from_input: Vec<u8>,
     from_output: Vec<u8>,
     from_channel: Vec<u8>,
@@ -33,7 +34,7 @@ impl Switch {
         }
     }
 
-    /// Appends the lanes among `ready` whose flits cross.
+    /// Appends to `moves` the lanes among `ready` whose flits cross the switch.
     pub(super) fn choose(
         &mut self,
         router: usize,
@@ -55,7 +56,7 @@ impl Switch {
             }
             return;
         }
-        // The inputs that request each output.
+        // For each output, the inputs that request it.
         let mut asked = [0_u64; 64];
         for lane in Bits(ready) {
             asked[usize::from(self.port_of[usize::from(out(lane))])] |= 1 << self.port_of[lane];
@@ -83,7 +84,7 @@ impl Switch {
         }
     }
 
-    /// Advances the pointers past those served.
+    /// Advances the round-robin pointers past the input, output and channel that were served.
     fn cross(&mut self, router: usize, lane: usize, output: u8) {
         let (base, input) = (router * self.ports, usize::from(self.port_of[lane]));
         let after =

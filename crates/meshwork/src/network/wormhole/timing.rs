@@ -1,26 +1,26 @@
-//! The two timing presets: delays of each step in cycles, and arbitration.
+//! The two timing presets: the delay of each step in cycles, and arbitration.
 
 use std::collections::BTreeMap;
 
 use super::fabric::Way;
 use super::{Cycle, WormholeConfig};
 
-/// How a free lane is given to one of the heads that request it.
+/// How a free lane is assigned to one of the heads that request it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arbitration {
-    /// To the earliest request; ties go to the lowest port. Lanes are granted before flits are sent
-    /// in a cycle, so the head leaves in the cycle of its grant.
+    /// To the earliest request; ties go to the lowest port. In a cycle, lanes are granted before
+    /// flits are sent, so that a head leaves in the cycle of its grant.
     Fifo,
-    /// Round robin with one iteration of grants and accepts. Lanes are granted after flits have
-    /// been sent in a cycle, so the head leaves in the next one at the earliest.
+    /// Round robin with one iteration of grants and accepts. In a cycle, lanes are granted after
+    /// flits are sent, so that a head leaves in the cycle after its grant at the earliest.
     RoundRobin,
 }
 
 /// The simulator whose router is modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
-    /// The router of ProcSimity, with the semantics of NETSIM, on which it is built. Routing a head
-    /// takes `router_delay` cycles in every router and is not overlapped with the packet ahead.
+    /// The router of ProcSimity, with the semantics of NETSIM, on which ProcSimity is built. Every
+    /// router takes `router_delay` cycles to route a head, after the packet ahead has left.
     Procsimity,
     /// The pipelined router of BookSim 2 with look-ahead routing.
     Booksim,
@@ -29,25 +29,26 @@ pub enum Preset {
 /// The delays of a router.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
-    /// From a head being first in its buffer to its request for a lane.
+    /// Cycles from when a head is first in its buffer to its request for a lane.
     pub(super) route: Cycle,
-    /// From a flit being sent to its arrival in the next buffer; at least 1.
+    /// Cycles from sending a flit to its arrival in the next buffer; at least 1.
     pub(super) transfer: Cycle,
-    /// From a flit being sent to its slot being usable by the router behind; at least 1.
+    /// Cycles from sending a flit until the router behind can reuse its place in the buffer; at
+    /// least 1.
     pub(super) credit: Cycle,
-    /// From a processor sending a flit to its arrival in the router's buffer. `None` if a packet is
-    /// ready in the router as soon as it is first in its processor's queue.
+    /// Cycles from when a processor sends a flit to its arrival in the router's buffer. `None` if a
+    /// packet is ready in the router as soon as it is first in the processor's queue.
     pub(super) inject: Option<Cycle>,
-    /// Extra cycles of flits and credits over a local link, and over a global one.
+    /// Extra cycles that flits and credits take over a local link, and over a global link.
     pub(super) local: Cycle,
     pub(super) global: Cycle,
-    /// Whether the processor accepts flits only as fast as credits return.
+    /// Whether a processor accepts flits only as fast as it returns credits.
     pub(super) sink_has_credits: bool,
     pub(super) arbitration: Arbitration,
 }
 
 impl Timing {
-    /// The router of a preset, with links of these latencies (local, global) in cycles.
+    /// Delays of the router of a preset, with the latencies of local and global links in cycles.
     pub(super) fn new(preset: Preset, router_delay: Cycle, links: [u32; 2]) -> Timing {
         let [local, global] = links.map(|cycles| Cycle::from(cycles.max(1) - 1));
         match preset {
@@ -74,21 +75,23 @@ impl Timing {
         }
     }
 
-    /// From a head being first in its buffer to its leaving, in an empty network.
+    /// Cycles from when a head is first in its buffer until it leaves, in an empty network.
     fn head(&self) -> Cycle {
         self.route + Cycle::from(self.arbitration == Arbitration::RoundRobin)
     }
 
-    /// Extra cycles of the link with this index on a route.
+    /// Extra cycles of link number `link` of a route.
     fn length(&self, way: Way, link: usize) -> Cycle {
         if link < 8 && way.global >> link & 1 == 1 { self.global } else { self.local }
     }
 
-    /// Cycles of a packet over these links in an empty network. Counted from entering its
-    /// processor's queue to its tail's arrival, with `buffer` flits to a buffer. Its head goes
-    /// through one router more than links; its other flits follow one in a cycle, unless buffers
-    /// are shorter than a credit's return trip. If links differ in length and buffers are short,
-    /// their order matters, and times are computed flit by flit.
+    /// Cycles that a packet takes over the links of `way` in an empty network.
+    ///
+    /// They are counted from when the packet is first in its processor's queue to the arrival of
+    /// its tail, with buffers of `buffer` flits. The head goes through one router more than there
+    /// are links; the other flits follow, one in a cycle, unless buffers are shorter than a
+    /// credit's return trip. If links differ in length and buffers are short, the order of the
+    /// links matters, and times are computed flit by flit.
     pub(super) fn zero_load(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         let (body, buffer) = (Cycle::from(flits - 1), Cycle::from(buffer));
         let (links, global) = (Cycle::from(way.links), Cycle::from(way.global.count_ones()));
@@ -106,16 +109,16 @@ impl Timing {
         self.inject.unwrap_or(0) + (links + 1) * (self.head() + self.transfer) + lengths + tail
     }
 
-    /// Cycles that a packet is first in its processor's queue, in an otherwise empty network.
+    /// Cycles in which a packet is first in its processor's queue, in an otherwise empty network.
     pub(super) fn leaves(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         self.flit_times(way, flits, buffer).0
     }
 
-    /// Times at which a lone packet has left its processor's queue, and its tail has arrived. O(D
-    /// L) for *D* links and *L* flits.
+    /// Cycle in which a lone packet has left its processor's queue, and cycle of its tail's
+    /// arrival. O(D L) for *D* links and *L* flits.
     fn flit_times(&self, way: Way, flits: u32, buffer: u32) -> (Cycle, Cycle) {
-        // Stages are the routers, preceded by the processor if it sends flit by flit; `times` has
-        // the time at which each flit leaves each stage.
+        // Stages are the routers, and before them the processor if it sends flit by flit. For each
+        // stage, `times` has the time at which each flit leaves it.
         let has_source = self.inject.is_some();
         let stages = way.links as usize + 1 + usize::from(has_source);
         let (flits, buffer) = (flits as usize, buffer as usize);
@@ -152,7 +155,7 @@ impl Timing {
     }
 }
 
-/// The times of packets that are alone in a network, cached by the links of the route.
+/// Times of packets that are alone in a network, cached by the links of the route.
 #[derive(Clone, Debug)]
 pub(super) struct Alone {
     timing: Timing,
@@ -160,7 +163,7 @@ pub(super) struct Alone {
     buffer: u32,
     arrives: BTreeMap<Way, Cycle>,
     leaves: BTreeMap<Way, Cycle>,
-    /// Departure times for routes without global links, by number of links.
+    /// Departure times for routes without global links, indexed by number of links.
     leaves_alike: Vec<Option<Cycle>>,
 }
 
@@ -176,7 +179,7 @@ impl Alone {
         }
     }
 
-    /// Cycles until arrival: see [`Timing::zero_load`].
+    /// Cycles until a packet has arrived: see [`Timing::zero_load`].
     #[inline]
     pub(super) fn arrives(&mut self, way: Way) -> Cycle {
         let (timing, flits, buffer) = (self.timing, self.flits, self.buffer);
@@ -186,7 +189,7 @@ impl Alone {
         *self.arrives.entry(way).or_insert_with(|| timing.zero_load(way, flits, buffer))
     }
 
-    /// Cycles until the packet has left its node: see [`Timing::leaves`].
+    /// Cycles until a packet has left its node: see [`Timing::leaves`].
     #[inline]
     pub(super) fn leaves(&mut self, way: Way) -> Cycle {
         let alike = self.leaves_alike.get(way.links as usize).filter(|_| way.global == 0);

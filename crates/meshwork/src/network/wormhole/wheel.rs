@@ -1,8 +1,8 @@
-//! A timing wheel for short delays.
+//! A timing wheel for events with short delays.
 
 use super::Cycle;
 
-/// Lists of the events of each of the next cycles.
+/// Lists of the events of each of the next cycles, in a ring.
 #[derive(Clone, Debug)]
 pub(super) struct Wheel<T> {
     slots: Vec<Vec<T>>,
@@ -10,7 +10,7 @@ pub(super) struct Wheel<T> {
 }
 
 impl<T> Wheel<T> {
-    /// A wheel for delays of at most `longest` cycles.
+    /// Creates a wheel for delays of at most `longest` cycles.
     pub(super) fn new(longest: Cycle) -> Wheel<T> {
         let slots = (longest as usize + 1).next_power_of_two();
         Wheel { slots: (0..slots).map(|_| Vec::new()).collect(), len: 0 }
@@ -20,14 +20,14 @@ impl<T> Wheel<T> {
         at as usize & (self.slots.len() - 1)
     }
 
-    /// Adds an event at this cycle.
+    /// Adds an event at cycle `at`.
     pub(super) fn push(&mut self, at: Cycle, item: T) {
         let slot = self.slot(at);
         self.slots[slot].push(item);
         self.len += 1;
     }
 
-    /// Swaps the events of this cycle with an empty list, so that neither is reallocated.
+    /// Swaps the events of a cycle with an empty list, so that neither list is reallocated.
     pub(super) fn take(&mut self, now: Cycle, into: &mut Vec<T>) {
         debug_assert!(into.is_empty());
         let slot = self.slot(now);
@@ -43,7 +43,7 @@ impl<T> Wheel<T> {
         (now..now + self.slots.len() as Cycle).find(|&at| !self.slots[self.slot(at)].is_empty())
     }
 
-    /// All pending events, in no order.
+    /// All pending events, in no particular order.
     #[cfg(test)]
     pub(super) fn all(&self) -> impl Iterator<Item = &T> {
         self.slots.iter().flatten()

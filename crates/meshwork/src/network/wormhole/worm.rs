@@ -1,12 +1,12 @@
-//! The worm engine: with independent lanes, flits need not be simulated one by one.
+//! The worm engine, in which flits need not be simulated one by one, since lanes share no links.
 //!
 //! A flit leaves a buffer at the earliest one cycle after the flit before it, not before it has
-//! arrived, and not before the flit a buffer's length ahead of it has left the next buffer. So as
-//! soon as a head has been granted a lane, the times of all flits that fit in it follow, and with
-//! them the times of flits further back. The only events are: a head requests a lane, a lane
-//! becomes free, a packet has arrived, a processor may send. All times that an event determines lie
-//! in its future, so the order of events within a cycle does not matter: releases and requests are
-//! collected first and granted then.
+//! arrived, and not before the flit that is a buffer's length ahead has left the next buffer. So as
+//! soon as a head has been granted a lane, the times of all flits that fit in the lane follow, and
+//! with them the times of flits further back. The only events are that a head requests a lane, a
+//! lane becomes free, a packet has arrived, and a processor may send. All times that an event
+//! determines lie in its future, so the order of events within a cycle does not matter: releases
+//! and requests are collected first, and lanes are granted then.
 
 use super::Cycle;
 use super::calendar::Calendar;
@@ -21,18 +21,19 @@ use crate::topology::wires::Router;
 
 const NONE: u32 = u32::MAX;
 
-// The upper two bits of an event hold its kind, the others the lane, node or packet.
+// The upper two bits of an event are its kind; the others are the lane, node or packet.
 const REQUEST: u32 = 0;
 const RELEASE: u32 = 1 << 30;
 const TURN: u32 = 2 << 30;
 const DELIVERY: u32 = 3 << 30;
 
-/// A buffer, and the known times of the flits that go through it. Its ring of times has one entry
-/// for each flit of buffer space: the arrival time of the flit and, once it is known when the flit
-/// leaves, the time from which the entry can be reused.
+/// A buffer, and the known times of the flits that go through it.
 ///
-/// Aligned so that none lies in two lines of the processor's cache: most of the time goes into
-/// fetching them.
+/// The buffer's ring of times has one entry for each flit of space: the arrival time of the flit
+/// and, once it is known when the flit leaves, the time from which the entry can be reused.
+///
+/// Aligned so that no lane lies in two lines of the processor's cache, because most of the time
+/// goes into fetching lanes.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Lane {
@@ -40,24 +41,27 @@ struct Lane {
     back: PacketId,
     /// Flits of the first packet whose departure times are unknown.
     left: u32,
-    /// Flits whose arrival times are known but not their departure times.
+    /// Flits whose arrival times are known, but whose departure times are not.
     present: u32,
-    /// Ring index of the next flit to arrive, and of the next one to leave.
+    /// Index in the ring of the next flit to arrive, and of the next flit to leave.
     tail: u32,
     head: u32,
-    /// The buffer that the first packet goes on to, and the one that the last packet comes from.
+    /// The buffer that the first packet enters next, and the buffer from which the last packet
+    /// comes.
     target: u32,
     feeder: u32,
-    /// The output lane of its router granted to the first packet.
+    /// Output lane of the router that was granted to the first packet.
     output: u32,
-    /// Extra cycles of the link to it over the shortest.
+    /// Extra cycles of the link that leads to this buffer, over the shortest link.
     length: u32,
-    /// The earliest departure time of the next flit, as far as this lane is concerned.
+    /// The earliest departure time of the next flit, as far as it depends on this lane.
     from: Cycle,
 }
 
-/// The worm engine. Buffers are numbered as in the cycle engine; behind them come the processors as
-/// sinks, each one lane since it accepts one flit in a cycle, and as sources.
+/// The worm engine.
+///
+/// Buffers are numbered as in the cycle engine. Behind them come the processors as sinks, each a
+/// single lane since a processor accepts one flit in a cycle, and then the processors as sources.
 pub(super) struct WormEngine {
     fabric: Fabric,
     timing: Timing,
@@ -65,10 +69,10 @@ pub(super) struct WormEngine {
     flits: u32,
     buffer: u32,
     shift: u32,
-    /// The first lane of a local port, and the end of the lanes of routers with nodes.
+    /// Index of the first lane of a local port; and the end of the lanes of routers with nodes.
     local: u32,
     homes: u32,
-    /// The first sink, and the first source that is not a buffer of a router.
+    /// Index of the first sink, and of the first source that is not a buffer of a router.
     sinks: u32,
     sources: u32,
     now: Cycle,
@@ -81,11 +85,11 @@ pub(super) struct WormEngine {
     grants: Grants,
     calendar: Calendar,
     idle: Vec<bool>,
-    /// Unprocessed events of this cycle.
+    /// Events of the current cycle that have not been processed.
     events: Vec<u32>,
     requests: Vec<u32>,
     granted: Vec<(u32, u8, u8)>,
-    /// Lanes whose flits may have become able to leave.
+    /// Lanes whose flits may leave now, because something has changed.
     changed: Vec<u32>,
     counts: Counts,
 }
@@ -211,7 +215,7 @@ impl WormEngine {
         self.events = events;
     }
 
-    /// Processes one cycle in which something happens.
+    /// Processes a cycle in which something happens.
     fn cycle(&mut self, load: &mut impl Load) {
         let mut events = std::mem::take(&mut self.events);
         for event in events.drain(..) {
@@ -242,7 +246,8 @@ impl WormEngine {
         self.granted = granted;
     }
 
-    /// Connects a lane to the lane `target` granted to its first packet.
+    /// Connects lane `at` to the lane `target`, which was granted to its first packet. The head
+    /// leaves in cycle `first` at the earliest.
     fn connect(&mut self, at: u32, target: u32, first: Cycle) {
         let lane = &mut self.lanes[at as usize];
         lane.target = target;
@@ -250,7 +255,7 @@ impl WormEngine {
         self.lanes[target as usize].feeder = at;
         let mut changed = at;
         loop {
-            // Most often it is the lane behind that gains space.
+            // Most often, space is gained by the lane behind.
             changed = match self.advance(changed).or_else(|| self.changed.pop()) {
                 Some(lane) => lane,
                 None => return,
@@ -258,7 +263,7 @@ impl WormEngine {
         }
     }
 
-    /// Starts the next packet of a processor that is due.
+    /// Starts the next packet of a processor whose turn it is.
     fn start_packet(&mut self, node: Node, load: &mut impl Load) {
         let message = match load.next(node, self.now) {
             Turn::Message(message) => message,
@@ -288,23 +293,23 @@ impl WormEngine {
         }
     }
 
-    /// The port that a buffer of a router belongs to.
+    /// The port to which a buffer of a router belongs.
     fn port_of(&self, at: u32) -> usize {
         (at & ((1 << self.shift) - 1)) as usize / self.channels
     }
 
-    /// Whether all flits of a packet are available in this lane at once.
+    /// Whether all flits of a packet are available in lane `at` at once.
     fn is_source(&self, at: u32) -> bool {
         if self.timing.inject.is_some() {
             at >= self.sources
         } else {
-            // Packets enter a local port only from its node.
+            // Packets enter a local port only from the node at it.
             at < self.homes && at & ((1 << self.shift) - 1) >= self.local
         }
     }
 
-    /// Computes when flits leave a lane, as far as is known by now. Returns the lane behind it if
-    /// that has gained space.
+    /// Computes when flits leave lane `at`, as far as known by now. Returns the lane behind it if
+    /// that lane has gained space.
     fn advance(&mut self, at: u32) -> Option<u32> {
         let Lane { target, left, present, .. } = self.lanes[at as usize];
         if target == NONE {
@@ -313,7 +318,7 @@ impl WormEngine {
         let is_source = self.is_source(at);
         let is_sink = (self.sinks..self.sources).contains(&target);
         let has_credits = !is_sink || self.timing.sink_has_credits;
-        // Flits leave a sink as they arrive.
+        // A flit leaves a sink as soon as it arrives.
         let space =
             if is_sink { u32::MAX } else { self.buffer - self.lanes[target as usize].present };
         let count = left.min(present).min(space);
