@@ -1,34 +1,34 @@
-//! Free bases of a block, found by shifts of whole words.
+//! Free bases of a block on a grid, found by shifts of whole words.
 
 use std::sync::{Arc, OnceLock};
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// Finds the free bases of a block: the corners at which all of its nodes are free.
+/// Finds the free bases of a block: the nodes at which a block of given sides is wholly free.
 ///
 /// A set of free nodes is reduced to the nodes at which a free run of length *s* begins by *log s*
 /// shifts and intersections, since a run of length *a + b* begins where a run of length *a* begins
-/// and a run of length *b* begins *a* further on. Doing so along each dimension in turn leaves the
+/// and a run of length *b* begins *a* further on. Reductions along each dimension in turn leave the
 /// free bases of a block. Rows are not padded: on a grid that is not wrapped, a run that seems to
 /// continue into the next row belongs to a base too near the edge, and such bases are removed at
 /// the end. Along a ring the runs are rotated around its edge instead.
 ///
 /// # Complexity
 /// Time **O(d · log s · n / 64)** for sides up to *s* in *d* dimensions and *n* nodes; space **O(n
-/// / 64)**, and **O(d · s · n / 64)** on a wrapped grid, whose edge masks are kept.
+/// / 64)**, and **O(d · s · n / 64)** on a wrapped grid, for which masks of edges are cached.
 #[derive(Clone, Debug)]
 pub struct FreeBases {
     bases: NodeSet,
     shifted: NodeSet,
     around: NodeSet,
-    /// `below_edge[d][k]`: the nodes whose coordinate along `d` is less than its side minus `k`.
-    /// Computed on first use and shared by all clones.
+    /// `below_edge[d][k]`: the nodes whose coordinate along `d` is less than the grid's side minus
+    /// `k`. Computed on first use, and shared by all clones.
     below_edge: Arc<EdgeMasks>,
 }
 
 impl FreeBases {
-    /// Allocates the buffers for one grid.
+    /// Allocates the buffers for a grid.
     #[must_use]
     pub fn new(grid: &Grid) -> FreeBases {
         let on_a_ring = if grid.is_wrapped() { grid.nodes() } else { 0 };
@@ -42,14 +42,14 @@ impl FreeBases {
         }
     }
 
-    /// The free base of lowest index. `sides` has one side for each dimension.
+    /// The free base of lowest index for a block; `sides` has one side for each dimension.
     pub fn first(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Option<Node> {
         let end = self.narrow(grid, free, sides);
         if grid.is_all_rings() {
             return self.bases.first().filter(|&base| base < end);
         }
         let mut base = self.bases.first().filter(|&base| base < end)?;
-        // Skip bases too near an edge a row at a time.
+        // Bases too near an edge are skipped, a row at a time.
         while let Some(d) = over_the_edge(grid, base, sides) {
             let (stride, side) = (grid.strides()[d], grid.sides()[d]);
             let next = (base / (stride * side) + 1) * (stride * side);
@@ -58,12 +58,12 @@ impl FreeBases {
         Some(base)
     }
 
-    /// The set of all free bases. `sides` has one side for each dimension.
+    /// The set of all free bases for a block; `sides` has one side for each dimension.
     pub fn all(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> &NodeSet {
         let end = self.narrow(grid, free, sides);
         self.bases.remove_range(end, grid.nodes() - end);
         if end > 0 && !grid.is_all_rings() {
-            // The last dimension, if it has an edge, was cut off at `end` already.
+            // The edge of the last dimension, if it has one, was taken into account by `end`.
             for (d, side) in sides.iter().enumerate().rev().skip(1) {
                 if !grid.is_ring(d) {
                     self.bases.intersect(below_edge(&self.below_edge, grid, d, side - 1));
@@ -73,18 +73,19 @@ impl FreeBases {
         &self.bases
     }
 
-    /// Computes `bases` and returns the node before which they are valid. On a grid that is not
-    /// wrapped, they include some bases too near an edge. From the returned node on there are no
-    /// free bases, whatever the set holds. A block larger than the grid has no free bases at all.
+    /// Computes `bases`, and returns the node before which they are valid. From that node on there
+    /// are no free bases. On a grid that is not wrapped, the bases before it include some that are
+    /// too near an edge. A block larger than the grid has no free bases at all.
     fn narrow(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Node {
         if sides.iter().zip(grid.sides()).any(|(side, most)| side > most) {
             return 0;
         }
-        // The first rotation reads `free` in place, without a copy.
+        // The first reduction along a ring reads `free` in place, without a copy.
         let mut unread = Some(free);
         let mut end = grid.nodes();
         let mut words = 0..free.words().len();
-        // From the last dimension to the first: its edge spares the others the rows beyond it.
+        // Dimensions are reduced from the last to the first: the edge of the last one spares the
+        // others the rows beyond it.
         for (d, &side) in sides.iter().enumerate().rev() {
             let (mut run, is_ring) = (1, grid.is_ring(d));
             while run < side {
@@ -115,8 +116,8 @@ impl FreeBases {
         end.min(words.end as Node * 64)
     }
 
-    /// Keeps the bases for which the node `step` ahead along a ring is a base too. With `other`,
-    /// filters that set into `bases` instead. Returns whether any are left.
+    /// Keeps the bases for which the node `step` ahead along a ring is a base too. If `other` is
+    /// given, its nodes take the place of the bases so far. Returns whether any base is left.
     fn keep_if_ahead_on_the_ring(
         &mut self,
         grid: &Grid,
@@ -126,7 +127,7 @@ impl FreeBases {
     ) -> bool {
         let ring = grid.strides()[d] * grid.sides()[d];
         let by = step * grid.strides()[d];
-        // Rings within a word are rotated all at once, and so is a ring that is the whole grid.
+        // Several rings within a word are rotated at once, and so is a ring that is the whole grid.
         let is_turned = 64 % ring == 0 || ring == grid.nodes() && ring.is_multiple_of(64);
         let bases = other.unwrap_or(&self.bases);
         let any = if is_turned {
@@ -139,8 +140,8 @@ impl FreeBases {
         any
     }
 
-    /// Sets `to` to the nodes whose node `step` ahead along a dimension is in `from`. Wraps around
-    /// the edge on a ring; does not cross it otherwise.
+    /// Sets `to` to the nodes for which the node `step` ahead along a dimension is in `from`. On a
+    /// ring, the step may wrap around the edge; otherwise it does not cross the edge.
     pub(crate) fn assign_ahead(
         &mut self,
         grid: &Grid,
@@ -166,14 +167,14 @@ impl FreeBases {
     }
 }
 
-/// The first dimension along which a block from this base would cross the edge.
+/// The first dimension along which a block at this base would cross the edge of the grid.
 fn over_the_edge(grid: &Grid, base: Node, sides: &[u32]) -> Option<usize> {
     let crosses =
         |&d: &usize| !grid.is_ring(d) && grid.coordinate(base, d) + sides[d] > grid.sides()[d];
     (0..sides.len()).find(crosses)
 }
 
-/// For each dimension and margin, the nodes further than the margin from the far edge.
+/// For each dimension and margin, the nodes that are further than the margin from the far edge.
 type EdgeMasks = Vec<Vec<OnceLock<NodeSet>>>;
 
 fn below_edge<'a>(kept: &'a EdgeMasks, grid: &Grid, d: usize, margin: u32) -> &'a NodeSet {
@@ -195,7 +196,7 @@ mod tests {
     use crate::geometry::Block;
     use crate::job::Dims;
 
-    /// By definition: every base, every node.
+    /// Free bases by their definition: every node of a block at every base is looked at.
     fn bases_by_search(grid: &Grid, free: &NodeSet, sides: &[u32]) -> Vec<Node> {
         (0..grid.nodes())
             .filter(|&base| {

@@ -1,4 +1,4 @@
-//! Blocks of nodes, and placements: the blocks that one job holds, in rank order.
+//! Blocks of nodes, and placements: the blocks that one job holds, in order of ranks.
 
 use std::fmt::Write as _;
 
@@ -9,21 +9,21 @@ use crate::geometry::{NodeSet, Parts};
 use crate::job::{Dims, sides_text};
 use crate::topology::{Grid, Node};
 
-/// A block of nodes: a lowest corner and a side for every dimension of its grid.
+/// A block of nodes: its base (the lowest corner) and its side along each dimension of the grid.
 ///
 /// On a wrapped grid a block may reach around an edge. A subcube of a hypercube is the block with
 /// side 2 in its free dimensions and side 1 in the others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Block {
-    /// The corner that the block grows from.
+    /// The corner from which the block extends upwards along each dimension.
     pub base: Node,
-    /// One side for each dimension of the grid.
+    /// Length of the block along each dimension of the grid.
     pub sides: Dims,
 }
 
 impl Block {
-    /// Number of nodes: the product of the sides.
+    /// Number of nodes of the block: the product of the sides.
     #[must_use]
     #[inline]
     pub fn len(&self) -> u32 {
@@ -34,25 +34,26 @@ impl Block {
         }
     }
 
-    /// Whether a side is 0, which no allocated block has.
+    /// Whether a side of the block is 0, which is true of no allocated block.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether the blocks share a node; both lie on `grid`. **O(d)**.
+    /// Whether two blocks on `grid` share a node. **O(d)** in *d* dimensions.
     #[must_use]
     pub fn meets(&self, other: &Block, grid: &Grid) -> bool {
         (0..self.sides.len()).all(|d| {
             let (mine, theirs) = (grid.coordinate(self.base, d), grid.coordinate(other.base, d));
-            // Distance from this corner ahead to the other one, around the edge.
+            // Distance from the corner of this block ahead to the corner of the other, around the
+            // edge.
             let side = grid.sides()[d];
             let ahead = if theirs >= mine { theirs - mine } else { theirs + side - mine };
             ahead < self.sides[d] || side - ahead < other.sides[d]
         })
     }
 
-    /// Visits the block as runs of consecutive nodes `(start, count)`, in rank order.
+    /// Visits the block as runs of consecutive nodes `(start, count)`, in order of ranks.
     ///
     /// Dimension 0 runs fastest. Leading dimensions that the block covers from edge to edge are
     /// merged with the next one, so an aligned subcube in the low dimensions is a single run; a row
@@ -64,12 +65,13 @@ impl Block {
         });
     }
 
-    /// Whether `holds` is true of all runs, in rank order; stops at the first that fails.
+    /// Whether `holds` is true of all runs of the block, in order of ranks. Stops at the first run
+    /// for which it is false.
     pub(crate) fn all_runs(&self, grid: &Grid, mut holds: impl FnMut(Node, u32) -> bool) -> bool {
         let (sides, strides) = (grid.sides(), grid.strides());
         if let ([side], [width]) = (sides, &self.sides[..]) {
-            // On a row of nodes, such as a flat machine, a block is one run, or two around the
-            // edge.
+            // On a row of nodes, such as a flat machine, a block is one run, or two runs if it
+            // reaches around the edge.
             let before_the_edge = (*width).min(side - self.base);
             return holds(self.base, before_the_edge)
                 && (before_the_edge == *width || holds(0, width - before_the_edge));
@@ -84,14 +86,15 @@ impl Block {
         let (stride, width) = (strides[row], self.sides[row]);
         let before_the_edge = width.min(sides[row] - x);
         if before_the_edge == width && self.sides[row + 1..].iter().all(|&side| side == 1) {
-            // One run, such as an aligned subcube: no further coordinate is needed.
+            // The block is one run, such as an aligned subcube: no further coordinate is needed.
             return holds(self.base, width * stride);
         }
         let mut holds_of_row = |start: Node| {
             holds(start + x * stride, before_the_edge * stride)
                 && (before_the_edge == width || holds(start, (width - before_the_edge) * stride))
         };
-        // The dimensions above the row in which the block is wider than 1; the others add no rows.
+        // Dimensions above that of the rows along which the block is wider than 1. The others add
+        // no rows.
         let mut start: Node = 0;
         let mut above: SmallVec<[Ring; 4]> = SmallVec::new();
         for d in row + 1..sides.len() {
@@ -117,20 +120,21 @@ impl Block {
     }
 }
 
-/// State of the row enumeration along one dimension of a block; offsets in nodes.
+/// State of the walk over the rows of a block along one dimension, with offsets in nodes.
 struct Ring {
     stride: u32,
-    /// Offset at which the ring wraps to 0.
+    /// Offset at which the ring wraps around to offset 0.
     round: u32,
     first: u32,
     here: u32,
     width: u32,
-    /// Rows left, including the current one.
+    /// Number of rows that are left, including the current one.
     left: u32,
 }
 
 impl Ring {
-    /// Moves one row on, around the edge if necessary; resets and returns `false` after the last.
+    /// Moves on by one row, around the edge if necessary. After the last row, goes back to the
+    /// first and returns `false`.
     #[inline]
     fn step(&mut self, start: &mut Node) -> bool {
         let is_last = self.left == 1;
@@ -148,7 +152,7 @@ impl Ring {
     }
 }
 
-/// The nodes that one job holds: blocks, in rank order.
+/// The nodes that one job holds: blocks, in order of ranks.
 ///
 /// Rank 0 of the job runs on the first node of the first block, and so on; inside a block ranks run
 /// along dimension 0 first. A contiguous placement has one block.
@@ -164,14 +168,14 @@ impl Ring {
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Placement {
-    /// Disjoint blocks in rank order: the first block holds the lowest ranks.
+    /// Disjoint blocks in order of ranks: the first block holds the lowest ranks.
     pub blocks: SmallVec<[Block; 1]>,
-    /// Its parts of these nodes; `None` if it holds all of them.
+    /// Parts of the nodes that the job holds; `None` if it holds whole nodes.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub parts: Option<Box<Parts>>,
 }
 
-// Fast path for a single block, the common case.
+// A single block, which is the common case, has a fast path.
 impl Clone for Placement {
     fn clone(&self) -> Placement {
         match (&self.blocks[..], &self.parts) {
@@ -188,7 +192,7 @@ impl From<Block> for Placement {
 }
 
 impl Placement {
-    /// Number of processors: nodes over all blocks, or cores if it holds parts of nodes.
+    /// Number of processors held: nodes over all blocks, or cores if the job holds parts of nodes.
     #[must_use]
     #[inline]
     pub fn len(&self) -> u32 {
@@ -198,7 +202,7 @@ impl Placement {
         }
     }
 
-    /// Number of nodes over all blocks.
+    /// Number of nodes over all blocks of the placement.
     #[must_use]
     #[inline]
     pub fn node_count(&self) -> u32 {
@@ -208,17 +212,19 @@ impl Placement {
         }
     }
 
-    /// Whether it has no nodes.
+    /// Whether the placement has no nodes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The placement of these nodes: one block if they form one, else runs of them in index order.
+    /// The placement of a set of nodes: one block if they form one, otherwise runs in order of
+    /// index.
     ///
-    /// A block across the border of a ring counts as several runs.
+    /// A block that crosses the edge of a ring becomes several runs.
     ///
     /// # Panics
+    ///
     /// If a node is not on the grid.
     #[must_use]
     pub fn of_nodes(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Placement {
@@ -242,7 +248,7 @@ impl Placement {
         if is_block { whole } else { super::ranked::of_set(grid, &set) }
     }
 
-    /// All nodes, in rank order.
+    /// All nodes of the placement, in order of ranks.
     #[must_use]
     pub fn nodes(&self, grid: &Grid) -> Vec<Node> {
         let mut nodes = Vec::with_capacity(self.len() as usize);
@@ -250,14 +256,15 @@ impl Placement {
         nodes
     }
 
-    /// Visits the nodes as runs `(start, count)` of consecutive nodes, in rank order.
+    /// Visits the nodes of the placement as runs `(start, count)` of consecutive nodes, in order of
+    /// ranks.
     pub fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(Node, u32)) {
         for block in &self.blocks {
             block.for_each_run(grid, &mut visit);
         }
     }
 
-    /// Whether all its nodes are in the set.
+    /// Whether all nodes of the placement are in the set.
     #[must_use]
     pub fn is_within(&self, set: &NodeSet, grid: &Grid) -> bool {
         let is_within = |start, count| set.contains_range(start, count);
@@ -267,7 +274,7 @@ impl Placement {
         })
     }
 
-    /// Whether none of its nodes is in the set.
+    /// Whether no node of the placement is in the set.
     #[must_use]
     pub fn is_clear_of(&self, set: &NodeSet, grid: &Grid) -> bool {
         let is_clear = |start, count| set.is_clear_of_range(start, count);
@@ -277,20 +284,20 @@ impl Placement {
         })
     }
 
-    /// Whether the placements share a node; both lie on `grid`. **O(b c d)** for *b* and *c* blocks
-    /// in *d* dimensions.
+    /// Whether two placements on `grid` share a node. **O(b c d)** for *b* and *c* blocks in *d*
+    /// dimensions.
     #[must_use]
     pub fn meets(&self, other: &Placement, grid: &Grid) -> bool {
         self.blocks.iter().any(|mine| other.blocks.iter().any(|theirs| mine.meets(theirs, grid)))
     }
 
-    /// Adds its nodes to the set.
+    /// Adds the nodes of the placement to the set.
     pub fn add_to(&self, set: &mut NodeSet, grid: &Grid) {
         self.for_each_run(grid, |start, count| set.insert_range(start, count));
     }
 
-    /// Share of the bounding box that it does not hold: 0 for a block, near 1 for scattered nodes.
-    /// On a ring the bounding box may reach around the edge.
+    /// Share of its bounding box that a placement does not hold: 0 for a block, near 1 if
+    /// scattered. On a ring the bounding box may reach around the edge.
     ///
     /// ```
     /// use meshwork::machine::{Block, Placement};
@@ -303,8 +310,8 @@ impl Placement {
     /// ```
     ///
     /// # Complexity
-    /// **O(1)** for one block, else **O(b)** in each dimension for *b* blocks, on a ring **O(b log
-    /// b)**.
+    /// **O(1)** for one block. For *b* blocks, **O(b)** in each dimension, and **O(b log b)** on a
+    /// ring.
     #[must_use]
     pub fn dispersal(&self, grid: &Grid) -> f64 {
         if self.blocks.len() < 2 {
@@ -330,7 +337,7 @@ impl Placement {
         1.0 - f64::from(self.node_count()) / around
     }
 
-    /// The nodes that are also in `set`, as blocks that are pieces of rows.
+    /// The nodes of the placement that are also in `set`, as blocks that are pieces of rows.
     #[must_use]
     pub fn part_in(&self, set: &NodeSet, grid: &Grid) -> Placement {
         let mut part = Placement::default();
@@ -349,7 +356,8 @@ impl Placement {
         part
     }
 
-    /// The notation of per-job output: `base:sides` for each block, joined by `;`, as in `6,0:2x3`.
+    /// The placement in the notation of per-job output, `base:sides` of each block, as in
+    /// `6,0:2x3`. Blocks are joined by `;`.
     #[must_use]
     pub fn text(&self, grid: &Grid) -> String {
         let mut text = String::new();
@@ -366,15 +374,16 @@ impl Placement {
     }
 }
 
-/// Length of the shortest interval that encloses `intervals`. On a ring of `ring` coordinates the
-/// interval may wrap: its length is `ring` minus the widest gap.
+/// Length of the shortest interval that contains all of `intervals`. On a ring of `ring`
+/// coordinates the interval may wrap around: its length is `ring` minus the widest gap.
 fn enclosing(intervals: impl Iterator<Item = (u32, u32)> + Clone, ring: Option<u32>) -> u32 {
     let first = intervals.clone().map(|(from, _)| from).min().unwrap_or(0);
     let end = intervals.clone().map(|(_, end)| end).max().unwrap_or(0);
     let Some(around) = ring else { return end - first };
     let mut in_order: SmallVec<[(u32, u32); 8]> = intervals.collect();
     in_order.sort_unstable();
-    // End of the last interval, less one lap: what it covers from coordinate 0 on.
+    // End of the last interval, less one turn around the ring: what the interval covers from
+    // coordinate 0 on.
     let mut covered = i64::from(end) - i64::from(around);
     let mut widest = 0;
     for (from, end) in in_order {
@@ -401,7 +410,7 @@ mod tests {
         assert_eq!(placed.nodes(&grid), [11, 8, 3, 0]);
     }
 
-    /// By definition: every offset, dimension 0 fastest.
+    /// Nodes of a block by definition: every offset, with that of dimension 0 running fastest.
     fn nodes_by_definition(grid: &Grid, block: &Block) -> Vec<Node> {
         let corner = grid.coordinates(block.base);
         let mut nodes = Vec::new();
@@ -429,7 +438,7 @@ mod tests {
             let mut corner = grid.coordinates(base % grid.nodes());
             let mut block_sides = Dims::new();
             for d in 0..sides.len() {
-                // Dimensions that are covered from edge to edge are the special case.
+                // Dimensions that the block covers from edge to edge are the special case.
                 let side = if whole[d] { sides[d] } else { wanted[d].min(sides[d]) };
                 block_sides.push(side);
                 if !wrapped {
@@ -471,7 +480,8 @@ mod tests {
     }
 
     proptest! {
-        /// Dispersal by definition: the smallest of all blocks that hold every node.
+        /// Compares with dispersal by definition: from the smallest of all blocks that hold every
+        /// node.
         #[test]
         fn dispersal_is_what_the_smallest_enclosing_block_has_left(
             sides in prop::collection::vec(1_u32..6, 1..4),

@@ -1,28 +1,30 @@
-//! Lists of free cells: the multi-dimensional buddy system.
+//! Lists of free cells, for allocation by the multi-dimensional buddy system.
 
 use std::collections::BTreeSet;
 
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// The free nodes of a grid as the largest free cells. A cell is a block of equal sides, a power of
-/// two, 2ˡ at level *l*, whose corner has multiples of that side for coordinates. It is split into
-/// 2ᵈ cells of the next lower level, its buddies, which are merged again when all are free. The
-/// lists therefore depend only on which nodes are free. A grid that is not such a cell itself
-/// begins as the largest cells that it is made of.
+/// The free nodes of a grid, as lists of the largest free cells.
+///
+/// A cell is a block whose sides are all 2ˡ at level *l*, and whose corner has multiples of 2ˡ as
+/// coordinates. A cell is split into 2ᵈ cells of the next lower level, which are called buddies and
+/// are merged again when all of them are free. The lists therefore depend only on which nodes are
+/// free. A grid that is not a cell itself begins as the largest cells of which it is made.
 ///
 /// # Complexity
+///
 /// **O(l · 2ᵈ · log c)** to take or to release a cell, for *l* levels, *d* dimensions and *c* cells
 /// in a list.
 #[derive(Clone)]
 pub(crate) struct FreeCells {
     grid: Grid,
-    /// For each level the corners of the free cells that are part of no larger one.
+    /// For each level, the corners of the free cells that are not part of a larger free cell.
     free: Vec<BTreeSet<Node>>,
 }
 
 impl FreeCells {
-    /// The cells of a grid, all free.
+    /// The lists for a grid all of whose nodes are free.
     pub(crate) fn new(grid: &Grid) -> FreeCells {
         let levels = grid.sides().iter().map(|side| side.next_power_of_two().trailing_zeros());
         let levels = levels.max().unwrap_or(0) as usize + 1;
@@ -31,22 +33,23 @@ impl FreeCells {
         cells
     }
 
-    /// The first free cell of the lowest non-empty level at or above `level`.
+    /// Corner of the first free cell of the lowest level from `level` on that has free cells.
     pub(crate) fn smallest_from(&self, level: usize) -> Option<Node> {
         self.free.get(level..)?.iter().find_map(|cells| cells.first().copied())
     }
 
-    /// Marks the free nodes of a block as held. The block must not reach around an edge.
+    /// Marks the nodes of a free block as held. The block must not reach around an edge.
     pub(crate) fn take_block(&mut self, base: Node, sides: &[u32]) {
         self.for_each_cell(base, sides, FreeCells::take);
     }
 
-    /// Marks the nodes of a block as free.
+    /// Marks the nodes of a held block as free.
     pub(crate) fn give_block(&mut self, base: Node, sides: &[u32]) {
         self.for_each_cell(base, sides, FreeCells::give);
     }
 
-    /// Takes a free cell from its list, or splits a larger one and lists the remaining buddies.
+    /// Takes the free cell of level `wanted` at `corner`. If it is part of a larger free cell, this
+    /// is split, and the remaining buddies are listed.
     pub(crate) fn take(&mut self, wanted: usize, corner: Node) {
         let holding = |level: usize| self.cell_around(level, corner);
         let mut level = (wanted..self.free.len())
@@ -66,7 +69,7 @@ impl FreeCells {
         }
     }
 
-    /// Releases a cell and merges it with its buddies while all are free.
+    /// Releases a cell, and merges it with its buddies as long as all of them are free.
     pub(crate) fn give(&mut self, mut level: usize, mut corner: Node) {
         self.free[level].insert(corner);
         while level + 1 < self.free.len() {
@@ -87,7 +90,7 @@ impl FreeCells {
         }
     }
 
-    /// The corner of the cell of a level that contains a node; the cell may extend beyond the grid.
+    /// The corner of the cell of a level that contains a node. The cell may extend beyond the grid.
     fn cell_around(&self, level: usize, node: Node) -> Node {
         let within = (1_u32 << level) - 1;
         let offset = |d| (self.grid.coordinate(node, d) & within) * self.grid.strides()[d];
@@ -105,7 +108,7 @@ impl FreeCells {
         corners
     }
 
-    /// Calls `visit` with level and corner of the largest cells that a block is made of.
+    /// Calls `visit` with level and corner of each of the largest cells of which a block is made.
     fn for_each_cell(
         &mut self,
         base: Node,
@@ -122,8 +125,8 @@ impl FreeCells {
                 visit(self, level, corner);
                 continue;
             }
-            // The halves along each dimension that the block reaches into. A cell of one node lies
-            // inside or outside.
+            // The halves along each dimension into which the block reaches. A cell of one node lies
+            // either inside or outside.
             let half = side / 2;
             let mut parts = vec![at];
             for d in 0..low.len() {
@@ -150,8 +153,8 @@ mod tests {
 
     use super::*;
 
-    /// How the literature starts the two-dimensional system: the largest square at the corner, then
-    /// the strip to its right, then the one above it.
+    /// How the literature lays out a two-dimensional grid at the start: the largest square at the
+    /// corner, then the strip to the right of the square, then the one above it.
     fn squares_of(grid: &Grid, [x, y, w, h]: [u32; 4], free: &mut [BTreeSet<Node>]) {
         if w == 0 || h == 0 {
             return;
@@ -173,7 +176,8 @@ mod tests {
             prop_assert_eq!(cells.free, free);
         }
 
-        /// Against the definition of the lists: the free cells that are part of no larger one.
+        /// Compares with the definition of the lists: the free cells that are not part of a larger
+        /// free cell.
         #[test]
         fn the_lists_hold_the_largest_free_cells(
             sides in prop::collection::vec(1_u32..7, 1..4),

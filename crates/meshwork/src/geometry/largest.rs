@@ -1,22 +1,24 @@
-//! The largest free block inside given sides.
+//! The largest free block within given sides.
 
 use super::FreeBases;
 use crate::geometry::NodeSet;
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// A search for the largest free block with bounded sides and a bounded number of nodes. Sides are
-/// fixed one dimension after the other, the last first, each with the set of bases at which the
-/// block is free as far as its sides are fixed. A longer side leaves fewer bases. A branch is cut
-/// if no base is left, or if even the longest remaining sides cannot give a block as large as the
-/// best.
+/// A search for the largest free block with bounded sides and a bounded number of nodes.
+///
+/// Sides are chosen one dimension after the other, the last dimension first, each with the set of
+/// bases at which the block is free as far as its sides are chosen. A longer side leaves fewer
+/// bases. A branch is cut if no base is left, or if even the longest remaining sides give no block
+/// as large as the best one found.
 ///
 /// # Complexity
-/// **O(n / 64)** for each choice of sides that is tried.
+///
+/// **O(n / 64)** for each choice of sides that is tried, on a grid of *n* nodes.
 #[derive(Clone)]
 pub(crate) struct LargestBlock {
     bases: FreeBases,
-    /// For each dimension and each side along it, the bases of the current search.
+    /// For each dimension, and each side along it, the bases that are left in the current search.
     layers: Vec<Vec<NodeSet>>,
     most: Dims,
     nodes: u32,
@@ -27,7 +29,7 @@ pub(crate) struct LargestBlock {
 type Size = u32;
 
 impl LargestBlock {
-    /// Allocates the buffers for one grid.
+    /// Allocates the buffers for a grid.
     pub(crate) fn new(grid: &Grid) -> LargestBlock {
         LargestBlock {
             bases: FreeBases::new(grid),
@@ -41,7 +43,7 @@ impl LargestBlock {
 
     /// Base and sides of the largest free block with sides within `most` and at most `nodes` nodes.
     /// `most` has one side for each dimension, none longer than the grid's. Ties go to the lowest
-    /// base, then to the longest along the first dimensions. `None` if nothing is free.
+    /// base, then to the longest sides along the first dimensions. `None` if no node is free.
     pub(crate) fn find(
         &mut self,
         grid: &Grid,
@@ -54,8 +56,8 @@ impl LargestBlock {
         self.best.take().map(|(_, base, sides)| (base, sides))
     }
 
-    /// Tries the useful sides along dimension `d`, then recurses to the lower dimensions. `bases`
-    /// are the bases for the sides fixed so far, which multiply to `fixed`.
+    /// Tries the possible sides along dimension `d`, then recurses to the lower dimensions. `bases`
+    /// are the bases that the sides chosen so far leave, and `fixed` is the product of these sides.
     fn extend(&mut self, grid: &Grid, d: usize, bases: &NodeSet, fixed: u32) {
         let longest = self.most[d].min(self.nodes / fixed);
         let mut layers = std::mem::take(&mut self.layers[d]);
@@ -153,7 +155,7 @@ mod tests {
                 }
             }
             let mut search = LargestBlock::new(&grid);
-            // State of an earlier search must not matter.
+            // An earlier search must have no effect.
             search.find(&grid, &NodeSet::full(grid.nodes()), grid.sides(), grid.nodes());
             let found = search.find(&grid, &free, &most, nodes);
             prop_assert_eq!(found, best.map(|(_, base, sides)| (base, sides)));

@@ -1,10 +1,10 @@
-//! Sets of nodes as 64-bit words.
+//! Sets of nodes, stored as bits of 64-bit words.
 
 use std::ops::Range;
 
 use crate::topology::Node;
 
-/// A set of the nodes `0..len` of one site, one bit each.
+/// A set of nodes of one site, whose nodes are numbered from 0, with one bit for each node.
 ///
 /// ```
 /// use meshwork::geometry::NodeSet;
@@ -20,13 +20,13 @@ pub struct NodeSet {
 }
 
 impl NodeSet {
-    /// The empty set, over a universe of `len` nodes.
+    /// The empty set, for a site of `len` nodes.
     #[must_use]
     pub fn empty(len: u32) -> NodeSet {
         NodeSet { words: vec![0; len.div_ceil(64) as usize], len }
     }
 
-    /// The set of all `len` nodes.
+    /// The set of all nodes of a site of `len` nodes.
     #[must_use]
     pub fn full(len: u32) -> NodeSet {
         let mut set = NodeSet::empty(len);
@@ -34,47 +34,48 @@ impl NodeSet {
         set
     }
 
-    /// Number of nodes there are, in the set or not.
+    /// Number of nodes of the site, in the set or not.
     #[must_use]
     pub fn universe(&self) -> u32 {
         self.len
     }
 
-    /// The words, node 0 in the lowest bit of the first; bits past the last node are 0.
+    /// The words of the set, with node 0 in the lowest bit of the first; bits past the last node
+    /// are 0.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The words, for in-place searches, which must leave the bits past the last node 0.
+    /// The words of the set, for changes in place, which must leave the bits past the last node 0.
     pub(crate) fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words
     }
 
-    /// Whether the node is in the set.
+    /// Whether a node is in the set.
     #[must_use]
     pub fn contains(&self, node: Node) -> bool {
         self.words[node as usize / 64] >> (node % 64) & 1 == 1
     }
 
-    /// Adds one node.
+    /// Adds a node to the set.
     pub fn insert(&mut self, node: Node) {
         debug_assert!(node < self.len);
         self.words[node as usize / 64] |= 1 << (node % 64);
     }
 
-    /// Removes one node.
+    /// Removes a node from the set.
     pub fn remove(&mut self, node: Node) {
         self.words[node as usize / 64] &= !(1 << (node % 64));
     }
 
-    /// Adds `count` nodes from `start` on. **O(count / 64)**.
+    /// Adds `count` nodes from `start` on to the set. **O(count / 64)**.
     pub fn insert_range(&mut self, start: Node, count: u32) {
         debug_assert!(start + count <= self.len);
         for_each_word(start, count, |word, mask| self.words[word] |= mask);
     }
 
-    /// Removes `count` nodes from `start` on. **O(count / 64)**.
+    /// Removes `count` nodes from `start` on from the set. **O(count / 64)**.
     pub fn remove_range(&mut self, start: Node, count: u32) {
         for_each_word(start, count, |word, mask| self.words[word] &= !mask);
     }
@@ -133,7 +134,7 @@ impl NodeSet {
         Some(index as u32 * 64 + word.trailing_zeros())
     }
 
-    /// The length of the run of consecutive nodes in the set that begins at `start`.
+    /// Length of the run of consecutive nodes, all in the set, that begins at `start`.
     #[must_use]
     pub fn run_length(&self, start: Node) -> u32 {
         let mut index = start as usize / 64;
@@ -159,21 +160,22 @@ impl NodeSet {
         })
     }
 
-    /// Resizes the buffer to end with the word of the highest node in `other`. The contents are
-    /// unspecified. Operations with a larger set ignore its words beyond the buffer.
+    /// Resizes the buffer so that it ends with the word of the highest node in `other`. The
+    /// contents are unspecified then. Operations with a larger set ignore its words beyond this
+    /// buffer.
     pub(crate) fn fit_to(&mut self, other: &NodeSet) {
         let words = other.words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
         self.words.resize(words, 0);
         self.len = other.len.min(words as u32 * 64);
     }
 
-    /// Resizes the buffer to that of another set. The contents are unspecified.
+    /// Resizes the buffer to that of another set. The contents are unspecified then.
     pub(crate) fn fit_as(&mut self, other: &NodeSet) {
         self.words.resize(other.words.len(), 0);
         self.len = other.len;
     }
 
-    /// Removes every node.
+    /// Removes every node from the set.
     pub fn clear(&mut self) {
         self.words.fill(0);
     }
@@ -184,8 +186,8 @@ impl NodeSet {
         self.len = other.len;
     }
 
-    /// Copies membership of `count` nodes from `from` on in `other` to those from `start` on here.
-    /// **O(count / 64)**.
+    /// Copies the membership of `count` nodes, from `from` on in `other`, to the nodes from `start`
+    /// on. **O(count / 64)**.
     pub fn copy_range(&mut self, start: Node, other: &NodeSet, from: Node, count: u32) {
         let bits = |at: u32, count: u32| {
             let (word, shift) = (at as usize / 64, at % 64);
@@ -195,7 +197,7 @@ impl NodeSet {
         };
         let mut done = 0;
         while done < count {
-            // Up to the end of a word of this set at once.
+            // Nodes up to the end of a word of this set are copied at once.
             let (at, shift) = (start + done, (start + done) % 64);
             let some = (count - done).min(64 - shift);
             let word = &mut self.words[at as usize / 64];
@@ -205,7 +207,7 @@ impl NodeSet {
         }
     }
 
-    /// Sets this to the nodes that are not in `other`. **O(len / 64)**.
+    /// Replaces this set by the nodes that are not in `other`. **O(len / 64)**.
     pub fn assign_complement(&mut self, other: &NodeSet) {
         for (word, &bits) in self.words.iter_mut().zip(&other.words) {
             *word = !bits;
@@ -220,8 +222,8 @@ impl NodeSet {
         }
     }
 
-    /// Sets this to (`one` ∪ `more`) ∩ `other`, for sets of one size. Without `more` it is `one` ∩
-    /// `other`, without `other` it is the union.
+    /// Replaces this set by (`one` ∪ `more`) ∩ `other`, for sets of one size. Without `more` the
+    /// result is `one` ∩ `other`, without `other` it is the union.
     pub(crate) fn assign_shared(
         &mut self,
         other: Option<&NodeSet>,
@@ -246,14 +248,14 @@ impl NodeSet {
         }
     }
 
-    /// Adds the nodes of the other set.
+    /// Adds the nodes of another set to this set.
     pub fn unite(&mut self, other: &NodeSet) {
         for (word, &mask) in self.words.iter_mut().zip(&other.words) {
             *word |= mask;
         }
     }
 
-    /// Sets this to the union of two sets of one size.
+    /// Replaces this set by the union of two sets of one size.
     pub(crate) fn assign_union(&mut self, one: &NodeSet, other: &NodeSet) {
         for ((word, &a), &b) in self.words.iter_mut().zip(&one.words).zip(&other.words) {
             *word = a | b;
@@ -266,7 +268,7 @@ impl NodeSet {
         self.words.iter().zip(&other.words).any(|(word, mask)| word & mask != 0)
     }
 
-    /// Whether every node of this set is in the other one too. **O(len / 64)**.
+    /// Whether every node of this set is in the other set too. **O(len / 64)**.
     #[must_use]
     pub fn is_within(&self, other: &NodeSet) -> bool {
         self.words.iter().zip(&other.words).all(|(word, mask)| word & !mask == 0)
@@ -279,7 +281,7 @@ impl NodeSet {
         self.words.iter().zip(&other.words).map(shared).sum()
     }
 
-    /// Removes the nodes of the other set.
+    /// Removes the nodes of another set from this set.
     pub fn subtract(&mut self, other: &NodeSet) {
         for (word, &mask) in self.words.iter_mut().zip(&other.words) {
             *word &= !mask;
@@ -288,20 +290,20 @@ impl NodeSet {
 
     /// Keeps a node only if the node `by` above it is in the set too: `S ∩ (S − by)`.
     ///
-    /// Repeated with doubling distances this turns a set of free nodes into the set of nodes at
-    /// which a run of free nodes begins. **O(len / 64)**, in place: every word depends only on
-    /// itself and on words above it.
+    /// Repeated with doubling distances, this turns a set of free nodes into the set of nodes at
+    /// which a run of free nodes of a given length begins. **O(len / 64)**, in place, since every
+    /// word depends only on itself and on words above it.
     pub fn keep_if_above(&mut self, by: u32) {
         self.keep_if_above_within(0..self.words.len(), by);
     }
 
-    /// Applies [`keep_if_above`](NodeSet::keep_if_above) to some of the words only. **O(w)**.
-    /// Returns the range of the words outside which those *w* words are empty now.
+    /// Applies [`keep_if_above`](NodeSet::keep_if_above) to some of the words only. **O(w)** for
+    /// *w* words. Returns the part of their range outside which these words are empty now.
     pub(crate) fn keep_if_above_within(&mut self, words: Range<usize>, by: u32) -> Range<usize> {
         let (skip, bits) = (by as usize / 64, by % 64);
         let Range { mut start, mut end } = words;
-        // First the words with a whole word above them, then one that may have a part, then the
-        // rest.
+        // The words that have a whole word above them come first, then one that may have part of a
+        // word above it, then the rest.
         let whole = end.min(self.words.len().saturating_sub(skip + 1)).max(start);
         for i in start..whole {
             let (low, high) = (self.words[i + skip], self.words[i + skip + 1]);
@@ -321,12 +323,12 @@ impl NodeSet {
         start..end
     }
 
-    /// Sets this to `{n − by : n ∈ other, n ≥ by}`. **O(len / 64)**.
+    /// Replaces this set by `{n − by : n ∈ other, n ≥ by}`. **O(len / 64)**.
     pub fn assign_shifted_down(&mut self, other: &NodeSet, by: u32) {
         self.with_shifted_down(other, by, |word, above| *word = above);
     }
 
-    /// Sets this to `{n + by : n ∈ other, n + by < len}`. **O(len / 64)**.
+    /// Replaces this set by `{n + by : n ∈ other, n + by < len}`. **O(len / 64)**.
     pub fn assign_shifted_up(&mut self, other: &NodeSet, by: u32) {
         let (skip, bits) = ((by as usize / 64).min(self.words.len()), by % 64);
         let (emptied, kept) = self.words.split_at_mut(skip);
@@ -343,13 +345,14 @@ impl NodeSet {
         self.clear_past_the_end();
     }
 
-    /// Rotates each group of `group` nodes of `other` down by `by`. **O(len / 64)**. `group` is a
-    /// multiple or a divisor of 64 and divides the number of nodes.
+    /// Replaces this set by `other`, with each group of `group` nodes rotated down by `by`. **O(len
+    /// / 64)**. `group` is a multiple or a divisor of 64, and divides the number of nodes.
     pub(crate) fn assign_rotated_down(&mut self, other: &NodeSet, group: u32, by: u32) {
         self.with_rotated_down(other, group, by, |_, ahead| ahead);
     }
 
-    /// Sets this to `other` ∩ [its rotation](NodeSet::assign_rotated_down); whether any is left.
+    /// Replaces this set by `other` ∩ [its rotation](NodeSet::assign_rotated_down). Returns whether
+    /// any node is left.
     pub(crate) fn assign_kept_if_ahead(&mut self, other: &NodeSet, group: u32, by: u32) -> bool {
         let mut any = 0;
         self.with_rotated_down(other, group, by, |here, ahead| {
@@ -359,9 +362,10 @@ impl NodeSet {
         any != 0
     }
 
-    /// Keeps the nodes of `other` whose node ahead is in `other` too; returns whether there are
-    /// any. The node ahead is `by` further on for nodes in `straight_on`, else `back` further back.
-    /// **O(len / 64)**, and twice as fast as ring by ring if rings have a few words.
+    /// Replaces this set by the nodes of `other` whose node ahead is in `other` too. Returns
+    /// whether there are any. The node ahead has a number higher by `by` for nodes in
+    /// `straight_on`, and lower by `back` for others. **O(len / 64)**, and twice as fast as ring by
+    /// ring if rings have a few words.
     pub(crate) fn assign_kept_if_ahead_or_back(
         &mut self,
         other: &NodeSet,
@@ -379,7 +383,7 @@ impl NodeSet {
             let back = back[0] << bits_back | (back[1] >> 1) >> (63 - bits_back);
             here & (ahead & straight_on | back & !straight_on)
         };
-        // In the middle all words exist; slices of one length compile to a loop without checks.
+        // In the middle all words exist, and slices of one length compile to a loop without checks.
         let begin = (skip_back + 1).min(count);
         let end = count.saturating_sub(skip + 1).max(begin);
         let (length, out) = (end - begin, &mut self.words);
@@ -389,7 +393,7 @@ impl NodeSet {
         let back = [skip_back, skip_back + 1].map(|by| &words[begin - by.min(begin)..][..length]);
         if let [Some(low), Some(high)] = ahead {
             let out = &mut out[begin..end];
-            // Rotations by whole words need no joining.
+            // For rotations by whole words, no two words need to be joined.
             if bits == 0 && bits_back == 0 {
                 for (i, word) in out.iter_mut().enumerate() {
                     *word = here[i] & (low[i] & mask[i] | back[0][i] & !mask[i]);
@@ -412,8 +416,8 @@ impl NodeSet {
         any != 0
     }
 
-    /// Sets each word to `make` of the word of `other` and of its rotation by `by` within its
-    /// group.
+    /// Sets each word to `make` of the word of `other` and of the word of the rotation of `other`.
+    /// Groups of `group` nodes are rotated down by `by`.
     #[inline(always)]
     fn with_rotated_down(
         &mut self,
@@ -423,7 +427,8 @@ impl NodeSet {
         mut make: impl FnMut(u64, u64) -> u64,
     ) {
         if group < 64 {
-            // Lanes of one word: the upper bits of each move down, the others wrap around.
+            // Groups are lanes of one word: the upper bits of each lane move down, the others wrap
+            // around.
             let lane = u64::MAX / ((1 << group) - 1);
             let stays = lane * ((1 << (group - by)) - 1);
             for (word, &from) in self.words.iter_mut().zip(&other.words) {
@@ -448,7 +453,8 @@ impl NodeSet {
                 continue;
             }
             let join = |low: u64, high: u64| low >> bits | high << (64 - bits);
-            // Each word and the one above it; the last of each part has its upper half elsewhere.
+            // A word is made of two adjacent words, except the last word of each part, whose upper
+            // half comes from elsewhere.
             for ((word, &here), pair) in front.iter_mut().zip(here_in_front).zip(second.windows(2))
             {
                 *word = make(here, join(pair[0], pair[1]));
@@ -464,7 +470,7 @@ impl NodeSet {
         }
     }
 
-    /// Adds `{n − by : n ∈ other, n ≥ by}`. **O(len / 64)**.
+    /// Adds `{n − by : n ∈ other, n ≥ by}` to this set. **O(len / 64)**.
     pub fn unite_shifted_down(&mut self, other: &NodeSet, by: u32) {
         self.with_shifted_down(other, by, |word, above| *word |= above);
     }
@@ -491,7 +497,7 @@ impl NodeSet {
         beyond.iter_mut().for_each(|word| change(word, 0));
     }
 
-    /// Adds `{n + by : n ∈ other, n + by < len}`. **O(len / 64)**.
+    /// Adds `{n + by : n ∈ other, n + by < len}` to this set. **O(len / 64)**.
     pub fn unite_shifted_up(&mut self, other: &NodeSet, by: u32) {
         let (skip, bits) = ((by as usize / 64).min(self.words.len()), by % 64);
         let kept = &mut self.words[skip..];
@@ -516,7 +522,7 @@ impl NodeSet {
     }
 }
 
-/// Calls `visit(word, mask)` for every word that the `count` bits from `start` on touch.
+/// Calls `visit(word, mask)` for every word in which some of the `count` bits from `start` on lie.
 fn for_each_word(start: u32, count: u32, mut visit: impl FnMut(usize, u64)) {
     if count == 0 {
         return;
@@ -543,7 +549,7 @@ mod tests {
 
     use super::*;
 
-    /// Naive reference implementation.
+    /// Naive reference implementation of a set of nodes.
     #[derive(Clone, Debug)]
     struct Naive(BTreeSet<Node>, u32);
 

@@ -9,14 +9,15 @@ use crate::topology::{Grid, Node};
 /// An order of the nodes of a grid of any number of dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Ascending node numbers.
+    /// In order of node numbers.
     RowMajor,
-    /// Back and forth: each node is adjacent to the previous one. A coordinate runs backwards where
-    /// the sum of the higher ones is odd.
+    /// Back and forth, so that each node is adjacent to the one before. A coordinate runs backwards
+    /// where the sum of the coordinates of higher dimensions is odd.
     Snake,
-    /// By the interleaved bits of the coordinates, the highest dimension's bit first.
+    /// In order of the interleaved bits of the coordinates, with the bit of the highest dimension
+    /// first.
     ShuffledRowMajor,
-    /// By interleaved bits, with coordinates that run as in [`Order::Snake`].
+    /// In order of interleaved bits, of coordinates that run back and forth as in [`Order::Snake`].
     ShuffledSnake,
     /// Along the Hilbert curve on the smallest power-of-two cube that holds the grid. Nodes outside
     /// the grid are left out.
@@ -42,7 +43,7 @@ impl Order {
         let bits = grid.sides().iter().map(|side| 32 - (side - 1).leading_zeros()).max();
         let bits = bits.unwrap_or(0);
         // A dimension with a side of 1 adds no information, and its bits would take space in the
-        // key.
+        // sort key.
         let wide: Vec<usize> = (0..grid.dimensions()).filter(|&d| grid.sides()[d] > 1).collect();
         let upwards = |at: &Dims| -> Dims { wide.iter().map(|&d| at[d]).collect() };
         let downwards = |at: &Dims| -> Dims { wide.iter().rev().map(|&d| at[d]).collect() };
@@ -66,7 +67,8 @@ impl Order {
     }
 }
 
-/// The coordinates of a node, counted from the far edge where the sum of the higher ones is odd.
+/// The coordinates of a node in a snake order. A coordinate is counted from the far edge if the sum
+/// of the coordinates of higher dimensions is odd.
 fn back_and_forth(grid: &Grid, node: Node) -> Dims {
     let mut at = grid.coordinates(node);
     let mut higher = 0;
@@ -80,8 +82,8 @@ fn back_and_forth(grid: &Grid, node: Node) -> Dims {
     at
 }
 
-/// The bits of the numbers, interleaved, those of the first number first. Sides that multiply to at
-/// most 2²⁴ have at most 156 bits in cubes that hold them: 12 dimensions, one of them 2¹³ wide.
+/// The interleaved bits of some numbers, with the bit of the first number first. Sides whose
+/// product is at most 2²⁴ need at most 156 bits: 12 dimensions, one of them 2¹³ wide.
 fn interleaved(numbers: &[u32], bits: u32) -> [u64; 3] {
     let mut key = [0; 3];
     for bit in (0..bits).rev() {
@@ -94,8 +96,8 @@ fn interleaved(numbers: &[u32], bits: u32) -> [u64; 3] {
     key
 }
 
-/// Transforms coordinates so that their interleaved bits are the index on the Hilbert curve. From
-/// Skilling, Programming the Hilbert curve, AIP Conference Proceedings 707, 2004.
+/// Transforms coordinates so that their interleaved bits are the index on the Hilbert curve.
+/// Source: Skilling, Programming the Hilbert curve, AIP Conference Proceedings 707, 2004.
 fn along_hilbert(at: &mut [u32], bits: u32) {
     for bit in (1..bits).rev() {
         let (set, below) = (1 << bit, (1 << bit) - 1);
@@ -118,7 +120,8 @@ fn along_hilbert(at: &mut [u32], bits: u32) {
     at.iter_mut().for_each(|part| *part ^= turned);
 }
 
-/// Numbered items in a fixed order, each free or held: the nodes of a site, or its pages.
+/// Numbered items in a fixed order, each free or held. The items are the nodes of a site, or its
+/// pages.
 #[derive(Clone)]
 pub struct OrderedSet {
     things: Arc<[u32]>,
@@ -127,7 +130,7 @@ pub struct OrderedSet {
 }
 
 impl OrderedSet {
-    /// The nodes of a grid in this order, all free.
+    /// The nodes of a grid in the given order, all free.
     #[must_use]
     pub fn new(grid: &Grid, order: Order) -> OrderedSet {
         let things = order.nodes(grid);
@@ -139,13 +142,13 @@ impl OrderedSet {
         OrderedSet { things: things.into(), places: places.into(), free }
     }
 
-    /// The item at an index of the line.
+    /// The item at index `place` of the order.
     #[must_use]
     pub fn at(&self, place: u32) -> u32 {
         self.things[place as usize]
     }
 
-    /// The indices of the line whose items are free.
+    /// The indices, in the order, of the items that are free.
     #[must_use]
     pub fn free(&self) -> &NodeSet {
         &self.free
@@ -176,7 +179,7 @@ mod tests {
         Order::Hilbert,
     ];
 
-    /// The index of each node of a 4 × 4 grid in the order, row by row.
+    /// Index in the order of each node of a 4 × 4 grid, row by row.
     fn places(order: Order) -> Vec<u32> {
         let grid = Grid::new(&[4, 4], false).unwrap();
         OrderedSet::new(&grid, order).places.to_vec()
@@ -234,7 +237,8 @@ mod tests {
             }
         }
 
-        /// The part of the larger cube's order that lies inside.
+        /// On a smaller grid, the order is the part of the larger cube's order that lies inside the
+        /// grid.
         #[test]
         fn hilbert_on_a_smaller_grid_leaves_nodes_out(
             sides in prop::collection::vec(1_u32..9, 1..4),

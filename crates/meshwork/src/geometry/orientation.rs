@@ -6,21 +6,22 @@ use crate::registry::{DefaultValue, Param, Params, Words};
 /// Whether a block may be turned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rotation {
-    /// The requested orientation only.
+    /// The block is only placed in the requested orientation.
     Never,
-    /// Rotated only if it does not fit as requested.
+    /// The block is turned only if it does not fit as requested.
     IfNeeded,
-    /// All orientations compete on the strategy's own score; the requested one wins ties.
+    /// All orientations compete by the strategy's own score; the requested one wins ties.
     Best,
 }
 
 impl Rotation {
-    /// The parameter `rotation` of an allocator's entry, `never` by default. The default is the
-    /// same for nearly all, so that strategies are compared on blocks of one orientation.
+    /// The parameter `rotation` of an allocator, `never` by default. The default is the same for
+    /// nearly all allocators, so that they are compared on blocks of one orientation.
     pub const PARAM: Param = Rotation::param("\"never\"");
 
-    /// The parameter of strategies defined by rotating a block that does not fit. The default is
-    /// `if_needed`: such rotation is their only difference from their predecessors.
+    /// The parameter `rotation` of allocators that are defined by turning a block that does not
+    /// fit. The default is `if_needed`, since turning is all that distinguishes such an allocator
+    /// from its predecessor.
     pub const TURNING: Param = Rotation::param("\"if_needed\"");
 
     const fn param(default: &'static str) -> Param {
@@ -33,7 +34,7 @@ impl Rotation {
         }
     }
 
-    /// Reads the parameter.
+    /// Reads the parameter `rotation` of an allocator.
     #[must_use]
     pub fn read(params: &Params) -> Rotation {
         params.meaning(Rotation::PARAM.name, &ROTATIONS)
@@ -46,8 +47,9 @@ static ROTATIONS: Words<Rotation, 3> = Words::new([
     ("best", Rotation::Best),
 ]);
 
-/// The orientations to try, the requested one first. If rotation is allowed, every other distinct
-/// permutation of the sides follows, in lexicographic order of the dimensions they come from.
+/// The orientations of a block to try, the requested one first. If rotation is allowed, every other
+/// distinct permutation of the sides follows, in lexicographic order of the dimensions from which
+/// the sides come.
 ///
 /// ```
 /// use meshwork::geometry::orientation::{Rotation, orientations};
@@ -59,15 +61,15 @@ static ROTATIONS: Words<Rotation, 3> = Words::new([
 /// ```
 pub fn orientations(sides: &[u32], rotation: Rotation) -> impl Iterator<Item = Dims> {
     let requested = Dims::from_slice(sides);
-    // The first usually suffices, so the others are computed on demand.
+    // The requested orientation usually suffices, so the others are computed only on demand.
     let to_turn = (rotation != Rotation::Never).then(|| requested.clone());
     std::iter::once(requested).chain(to_turn.into_iter().flat_map(turned))
 }
 
-/// The distinct permutations of the sides other than the requested one.
+/// The distinct permutations of the sides of a block, without the requested one.
 fn turned(requested: Dims) -> impl Iterator<Item = Dims> {
-    // Each side is labelled with the first dimension that has it: permutations in order of their
-    // labels are in order of the dimensions, and equal sides give no duplicate. Permutations are
+    // Each side is labelled with the first dimension that has this length. So the order of the
+    // labels is the order of the dimensions, and equal sides give no duplicates. Permutations are
     // generated one by one, since a subcube may have millions of them.
     let label = |side: &u32| requested.iter().position(|s| s == side).unwrap_or(0);
     let mut lowest: Vec<usize> = requested.iter().map(label).collect();
@@ -79,7 +81,7 @@ fn turned(requested: Dims) -> impl Iterator<Item = Dims> {
     all.filter(move |dims| *dims != requested)
 }
 
-/// The next permutation in lexicographic order.
+/// The next permutation in lexicographic order; `None` after the last.
 fn next_permutation(last: &[usize]) -> Option<Vec<usize>> {
     let rise = last.windows(2).rposition(|pair| pair[0] < pair[1])?;
     let mut next = last.to_vec();

@@ -6,13 +6,13 @@ use crate::job::{Piece, Pieces, WHOLE_SHARE};
 use crate::topology::Node;
 use crate::topology::types::{CORES, MEM, NodeType, NodeTypes, OTHER};
 
-/// The parts of nodes that a job holds, in rank order.
+/// The parts of nodes that a job holds, in order of ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Parts {
-    /// One part for each node and role; several parts may be on one node.
+    /// A part for each node and role; several parts may be on one node.
     pub parts: Vec<NodePart>,
-    /// Number of cores of all parts.
+    /// Number of cores of all parts together.
     pub cores: u32,
 }
 
@@ -20,30 +20,30 @@ pub struct Parts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NodePart {
-    /// The node.
+    /// The node of which a part is held.
     pub node: Node,
-    /// Number of pieces.
+    /// Number of pieces of the job in this part.
     pub pieces: u32,
-    /// Amounts above 0, each with the index of its cell in the node: see
+    /// Amounts above 0 of the cells of the node, each with the index of the cell: see
     /// [`NodeType::idle`](crate::topology::types::NodeType::idle).
     pub cells: SmallVec<[(u16, u32); 6]>,
 }
 
-/// Amounts of a part of a node, by kind.
+/// Amounts of a part of a node, by kind of resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartAmounts {
-    /// Cores of each island.
+    /// Number of cores of each island of the node.
     pub cores: Vec<u32>,
     /// Memory in MiB.
     pub mem: u32,
-    /// Amount of the fourth kind.
+    /// Amount of the fourth kind of resource.
     pub other: u32,
-    /// Index of each GPU, with the thousandths of it.
+    /// Index of each GPU held, with the thousandths of it that are held.
     pub gpus: Vec<(u32, u32)>,
 }
 
 impl NodePart {
-    /// Amounts that it has of a node of this type.
+    /// Amounts, by kind of resource, that this part has of a node of type `kind`.
     #[must_use]
     pub fn amounts(&self, kind: &NodeType) -> PartAmounts {
         let mut amounts =
@@ -64,7 +64,8 @@ impl NodePart {
 }
 
 impl Parts {
-    /// Pieces that hold as much, wherever they are: those of equal parts are of one role.
+    /// A request for pieces as large as these parts, wherever they are. Pieces of equal parts are
+    /// of one role.
     #[must_use]
     pub fn as_pieces(&self, types: &NodeTypes) -> Pieces {
         let mut roles: Vec<Piece> = Vec::new();
@@ -73,7 +74,7 @@ impl Parts {
             let count = part.pieces.max(1);
             let share = own.gpus.iter().map(|&(_, share)| share).min().unwrap_or(WHOLE_SHARE);
             let shares: u32 = own.gpus.iter().map(|&(_, share)| share).sum();
-            // Pieces share a GPU one by one; those of whole ones divide them.
+            // Pieces that share a GPU have a share each; pieces with whole GPUs divide them.
             let (gpu, share) = match shares / count {
                 0 => (0, WHOLE_SHARE),
                 each if each < WHOLE_SHARE => (1, each.min(share)),

@@ -1,22 +1,22 @@
-//! Nodes as users write them: by number, by coordinates or as blocks.
+//! Nodes in the notations that users write: by number, by coordinates or as blocks.
 
 use super::{Block, Placement};
 use crate::job::Dims;
 use crate::topology::{Node, Topology};
 
-/// The index of a site, and nodes of it.
+/// The index of a site, and some nodes of this site.
 pub(crate) type OfSite = (usize, Vec<Node>);
 
-/// The sites of a machine, whose nodes are numbered one site after the other.
+/// The sites of a machine, with nodes numbered across sites, one site after the other.
 pub(crate) struct Sites<'a>(pub(crate) &'a [Topology]);
 
 impl Sites<'_> {
-    /// Number of nodes over all sites.
+    /// Number of nodes of all sites together.
     pub(crate) fn nodes(&self) -> u64 {
         self.0.iter().map(|topology| u64::from(topology.nodes())).sum()
     }
 
-    /// The site of a node, and its number there; `None` if there is no such node.
+    /// The site of a node, and the node's number there; `None` if there is no such node.
     pub(crate) fn numbered(&self, number: u64) -> Option<(usize, Node)> {
         let mut rest = number;
         for (site, topology) in self.0.iter().enumerate() {
@@ -29,7 +29,7 @@ impl Sites<'_> {
         None
     }
 
-    /// The node at coordinates such as `3,1`, on a machine of one site; `None` if there is none.
+    /// The node at coordinates such as `3,1`, if the machine has one site; `None` if there is none.
     pub(crate) fn at(&self, coordinates: &str) -> Option<(usize, Node)> {
         let [topology] = self.0 else { return None };
         let grid = topology.grid();
@@ -45,7 +45,7 @@ impl Sites<'_> {
     /// `;`.
     ///
     /// # Errors
-    /// A message that continues a sentence beginning with the key's name.
+    /// A message that continues a sentence which begins with the name of the study's key.
     pub(crate) fn named(&self, text: &str) -> Result<Vec<OfSite>, String> {
         let text = text.trim();
         let mut found: Vec<Vec<Node>> = vec![Vec::new(); self.0.len()];

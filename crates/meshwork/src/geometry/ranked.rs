@@ -1,11 +1,11 @@
-//! Placements from single nodes.
+//! Placements that are made of single nodes.
 
 use crate::geometry::{Block, NodeSet, Placement};
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// The placement with these nodes, in this order of ranks. **O(r)** for *r* nodes. Consecutive
-/// nodes in a row become one block.
+/// The placement with these nodes, in the order of ranks in which they are given. Consecutive nodes
+/// of a row become one block. **O(r)** for *r* nodes.
 pub(crate) fn in_order(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Placement {
     let width = grid.sides()[0];
     let mut placement = Placement::default();
@@ -18,15 +18,17 @@ pub(crate) fn in_order(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Pl
                 placement.blocks.push(Block { base: node, sides });
             }
         }
-        // A block does not continue into the next row.
+        // A block does not continue into the next row of the grid.
         next = Some(node + 1).filter(|next| next % width != 0);
     }
     placement
 }
 
-/// The placement with the nodes of a set in index order: [`in_order`] by runs of nodes.
+/// The placement with the nodes of a set in order of index. Like [`in_order`], but by runs of
+/// nodes.
 ///
 /// # Complexity
+///
 /// **O(n / 64 + b)** for a grid of *n* nodes and *b* blocks.
 pub(crate) fn of_set(grid: &Grid, set: &NodeSet) -> Placement {
     let width = grid.sides()[0];
@@ -36,7 +38,7 @@ pub(crate) fn of_set(grid: &Grid, set: &NodeSet) -> Placement {
         let end = first + set.run_length(first);
         let mut base = first;
         while base < end {
-            // A block does not continue into the next row.
+            // A block does not continue into the next row of the grid.
             let row_end = (base / width + 1) * width;
             let mut sides = Dims::from_elem(1, grid.dimensions());
             sides[0] = row_end.min(end) - base;

@@ -1,16 +1,16 @@
-//! Select on a node set: the i-th node of a set, lowest first.
+//! Selection from a node set by rank: the i-th node of a set, lowest first.
 
 use super::NodeSet;
 use crate::topology::Node;
 
-/// Number of nodes of a set below each of its words.
+/// For each word of a node set, the number of nodes in the words below it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranks {
     below: Vec<u32>,
 }
 
 impl Ranks {
-    /// Counts the nodes of a set. **O(n / 64)** for *n* nodes, in the set or not.
+    /// Counts the nodes of a set. **O(n / 64)** for a site of *n* nodes.
     pub(crate) fn count(&mut self, set: &NodeSet) {
         self.below.clear();
         let mut sum = 0;
@@ -21,8 +21,8 @@ impl Ranks {
         }));
     }
 
-    /// The node of rank `rank`, counted from 0, in the set that was counted last. **O(log n)**. The
-    /// set must have more than `rank` nodes.
+    /// The node of rank `rank`, from 0, in the set that was last given to `count`. **O(log n)**.
+    /// The set must have more than `rank` nodes.
     pub(crate) fn node(&self, set: &NodeSet, rank: u32) -> Node {
         let word = self.below.partition_point(|&below| below <= rank) - 1;
         word as u32 * 64 + nth_bit(set.words()[word], rank - self.below[word])

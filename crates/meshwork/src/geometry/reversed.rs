@@ -1,15 +1,15 @@
-//! A grid with its dimensions in reverse order, so that the last one runs fastest.
+//! A grid with its dimensions in reverse order, so that the original last one runs fastest.
 
 use crate::geometry::{Block, NodeSet};
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// A grid with its dimensions reversed, with a map from the nodes of the original grid. A search by
-/// index on it runs along the last original dimension fastest.
+/// A grid with its dimensions in reverse order, and a map from the nodes of the original grid. A
+/// search by index on the reversed grid runs fastest along the last original dimension.
 #[derive(Clone, Debug)]
 pub(crate) struct Reversed {
     grid: Grid,
-    /// The node in the reversed grid for each original node.
+    /// For each node of the original grid, its number in the reversed grid.
     there: Vec<Node>,
     set: NodeSet,
 }
@@ -28,21 +28,22 @@ impl Reversed {
         &self.grid
     }
 
-    /// A set of nodes, in the reversed grid. **O(n)** for *n* nodes in it.
+    /// A set of nodes of the original grid, as a set of nodes of the reversed one. **O(n)** for *n*
+    /// nodes in the set.
     pub(crate) fn set(&mut self, nodes: &NodeSet) -> &NodeSet {
         self.set.clear();
         nodes.iter().for_each(|node| self.set.insert(self.there[node as usize]));
         &self.set
     }
 
-    /// A block of the reversed grid, in the original grid.
+    /// A block of the reversed grid, as a block of the original grid.
     pub(crate) fn back(&self, block: &Block, here: &Grid) -> Block {
         let corner = self.grid.coordinates(block.base);
         Block { base: here.node(&reversed(&corner)), sides: reversed(&block.sides) }
     }
 }
 
-/// Sides, or coordinates, from the last to the first.
+/// Sides, or coordinates, in reverse order.
 pub(crate) fn reversed(sides: &[u32]) -> Dims {
     sides.iter().rev().copied().collect()
 }

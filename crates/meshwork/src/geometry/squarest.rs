@@ -1,19 +1,22 @@
-//! Blocks for a number of processors, as square as possible.
+//! Blocks for a number of processors that are as square as possible.
 
 use std::cmp::Reverse;
 
 use crate::job::Dims;
 use crate::topology::Grid;
 
-/// The default block for a number of nodes. The exact factorization with the least sum of sides
-/// that fits the grid, unless it is elongated; else the block with the least sum of sides that
-/// holds the number.
+/// The default block for a number of nodes: a nearly square one that fits the grid.
 ///
-/// An exact block is elongated if it is more than a quarter longer than the other one, measured
-/// from corner to opposite corner along the sides of the grid. In two dimensions it is then more
-/// than about four times as long as wide.
+/// This is the block of exactly this number of nodes with the least sum of sides, unless it is
+/// elongated. Otherwise it is the block with the least sum of sides that has at least this number
+/// of nodes.
+///
+/// A block is elongated if it is more than a quarter longer than that other block, measured in
+/// steps from corner to opposite corner. In two dimensions it is then more than about four times as
+/// long as wide.
 ///
 /// # Complexity
+///
 /// Two calls of [`block_of`].
 #[must_use]
 pub(crate) fn block_for(nodes: u32, grid: &Grid) -> Option<Dims> {
@@ -22,15 +25,15 @@ pub(crate) fn block_for(nodes: u32, grid: &Grid) -> Option<Dims> {
     Some(exact.filter(|exact| !is_absurdly_long(exact, &padded)).unwrap_or(padded))
 }
 
-/// Whether `block` is over a quarter longer than `other`, in steps between opposite corners.
+/// Whether `block` is over a quarter longer than `other`, in steps from corner to opposite corner.
 fn is_absurdly_long(block: &[u32], other: &[u32]) -> bool {
     let steps = |sides: &[u32]| sides.iter().map(|&side| u64::from(side) - 1).sum::<u64>();
     4 * steps(block) > 5 * steps(other)
 }
 
 /// The block with the least sum of sides that fits the grid and holds at least `nodes` nodes. If
-/// `exact`, it has exactly `nodes`. Ties go to fewer nodes, then to long sides along the grid's
-/// long sides, then to length along the first dimensions.
+/// `exact`, it has exactly `nodes` nodes. Ties go to fewer nodes, then to long sides along the
+/// grid's long sides, then to long sides along the first dimensions.
 #[must_use]
 pub(crate) fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
     let is_cube = grid.sides().iter().all(|&side| side == 2);
@@ -48,9 +51,9 @@ pub(crate) fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
     search.best.map(|(_, sides)| sides)
 }
 
-/// Few blocks with exactly `nodes` nodes in all, chosen greedily; none for more than the grid has.
-/// Each step takes the block for the remaining number if it is exact, else the largest block inside
-/// it with no more nodes than remain.
+/// Blocks, chosen greedily, with exactly `nodes` nodes together; none if the grid has fewer nodes.
+/// Each step takes the default block for the remaining number if that is exact. Otherwise it takes
+/// the largest block within the default block that has no more nodes than remain.
 #[must_use]
 pub(crate) fn blocks_of(nodes: u32, grid: &Grid) -> Vec<Dims> {
     let (mut blocks, mut rest) = (Vec::new(), nodes);
@@ -65,8 +68,8 @@ pub(crate) fn blocks_of(nodes: u32, grid: &Grid) -> Vec<Dims> {
     blocks
 }
 
-/// Search for the largest block inside `most` with at most `nodes` nodes. Ties go to the longest
-/// along the first dimensions.
+/// Search for the largest block with sides of at most `most` and at most `nodes` nodes. Ties go to
+/// the longest sides along the first dimensions.
 struct Part<'a> {
     most: &'a [u32],
     nodes: u32,
@@ -101,7 +104,8 @@ struct Search<'a> {
     best: Option<(Score, Dims)>,
 }
 
-/// Sum of sides, nodes, sides along long grid sides, sides along first dimensions; less is better.
+/// Rank of a block; less is better. By sum of sides, nodes, sides along long sides of the grid, and
+/// sides along first dimensions.
 type Score = (u32, u64, Reverse<u64>, Reverse<Dims>);
 
 impl Search<'_> {
@@ -158,7 +162,8 @@ mod tests {
 
     #[test]
     fn a_block_is_as_square_as_its_count_allows() {
-        // 13 × 10 × 8 has a smaller sum of sides, and four of them do not fit.
+        // A block of 13 × 10 × 8 has a smaller sum of sides, but four such blocks do not fit the
+        // grid.
         let torus = Grid::new(&[16, 16, 16], true).unwrap();
         assert_eq!(block_for(1024, &torus).unwrap().as_slice(), [16, 8, 8]);
         let mesh = grid(&[16, 8]);

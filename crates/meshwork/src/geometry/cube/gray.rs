@@ -1,47 +1,49 @@
-//! Binary reflected Gray codes of the nodes of a hypercube.
+//! Binary reflected Gray codes: orders of the nodes of a hypercube in which neighbours are
+//! adjacent.
 
 use super::{Subcube, keep_bases};
 use crate::geometry::NodeSet;
 use crate::topology::Node;
 
-/// A Gray code: position *i* is the node whose bit `order[j]` is bit *j* of `i ^ (i >> 1)`.
+/// A Gray code whose position *i* is the node with bit *j* of `i ^ (i >> 1)` as its bit `order[j]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GrayCode {
     order: Vec<u32>,
 }
 
 impl GrayCode {
-    /// The code in which the dimensions change in this order, the first one at every second step.
+    /// The code whose dimensions change in the given order, the first of them at every second step.
     #[must_use]
     pub(crate) fn new(order: Vec<u32>) -> GrayCode {
         GrayCode { order }
     }
 
-    /// The standard Gray code: dimension 0 changes most often.
+    /// The standard Gray code, in which dimension 0 changes most often.
     #[must_use]
     pub(crate) fn standard(dimension: u32) -> GrayCode {
         GrayCode::new((0..dimension).collect())
     }
 
-    /// The dimensions, the one that changes most often first.
+    /// The dimensions, in order of how often they change, the most frequent first.
     #[must_use]
     pub(crate) fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// The first *k* dimensions of the order, as a mask.
+    /// The *k* dimensions that change most often, as a mask.
     #[must_use]
     pub(crate) fn prefix(&self, dimension: u32) -> u32 {
         self.order[..dimension as usize].iter().map(|d| 1 << d).sum()
     }
 
-    /// The first free subcube of dimension *k* that the code recognises. This is a pair of
-    /// consecutive blocks of 2ᵏ⁻¹ positions, the first of which begins at a multiple of 2ᵏ⁻¹; the
-    /// last block is followed by the first. A 0-cube is the first free position. `buffer` is
-    /// overwritten.
+    /// The first free subcube of dimension *k* that the code recognises. The code recognises a pair
+    /// of consecutive blocks of 2ᵏ⁻¹ positions, of which the first begins at a multiple of 2ᵏ⁻¹;
+    /// the last block of the code is followed by its first. A 0-cube is the first free position.
+    /// `buffer` is overwritten.
     ///
     /// # Complexity
-    /// **O(k · 2ⁿ / 64 + 2ⁿ⁻ᵏ)**: free blocks are found all at once, then visited in order.
+    /// **O(k · 2ⁿ / 64 + 2ⁿ⁻ᵏ)**: free blocks are found by operations on whole words, then visited
+    /// in order.
     pub(crate) fn first(
         &self,
         free: &NodeSet,
@@ -70,7 +72,7 @@ impl GrayCode {
             }
             return None;
         }
-        // The whole cube has two blocks, which are neighbours on both sides.
+        // The whole cube has two blocks, which follow each other in both orders.
         let pairs = if dimension == whole { 1 } else { blocks };
         let mut last_was_free = is_free(base);
         for block in 0..pairs {
@@ -86,18 +88,21 @@ impl GrayCode {
     }
 }
 
-/// The dimension that changes between a block and the next one, cyclically.
+/// The dimension that changes between a block and the next one. The last block is followed by the
+/// first.
 fn step(changing: &[u32], block: u32) -> u32 {
     let index = (block + 1).trailing_zeros() as usize;
-    // A code without dimensions, of a single node, is stepped once too often.
+    // For a code without dimensions, which has a single node, this is called once too often.
     changing.get(index).or(changing.last()).copied().unwrap_or(0)
 }
 
-/// C(n, ⌊n/2⌋) Gray codes such that every set of dimensions is a prefix of one of them. One for
-/// each set of ⌊n/2⌋ dimensions, in lexicographic order. In the row of dimensions 0, 1, 2 … the
-/// members of the set are closing brackets and the others opening ones; the order is then: the
-/// members that match a bracket, the unmatched dimensions, the other matched dimensions, each
-/// ascending. This is the symmetric chain through the set, extended to a full chain.
+/// C(n, ⌊n/2⌋) Gray codes such that every set of dimensions is a prefix of one of them.
+///
+/// There is one code for each set of ⌊n/2⌋ dimensions, in lexicographic order of the sets. In the
+/// row of dimensions 0, 1, 2 …, members of the set are closing brackets and other dimensions are
+/// opening ones. The order of a code is then: members that match a bracket, unmatched dimensions,
+/// other matched dimensions, each ascending. This is the symmetric chain through the set, extended
+/// to a full chain.
 #[must_use]
 pub(crate) fn symmetric_chains(dimension: u32) -> Vec<GrayCode> {
     let size = dimension / 2;
@@ -105,7 +110,7 @@ pub(crate) fn symmetric_chains(dimension: u32) -> Vec<GrayCode> {
     let mut members: Vec<u32> = (0..size).collect();
     loop {
         codes.push(chain_through(&members, dimension));
-        // The next set in lexicographic order.
+        // The next set of dimensions in lexicographic order.
         let bound = |i: usize| dimension - size + i as u32;
         let Some(i) = (0..members.len()).rposition(|i| members[i] < bound(i)) else {
             return codes;

@@ -1,13 +1,15 @@
-//! The lightest subcube of a cube.
+//! The subcube with the least total weight within a cube.
 
 use super::Subcube;
 use crate::topology::Node;
 
-/// The subcube of `cube` of this dimension with the least total weight, ties by base, then mask.
+/// The subcube of `cube` with dimension `dimension` that has the least total weight. Ties go to the
+/// lowest base, then to the lowest mask.
 ///
 /// # Complexity
-/// **O(3ʲ)** in the worst case for a cube of dimension *j*; a branch that is already too heavy is
-/// cut.
+///
+/// **O(3ʲ)** in the worst case for a cube of dimension *j*. A branch that is already heavier than
+/// the best subcube found is cut.
 pub(crate) fn lightest(
     cube: Subcube,
     dimension: u32,
@@ -26,13 +28,14 @@ pub(crate) fn lightest(
 
 struct Search<'a> {
     cube: Subcube,
-    /// The free dimensions of the cube, which the other members index from 0.
+    /// The free dimensions of the cube; the search refers to them by index.
     free: &'a [u32],
     best: Option<(u32, Subcube)>,
 }
 
 impl Search<'_> {
-    /// `weights` holds the weights of the subcubes with the free dimensions of `mask`, by base.
+    /// Decides the free dimensions below `undecided`, and keeps the lightest subcube. `weights`
+    /// holds the weights of the subcubes with the free dimensions of `mask`, in order of base.
     fn descend(&mut self, weights: Vec<u32>, undecided: usize, wanted: u32, mask: u32) {
         let least = weights.iter().min().expect("a cube has a node");
         if self.best.is_some_and(|(best, _)| best < *least) {

@@ -1,7 +1,8 @@
 //! Subcubes of a hypercube, and how they are found.
 //!
 //! Node *v* of a hypercube of dimension *n* is the *n*-bit number *v*, and dimension 0 of its grid
-//! is bit 0. A subcube has a set of free dimensions, its mask, and one base.
+//! is bit 0. A subcube has a set of free dimensions, called its mask, and its lowest node, called
+//! its base.
 
 mod gray;
 mod lightest;
@@ -19,8 +20,8 @@ use crate::geometry::NodeSet;
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// A subcube: the nodes `base | t` for every `t` that is part of `mask`; no bit is in both.
-/// Subcubes are ordered by base and then by mask; ties go to the first.
+/// A subcube: the nodes `base | t` for every `t` whose bits are all in `mask`. `base` and `mask`
+/// share no bit. Subcubes are ordered by base and then by mask.
 ///
 /// ```
 /// use meshwork::geometry::cube::Subcube;
@@ -30,31 +31,31 @@ use crate::topology::{Grid, Node};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Subcube {
-    /// The lowest node.
+    /// The lowest node of the subcube.
     pub base: Node,
-    /// The free dimensions, a bit for each.
+    /// The free dimensions of the subcube, a bit for each.
     pub mask: u32,
 }
 
 impl Subcube {
-    /// The whole cube of this dimension, at most 31.
+    /// The whole hypercube of dimension `dimension`, which is at most 31.
     #[must_use]
     pub fn whole(dimension: u32) -> Subcube {
         Subcube { base: 0, mask: (1 << dimension) - 1 }
     }
 
-    /// Number of free dimensions.
+    /// Number of free dimensions of the subcube.
     #[must_use]
     pub fn dimension(self) -> u32 {
         self.mask.count_ones()
     }
 
-    /// The nodes, lowest first.
+    /// The nodes of the subcube, lowest first.
     pub fn nodes(self) -> impl Iterator<Item = Node> {
         parts(self.mask).map(move |part| self.base | part)
     }
 
-    /// The free dimensions, lowest first.
+    /// The free dimensions of the subcube, lowest first.
     pub fn dimensions(self) -> impl DoubleEndedIterator<Item = u32> {
         (0..u32::BITS).filter(move |d| self.mask >> d & 1 == 1)
     }
@@ -77,15 +78,15 @@ impl Subcube {
         ((self.base ^ other.base) & !(self.mask | other.mask)).count_ones() == 1
     }
 
-    /// The two halves along one of its free dimensions, the lower one first.
+    /// The two halves of the subcube along one of its free dimensions, the lower half first.
     #[must_use]
     pub fn halves(self, dimension: u32) -> [Subcube; 2] {
         let mask = self.mask & !(1 << dimension);
         [self.base, self.base | 1 << dimension].map(|base| Subcube { base, mask })
     }
 
-    /// The first of its subcubes of this dimension. It results from repeatedly keeping the lower
-    /// half along the highest free dimension.
+    /// The subcube of lower dimension that is first in order. It results from repeatedly keeping
+    /// the lower half along the highest free dimension.
     #[must_use]
     pub fn first_of_dimension(self, dimension: u32) -> Subcube {
         let mut mask = self.mask;
@@ -95,34 +96,35 @@ impl Subcube {
         Subcube { base: self.base, mask }
     }
 
-    /// Whether all of its nodes are in the set. **O(2ᵏ / 64 + 2ᵏ⁻ʲ)** for *j* of its *k* dimensions
-    /// among the lowest six.
+    /// Whether all nodes of the subcube are in the set. **O(2ᵏ / 64 + 2ᵏ⁻ʲ)** if *j* of its *k*
+    /// dimensions are among the lowest six.
     #[must_use]
     pub fn is_within(self, set: &NodeSet) -> bool {
         let pattern = self.pattern();
         self.all_words(set, |word| word & pattern == pattern)
     }
 
-    /// Whether none of its nodes is in the set.
+    /// Whether no node of the subcube is in the set.
     #[must_use]
     pub fn is_clear_of(self, set: &NodeSet) -> bool {
         let pattern = self.pattern();
         self.all_words(set, |word| word & pattern == 0)
     }
 
-    /// Adds its nodes to the set, in the time of [`is_within`](Subcube::is_within).
+    /// Adds the nodes of the subcube to the set, in the time of [`is_within`](Subcube::is_within).
     pub fn add_to(self, set: &mut NodeSet) {
         let pattern = self.pattern();
         self.change_words(set, |word| *word |= pattern);
     }
 
-    /// Removes its nodes from the set, in the time of [`is_within`](Subcube::is_within).
+    /// Removes the nodes of the subcube from the set, in the time of
+    /// [`is_within`](Subcube::is_within).
     pub fn take_from(self, set: &mut NodeSet) {
         let pattern = self.pattern();
         self.change_words(set, |word| *word &= !pattern);
     }
 
-    /// Removes its nodes from the set if all are in it; returns whether they were.
+    /// Removes the nodes of the subcube from the set if all are in it; returns whether they were.
     #[inline]
     pub(crate) fn take_if_within(self, set: &mut NodeSet) -> bool {
         if self.mask < 64 {
@@ -138,13 +140,14 @@ impl Subcube {
         within
     }
 
-    /// Whether `holds` is true of every word of the set that contains some of its nodes.
+    /// Whether `holds` is true of every word of the set in which the subcube has nodes. The
+    /// argument has the bits of these nodes.
     #[inline(always)]
     fn all_words(self, set: &NodeSet, holds: impl Fn(u64) -> bool) -> bool {
         let (first, above) = ((self.base >> 6) as usize, self.mask >> 6);
         let words = &set.words()[first..];
         if above & (above + 1) == 0 {
-            // Consecutive words, as for an aligned subcube.
+            // The subcube covers consecutive words, as an aligned subcube does.
             return words[..=above as usize].iter().all(|&word| holds(word));
         }
         parts(above).all(|part| holds(words[part as usize]))
@@ -166,7 +169,7 @@ impl Subcube {
         PATTERNS[self.mask as usize & 63] << (self.base & 63)
     }
 
-    /// The subcube that a block of a hypercube is.
+    /// The subcube that consists of the nodes of a block of a hypercube.
     #[must_use]
     #[inline]
     pub fn of(block: &Block) -> Subcube {
@@ -185,7 +188,7 @@ impl Subcube {
         (beyond < 2 && block.base & mask == 0).then_some(Subcube { base: block.base, mask })
     }
 
-    /// This subcube as a block of the hypercube of this dimension.
+    /// This subcube as a block of the hypercube of dimension `dimension`.
     #[must_use]
     pub fn block(self, dimension: u32) -> Block {
         let is_aligned = self.mask & (self.mask + 1) == 0;
@@ -197,7 +200,7 @@ impl Subcube {
         Block { base: self.base, sides }
     }
 
-    /// The notation of papers, the highest dimension first: `0*1`.
+    /// The subcube in the notation of papers, highest dimension first: `0*1` has dimension 1 free.
     #[must_use]
     pub fn text(self, dimension: u32) -> String {
         let mark = |d: u32| match (self.mask >> d & 1, self.base >> d & 1) {
@@ -209,7 +212,8 @@ impl Subcube {
     }
 }
 
-/// For each mask of the lowest six dimensions, the nodes of a word in the subcube with base 0.
+/// For each mask of the lowest six dimensions, the nodes, as bits of a word, of the subcube at base
+/// 0.
 static PATTERNS: [u64; 64] = {
     let mut patterns = [0; 64];
     let mut mask = 0;
@@ -226,22 +230,23 @@ static PATTERNS: [u64; 64] = {
     patterns
 };
 
-/// The dimensions in which a side exceeds 1, as bits, and the bitwise or of all sides less 1.
+/// The dimensions in which a block is longer than 1, as bits. Followed by the bitwise or of all
+/// sides less 1.
 #[inline]
 fn longer_sides(block: &Block) -> (u32, u32) {
     if let Some(dimension) = block.sides.as_aligned() {
         let mask = (1 << dimension) - 1;
         return (mask, mask & 1);
     }
-    // From the last side on, so that each costs a doubling but no shift of its own. A side of 0
-    // sets all bits.
+    // Sides are taken from the last to the first, so that each takes a doubling but no shift by its
+    // index. A side of 0 sets all bits of the second value.
     block.sides.iter().rev().fold((0, 0), |(mask, all), side| {
         let more = side.wrapping_sub(1);
         ((mask << 1) + (more & 1), all | more)
     })
 }
 
-/// Every submask of a mask, from 0 to the mask itself, in increasing order.
+/// Every number whose bits are all in `mask`, from 0 to `mask`, in increasing order.
 pub fn parts(mask: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(0), move |&part| {
         (part != mask).then(|| (part | !mask).wrapping_add(1) & mask)
@@ -254,7 +259,7 @@ mod tests {
     use crate::geometry::Placement;
     use crate::topology::Topology;
 
-    /// Every subcube of the cube of this dimension.
+    /// Every subcube of the hypercube of dimension `dimension`.
     fn every(dimension: u32) -> Vec<Subcube> {
         let all = 0..1_u32 << dimension;
         all.clone()

@@ -6,39 +6,41 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::Subcube;
 use crate::geometry::NodeSet;
 
-/// Number of cubes of each dimension in a set, six bits each, the largest dimension highest.
+/// Number of subcubes of each dimension in a set: six bits each, the largest dimension highest.
 type Vector = u64;
 
-/// The maximal set of subcubes of small hypercubes, exactly.
+/// Finds the maximal set of disjoint free subcubes of a small hypercube, by complete search.
 ///
 /// Sets of disjoint free subcubes are compared by the number of cubes of the largest dimension,
 /// then of the next one, and so on; a maximal set is a greatest one. Among several greatest sets,
 /// the result is built by taking repeatedly the first cube of the largest dimension, by base and
-/// then by mask, with which the greatest vector can still be reached.
+/// then by mask, with which the greatest numbers can still be reached.
 ///
 /// # Complexity
-/// Exponential. Few branches remain, since: every cube but a single node has equally many nodes
-/// with an even and with an odd number of bits, and the bound from the numbers of such free nodes
-/// is often met at once; pairs are a matching of those two kinds of nodes; and results for sets of
-/// nodes are cached, shared by all clones.
+///
+/// Exponential, but few branches remain. Every cube except a single node has equally many nodes
+/// with an even and with an odd number of set bits, and the bound from the numbers of these free
+/// nodes is often met at once. Pairs of nodes are a matching of the two kinds of nodes. Results for
+/// sets of nodes are cached, and the cache is shared by all clones.
 #[derive(Clone, Debug)]
 pub struct ExactPacking {
-    /// The cubes of each dimension in order, each with its nodes as bits.
+    /// The subcubes of each dimension in order, each with its nodes as bits.
     cubes: Arc<[Vec<(Subcube, u32)>]>,
     known: Arc<Mutex<BTreeMap<u32, Vector>>>,
 }
 
-/// The nodes with an even number of bits.
+/// The nodes with an even number of set bits, as bits of a word.
 const EVEN: u32 = 0x6996_9669;
 
-/// Limit on the cached sets of nodes, of about 24 bytes each.
+/// Maximum number of sets of nodes in the cache; each entry takes about 24 bytes.
 const MAX_KNOWN: usize = 1 << 18;
 
 impl ExactPacking {
-    /// The largest dimension of a hypercube that it can search.
+    /// The largest dimension of a hypercube that can be searched.
     pub const MAX_DIMENSIONS: u32 = 5;
 
-    /// For hypercubes of at most [`MAX_DIMENSIONS`](ExactPacking::MAX_DIMENSIONS) dimensions.
+    /// Creates a search for a hypercube of at most
+    /// [`MAX_DIMENSIONS`](ExactPacking::MAX_DIMENSIONS).
     #[must_use]
     pub fn new(dimension: u32) -> ExactPacking {
         assert!(dimension <= Self::MAX_DIMENSIONS, "a set of nodes has 32 bits");
@@ -53,7 +55,7 @@ impl ExactPacking {
         ExactPacking { cubes: cubes.into(), known: Arc::default() }
     }
 
-    /// The maximal set of subcubes, largest first.
+    /// The maximal set of disjoint free subcubes, largest first.
     #[must_use]
     pub fn set(&self, free: &NodeSet) -> Vec<Subcube> {
         let mut rest = free.words()[0] as u32;
@@ -70,7 +72,8 @@ impl ExactPacking {
         set
     }
 
-    /// The vector of the maximal set of the free nodes outside `taken`.
+    /// Numbers of subcubes by dimension in the maximal set of the free nodes outside `taken`. They
+    /// are packed as six bits each, the largest dimension highest, and compare as numbers.
     #[must_use]
     pub fn vector_without(&self, free: &NodeSet, taken: Subcube) -> Vector {
         let nodes: u32 = taken.nodes().map(|node| 1 << node).sum();
@@ -83,12 +86,12 @@ impl ExactPacking {
         self.cubes.iter().rposition(has_one)
     }
 
-    /// Locks the cache of vectors by node set.
+    /// Locks the cache of results by set of nodes.
     fn known(&self) -> MutexGuard<'_, BTreeMap<u32, Vector>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The vector of a greatest set in these nodes.
+    /// Numbers of subcubes by dimension in a greatest set of these nodes.
     fn greatest(&self, free: u32) -> Vector {
         let Some(k) = self.largest(free) else { return 0 };
         if k <= 1 {
@@ -115,8 +118,8 @@ impl ExactPacking {
         greatest
     }
 
-    /// The most disjoint pairs of neighbours: a matching of even and odd nodes, by augmenting
-    /// paths.
+    /// The largest number of disjoint pairs of neighbours: a matching of nodes with even and odd
+    /// numbers of set bits, by augmenting paths.
     fn most_pairs(&self, free: u32) -> u32 {
         let dimensions = self.cubes.len() - 1;
         let mut partner = [None; 32];
@@ -129,7 +132,7 @@ impl ExactPacking {
     }
 }
 
-/// Finds a partner for an even node, reassigning other nodes' partners if necessary.
+/// Finds a partner for an even node, if necessary by giving other nodes other partners.
 fn augment(
     even: usize,
     free: u32,
@@ -152,7 +155,8 @@ fn augment(
     false
 }
 
-/// Upper bound on the vectors of these nodes with cubes of at most dimension `k`.
+/// Upper bound on the numbers of subcubes by dimension that these nodes allow. Only cubes of at
+/// most dimension `k` are counted.
 fn bound(free: u32, k: u32) -> Vector {
     let (even, odd) = ((free & EVEN).count_ones(), (free & !EVEN).count_ones());
     let mut paired = 2 * even.min(odd);

@@ -6,7 +6,8 @@ use super::Subcube;
 use crate::geometry::NodeSet;
 use crate::topology::Node;
 
-/// For each dimension `d` below 6, the nodes of a word whose bit `d` is 0.
+/// For each dimension `d` below 6, a word with the bits of the nodes whose coordinate along `d` is
+/// 0.
 const LOWER: [u64; 6] = [
     0x5555_5555_5555_5555,
     0x3333_3333_3333_3333,
@@ -21,13 +22,14 @@ const LOWER: [u64; 6] = [
 /// Let *F(S)* be the set of bases at which the subcube with the free dimensions *S* is free. *F(∅)*
 /// is the set of free nodes, and *F(S ∪ {i})* is *F(S)* folded along dimension *i*: the
 /// intersection of its lower and its upper half. A fold along one of the six lowest dimensions is a
-/// shift within words; a fold along another one halves the number of words. Masks are visited in
-/// increasing order, from their highest dimension down, so that masks with the same high dimensions
-/// share their folds; a branch with no base left is cut.
+/// shift within words; a fold along another one halves the number of words. Masks (sets *S* as
+/// bits) are visited in increasing order, from their highest dimension down, so that masks with the
+/// same high dimensions share their folds; a branch with no base left is cut.
 ///
 /// # Complexity
-/// All masks together take **O(3ⁿ / 64 · (4/3)⁶)** words, masks of *k* dimensions a part of that;
-/// finding the first is usually far cheaper. Space **O(2ⁿ / 64)**.
+/// For *n* dimensions all masks together take **O(3ⁿ / 64 · (4/3)⁶)** operations on words, and
+/// masks of *k* dimensions a part of these. Finding only the first subcube usually takes far fewer.
+/// Space **O(2ⁿ / 64)**.
 #[derive(Clone, Debug)]
 pub struct CubeSearch {
     dimension: u32,
@@ -36,11 +38,11 @@ pub struct CubeSearch {
 }
 
 impl CubeSearch {
-    /// Allocates the buffers for hypercubes of this dimension.
+    /// Allocates the buffers for hypercubes of dimension `dimension`.
     #[must_use]
     pub fn new(dimension: u32) -> CubeSearch {
         let words = 1 << dimension.saturating_sub(6);
-        // Folds along high dimensions halve the words, folds along the six lowest do not.
+        // Folds along high dimensions halve the number of words; folds along the six lowest do not.
         CubeSearch { dimension, buffer: vec![0; 7 * words], apart: Vec::new() }
     }
 
@@ -50,7 +52,7 @@ impl CubeSearch {
         self.dimension
     }
 
-    /// The free subcube of this dimension with the lowest mask, ties by lowest base.
+    /// The free subcube of dimension `dimension` with the lowest mask; ties go to the lowest base.
     pub fn first(&mut self, free: &NodeSet, dimension: u32) -> Option<Subcube> {
         let mut found = None;
         self.for_each_mask(free, dimension, |bases| {
@@ -60,8 +62,8 @@ impl CubeSearch {
         found
     }
 
-    /// Calls `visit` for each mask of this dimension that has a free subcube, until it breaks.
-    /// Masks come in increasing order.
+    /// Calls `visit` for each mask with `dimension` free dimensions that has a free subcube. Masks
+    /// come in increasing order, until `visit` returns `Break`.
     pub fn for_each_mask(
         &mut self,
         free: &NodeSet,
@@ -75,7 +77,7 @@ impl CubeSearch {
         }
     }
 
-    /// All free subcubes of this dimension, ordered by base and then by mask.
+    /// All free subcubes of dimension `dimension`, ordered by base and then by mask.
     pub fn all(&mut self, free: &NodeSet, dimension: u32) -> Vec<Subcube> {
         let mut all = Vec::new();
         self.for_each_mask(free, dimension, |bases| {
@@ -93,11 +95,12 @@ impl CubeSearch {
         })
     }
 
-    /// The free subcubes that are part of no larger one, ordered by base and then by mask. A
-    /// subcube qualifies if no neighbour of its base in *F(S)* is free, along any dimension.
+    /// The free subcubes that are part of no larger free one, ordered by base and then by mask. A
+    /// subcube qualifies if no neighbour of its base is in *F(S)*, the bases of free subcubes with
+    /// its mask.
     ///
     /// # Complexity
-    /// **O(n · 3ⁿ / 64 · (4/3)⁶)** words in the worst case.
+    /// **O(n · 3ⁿ / 64 · (4/3)⁶)** operations on words in the worst case, for *n* dimensions.
     pub fn primes(&mut self, free: &NodeSet) -> Vec<Subcube> {
         let mut primes = Vec::new();
         if free.is_empty() {
@@ -114,7 +117,7 @@ impl CubeSearch {
     }
 }
 
-/// The bases at which subcubes with one mask are free: *F(S)*, without the bits of *S*.
+/// The bases at which subcubes with one mask are free, stored without the bits of the mask.
 #[derive(Clone, Copy)]
 pub struct Bases<'a> {
     words: &'a [u64],
@@ -123,13 +126,13 @@ pub struct Bases<'a> {
 }
 
 impl Bases<'_> {
-    /// The free dimensions *S*, one bit each.
+    /// The free dimensions of the subcubes, one bit each.
     #[must_use]
     pub fn mask(&self) -> u32 {
         self.mask
     }
 
-    /// The subcubes, lowest base first.
+    /// The free subcubes with this mask, lowest base first.
     pub fn iter(&self) -> impl Iterator<Item = Subcube> + '_ {
         let Bases { words, mask, whole } = *self;
         words.iter().enumerate().flat_map(move |(index, &word)| {
@@ -143,7 +146,7 @@ impl Bases<'_> {
     }
 }
 
-/// Spreads the index of a word over the dimensions from 6 on that are not in the mask.
+/// Spreads the bits of a word's index over the dimensions from 6 on that are not in the mask.
 fn spread(index: u32, mask: u32, whole: u32) -> Node {
     let (mut rest, mut base) = (index, 0);
     for d in (6..whole).filter(|d| mask >> d & 1 == 0) {
@@ -153,7 +156,7 @@ fn spread(index: u32, mask: u32, whole: u32) -> Node {
     base
 }
 
-/// Visits the masks with `wanted` more dimensions below `undecided`, in increasing order.
+/// Visits the masks that have `wanted` more dimensions below `undecided`, in increasing order.
 fn descend(
     words: &[u64],
     buffer: &mut [u64],
@@ -190,8 +193,9 @@ fn descend_to_every_mask(
     }
 }
 
-/// The intersection of both halves along `d`, written to `buffer`, and the unused rest of `buffer`.
-/// `None` if it is empty. No dimension below `d` may have been folded yet.
+/// The intersection of the two halves along dimension `d`, and what is left of `buffer`. The
+/// intersection is written to `buffer`; `None` if it is empty. No dimension below `d` may have been
+/// folded yet.
 fn fold<'a>(words: &[u64], buffer: &'a mut [u64], d: u32) -> Option<(&'a [u64], &'a mut [u64])> {
     let length = if d < 6 { words.len() } else { words.len() / 2 };
     let (folded, buffer) = buffer.split_at_mut(length);
@@ -214,7 +218,7 @@ fn fold<'a>(words: &[u64], buffer: &'a mut [u64], d: u32) -> Option<(&'a [u64], 
     (any != 0).then_some((folded, buffer))
 }
 
-/// Sets `apart` to the bases in *F(S)* with no neighbour in it; returns whether there are any.
+/// Sets `apart` to the bases that have no neighbour among the bases; returns whether there are any.
 fn keep_those_apart(words: &[u64], whole: u32, mask: u32, apart: &mut Vec<u64>) -> bool {
     apart.clear();
     apart.extend_from_slice(words);
@@ -228,7 +232,7 @@ fn keep_those_apart(words: &[u64], whole: u32, mask: u32, apart: &mut Vec<u64>) 
             return false;
         }
     }
-    // The index of a word has the bits of the high dimensions that are not in the mask.
+    // The index of a word consists of the bits of the high dimensions that are not in the mask.
     let mut half = 1;
     while half < words.len() {
         for (kept, from) in apart.chunks_exact_mut(2 * half).zip(words.chunks_exact(2 * half)) {
@@ -242,14 +246,14 @@ fn keep_those_apart(words: &[u64], whole: u32, mask: u32, apart: &mut Vec<u64>) 
     apart.iter().any(|&word| word != 0)
 }
 
-/// A word with its lower and upper halves along one of the six lowest dimensions exchanged.
+/// A word whose lower and upper halves along one of the six lowest dimensions are exchanged.
 fn flipped(word: u64, d: u32) -> u64 {
     let (by, lower) = (1 << d, LOWER[d as usize]);
     (word & lower) << by | word >> by & lower
 }
 
-/// Reduces the words of a set of free nodes to the bases of free subcubes with this mask. This is
-/// *F(S)*, with every base at the bit of its node. **O(k · 2ⁿ / 64)** for *k* dimensions.
+/// Reduces the words of a set of free nodes to the bases of the free subcubes with this mask. Every
+/// base stays at the bit of its node. **O(k · 2ⁿ / 64)** for *k* of *n* dimensions in the mask.
 pub(crate) fn keep_bases(words: &mut [u64], mask: u32) {
     for d in (0..u32::BITS).filter(|d| mask >> d & 1 == 1) {
         if d < 6 {
@@ -267,8 +271,8 @@ pub(crate) fn keep_bases(words: &mut [u64], mask: u32) {
     }
 }
 
-/// Adds the neighbours of the nodes in `words` along `dimensions` to `to`. **O(k · 2ⁿ / 64)** for
-/// *k* dimensions.
+/// Adds to `to` the neighbours of the nodes in `words` along `dimensions`. **O(k · 2ⁿ / 64)** for
+/// *k* of *n* dimensions.
 pub(crate) fn neighbours(words: &[u64], dimensions: std::ops::Range<u32>, to: &mut [u64]) {
     for d in dimensions {
         if d < 6 {
