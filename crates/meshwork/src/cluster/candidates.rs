@@ -31,7 +31,6 @@ pub struct Candidates {
 /// They come in queue order, each once; [`Candidates`] are the same with a reservation to protect.
 ///
 /// # Complexity
-///
 /// As for [`Candidates`].
 pub struct Startable {
     after: Ticket,

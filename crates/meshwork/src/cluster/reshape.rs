@@ -64,7 +64,6 @@ impl Cluster<'_> {
     /// leaves. Observers receive the changes in the order of `changes`.
     ///
     /// # Errors
-    ///
     /// If a job does not run or is named twice, if nodes are not free (nodes held by the changed
     /// jobs count as free), or if a number is out of range. Then nothing is changed.
     pub fn reshape_all(&mut self, changes: Vec<Reshape>) -> Result<(), ReshapeError> {

@@ -224,7 +224,6 @@ impl Placement {
     /// A block that crosses the edge of a ring becomes several runs.
     ///
     /// # Panics
-    ///
     /// If a node is not on the grid.
     #[must_use]
     pub fn of_nodes(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Placement {

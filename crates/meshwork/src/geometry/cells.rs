@@ -13,7 +13,6 @@ use crate::topology::{Grid, Node};
 /// free. A grid that is not a cell itself begins as the largest cells of which it is made.
 ///
 /// # Complexity
-///
 /// **O(l · 2ᵈ · log c)** to take or to release a cell, for *l* levels, *d* dimensions and *c* cells
 /// in a list.
 #[derive(Clone)]

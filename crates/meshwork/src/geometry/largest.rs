@@ -13,7 +13,6 @@ use crate::topology::{Grid, Node};
 /// as large as the best one found.
 ///
 /// # Complexity
-///
 /// **O(n / 64)** for each choice of sides that is tried, on a grid of *n* nodes.
 #[derive(Clone)]
 pub(crate) struct LargestBlock {

@@ -28,7 +28,6 @@ pub(crate) fn in_order(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Pl
 /// nodes.
 ///
 /// # Complexity
-///
 /// **O(n / 64 + b)** for a grid of *n* nodes and *b* blocks.
 pub(crate) fn of_set(grid: &Grid, set: &NodeSet) -> Placement {
     let width = grid.sides()[0];

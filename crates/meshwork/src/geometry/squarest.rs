@@ -16,7 +16,6 @@ use crate::topology::Grid;
 /// long as wide.
 ///
 /// # Complexity
-///
 /// Two calls of [`block_of`].
 #[must_use]
 pub(crate) fn block_for(nodes: u32, grid: &Grid) -> Option<Dims> {

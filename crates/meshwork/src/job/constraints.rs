@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// Value of `exclusive` that requests base blocks without other jobs.
+/// Value of `exclusive` with which a job requests base blocks without other jobs.
 pub(crate) const EXCLUSIVE: &str = "topo";
 
 /// Number of processors and placement constraints, as users of production schedulers give them.
 ///
 /// Allocators that follow a site's written list of blocks honour the constraints
 /// ([`Asks::Constrained`](crate::form::Asks::Constrained)); all others are only asked for the
-/// count. Nodes are given by their names at the site, in lists such as `n[0-3,7]`.
+/// count. Nodes are given by the names that they have at the site, in lists such as `n[0-3,7]`.
 ///
 /// ```
 /// use meshwork::job::{Request, Constraints};
@@ -22,11 +22,12 @@ pub(crate) const EXCLUSIVE: &str = "topo";
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default))]
 pub struct Constraints {
-    /// Smallest acceptable number of processors.
+    /// Smallest number of processors that the job accepts.
     pub nodes: u32,
-    /// Largest number, at least `nodes`, taken if possible; `None` for a fixed size.
+    /// Largest number of processors, which is taken if possible; `None` for a fixed size.
     pub nodes_max: Option<u32>,
-    /// Size of the segments that may be placed apart; it divides the job's size. `None`: not split.
+    /// Number of processors of each segment of the job; `None` if it is not split. Segments may be
+    /// placed apart. The size of a segment divides the job's size.
     pub segment: Option<u32>,
     /// Whether no two segments share a base block.
     pub spread_segments: bool,
@@ -36,13 +37,14 @@ pub struct Constraints {
     pub switches: Option<u32>,
     /// Whether the nodes must be consecutive.
     pub contiguous: bool,
-    /// Whether no other job may use its base blocks (`exclusive = "topo"`).
+    /// Whether no other job may use the base blocks of this job (`exclusive = "topo"`).
     pub whole_blocks: bool,
-    /// Required nodes; a placement is a subset of them if they are more than the job's size.
+    /// Names of required nodes. If they are more than the job's size, the job gets a subset of
+    /// them.
     pub require: Option<String>,
-    /// Excluded nodes.
+    /// Names of nodes that the job must not get.
     pub exclude: Option<String>,
-    /// Partition to which the placement is restricted.
+    /// Partition to whose nodes the job is restricted.
     pub partition: Option<String>,
 }
 

@@ -10,8 +10,8 @@ use smallvec::SmallVec;
 /// Side lengths of a block, one per dimension of its grid, dimension 0 first, used as a slice.
 ///
 /// Up to four sides take no heap memory; neither do those of an [aligned subcube](Dims::aligned) of
-/// any dimension. On a hypercube of dimension 10 every job holds ten sides; an aligned subcube
-/// stores them as one number, so they need not be compared side by side.
+/// any dimension. On a hypercube of dimension 10 every job holds ten sides. For an aligned subcube
+/// they are stored as one number, so that they need not be compared one by one.
 ///
 /// ```
 /// use meshwork::job::Dims;
@@ -21,10 +21,10 @@ use smallvec::SmallVec;
 /// ```
 pub struct Dims(Kept);
 
-/// Internal representation, invisible to callers.
+/// Representation of the sides, which callers do not see.
 enum Kept {
     Listed(SmallVec<[u32; 4]>),
-    /// Sides of an aligned subcube.
+    /// The sides of an aligned subcube, which are twos and then ones.
     Aligned {
         /// Number of dimensions along which the subcube extends.
         dimension: u8,
@@ -33,10 +33,11 @@ enum Kept {
     },
 }
 
-/// Largest hypercube dimension for which aligned subcubes are stored as one number.
+/// Largest dimension of a hypercube for which aligned subcubes are stored as one number.
 const MOST: usize = 32;
 
-/// Twos, then ones: an aligned subcube has the `of` entries from index `MOST - dimension` on.
+/// Twos, then ones: the sides of an aligned subcube are the `of` entries from index `MOST -
+/// dimension` on.
 static ALIGNED: [u32; 2 * MOST] = {
     let mut sides = [1; 2 * MOST];
     let mut d = 0;
@@ -79,7 +80,7 @@ impl Dims {
         Dims(Kept::Aligned { dimension: dimension as u8, of: of as u8 })
     }
 
-    /// Dimension of the aligned subcube; `None` if the sides are stored as a list.
+    /// Dimension of an aligned subcube; `None` if the sides are stored as a list.
     #[inline]
     pub(crate) fn as_aligned(&self) -> Option<u32> {
         match self.0 {
@@ -103,7 +104,7 @@ impl Dims {
         self
     }
 
-    /// Appends a side.
+    /// Appends a side to the list.
     pub fn push(&mut self, side: u32) {
         self.listed().push(side);
     }
@@ -113,12 +114,13 @@ impl Dims {
         self.listed().pop()
     }
 
-    /// Truncates to `count` sides, or appends sides of length `side`.
+    /// Truncates the list to `count` sides, or appends sides of length `side` up to that number.
     pub fn resize(&mut self, count: usize, side: u32) {
         self.listed().resize(count, side);
     }
 
-    /// Converts to the list representation before a side is changed.
+    /// The sides as a list that can be changed, converted if they were stored as an aligned
+    /// subcube.
     #[inline]
     fn listed(&mut self) -> &mut SmallVec<[u32; 4]> {
         if let Kept::Aligned { .. } = self.0 {
@@ -152,7 +154,7 @@ impl DerefMut for Dims {
     }
 }
 
-// Copied as a slice of words: a derived `Clone` reserves memory element by element.
+// Sides are copied as a slice of words: a derived `Clone` would reserve memory element by element.
 impl Clone for Dims {
     #[inline]
     fn clone(&self) -> Dims {
@@ -252,7 +254,7 @@ impl<'de> serde::Deserialize<'de> for Dims {
 mod tests {
     use super::*;
 
-    /// Compares with explicitly listed sides, for each subcube of each hypercube.
+    /// Compares with sides given as lists, for each aligned subcube of each hypercube.
     #[test]
     fn aligned_sides_are_what_they_are_when_listed() {
         for of in 0..=MOST {

@@ -3,13 +3,13 @@
 use std::cmp::Ordering;
 use std::fmt::Write;
 
-/// Largest number of names in one range or one list, as in Slurm.
+/// Largest number of names in one part of a host list, or of numbers in one range, as in Slurm.
 pub const MOST: usize = 65_536;
 
 /// Expands a host list to its names, in list order.
 ///
 /// Names are separated by commas or blanks. Brackets contain numbers and ranges of numbers, whose
-/// leading zeros are kept; with several brackets the last one varies fastest.
+/// leading zeros are kept. With several brackets, the last one varies fastest.
 ///
 /// ```
 /// use meshwork::job::hostlist::names;
@@ -81,7 +81,7 @@ fn expand(item: &str, list: &str, all: &mut Vec<String>) -> Result<(), String> {
     Ok(())
 }
 
-/// Numbers of a bracket, as written.
+/// Numbers that a bracket stands for, as text with their leading zeros.
 fn numbers(inside: &str, list: &str) -> Result<Vec<String>, String> {
     let mut numbers = Vec::new();
     for part in inside.split(',') {
@@ -104,7 +104,7 @@ fn numbers(inside: &str, list: &str) -> Result<Vec<String>, String> {
     Ok(numbers)
 }
 
-/// Formats names as Slurm does: sorted, with ranges. A single name has no brackets.
+/// Formats names as a host list as Slurm does: sorted, with ranges. A single name has no brackets.
 ///
 /// ```
 /// use meshwork::job::hostlist::compressed;
@@ -120,7 +120,7 @@ pub fn compressed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     joined(&sorted(names), |group| group.len() > 1)
 }
 
-/// Formats names like [`compressed`], but with every number in brackets, also a single one.
+/// Formats names as a host list like [`compressed`], but also a single number is in brackets.
 ///
 /// Equal lists have equal texts, and every reader of host lists accepts this form.
 ///
@@ -136,7 +136,7 @@ pub fn bracketed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     joined(&sorted(names), |group| !group[0].1.is_empty())
 }
 
-/// Formats names as a list in the given order, without sorting.
+/// Formats names as a host list in the given order, without sorting them.
 ///
 /// ```
 /// use meshwork::job::hostlist::{in_order, names};
@@ -158,7 +158,7 @@ pub fn in_order<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     split.chunk_by(is_next).map(run).collect::<Vec<String>>().join(",")
 }
 
-/// Sorts names in list order, without duplicates, each split into prefix and trailing number.
+/// Sorts names in the order of host lists, without duplicates, each split into prefix and number.
 fn sorted<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(&'a str, &'a str)> {
     let mut split: Vec<(&str, &str)> = names.into_iter().map(split_number).collect();
     split.sort_by(|a, b| natural(a.0, b.0).then_with(|| by_number(a.1, b.1)));
@@ -188,7 +188,7 @@ fn joined(split: &[(&str, &str)], has_brackets: impl Fn(&[(&str, &str)]) -> bool
 /// Splits a name into prefix and trailing number.
 fn split_number(name: &str) -> (&str, &str) {
     let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
-    // Slurm does not treat longer digit strings as numbers either.
+    // Slurm does not treat longer strings of digits as numbers either.
     if digits > 18 { (name, "") } else { name.split_at(name.len() - digits) }
 }
 
@@ -200,7 +200,7 @@ fn by_number(a: &str, b: &str) -> Ordering {
     number(a).cmp(&number(b)).then(a.len().cmp(&b.len()))
 }
 
-/// Whether `b` is the number after `a`, written with the same number of leading zeros or none.
+/// Whether `b` is the number after `a`, and leading zeros are consistent with one range.
 fn follows(a: &str, b: &str) -> bool {
     if a.is_empty() || b.is_empty() {
         return false;

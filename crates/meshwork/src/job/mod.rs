@@ -15,16 +15,16 @@ pub(crate) use constraints::EXCLUSIVE;
 pub use dims::Dims;
 pub use pieces::{Inside, Piece, Pieces, WHOLE_SHARE};
 
-/// Index of a job in the order of arrival, 0 for the first job of the run. Identifies the job in
-/// events and breaks every tie between jobs.
+/// Index of a job in order of arrival, from 0. Identifies the job in events, and breaks every tie
+/// between jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JobId(pub u64);
 
 /// An instant of the simulated clock, in the workload's own unit (seconds, for a log).
 ///
-/// A number that is never NaN, with a total order. Whole seconds up to 2⁵³ are exact, so instants
-/// of a log tie when they should. Differences are plain `f64`.
+/// Instants are totally ordered, since they are never NaN. Whole seconds up to 2⁵³ are exact, so
+/// that instants of a log tie when they should. The difference of two instants is an `f64`.
 ///
 /// ```
 /// use meshwork::job::Time;
@@ -78,7 +78,7 @@ impl From<Time> for f64 {
     }
 }
 
-/// Error for a NaN given as an instant.
+/// Error for NaN given as an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("NaN is given, but an instant is a number")]
 pub struct NotANumber;
@@ -86,8 +86,8 @@ pub struct NotANumber;
 impl Eq for Time {}
 
 /// Compares the numbers directly, because neither NaN nor −0 is an instant. This takes one
-/// instruction instead of the ten of `total_cmp`; every heap and sorted list of a run depends on
-/// it.
+/// instruction instead of the ten of `total_cmp`, and is used by every heap and sorted list of a
+/// run.
 impl Ord for Time {
     #[inline]
     fn cmp(&self, other: &Time) -> Ordering {
@@ -150,7 +150,7 @@ impl fmt::Display for Time {
 
 /// Reason why a waiting job does not start at an instant.
 ///
-/// The reason is the machine's answer, in its present state, if only this job were waiting.
+/// The reason is what the machine in its current state would answer if no other job were waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -159,9 +159,9 @@ pub enum Cause {
     Nodes,
     /// Enough nodes are free, but not in the required shape.
     Shape,
-    /// It could start, but jobs with precedence come first.
+    /// The job could start, but jobs with precedence come first.
     Priority,
-    /// It could start, but the nodes are reserved for jobs with precedence.
+    /// The job could start, but the nodes are reserved for jobs with precedence.
     Reserved,
 }
 
@@ -169,7 +169,7 @@ impl Cause {
     /// Every cause, in declaration order.
     pub const ALL: [Cause; 4] = [Cause::Nodes, Cause::Shape, Cause::Priority, Cause::Reserved];
 
-    /// Returns the one-word name, such as `nodes`.
+    /// Returns the one-word name of the cause, such as `nodes`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -183,21 +183,22 @@ impl Cause {
 
 /// Processors that a job requests.
 ///
-/// Closed enum: the compiler lists every `match` to extend when a variant is added.
+/// The enum is exhaustive, so that the compiler lists every `match` to extend when a variant is
+/// added.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Request {
-    /// A number of processors, in any form that the site's allocator hands out.
+    /// A number of processors, in any form that the site's allocator gives.
     Nodes(u32),
-    /// A block with these sides. Omitted sides are 1.
+    /// A block with these sides, one for each dimension. Omitted sides are 1.
     Block(Dims),
-    /// A subcube of this dimension *k*: 2ᵏ processors.
+    /// A subcube of dimension *k*, which has 2ᵏ processors.
     Subcube(u32),
-    /// A number of processors with constraints; made by [`constrained`](Request::constrained).
+    /// A number of processors with constraints, as [`constrained`](Request::constrained) makes it.
     #[cfg_attr(feature = "serde", serde(rename = "wanting"))]
     Constrained(Box<Constraints>),
-    /// Parts of nodes, on machines with types of nodes; processors are cores there.
+    /// Parts of nodes, on machines with types of nodes, where cores count as processors.
     Pieces(Box<Pieces>),
 }
 
@@ -208,8 +209,8 @@ impl Request {
         Request::Block(Dims::from_slice(sides))
     }
 
-    /// Returns the request for `constraints.nodes` processors, a plain count if there are no
-    /// constraints.
+    /// Returns the request for processors under these constraints, or for a plain count without
+    /// any.
     #[must_use]
     pub fn constrained(constraints: Constraints) -> Request {
         if constraints == Constraints::of(constraints.nodes) {
@@ -218,14 +219,14 @@ impl Request {
         Request::Constrained(Box::new(constraints))
     }
 
-    /// Returns the request for parts of nodes.
+    /// Returns the request for parts of nodes, in the form of pieces.
     #[must_use]
     pub fn pieces(pieces: Pieces) -> Request {
         Request::Pieces(Box::new(pieces))
     }
 
-    /// Base-2 logarithm of the processor count, rounded up. This is the dimension of the smallest
-    /// subcube that holds the request. Jobs of one class have similar sizes on any machine.
+    /// Base-2 logarithm of the processor count, rounded up. It equals the dimension of the smallest
+    /// subcube that holds the request. Jobs of one size class have similar sizes on any machine.
     ///
     /// ```
     /// use meshwork::job::Request;
@@ -271,7 +272,7 @@ impl Request {
 }
 
 /// Formats the request as in the `table` workload: `7`, `3x5`, or `2^3` for a subcube. Constraints
-/// follow by the names of their columns.
+/// follow, each after the name of its column.
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -316,7 +317,7 @@ impl std::str::FromStr for Request {
     }
 }
 
-/// Text that is no request.
+/// Text that does not describe a request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{given}` is no request: write a number of processors, such as 12, a block, such as 3x5, or a subcube, \
@@ -324,7 +325,7 @@ impl std::str::FromStr for Request {
 )]
 #[non_exhaustive]
 pub struct RequestError {
-    /// The text.
+    /// The text that was given.
     pub given: String,
 }
 
@@ -335,28 +336,29 @@ pub fn sides_text(sides: &[u32]) -> String {
     sides.join("x")
 }
 
-/// Owner, program and submission target of a job, by their names in the log or table.
+/// Owner, program and submission target of a job, by their names in the log or table of jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Owner {
-    /// User, `None` if unknown.
+    /// Name of the user; `None` if unknown.
     pub user: Option<String>,
-    /// Group of the user, `None` if unknown.
+    /// Group of the user; `None` if unknown.
     pub group: Option<String>,
-    /// Program that the job runs, `None` if unknown.
+    /// Program that the job runs; `None` if unknown.
     pub application: Option<String>,
-    /// Queue of submission, `None` if unknown.
+    /// Queue to which the job was submitted; `None` if unknown.
     pub queue: Option<String>,
-    /// Partition of submission, `None` if unknown.
+    /// Partition to which the job was submitted; `None` if unknown.
     pub partition: Option<String>,
 }
 
-/// Priority, deadline and predecessor of one job, as set at submission.
+/// Priority, deadline and predecessor of a job, as set at its submission.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Terms {
-    /// Urgency from 0 to 1.
+    /// Priority of the job from 0 to 1.
     pub priority: f64,
-    /// Instant by which the job is to end, if any. Shifted along if the arrival is changed.
+    /// Instant by which the job should end, if any. It is shifted along when the arrival is
+    /// changed.
     pub deadline: Option<Time>,
     /// Predecessor after whose end the job was submitted; `None` if the workload gives none.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
@@ -373,7 +375,7 @@ pub struct After {
     pub think: f64,
 }
 
-/// One job as given by its workload, constant during a run.
+/// A job as given by its workload, which does not change during a run.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Job {
@@ -381,23 +383,24 @@ pub struct Job {
     pub number: u64,
     /// Instant at which the job joins the queue.
     pub arrival: Time,
-    /// Requested processors.
+    /// Processors that the job requests.
     pub request: Request,
     /// Run time on the requested processors at speed 1, in units of the clock.
     pub runtime: f64,
     /// Run time estimated by the user, in units of the clock. Schedulers know no other bound on the
     /// job's end. Equal to `runtime` if the workload has no estimates.
     pub estimate: f64,
-    /// Owner, not serialized; `None` if unknown or not used. Jobs of one owner share it.
+    /// Owner of the job; `None` if unknown or not used. Not serialized. Jobs of one owner share it.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub owner: Option<Arc<Owner>>,
-    /// Priority, deadline and predecessor; `None` for most jobs.
+    /// Priority, deadline and predecessor of the job; `None` for most jobs.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub terms: Option<Box<Terms>>,
 }
 
 impl Job {
-    /// Returns a job with its run time as estimate and without owner or terms.
+    /// Returns a job whose estimate is its run time, without owner, priority, deadline or
+    /// predecessor.
     ///
     /// ```
     /// use meshwork::job::{Job, Request, Time};
@@ -415,7 +418,7 @@ impl Job {
         self.terms.as_ref()?.after
     }
 
-    /// Instant by which the job is to end, if it has a deadline.
+    /// Instant by which the job should end, if it has a deadline.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         self.terms.as_ref()?.deadline

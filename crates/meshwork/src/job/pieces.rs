@@ -1,14 +1,14 @@
-//! Requests for parts of nodes: pieces, each with a vector of amounts.
+//! Requests for parts of nodes: pieces that each ask for amounts of several resources.
 
 use std::fmt;
 
-/// Thousandths of a whole GPU.
+/// Thousandths that make up a whole GPU.
 pub const WHOLE_SHARE: u32 = 1000;
 
 /// A request for pieces, each of which gets cores, memory and GPUs on one node.
 ///
-/// All pieces of a job start together. A job of several roles, such as a server and its workers,
-/// has an entry for each.
+/// All pieces of a job start together. A job with several roles, such as a server and its workers,
+/// has an entry for each role.
 ///
 /// ```
 /// use meshwork::job::{Piece, Pieces, Request};
@@ -19,36 +19,36 @@ pub const WHOLE_SHARE: u32 = 1000;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default))]
 pub struct Pieces {
-    /// The roles, at least one.
+    /// The roles of the job's pieces; there is at least one.
     pub roles: Vec<Piece>,
     /// The part of the machine that must hold all pieces.
     pub inside: Inside,
-    /// Whether no other job may use its nodes; it then holds all of them.
+    /// Whether no other job may use the nodes of this job, which then holds all of each node.
     pub exclusive: bool,
 }
 
-/// Equal pieces of one role.
+/// Equal pieces of one role of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default))]
 pub struct Piece {
-    /// Number of pieces.
+    /// Number of pieces of this role.
     pub count: u32,
     /// Cores of each piece, at least 1.
     pub cpu: u32,
     /// Memory of each piece in MiB.
     pub mem: u32,
-    /// GPUs of each piece.
+    /// Number of GPUs of each piece.
     pub gpu: u32,
-    /// Thousandths of each GPU: below [`WHOLE_SHARE`] for a piece that shares its one GPU.
+    /// Thousandths of each GPU: below [`WHOLE_SHARE`] for a piece that has only a share of one GPU.
     pub share: u32,
-    /// Amount of the fourth kind of each piece.
+    /// Amount, for each piece, of the fourth kind of resource of a node.
     pub other: u32,
-    /// Minimum number of pieces on each node that gets any.
+    /// Minimum number of pieces of this role on each node that gets any.
     pub per_node_min: u32,
-    /// Maximum number of pieces on a node; `None` for no limit.
+    /// Maximum number of pieces of this role on a node; `None` for no limit.
     pub per_node: Option<u32>,
-    /// Allowed types of nodes or GPUs, or features, separated by `|`; `None` allows all.
+    /// Allowed types of nodes or GPUs, or features, separated by `|`; `None` if all are allowed.
     pub types: Option<String>,
 }
 
@@ -87,7 +87,7 @@ pub enum Inside {
 }
 
 impl Inside {
-    /// Every word of a table's column, with its meaning.
+    /// Every word of the column `inside` of a table of jobs, with its meaning.
     pub const WORDS: [(&'static str, Inside); 4] = [
         ("island", Inside::Island),
         ("node", Inside::Node),
@@ -95,7 +95,8 @@ impl Inside {
         ("block", Inside::Block),
     ];
 
-    /// The word in tables; `None` for anywhere.
+    /// The word for this part of a machine in the column `inside` of a table of jobs; `None` for
+    /// anywhere.
     #[must_use]
     pub fn word(self) -> Option<&'static str> {
         Inside::WORDS.iter().find(|(_, inside)| *inside == self).map(|(word, _)| *word)
@@ -103,13 +104,13 @@ impl Inside {
 }
 
 impl Piece {
-    /// Whether it takes a part of one GPU.
+    /// Whether each piece takes only a share of one GPU.
     #[must_use]
     pub fn is_sharing(&self) -> bool {
         self.gpu == 1 && self.share < WHOLE_SHARE
     }
 
-    /// GPUs of each piece as users write them: `2`, or `0.5` for a part of one.
+    /// GPUs of each piece as users write them: `2`, or `0.5` for half of one GPU.
     #[must_use]
     pub fn gpus_text(&self) -> String {
         if self.is_sharing() {
@@ -119,7 +120,7 @@ impl Piece {
         }
     }
 
-    /// Pieces on one node as users write them: `4`, or `2-4`; `None` without limits.
+    /// Limits of pieces on one node as users write them: `4`, or `2-4`; `None` without limits.
     #[must_use]
     pub fn per_node_text(&self) -> Option<String> {
         match (self.per_node_min, self.per_node) {
@@ -130,7 +131,7 @@ impl Piece {
         }
     }
 
-    /// The cells of a table for it, as pairs of column and text.
+    /// The cells of a table of jobs for pieces of this role, as pairs of column and text.
     #[must_use]
     pub fn cells(&self) -> Vec<(&'static str, String)> {
         let amount = |amount: u32| (amount > 0).then(|| amount.to_string());
@@ -148,26 +149,26 @@ impl Piece {
 }
 
 impl Pieces {
-    /// The request for pieces of one role.
+    /// The request for pieces of one role, anywhere on the machine.
     #[must_use]
     pub fn of(piece: Piece) -> Pieces {
         Pieces { roles: vec![piece], ..Pieces::default() }
     }
 
-    /// The request for whole nodes, of any type.
+    /// The request for `count` whole nodes of any type.
     #[must_use]
     pub fn whole_nodes(count: u32) -> Pieces {
         let piece = Piece { count, per_node: Some(1), ..Piece::default() };
         Pieces { exclusive: true, ..Pieces::of(piece) }
     }
 
-    /// Number of cores of all pieces.
+    /// Number of cores of all pieces together.
     #[must_use]
     pub fn cores(&self) -> u64 {
         self.roles.iter().map(|piece| u64::from(piece.count) * u64::from(piece.cpu)).sum()
     }
 
-    /// The further roles as users write them, such as `2*cpu=8,gpu=1+1*cpu=4`; `None` for one role.
+    /// The roles as users write them, such as `2*cpu=8,gpu=1+1*cpu=4`; `None` if there is one role.
     #[must_use]
     pub fn roles_text(&self) -> Option<String> {
         let role = |piece: &Piece| {
@@ -179,7 +180,7 @@ impl Pieces {
     }
 }
 
-/// Formats the columns of the job, such as `pieces=4 cpu=8 gpu=1 inside=leaf`.
+/// Formats the request as words for the columns of a table, such as `pieces=4 cpu=8 gpu=1`.
 impl fmt::Display for Pieces {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.roles_text(), self.roles.first()) {

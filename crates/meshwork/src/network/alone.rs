@@ -97,7 +97,6 @@ impl Alone {
     /// The message plan of a job, and the node of each of its processes.
     ///
     /// # Errors
-    ///
     /// If the pattern is not defined for the job's number of processes.
     pub(super) fn plan(
         &self,
@@ -113,7 +112,6 @@ impl Alone {
     /// there are fewer nodes than processes.
     ///
     /// # Complexity
-    ///
     /// **O(m d)** for *m* messages in *d* dimensions.
     pub(super) fn estimate(&mut self, site: usize, plan: &Plan, nodes: &[Node]) -> Estimate {
         let Messaging { send, think, .. } = self.messaging;

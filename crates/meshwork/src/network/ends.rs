@@ -27,7 +27,6 @@ const CHUNK: usize = 64;
 /// or near the end of a chunk and few entries move.
 ///
 /// # Complexity
-///
 /// **O(1)** to read or remove the soonest end, **O(log r + c)** for *r* jobs in chunks of *c* to
 /// insert or remove another end, and up to *r* / *c* moves when a chunk is split or emptied.
 pub(crate) struct Ends<E> {

@@ -116,7 +116,6 @@ impl Messaging {
     /// placement.
     ///
     /// # Errors
-    ///
     /// If the pattern is not defined for this number of processes.
     pub(super) fn plan(&self, job: JobId, ranks: u32) -> Result<Plan, NetworkError> {
         self.entry.serves(ranks.into())?;

@@ -217,7 +217,6 @@ impl Offered {
     /// Approximate memory of the simulation in bytes. Nothing is allocated.
     ///
     /// # Errors
-    ///
     /// If the parameters of the network are invalid.
     pub fn memory(&self) -> Result<u64, Problem> {
         wormhole::memory(&self.topology, &self.setting)

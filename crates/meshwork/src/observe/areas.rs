@@ -1,30 +1,30 @@
-//! Integrals over time of the machine's state.
+//! Integrals over time of the state of the machine.
 
 use super::MachineState;
 
-/// State variable over which a metric integrates.
+/// State variable of the machine over which a metric integrates.
 #[derive(Clone, Copy, Debug)]
 pub enum Integrand {
     /// The constant 1, so that the integral is the elapsed time.
     Time,
-    /// All processors.
+    /// Number of processors of the machine.
     Nodes,
-    /// Processors held by jobs.
+    /// Number of processors held by jobs.
     Held,
-    /// Processors requested by the running jobs.
+    /// Number of processors requested by the running jobs.
     Asked,
-    /// Processors held in excess of the request.
+    /// Number of processors that jobs hold in excess of their requests.
     Surplus,
-    /// Waiting jobs.
+    /// Number of waiting jobs.
     Waiting,
-    /// Free processors, while the oldest waiting job requests no more than are free.
+    /// Number of free processors, while the oldest waiting job requests no more than are free.
     FreeInVain,
-    /// Any other function of the state.
+    /// Any other function of the machine's state.
     Of(fn(&MachineState) -> f64),
 }
 
-/// Number of integrands with a name. If any metric integrates over time, all of them are summed up:
-/// several metrics share each of them, and none needs a function call.
+/// Number of integrands with a name. If any metric integrates over time, all of them are summed up,
+/// because several metrics share each of them and none needs a function call.
 pub(super) const NAMED: usize = 7;
 
 impl Integrand {
@@ -33,7 +33,7 @@ impl Integrand {
         matches!(self, Integrand::FreeInVain | Integrand::Of(_))
     }
 
-    /// Index among the named integrands, or else the function to integrate.
+    /// Index of the integrand among those with a name; otherwise the function to integrate.
     pub(super) fn place(self) -> Result<usize, fn(&MachineState) -> f64> {
         Ok(match self {
             Integrand::Time => 0,
@@ -48,7 +48,7 @@ impl Integrand {
     }
 }
 
-/// Values of the named integrands, in index order.
+/// Values of the integrands with a name, in order of index.
 #[inline]
 pub(super) fn values(state: &MachineState) -> [f64; NAMED] {
     let free = state.nodes.saturating_sub(state.held);
@@ -63,7 +63,7 @@ pub(super) fn values(state: &MachineState) -> [f64; NAMED] {
     ]
 }
 
-/// Converts a count to a float in one instruction; a conversion from `u64` takes several.
+/// Converts a count to a float in one instruction; a conversion from `u64` would take several.
 #[inline]
 pub(super) fn number(count: u64) -> f64 {
     count as i64 as f64

@@ -1,18 +1,18 @@
-//! Sums over a run in batches of consecutive arrivals.
+//! Sums over a run, in batches of consecutive arrivals.
 //!
 //! Every batch contains the same number of jobs, in order of arrival, and the time from the arrival
-//! of its first job to that of the next batch's first job. The assignment of jobs to batches
-//! depends on the workload alone, so two strategies given the same jobs can be compared batch by
-//! batch.
+//! of its first job to the arrival of the next batch's first job. Which jobs are in which batch
+//! depends on the workload alone, so two strategies that are given the same jobs can be compared
+//! batch by batch.
 
 use super::JobId;
 use super::areas::NAMED;
 
-/// Maximum number of batches; when it would be exceeded, pairs are merged.
+/// Maximum number of batches; when there would be more, batches are merged in pairs.
 const MAX_BATCHES: u64 = 40;
 
-/// Fewest batches, of the whole run and of its measured part, from which an interval is made. With
-/// fewer the estimate of their variance is too uncertain.
+/// Fewest batches, of the whole run and of its measured part, from which an interval is made. From
+/// fewer batches, the estimate of their variance would be too uncertain.
 const MIN_BATCHES: usize = 20;
 const MIN_KEPT: usize = 10;
 
@@ -33,19 +33,19 @@ impl Ratio {
     }
 }
 
-/// Sums over one batch.
+/// Sums over the jobs and the time of one batch.
 #[derive(Clone, Debug)]
 pub(super) struct Sums {
-    /// Integrals over time of the named integrands.
+    /// Integrals over time of the integrands with a name.
     pub(super) areas: [f64; NAMED],
     /// Integrals over time of the other integrands.
     pub(super) further: Vec<f64>,
-    /// One ratio for each metric that is not a ratio of two integrals.
+    /// One ratio of sums for each metric that is not a ratio of two integrals.
     pub(super) ratios: Vec<Ratio>,
 }
 
 impl Sums {
-    /// Integral over time by index; the named integrands come first.
+    /// Integral over time with index `place`; the integrands with a name come first.
     pub(super) fn area(&self, place: usize) -> f64 {
         self.areas.get(place).copied().unwrap_or_else(|| self.further[place - NAMED])
     }
@@ -62,22 +62,23 @@ impl Sums {
 #[derive(Clone, Debug)]
 struct Batch {
     sums: Sums,
-    /// Jobs that have joined the queue.
+    /// Number of the batch's jobs that have joined the queue.
     arrived: u64,
-    /// Jobs of the batch that finished and count.
+    /// Number of the batch's jobs that have finished in the measured part of the run.
     measured: u64,
-    /// Sum over the batch's arrivals of the number of jobs waiting at that instant.
+    /// Sum over the batch's arrivals of the number of jobs that waited at the arrival.
     seen: f64,
     /// Whether the whole batch lies in the measured part of the run.
     is_within: bool,
 }
 
-/// Batches of a run, 20 to 40 if enough jobs arrived; merged in pairs, so memory is constant.
+/// Batches of a run: 20 to 40 if enough jobs arrived. They are merged in pairs when there would be
+/// more, so that memory is constant.
 pub(super) struct Batches {
     metrics: usize,
     /// Number of integrands without a name.
     further: usize,
-    /// Base-2 logarithm of the batch size, which only changes by doubling.
+    /// Base-2 logarithm of the batch size, which changes only by doubling.
     doubled: u32,
     batches: Vec<Batch>,
     waiting: u64,
@@ -93,7 +94,7 @@ impl Batches {
         1 << self.doubled
     }
 
-    /// Records an arrival; `is_measuring` says whether the measured part has begun.
+    /// Records an arrival; `is_measuring` says whether the measured part of the run has begun.
     pub(super) fn arrived(&mut self, id: JobId, is_measuring: bool) {
         while id.0 >> self.doubled >= MAX_BATCHES {
             self.merge();
@@ -105,7 +106,7 @@ impl Batches {
         self.waiting += 1;
     }
 
-    /// Records that a job left the queue, to run or for good.
+    /// Records that a job left the queue, because it started or was turned away.
     pub(super) fn left_queue(&mut self) {
         self.waiting = self.waiting.saturating_sub(1);
     }
@@ -113,12 +114,12 @@ impl Batches {
         self.waiting += 1;
     }
 
-    /// Ratios of the batch that contains an arrived job.
+    /// Ratios of sums of the batch that contains a job.
     pub(super) fn of_job(&mut self, id: JobId) -> &mut [Ratio] {
         &mut self.batch(id, false).sums.ratios
     }
 
-    /// Counts a finished job and returns the ratios of its batch.
+    /// Counts a finished job, and returns the ratios of sums of its batch.
     #[inline(always)]
     pub(super) fn measured(&mut self, id: JobId) -> &mut [Ratio] {
         let batch = self.batch(id, false);
@@ -126,13 +127,13 @@ impl Batches {
         &mut batch.sums.ratios
     }
 
-    /// Sums of the batch of the last arrival, to which elapsed time is added.
+    /// Sums of the batch of the last arrival, to which elapsed time is added; `None` before any.
     #[inline(always)]
     pub(super) fn of_time(&mut self) -> Option<&mut Sums> {
         self.batches.last_mut().map(|batch| &mut batch.sums)
     }
 
-    /// Sums a metric over the whole run; `of` reads it from the sums of a batch.
+    /// Sums up a metric over the whole run; `of` takes the metric from the sums of a batch.
     pub(super) fn whole(&self, of: impl Fn(&Sums) -> Ratio) -> Ratio {
         let mut whole = Ratio::default();
         for batch in &self.batches {
@@ -142,9 +143,10 @@ impl Batches {
         whole
     }
 
-    /// Range of the batches used for intervals: those entirely in the measured part with at least
-    /// half of their jobs measured. The last batch is excluded: it may lack jobs, and it contains
-    /// the time after the last arrival. Empty if fewer than ten batches remain.
+    /// Range of the batches from which intervals are made. They lie entirely in the measured part
+    /// of the run, and at least half of their jobs were measured. The last batch is excluded,
+    /// because it may lack jobs and contains the time after the last arrival. Empty if fewer than
+    /// ten batches remain.
     pub(super) fn kept(&self) -> std::ops::Range<usize> {
         let last = self.batches.len().saturating_sub(1);
         if self.batches.len() < MIN_BATCHES {
@@ -156,7 +158,8 @@ impl Batches {
         if count < MIN_KEPT { 0..0 } else { first..first + count }
     }
 
-    /// Values of a metric in the batches of a range; empty if one of them has no value.
+    /// Values of a metric in the batches of a range; empty if the metric has no value in one of
+    /// them.
     pub(super) fn values(
         &self,
         of: impl Fn(&Sums) -> Ratio,
@@ -166,15 +169,16 @@ impl Batches {
         values.collect::<Option<_>>().unwrap_or_default()
     }
 
-    /// Mean number of jobs waiting at the arrivals of each batch. Covers the whole run except the
-    /// last batch, which may be incomplete.
+    /// Mean number of jobs that waited at the arrivals of each batch. Covers the whole run except
+    /// the last batch, which may be incomplete.
     pub(super) fn queue(&self) -> Vec<f64> {
         let full = self.batches.split_last().map_or(&[][..], |(_, full)| full);
         let met = full.iter().filter(|batch| batch.arrived > 0);
         met.map(|batch| batch.seen / batch.arrived as f64).collect()
     }
 
-    /// Batch of a job. Refused jobs have none, so batches may have to be skipped.
+    /// Batch that contains a job. Refused jobs are in no batch, so that whole batches may be
+    /// skipped.
     #[inline(always)]
     fn batch(&mut self, id: JobId, is_measuring: bool) -> &mut Batch {
         let index = (id.0 >> self.doubled) as usize;
@@ -202,7 +206,8 @@ impl Batches {
                     first.arrived += batch.arrived;
                     first.measured += batch.measured;
                     first.seen += batch.seen;
-                    // The second batch begins after the first, so it is measured if the first is.
+                    // The second batch begins after the first, so it lies in the measured part if
+                    // the first does.
                 }
             }
         }

@@ -1,15 +1,15 @@
-//! Fairness between users: Jain's index of their means.
+//! Fairness between users: Jain's index of their mean values.
 
 use std::collections::BTreeMap;
 
 #[derive(Default)]
 pub(super) struct Evenness {
-    /// Sum and number of values of each user.
+    /// Sum and number of the values of each user.
     users: BTreeMap<String, (f64, u64)>,
 }
 
 impl Evenness {
-    /// Adds the value of one job of this user.
+    /// Adds the value of one job of the user.
     pub(super) fn add(&mut self, user: &str, value: f64) {
         match self.users.get_mut(user) {
             Some((sum, count)) => {
@@ -20,7 +20,7 @@ impl Evenness {
         }
     }
 
-    /// Jain's index of the means; `None` without users, and 1 if all means are 0.
+    /// Jain's index of the users' means; `None` if there are no users, and 1 if all means are 0.
     pub(super) fn index(&self) -> Option<f64> {
         let means = self.users.values().map(|&(sum, count)| sum / count as f64);
         let (sum, squares) =
@@ -49,7 +49,7 @@ mod tests {
         assert_eq!(index(&[("a", 0.0), ("b", 0.0)]), Some(1.0));
         assert_eq!(index(&[("a", 3.0), ("b", 3.0), ("c", 3.0)]), Some(1.0));
         assert_eq!(index(&[("a", 8.0), ("b", 0.0), ("c", 0.0), ("d", 0.0)]), Some(0.25));
-        // Means 2 and 4: 36 / (2 · 20), whatever the number of jobs.
+        // Means of 2 and 4 give 36 / (2 · 20), whatever the number of jobs.
         assert_eq!(index(&[("a", 1.0), ("a", 3.0), ("b", 4.0)]), Some(0.9));
         assert_eq!(index(&[("a", 2.0), ("b", 4.0), ("b", 4.0), ("b", 4.0)]), Some(0.9));
     }

@@ -6,7 +6,7 @@ use super::{Event, JobId, MachineState, Observer};
 use crate::job::{Cause, Time};
 use crate::topology::Topology;
 
-/// Gauges of one run, each with the index of its metric.
+/// The gauges of a run, each with the index of its metric.
 pub(crate) struct Gauges(Vec<(usize, Box<dyn Gauge>)>);
 
 impl Gauges {
@@ -23,7 +23,7 @@ impl Gauges {
         self.0.is_empty()
     }
 
-    /// Writes the gauges' values to the entries of their metrics.
+    /// Writes the final values of the gauges to the results of their metrics.
     pub(crate) fn read(&self, measured: &mut [Measured]) {
         for (place, gauge) in &self.0 {
             measured[*place].value = gauge.value();

@@ -6,16 +6,17 @@ use crate::job::Time;
 
 /// Checks two identities that hold in every run, whatever the strategies.
 ///
-/// The area under the number of jobs in the system is the sum of the times they spent in it
-/// (Little's law as an identity), and the processor-time held is the sum over jobs of processors
-/// times time. A run that violates one has a bug and is reported as such. **O(1)** for each event.
+/// The integral over time of the number of jobs in the system is the sum of the times that jobs
+/// spent in it (Little's law as an identity). The integral of the processors held is the sum over
+/// jobs of processors times time. A run that violates an identity has a bug, and is reported as
+/// such. **O(1)** for each event.
 #[derive(Debug, Default)]
 pub struct Ledger {
     jobs_area: f64,
     held_area: f64,
-    /// Sum of departure instants minus sum of arrival instants.
+    /// Sum of departure instants minus sum of arrival instants, over all jobs.
     sojourns: f64,
-    /// Sum of processors times the time they were held, from starts and ends.
+    /// Sum over jobs of processors times the time for which they were held, from starts and ends.
     held_times: f64,
     inside: f64,
     holding: f64,
@@ -23,16 +24,16 @@ pub struct Ledger {
     largest_time: f64,
 }
 
-/// Violation of one of the identities.
+/// Violation of one of the identities that hold in every run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("the area under the {what} is {area}, their times add up to {sum}")]
 #[non_exhaustive]
 pub struct Imbalance {
-    /// Counted quantity: jobs in the system, or processors held.
+    /// The quantity counted: jobs in the system, or processors held.
     pub what: &'static str,
-    /// Area under the quantity over time.
+    /// Integral of the quantity over time.
     pub area: f64,
-    /// Sum of the times, which should equal the area.
+    /// Sum over jobs, which should equal the integral.
     pub sum: f64,
 }
 
@@ -40,7 +41,7 @@ impl Ledger {
     /// Checks both identities at the end of the run.
     ///
     /// # Errors
-    /// The violated identity with both sides.
+    /// The violated identity, with its two sides.
     pub fn balance(&self, end: Time) -> Result<(), Imbalance> {
         let sojourns = self.sojourns + self.inside * end.units();
         let held_times = self.held_times + self.holding * end.units();
@@ -98,7 +99,7 @@ impl Observer for Ledger {
                 self.sojourns += at;
                 self.inside -= 1.0;
             }
-            // The job stays in the system, and holds nothing while it waits again.
+            // An interrupted job stays in the system, and holds nothing while it waits again.
             Event::Interrupted(job) => {
                 self.held_times += at * f64::from(job.held);
                 self.holding -= f64::from(job.held);

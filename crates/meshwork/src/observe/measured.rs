@@ -2,7 +2,7 @@
 
 use crate::job::Owner;
 
-/// Attribute of the owner by which jobs are grouped.
+/// Attribute of a job's owner by which jobs can be grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -13,14 +13,14 @@ pub enum OwnerAttribute {
     Group,
     /// Program that the job runs.
     Application,
-    /// Queue of submission.
+    /// Queue to which the job was submitted.
     Queue,
-    /// Partition of submission.
+    /// Partition to which the job was submitted.
     Partition,
 }
 
 impl OwnerAttribute {
-    /// All attributes, in the order in which they are shown.
+    /// All attributes, in the order in which results show them.
     pub const ALL: [OwnerAttribute; 5] = [
         OwnerAttribute::User,
         OwnerAttribute::Group,
@@ -40,7 +40,7 @@ impl OwnerAttribute {
         self.key().trim_start_matches("by_")
     }
 
-    /// Key of `measure` that requests the grouping.
+    /// Key of the study's table `measure` that requests the grouping by this attribute.
     #[must_use]
     pub fn key(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl OwnerAttribute {
         }
     }
 
-    /// Value of the attribute for an owner; `None` if the workload does not give it.
+    /// Value of the attribute for an owner; `None` if the workload does not give the attribute.
     #[must_use]
     pub fn of(self, owner: &Owner) -> Option<&str> {
         let name = match self {
@@ -69,21 +69,21 @@ impl OwnerAttribute {
 /// Grouping of jobs by the number of requested processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeClasses {
-    /// Each size by itself.
+    /// A class for each number of processors.
     Exact,
-    /// Sizes rounded up to a power of two.
+    /// A class for each power of two, to which numbers of processors are rounded up.
     PowerOfTwo,
 }
 
-/// Value of one metric in one run.
+/// Value of one metric in a run.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Measured {
     /// Name of the metric in the catalogue.
     pub name: &'static str,
-    /// Value over the run; `None` if nothing was measured.
+    /// Value over the measured part of the run; `None` if nothing was measured.
     pub value: Option<f64>,
-    /// Value in each batch of the run, in order; empty if there are none.
+    /// Value in each batch of the run, in order; empty if there are no batches.
     pub batches: Vec<f64>,
 }
 
@@ -93,33 +93,33 @@ pub struct Measured {
 pub struct Batching {
     /// Number of jobs in a batch.
     pub jobs: u64,
-    /// Index of the first batch with values of metrics. It begins with job `first · jobs`, from 0.
+    /// Index of the first batch that has values of metrics. Its first job is number `first · jobs`,
+    /// counted from 0.
     pub first: u64,
-    /// Mean number of jobs waiting at the arrivals of each batch. Includes the warm-up but not the
-    /// last batch. Empty if all jobs arrive at one instant.
+    /// Mean number of jobs that waited at the arrivals of each batch. Includes the warm-up but not
+    /// the last batch. Empty if all jobs arrive at one instant.
     pub queue: Vec<f64>,
 }
 
-/// Metrics of the jobs of one size.
+/// Metrics of the jobs of one size class.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SizeClass {
-    /// Number of requested processors; the largest of the class.
+    /// Number of requested processors; the largest number in the class.
     pub size: u64,
-    /// Number of finished jobs.
+    /// Number of finished jobs of the class.
     pub jobs: u64,
     /// Every metric that is a mean or a quantile over jobs.
     pub metrics: Vec<Measured>,
 }
 
-/// Metrics of the jobs of one owner, as grouped by [`OwnerAttribute`]: of one user or one queue,
-/// for example.
+/// Metrics of the jobs of one owner, such as a user or a queue, grouped by [`OwnerAttribute`].
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct OwnerClass {
-    /// Name given by the workload; `None` for the jobs without one.
+    /// Name given by the workload; `None` for the class of jobs without this attribute.
     pub name: Option<String>,
-    /// Number of finished jobs.
+    /// Number of finished jobs of the class.
     pub jobs: u64,
     /// Every metric that is a mean or a quantile over jobs.
     pub metrics: Vec<Measured>,

@@ -22,22 +22,22 @@ use crate::workload::Unusable;
 pub use crate::job::JobId;
 
 impl JobId {
-    /// Id of the stand-in that occupies an out-of-service node in the list of running jobs.
+    /// Identifier of the stand-in that holds an out-of-service node in the list of running jobs.
     pub(crate) fn stand_in(slot: usize) -> JobId {
         JobId(STAND_INS + slot as u64)
     }
 }
 
-/// First id that is never a job's: 2⁵² jobs would take centuries.
+/// First identifier that no job has: 2⁵² jobs would take centuries.
 const STAND_INS: u64 = 1 << 52;
 
-/// Something that happened at an instant.
+/// Event of a run, which happens at an instant.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// A line of a log is not a job.
+    /// A line of a log was read that is not a job.
     Unusable(&'a Unusable),
     /// A job joined the queue.
     Arrived(JobId, &'a Job),
@@ -45,66 +45,67 @@ pub enum Event<'a> {
     Refused(JobId, &'a Job),
     /// The scheduler turned away a waiting job, which left the queue unserved.
     TurnedAway(JobId, &'a Job),
-    /// A waiting job was promised a start by this instant, provided all estimates hold.
+    /// A waiting job was promised a start at this instant or earlier, provided all estimates hold.
     Promised(JobId, Time),
     /// A job left the queue and started.
     Started(&'a Running),
     /// A running job changed its processors or its rate. If several jobs move at one instant, a job
-    /// may be reported on processors that a later event of the same instant reports as left.
+    /// may be reported on processors before the event that reports that another job has left them.
     Moved {
-        /// Job in its new state.
+        /// The job in its new state.
         running: &'a Running,
-        /// Placement before the move.
+        /// Processors that the job held before the change.
         from: &'a Placement,
     },
     /// A job ended and released its processors.
     Finished(&'a Running),
-    /// An outage stopped a running job, which released its processors and waits again.
+    /// A running job was stopped by an outage or preempted; it released its processors and waits
+    /// again.
     Interrupted(&'a Running),
     /// A node went out of service.
     Down {
-        /// Index of the site.
+        /// Index of the node's site.
         site: usize,
-        /// Number of the node at the site.
+        /// Number of the node on its site.
         node: Node,
     },
     /// A node returned to service.
     Up {
-        /// Index of the site.
+        /// Index of the node's site.
         site: usize,
-        /// Number of the node at the site.
+        /// Number of the node on its site.
         node: Node,
     },
     /// A GPU of a node that jobs share went out of service.
     GpuDown {
-        /// Index of the site.
+        /// Index of the site of the GPU's node.
         site: usize,
-        /// Number of the node at the site.
+        /// Number of the GPU's node on its site.
         node: Node,
         /// Number of the GPU on its node.
         gpu: u32,
     },
     /// A GPU returned to service.
     GpuUp {
-        /// Index of the site.
+        /// Index of the site of the GPU's node.
         site: usize,
-        /// Number of the node at the site.
+        /// Number of the GPU's node on its site.
         node: Node,
         /// Number of the GPU on its node.
         gpu: u32,
     },
     /// Idle nodes fell asleep.
     Asleep {
-        /// Index of the site.
+        /// Index of the site of the nodes.
         site: usize,
-        /// Numbers of the nodes at the site, in order.
+        /// Numbers of the nodes on their site, in ascending order.
         nodes: &'a [Node],
     },
     /// Nodes were woken for the job that starts next.
     Awake {
-        /// Index of the site.
+        /// Index of the site of the nodes.
         site: usize,
-        /// Numbers of the nodes at the site, in order.
+        /// Numbers of the nodes on their site, in ascending order.
         nodes: &'a [Node],
         /// Energy of the wake-up in joules.
         energy: f64,
@@ -115,32 +116,32 @@ pub enum Event<'a> {
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Running {
-    /// Index of the job in the order of arrival.
+    /// Index of the job in order of arrival.
     pub id: JobId,
-    /// Job as submitted.
+    /// The job as it was submitted.
     pub job: Job,
-    /// Index of the site on which it runs.
+    /// Index of the site on which the job runs.
     pub site: usize,
     /// Processors that the job holds.
     pub placement: Placement,
-    /// Number of requested processors.
+    /// Number of processors that the job requested.
     pub asked: u64,
-    /// Number of held processors.
+    /// Number of processors that the job holds.
     pub held: u32,
-    /// Expected over requested run time at the start, as changed by size and site speed.
+    /// Expected run time at the start over requested run time, which differ by size and site speed.
     pub stretch: f64,
-    /// Relative speed of the work: 1 unless the scheduler resizes jobs.
+    /// Rate at which the job works: 1 unless the scheduler resizes jobs.
     pub rate: f64,
-    /// Instant of the start of this run.
+    /// Instant at which this run of the job started.
     pub start: Time,
-    /// End expected by the scheduler from the estimate; the job may end earlier or run on.
+    /// End that the scheduler expects by the estimate; the job may end earlier or run on.
     pub expected_end: Time,
     /// Spread of the processors: see [`Placement::dispersal`].
     pub dispersal: f64,
-    /// Sums over the job's messages; `None` before its end, or if jobs send none.
+    /// Sums over the job's messages; `None` before the job ends, or if jobs send no messages.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub messages: Option<Box<Messages>>,
-    /// Interruptions and checkpoints; `None` without any.
+    /// Interruptions and checkpoints of the job; `None` if there were none.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub wear: Option<Box<Wear>>,
 }
@@ -149,18 +150,19 @@ pub struct Running {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wear {
-    /// Number of interruptions, including that of this run.
+    /// Number of interruptions of the job, including one of this run.
     pub interruptions: u32,
     /// Time for which the job held processors in earlier runs.
     pub earlier: f64,
     /// Time of this run that was wasted by its interruption; 0 until then.
     pub lost: f64,
-    /// Time of this run spent on useful checkpoints; 0 until it ends.
+    /// Time of this run spent on checkpoints that were of use; 0 until the run ends.
     pub overhead: f64,
 }
 
 impl Running {
-    /// Returns the record of a waiting job; whatever is known only at its start is a placeholder.
+    /// Returns the record of a waiting job. Fields that are known only from the start on hold
+    /// placeholders.
     pub(crate) fn waiting(id: JobId, job: Job) -> Running {
         Running {
             id,
@@ -179,33 +181,35 @@ impl Running {
         }
     }
 
-    /// Sums over the job's messages; all 0 if it sent none.
+    /// Sums over the job's messages; all 0 if the job sent none.
     #[must_use]
     pub fn messages(&self) -> Messages {
         self.messages.as_deref().copied().unwrap_or_default()
     }
 
-    /// Effects of outages and checkpoints; all 0 if there are none.
+    /// Effects of outages and checkpoints on the job; all 0 if there were none.
     #[must_use]
     pub fn wear(&self) -> Wear {
         self.wear.as_deref().copied().unwrap_or_default()
     }
 
     /// Whether this is not a job but a stand-in for a node that is out of service. Stand-ins appear
-    /// among the [running jobs](crate::cluster::Cluster::running) so that planners see them.
+    /// among the [running jobs](crate::cluster::Cluster::running), so that planners take them into
+    /// account.
     #[must_use]
     pub fn is_stand_in(&self) -> bool {
         self.id.0 >= STAND_INS
     }
 
-    /// Time spent waiting before this run, without the time of earlier runs.
+    /// Time from arrival to this start, less the time for which earlier runs held processors.
     #[must_use]
     pub fn wait(&self) -> f64 {
         let wait = self.start - self.job.arrival;
         self.wear.as_ref().map_or(wait, |wear| wait - wear.earlier)
     }
 
-    /// Time for which the job has held processors in all its runs, if this one ends at `finish`.
+    /// Time for which the job has held processors in all its runs, if the current run ends at
+    /// `finish`.
     #[must_use]
     pub fn service(&self, finish: Time) -> f64 {
         let service = finish - self.start;
@@ -219,15 +223,15 @@ impl Running {
 pub struct Messages {
     /// Number of messages; each message is one packet.
     pub packets: u64,
-    /// Time from entering the queue of the sending processor to arrival.
+    /// Time from entering the queue of the sending processor to arrival, summed over messages.
     pub latency: f64,
-    /// Time from leaving that queue to arrival.
+    /// Time from leaving the queue of the sending processor to arrival, summed over messages.
     pub network_latency: f64,
-    /// Part of the latency that would not occur in an idle network.
+    /// Part of `latency` that would not occur in an idle network.
     pub blocking: f64,
-    /// Number of links traversed.
+    /// Number of links traversed, summed over messages.
     pub hops: u64,
-    /// Number of flits multiplied by the number of links that they traverse.
+    /// Number of flits times number of links that they traverse, summed over messages.
     pub link_flits: f64,
 }
 
@@ -237,42 +241,42 @@ pub struct Messages {
 pub struct MachineState {
     /// Number of processors of the whole machine.
     pub nodes: u64,
-    /// Number of directed links between them; 0 in networks without messages.
+    /// Number of directed links between processors; 0 in networks without messages.
     pub links: u64,
-    /// Processors held by jobs.
+    /// Number of processors held by jobs.
     pub held: u64,
-    /// Processors requested by the running jobs.
+    /// Number of processors requested by the running jobs.
     pub asked: u64,
-    /// Processors held in excess of the request.
+    /// Number of processors that jobs hold in excess of their requests.
     pub surplus: u64,
-    /// Processors out of service.
+    /// Number of processors out of service.
     #[cfg_attr(feature = "serde", serde(default))]
     pub down: u64,
-    /// Processors asleep.
+    /// Number of processors asleep.
     #[cfg_attr(feature = "serde", serde(default))]
     pub asleep: u64,
-    /// Power of the machine in watts; 0 without an energy model.
+    /// Power that the machine takes, in watts; 0 without an energy model.
     #[cfg_attr(feature = "serde", serde(default))]
     pub power: f64,
-    /// Waiting jobs.
+    /// Number of waiting jobs.
     pub waiting: u64,
-    /// Running jobs.
+    /// Number of running jobs.
     pub running: u64,
     /// Whether the oldest waiting job requests no more processors than are free on some site. Only
-    /// their shape, or the queueing discipline, keeps it waiting then.
+    /// the shape of the free processors, or the queueing discipline, keeps it waiting then.
     pub blocked_by_shape: bool,
 }
 
-/// Receiver of a run's events and time spans.
+/// Receiver of the events and time spans of a run.
 ///
-/// `()` observes nothing; a pair of observers is an observer, and so is a borrowed one.
+/// `()` observes nothing. A pair of observers is an observer, and so is a borrowed observer.
 pub trait Observer: Send {
-    /// Reports that time passed from `from` to `to` with the machine in this state.
+    /// Reports that time passed from `from` to `to`, with the machine in state `state`.
     fn elapsed(&mut self, _from: Time, _to: Time, _state: &MachineState) {}
 
-    /// Whether the observer needs [`waited`](Observer::waited). This costs an allocator query for
-    /// each form with waiting jobs after each change of the machine, and nothing if no observer
-    /// needs it.
+    /// Whether the observer needs [`waited`](Observer::waited) to be called. This costs an
+    /// allocator query for each form with waiting jobs after each change of the machine. If no
+    /// observer needs the calls, they cost nothing.
     fn asks_why_jobs_wait(&self) -> bool {
         false
     }
@@ -289,12 +293,12 @@ pub trait Observer: Send {
         true
     }
 
-    /// Reports that a job waited for this cause from `from` to `to`. Called for each waiting job
-    /// before [`elapsed`](Observer::elapsed), if an observer returns `true` from
+    /// Reports that a job waited from `from` to `to` because of `cause`. Called for each waiting
+    /// job before [`elapsed`](Observer::elapsed), if an observer returns `true` from
     /// [`asks_why_jobs_wait`](Observer::asks_why_jobs_wait).
     fn waited(&mut self, _from: Time, _to: Time, _id: JobId, _cause: Cause) {}
 
-    /// Reports an event at the present instant.
+    /// Reports an event at instant `now`.
     fn observe(&mut self, _now: Time, _event: &Event<'_>) {}
 
     /// Whether the run can end at this instant.

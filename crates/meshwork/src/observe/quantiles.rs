@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 /// Largest number of values that are stored individually.
 pub(super) const MAX_EXACT: usize = 1 << 20;
 
-/// Low bits dropped to form classes; the exponent and ten bits of the mantissa remain.
+/// Number of low bits dropped to form classes; the exponent and ten bits of the mantissa remain.
 const DROPPED: u32 = 42;
 
 /// Nonnegative values of one quantity, in the order of addition.
 ///
 /// Up to [`MAX_EXACT`] values are stored individually, eight bytes each, and quantiles are exact.
-/// Beyond that they are counted in classes of relative width 2⁻¹⁰, and a quantile is within 0.05 %
-/// of the exact one. There are 1024 classes per factor of two, some ten thousand in practice.
+/// More values are counted in classes of relative width 2⁻¹⁰, and a quantile is within 0.05 % of
+/// the exact one. There are 1024 classes per factor of two, in practice some ten thousand in all.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Quantiles {
     exact: Vec<f64>,
@@ -25,12 +25,12 @@ impl Quantiles {
     /// Adds a value, which must not be negative.
     ///
     /// # Complexity
-    /// **O(1)**, and **O(log c)** with *c* classes once values are counted.
+    /// **O(1)** while values are stored individually, later **O(log c)** with *c* classes.
     pub(super) fn add(&mut self, value: f64) {
         self.add_up_to(value, MAX_EXACT);
     }
 
-    /// Adds a value, storing at most `most` values individually.
+    /// Adds a value; at most `most` values are stored individually.
     pub(super) fn add_up_to(&mut self, value: f64, most: usize) {
         if self.counted == 0 && self.exact.len() < most {
             self.exact.push(value);
@@ -42,12 +42,14 @@ impl Quantiles {
         }
     }
 
-    /// Quantile at a share from 0 to 1; `None` without values. Of *n* sorted values, counted from
-    /// 0, it is the one at share · (*n* − 1), linearly interpolated between neighbours. So the
-    /// median of an even number of values is the mean of the two in the middle.
+    /// Quantile at a share from 0 to 1; `None` if there are no values.
+    ///
+    /// Of *n* sorted values, counted from 0, the quantile is the value at share · (*n* − 1),
+    /// linearly interpolated between neighbours. So the median of an even number of values is the
+    /// mean of the two middle values.
     ///
     /// # Complexity
-    /// **O(n)**.
+    /// **O(n)** for *n* values.
     #[must_use]
     pub(super) fn quantile(&self, share: f64) -> Option<f64> {
         if self.counted == 0 {
@@ -58,7 +60,8 @@ impl Quantiles {
         Some(on_line(lower, self.ranked(rank + u64::from(between > 0.0))?, between))
     }
 
-    /// Midpoint of the class of the value at this rank, counted from 0; 0 for the class of 0.
+    /// Midpoint of the class that contains the value of this rank, counted from 0. The class of 0
+    /// has the midpoint 0.
     fn ranked(&self, rank: u64) -> Option<f64> {
         let mut below = 0;
         let class = self.classes.iter().find(|(_, count)| {
@@ -70,8 +73,8 @@ impl Quantiles {
         Some(f64::from_bits((class << DROPPED) + half))
     }
 
-    /// Quantiles of `count` groups; `groups` gives the group of each value in the order of
-    /// addition. Empty if a group has no value, or if the values are no longer stored.
+    /// Quantiles of `count` groups of values; `groups` gives the group of each value, in order of
+    /// addition. Empty if a group has no value, or if values are no longer stored individually.
     #[must_use]
     pub(super) fn in_groups(
         &self,
@@ -93,7 +96,8 @@ impl Quantiles {
     }
 }
 
-/// Rank below a share of `count` values, from 0, and the fractional distance to the next rank.
+/// Rank at or below a share of `count` values, from 0, and how far the share is towards the next
+/// rank.
 fn place(count: u64, share: f64) -> (u64, f64) {
     let at = share * (count - 1) as f64;
     (at.floor() as u64, at - at.floor())
@@ -119,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    /// Reference implementation: sorts all values.
+    /// Reference implementation, which sorts all values.
     fn by_sorting(values: &[f64], share: f64) -> Option<f64> {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);

@@ -1,23 +1,24 @@
-//! Locations of a metric's two sums.
+//! Where the two sums of a metric are found.
 
 use super::MachineState;
 use super::areas::NAMED;
 use super::batches::{Ratio, Sums};
 use super::metrics::{Integrand, Measure};
 
-/// Location of the two sums whose ratio is a metric.
+/// Where the two sums are found whose ratio is a metric.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reading {
-    /// The metric's own ratio.
+    /// The metric has a ratio of sums of its own, with this index.
     Ratio(usize),
-    /// The metric's own sum, over an integral over time.
+    /// The numerator is a sum of the metric's own, the denominator an integral over time.
     OverArea(usize, usize),
-    /// Two integrals over time.
+    /// Numerator and denominator are integrals over time.
     Areas(usize, usize),
 }
 
 impl Reading {
-    /// Returns the location for a metric. Integrands without a name are appended to `further`.
+    /// Returns where the sums of a metric are found. Integrands without a name are appended to
+    /// `further`.
     pub(super) fn of(
         measure: &Measure,
         metric: usize,

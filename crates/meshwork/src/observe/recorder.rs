@@ -1,4 +1,4 @@
-//! Measurement of a run: metrics of its measured part, in batches and by classes of jobs.
+//! Measurement of a run: metrics of the measured part, in batches and by classes of jobs.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub struct Window {
     pub jobs: Option<u64>,
     /// Settings shared by the metrics.
     pub rules: Rules,
-    /// Grouping of jobs by size; `None` for none.
+    /// Grouping of jobs by size; `None` if results are not grouped by size.
     pub by_size: Option<SizeClasses>,
     /// Attributes of the owner by which jobs are grouped.
     pub by_owner: Vec<OwnerAttribute>,
@@ -37,38 +37,41 @@ type Classes<K> = BTreeMap<K, Class>;
 
 #[derive(Clone, Debug)]
 struct Class {
-    /// Number of finished jobs.
+    /// Number of finished jobs of the class.
     jobs: u64,
-    /// Sums of each metric.
+    /// Ratio of sums of each metric, over the jobs of the class.
     ratios: Vec<Ratio>,
-    /// Values of each quantity of which a quantile is taken.
+    /// Values of each quantity of which a metric takes a quantile.
     values: Vec<Quantiles>,
 }
 
-/// Number of values stored individually in each class: there may be thousands of users.
+/// Number of values stored individually in each class, of which there may be thousands, one per
+/// user.
 const MAX_EXACT_OF_CLASS: usize = 1 << 16;
 
-/// Fewest jobs beyond a quantile for which the quantile of a batch is taken.
+/// Fewest jobs of a batch that must lie beyond a quantile for the batch to have a quantile.
 const FEWEST_BEYOND: f64 = 10.0;
 
 /// Observer that measures a run: see [`Window`].
 ///
 /// The measured part begins at the end of the warm-up, or at the first arrival, and ends with the
-/// run. Means over jobs include the jobs that finish in it, means over time its whole length.
+/// run. Means over jobs include the jobs that finish in the measured part, means over time its
+/// whole length.
 ///
-/// Batches contain the same number of consecutive arrivals each, and the time from the arrival of
-/// their first job to that of the next batch's first. In the end there are 20 to 40 of them, of
-/// which those in the measured part are used. There are none if fewer than 20 jobs arrived, or
-/// fewer than 10 batches were measured.
+/// Each batch contains the same number of consecutive arrivals, and the time from the arrival of
+/// its first job to the arrival of the next batch's first job. At the end there are 20 to 40
+/// batches, of which those in the measured part are used. There are no batches if fewer than 20
+/// jobs arrived, or fewer than 10 batches were measured.
 pub struct Recorder {
     window: Window,
     metrics: Vec<&'static MetricEntry>,
-    /// Whether any metric uses integrals over time: all named integrands and `further` are summed.
+    /// Whether any metric uses integrals over time. Then all named integrands and `further` are
+    /// summed.
     sums_over_time: bool,
     further: Vec<fn(&MachineState) -> f64>,
-    /// Locations of each metric's two sums.
+    /// Where the two sums of each metric are found.
     readings: Vec<Reading>,
-    /// Metrics of [`Measure::Net`]: index, integrand, and the waste to subtract for each run.
+    /// Metrics of [`Measure::Net`]: index, integrand, and the waste to subtract for a run of a job.
     net: Vec<(usize, Integrand, fn(&Running) -> f64)>,
     /// Metrics of [`Measure::Rate`]: index, and what a finished job adds to the numerator.
     rates: Vec<(usize, fn(&Running) -> f64)>,
@@ -78,7 +81,7 @@ pub struct Recorder {
     per_job: Vec<(usize, fn(&Running, Time, &Rules) -> f64, Rules)>,
     /// Metrics that are ratios of two sums over the finished jobs.
     per_ratio: Vec<(usize, fn(&Running, Time, &Rules) -> (f64, f64), Rules)>,
-    /// Metrics that are means of a per-run function over the finished jobs.
+    /// Metrics that are means over the finished jobs of a function made for the run.
     mean_by: Vec<(usize, JobValue)>,
     /// Metrics that are means of the time that the finished jobs waited for a cause.
     per_wait: Vec<(usize, Cause)>,
@@ -88,7 +91,7 @@ pub struct Recorder {
     per_message: Vec<(usize, fn(&Messages) -> f64)>,
     /// Metrics that are means over the started jobs.
     per_start: Vec<(usize, fn(&Running) -> f64)>,
-    /// Metrics that are means over arrivals.
+    /// Metrics that are means over arrivals of the number of waiting jobs.
     per_arrival: Vec<usize>,
     /// Metrics of [`Measure::PerEvent`]: index, and the ratio evaluated after each start and end.
     per_event: Vec<(usize, fn(&MachineState) -> (f64, f64))>,
@@ -96,14 +99,15 @@ pub struct Recorder {
     power: Vec<usize>,
     /// Whether energy is summed up.
     sums_energy: bool,
-    /// Whether finished jobs count in metrics only, not in classes or quantiles: nearly always.
+    /// Whether a finished job only counts in simple metrics, not in classes or quantiles. Nearly
+    /// always true.
     is_plain: bool,
     /// State during the last span, with `held` updated since; only for metrics at events.
     state: MachineState,
     waiting: u64,
     /// Values of each quantity of which a quantile is taken, and the jobs in the same order.
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
-    /// Metrics that compare users, with their quantity.
+    /// Metrics that compare users by Jain's index, each with the quantity that is compared.
     evenness: Vec<(usize, Quantity, Evenness)>,
     /// Metrics that are means of the lateness of the finished jobs, known only after the run.
     /// `judged` lists these jobs if there are such metrics.
@@ -218,13 +222,13 @@ impl Recorder {
         }
     }
 
-    /// Counts of the run as a whole.
+    /// Counts and sums of the run as a whole.
     #[must_use]
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
 
-    /// Values of every metric, in the order given.
+    /// Values of every metric, in the order in which the metrics were given.
     #[must_use]
     pub fn measured(&self) -> Vec<Measured> {
         let kept = self.batches.kept();
@@ -237,7 +241,7 @@ impl Recorder {
                     }
                     Measure::Quantile(quantity, share) => self.quantile(quantity, share),
                     Measure::Evenness(_) => (self.evenness(i), Vec::new()),
-                    // Gauges are read by their owner.
+                    // The value of a gauge is filled in later, by the owner of the gauges.
                     Measure::Watched(_) => (None, Vec::new()),
                     Measure::Mean(_)
                     | Measure::PerJob(_)
@@ -266,13 +270,13 @@ impl Recorder {
         self.evenness.iter().find(|(own, ..)| *own == metric)?.2.index()
     }
 
-    /// Measured jobs, in the order of their ends, if any metric depends on lateness.
+    /// Measured jobs in order of their ends, if any metric depends on lateness; otherwise empty.
     #[must_use]
     pub fn judged(&self) -> &[JobId] {
         &self.judged
     }
 
-    /// Adds the lateness of each judged job. Called once, after the run.
+    /// Adds the lateness of each judged job to the metrics. Called once, after the run.
     pub fn judge(&mut self, late: impl Fn(JobId) -> f64) {
         for &id in &self.judged {
             let sums = self.batches.of_job(id);
@@ -282,11 +286,12 @@ impl Recorder {
         }
     }
 
-    /// Division into batches, and the mean queue length seen in each.
+    /// Division of the run into batches, with the mean queue length seen in each batch.
     #[must_use]
     pub fn cut(&self) -> Batching {
         let (jobs, first) = (self.batches.jobs(), self.batches.kept().start);
-        // If all jobs arrive at one instant, each sees one more than the previous: no growth.
+        // If all jobs arrive at one instant, each sees one more waiting job than the one before.
+        // This is no growth.
         let queue = match self.totals.first_arrival {
             Some(first) if self.last_arrival > first => self.batches.queue(),
             _ => Vec::new(),
@@ -294,7 +299,7 @@ impl Recorder {
         Batching { jobs, first: first as u64, queue }
     }
 
-    /// Quantile of the whole run and, if enough of its jobs lie beyond it, of each batch.
+    /// Quantile of the whole run and, if enough jobs of a batch lie beyond it, of each batch.
     fn quantile(&self, quantity: Quantity, share: f64) -> (Option<f64>, Vec<f64>) {
         let values = self.quantiles.iter().find(|(own, ..)| *own == quantity);
         let Some((_, values, ids)) = values else { return (None, Vec::new()) };
@@ -311,7 +316,7 @@ impl Recorder {
         (values.quantile(share), batches)
     }
 
-    /// Metrics by size of job; empty if not requested.
+    /// Metrics of each size class of jobs; empty if grouping by size is not requested.
     #[must_use]
     pub fn by_size(&self) -> Vec<SizeClass> {
         let class = |(&size, class): (&u64, &Class)| SizeClass {
@@ -322,8 +327,8 @@ impl Recorder {
         self.by_size.iter().map(class).collect()
     }
 
-    /// Metrics by owner, for each requested attribute that has jobs. Owners with numeric names come
-    /// first, by number, then the others, then the jobs without an owner.
+    /// Metrics of each owner, for each requested attribute that any job has. Owners with numeric
+    /// names come first, by number, then other names, then the jobs without an owner.
     #[must_use]
     pub fn by_owner(&self) -> BTreeMap<OwnerAttribute, Vec<OwnerClass>> {
         let asked_for = self.by_owner.iter().filter(|(_, classes)| !classes.is_empty());
@@ -345,7 +350,7 @@ impl Recorder {
         classes
     }
 
-    /// Metrics of one class that are means or quantiles over jobs.
+    /// Metrics of one class of jobs that are means or quantiles over jobs.
     fn of_class(&self, class: &Class) -> Vec<Measured> {
         let quantile = |quantity: Quantity, share: f64| {
             let place = self.quantiles.iter().position(|(own, ..)| *own == quantity);
@@ -410,14 +415,14 @@ impl Recorder {
                 sums[*i].add(value, 1.0);
             }
         }
-        // Sums over time are added to the batch of the present instant.
+        // Sums over time are added to the batch of the last arrival.
         let Some(sums) = self.batches.of_time() else { return };
         for &(i, value) in &self.rates {
             sums.ratios[i].over += value(job);
         }
     }
 
-    /// Measures a finished job that also counts in classes or quantiles.
+    /// Measures a finished job, in a run that also has classes of jobs, quantiles or the like.
     fn measure_in_classes(&mut self, now: Time, job: &Running) {
         let mut quantities: SmallVec<[f64; 4]> = SmallVec::new();
         for (quantity, values, ids) in &mut self.quantiles {
@@ -425,7 +430,7 @@ impl Recorder {
             quantities.push(value);
             if !value.is_nan() {
                 values.add(value);
-                // Beyond that, values are no longer stored individually.
+                // When there are more jobs, values are no longer stored individually.
                 if ids.len() < MAX_EXACT {
                     ids.push(job.id);
                 }
@@ -466,7 +471,7 @@ impl Recorder {
                 }
             }
         }
-        // Most runs do not measure it.
+        // Most runs do not measure causes of waits.
         let waits = match self.per_wait[..] {
             [] => Default::default(),
             _ => self.waits.remove(&job.id).unwrap_or_default(),
@@ -509,7 +514,7 @@ impl Recorder {
             let messages = job.messages();
             add(i, sum(&messages), messages.packets as f64);
         }
-        // Sums over time are added to the batch of the present instant.
+        // Sums over time are added to the batch of the last arrival.
         let Some(sums) = self.batches.of_time() else { return };
         for &(i, value) in &self.rates {
             let value = value(job);
@@ -522,7 +527,7 @@ impl Recorder {
 }
 
 impl Recorder {
-    /// Adds the energy of `power` over a time span.
+    /// Adds the energy that a power of `power` takes over a time of `span`.
     #[cold]
     fn took(&mut self, power: f64, span: f64) {
         self.totals.energy += power * span;
@@ -532,7 +537,7 @@ impl Recorder {
         }
     }
 
-    /// Subtracts the waste of an ended or interrupted run at the instant at which it becomes known.
+    /// Subtracts the waste of a run that ended or was interrupted, when the waste becomes known.
     fn take_from_net(&mut self, job: &Running) {
         let Some(sums) = self.batches.of_time() else { return };
         for &(i, _, in_vain) in &self.net {
@@ -540,7 +545,7 @@ impl Recorder {
         }
     }
 
-    /// Counts woken processors. Their energy is added to the instant at which waking begins.
+    /// Counts woken processors. Their energy is added at the instant at which waking begins.
     #[cold]
     fn wake(&mut self, count: u64, energy: f64) {
         self.totals.woken += count;
@@ -551,7 +556,8 @@ impl Recorder {
         }
     }
 
-    /// Evaluates the metrics of events after a start or end, in the batch of the job.
+    /// Evaluates the metrics of events after a start or an end, and adds them to the batch of the
+    /// job.
     #[inline(always)]
     fn look_at_events(&mut self, id: JobId) {
         for &(i, share) in &self.per_event {
@@ -563,7 +569,7 @@ impl Recorder {
     }
 }
 
-// Both are inlined into the callers, which run them for each event and each instant.
+// `elapsed` and `observe` are inlined into the callers, which call them for each instant and event.
 impl Observer for Recorder {
     #[inline(always)]
     fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {

@@ -1,4 +1,4 @@
-//! Dragonflies: groups of routers, each with a link to every other group.
+//! Dragonflies: groups of routers, in which every two groups are joined by a link.
 
 use std::sync::Arc;
 
@@ -65,10 +65,12 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     },
 );
 
-/// Routers, numbered group by group. Ports to routers of the group come first, then global ports.
+/// Dragonfly routers, numbered group by group. On each router, ports to routers of its group come
+/// first, then ports of global links.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dragonfly {
-    /// Nodes of a router (`p`), routers of a group (`a`), global links of a router (`h`), groups.
+    /// Nodes of a router (`p`), routers of a group (`a`), global links of a router (`h`), and
+    /// groups.
     p: u32,
     a: u32,
     h: u32,
@@ -76,18 +78,20 @@ pub(super) struct Dragonfly {
 }
 
 impl Dragonfly {
-    /// The port from one router of a group to another.
+    /// The port of router `from` that leads to router `to` of its group; numbers are within the
+    /// group.
     fn local_port(from: u32, to: u32) -> u16 {
         (if to < from { to } else { to - 1 }) as u16
     }
 
-    /// The router of a group that has the link to another group, and the port of that link.
+    /// The router of group `from` that has the link to group `to`, and the port of that link.
     fn gateway(&self, from: u32, to: u32) -> (Router, u16) {
         let link = if to < from { to } else { to - 1 };
         (from * self.a + link / self.h, (self.a - 1 + link % self.h) as u16)
     }
 
-    /// Moves `at` to a group: by a local link to the gateway if necessary, then the global link.
+    /// Extends a route from router `at` to a group, and sets `at` to the router that it reaches. It
+    /// takes a local link to the gateway if necessary, then the global link.
     fn reach_group(&self, at: &mut Router, group: u32, local: u8, global: u8, route: &mut Route) {
         let (gateway, port) = self.gateway(*at / self.a, group);
         self.within_group(*at, gateway, local, route);
@@ -148,15 +152,16 @@ impl Wires for Dragonfly {
 
     /// A route whose classes never decrease, so that no cycle of waiting packets can form. On the
     /// direct route the class is 0 up to the gateway and 1 from the global link on. If packets may
-    /// detour, it is 0 up to the intermediate group, 1 up to the gateway there, and 2 from then on.
-    /// Within one class a global link comes after all local ones or before all of them.
+    /// take detours, the class is 0 up to the intermediate group, 1 up to the gateway there, and 2
+    /// from then on. Within one class, a global link comes after all local links or before all of
+    /// them.
     fn route(&self, from: Node, to: Node, coins: u64, manner: &Manner, detour: bool) -> Route {
         let mut route = Route::new();
         let (mut at, end) = (from / self.p, to / self.p);
         let (source, group) = (at / self.a, end / self.a);
         let last = if manner.routing == Routing::Minimal { 1 } else { 2 };
         if source == group {
-            // One local link and none after it: any class will do.
+            // The route has one local link and none after it, so that any class will do.
             let class = self.class_at_home(manner).unwrap_or(0);
             self.within_group(at, end, class, &mut route);
             return route;
@@ -185,7 +190,7 @@ impl Wires for Dragonfly {
 
 impl Topology {
     /// A dragonfly with `p` nodes at a router, `a` routers in a group and `h` global links of a
-    /// router. It has `a h + 1` groups.
+    /// router. The dragonfly has `a h + 1` groups.
     ///
     /// ```
     /// use meshwork::topology::Topology;
@@ -195,7 +200,7 @@ impl Topology {
     /// ```
     ///
     /// # Errors
-    /// If a number is 0, or there are too many nodes or links at a router.
+    /// If a number is 0, or there are too many nodes, or too many links at a router.
     pub fn dragonfly(p: u32, a: u32, h: u32) -> Result<Topology, TopologyError> {
         let groups = u64::from(a) * u64::from(h) + 1;
         let ports = u64::from(p) + u64::from(a) + u64::from(h);

@@ -1,4 +1,5 @@
-//! Fat trees: switches in levels, with full bandwidth towards the root or a taper above the leaves.
+//! Fat trees: switches in levels, with full bandwidth towards the root, or a taper above the
+//! leaves.
 
 use std::sync::Arc;
 
@@ -80,35 +81,38 @@ fn build(p: &Params) -> Result<Topology, Problem> {
     })
 }
 
-/// The switches of one level.
+/// The switches of one level of the tree.
 #[derive(Clone, Copy, Debug)]
 struct Level {
-    /// Children of a switch; for a leaf, its nodes.
+    /// Number of children of a switch; for a leaf switch, of its nodes.
     down: u32,
-    /// Links of a switch to the level above; 0 at the top.
+    /// Number of links from a switch to the level above; 0 at the top.
     up: u32,
-    /// The first switch of the level, and the number of switches above the same nodes.
+    /// The first switch of the level, and the number of switches above one set of nodes.
     first: Router,
     copies: u32,
-    /// Nodes below a switch.
+    /// Number of nodes below a switch.
     nodes: u32,
 }
 
-/// The switches and their links. The switches of a level above the same nodes are copies of each
-/// other. An upward route is given by the copies that it passes: from copy *c*, link *u* of *w*
-/// leads to copy *c w + u* above the enclosing nodes. So from any top switch there is one way down
-/// to each node. Upward ports come first; downward ports follow from the largest number of upward
-/// ports of any level on.
+/// The switches of a fat tree, and their links.
+///
+/// The switches of one level above the same nodes are copies of each other. An upward route is
+/// given by the copies through which it leads: from copy *c*, link *u* of *w* leads to copy *c w +
+/// u* above the larger set of nodes. So from any top switch one route leads down to each node.
+/// Ports upwards come first; ports downwards begin at the largest number of upward ports of any
+/// level.
 #[derive(Clone, Debug)]
 pub(super) struct FatTree {
     levels: Vec<Level>,
     switches: u32,
-    /// The most upward links of any switch, which is the index of the first downward port.
+    /// The largest number of upward links of any switch, which is the index of the first downward
+    /// port.
     most_up: u32,
 }
 
 impl FatTree {
-    /// The tree with `arity` children at each level, the leaves first.
+    /// The tree in which switches of each level have `arity` children, the leaves' level first.
     fn new(arity: &[u32], taper: f64) -> Result<FatTree, TopologyError> {
         let leaf = arity[0];
         let upward = f64::from(leaf) / taper;
@@ -147,7 +151,7 @@ impl FatTree {
         Ok(FatTree { levels, switches: switches as u32, most_up })
     }
 
-    /// The lowest level with a switch above both nodes.
+    /// The lowest level with a switch above both nodes, as an index.
     fn meeting(&self, a: Node, b: Node) -> usize {
         let meets = |level: &Level| a / level.nodes == b / level.nodes;
         self.levels.iter().position(meets).expect("all nodes are below the top")
@@ -198,7 +202,7 @@ impl Wires for FatTree {
         })
     }
 
-    /// One: a packet that goes down never goes up again.
+    /// Always 1, because a packet that goes down never goes up again.
     fn classes(&self, _manner: &Manner) -> Option<usize> {
         Some(1)
     }
@@ -217,8 +221,8 @@ impl Wires for FatTree {
                     choices = mixed(choices);
                     below(choices, level.up)
                 }
-                // The digits of the destination from the leaf up, so that neighbouring nodes have
-                // distinct routes.
+                // The digits of the destination, from the leaf up, choose the port, so that
+                // neighbouring nodes have distinct routes.
                 Upward::Fixed => to / (level.nodes / level.down) % level.up,
             };
             route.push(Leg { port: port as u16, class: 0, hops: 1 });
@@ -237,8 +241,8 @@ impl Wires for FatTree {
 }
 
 impl Topology {
-    /// A fat tree with `arity` children at each level of switches, the nodes of a leaf first. A
-    /// leaf has `taper` times fewer links upwards than nodes.
+    /// A fat tree in which switches of each level have `arity` children, the nodes of a leaf first.
+    /// A leaf switch has `taper` times fewer links upwards than nodes.
     ///
     /// ```
     /// use meshwork::topology::Topology;

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::{MAX_NODES, Node, TopologyError};
 use crate::job::Dims;
 
-/// A grid of nodes: its sides, and which of its dimensions wrap around to a ring.
+/// A grid of nodes: its sides, and which of its dimensions are rings, closed around the edge.
 ///
 /// ```
 /// use meshwork::topology::Grid;
@@ -18,16 +18,16 @@ pub struct Grid {
     sides: Dims,
     strides: Dims,
     nodes: u32,
-    /// Whether each dimension is a ring, whether any is, and whether all are.
+    /// Whether each dimension is a ring; then whether any dimension is, and whether all are.
     rings: SmallVec<[bool; 8]>,
     wrapped: bool,
     all_rings: bool,
-    /// Whether every side is 2, as in a hypercube: a coordinate is then a bit of the index.
+    /// Whether every side is 2, as in a hypercube, where a coordinate is a bit of the node's index.
     binary: bool,
 }
 
 impl Grid {
-    /// A grid with these sides. If `wrapped`, every dimension is a ring.
+    /// A grid with these sides. If `wrapped`, every dimension is a ring, otherwise none.
     ///
     /// # Errors
     /// If there is no side, a side is 0, or there are more than [`MAX_NODES`] nodes.
@@ -76,13 +76,13 @@ impl Grid {
         })
     }
 
-    /// The side of every dimension.
+    /// The length of every dimension of the grid.
     #[must_use]
     pub fn sides(&self) -> &[u32] {
         &self.sides
     }
 
-    /// The index distance of two neighbours along each dimension.
+    /// For each dimension, the difference of the indices of two neighbours along it.
     #[must_use]
     pub fn strides(&self) -> &[u32] {
         &self.strides
@@ -107,11 +107,12 @@ impl Grid {
         self.wrapped
     }
 
-    /// Whether this dimension is a ring.
+    /// Whether dimension number `dimension` is a ring.
     #[must_use]
     #[inline]
     pub fn is_ring(&self, dimension: usize) -> bool {
-        // Called in inner loops of searches, mostly on grids whose dimensions are all alike.
+        // This is called in inner loops of searches, mostly on grids whose dimensions are all
+        // alike.
         self.all_rings || self.wrapped && self.rings[dimension]
     }
 
@@ -154,7 +155,7 @@ impl Grid {
             return node >> dimension & 1;
         }
         let rows = if dimension == 0 { node } else { node / self.strides[dimension] };
-        // Divisions dominate the cost, and the last coordinate needs no remainder.
+        // Divisions take most of the time, and the last coordinate needs no remainder.
         if dimension + 1 == self.sides.len() { rows } else { rows % self.sides[dimension] }
     }
 
@@ -171,8 +172,8 @@ impl Grid {
         coordinates
     }
 
-    /// Whether a block with this corner and these sides lies on the grid. It may reach around the
-    /// edge of a ring; every side must be at least 1.
+    /// Whether a block with this corner and these sides lies on the grid. The block may reach
+    /// around the edge of a ring; every side must be at least 1.
     #[must_use]
     pub fn holds(&self, corner: Node, sides: &[u32]) -> bool {
         if corner >= self.nodes || sides.len() != self.dimensions() {
@@ -195,8 +196,8 @@ impl Grid {
         })
     }
 
-    /// The nodes one link away, by dimension, the lower one first. Each appears once: a ring of two
-    /// has one link, not two.
+    /// The nodes one link away from a node, by dimension, the lower node first. Each of them
+    /// appears once: a ring of two nodes has one link, not two.
     #[must_use]
     pub fn neighbors(&self, node: Node) -> SmallVec<[Node; 6]> {
         let mut found = SmallVec::new();
@@ -243,7 +244,7 @@ mod tests {
         })
     }
 
-    /// By definition of distance: breadth-first search over the neighbours.
+    /// Distances by definition: breadth-first search over the neighbours.
     fn distances_by_search(grid: &Grid, from: Node) -> Vec<u32> {
         let mut distance = vec![u32::MAX; grid.nodes() as usize];
         let mut queue = VecDeque::from([from]);

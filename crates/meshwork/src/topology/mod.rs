@@ -1,10 +1,11 @@
 //! Topologies: numbering of nodes, distances, routers and routes of each wiring.
 //!
 //! Every topology numbers its nodes along a [`Grid`], in which placements are blocks. For a mesh, a
-//! torus and a hypercube that grid is also the wiring. For other topologies it only locates a node:
-//! its index below a leaf switch, the leaf, the subtree; or its index at a router, the router, the
-//! group. [`Wiring::is_grid`] tells whether links follow the grid; strategies that require this are
-//! rejected on other machines. The [`Topology`] gives distances and routes.
+//! torus and a hypercube the grid is also the wiring. For other topologies the coordinates only
+//! locate a node: its index below a leaf switch, the leaf and the subtree; or its index at a
+//! router, the router and the group. [`Wiring::is_grid`] tells whether links follow the grid;
+//! strategies that require this are rejected on other machines. A [`Topology`] gives distances and
+//! routes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,7 +31,7 @@ pub use grid::Grid;
 use rings::GridWires;
 pub use wires::Wires;
 
-/// A processor of one site: its index, dimension 0 running fastest (row-major order).
+/// A processor of one site, given by its index in row-major order (dimension 0 runs fastest).
 pub type Node = u32;
 
 /// The maximum number of processors of a site. A node set of this size takes 2 MiB.
@@ -54,7 +55,7 @@ pub enum TopologyError {
         /// Number of sides.
         sides: usize,
     },
-    /// It has more than [`MAX_NODES`] nodes.
+    /// The topology has more than [`MAX_NODES`] nodes.
     #[error("a site has at most {MAX_NODES} processors, this one has more")]
     TooManyNodes,
     /// The dimension of a hypercube is 0 or gives too many nodes.
@@ -65,7 +66,7 @@ pub enum TopologyError {
         /// The largest valid dimension.
         largest: u32,
     },
-    /// A taper leaves a leaf switch no whole number of links upwards.
+    /// The taper leaves a leaf switch no whole number of links upwards.
     #[error(
         "with a taper of {taper} a leaf switch of {leaf} nodes would not have a whole number of links upwards, \
          1 or more"
@@ -73,10 +74,10 @@ pub enum TopologyError {
     Taper {
         /// The requested taper.
         taper: String,
-        /// Nodes of a leaf switch.
+        /// Number of nodes of a leaf switch.
         leaf: u32,
     },
-    /// It has more than [`MAX_NODES`] switches.
+    /// The topology has more than [`MAX_NODES`] switches.
     #[error("a site has at most {MAX_NODES} switches, this one has more")]
     TooManySwitches,
     /// A router has too many links.
@@ -88,16 +89,16 @@ pub enum TopologyError {
         /// The topology, in words.
         machine: String,
     },
-    /// The sides of a twisted torus are not k and 2k.
+    /// The sides of a twisted torus are not all k or 2k, or not one of each.
     #[error(
         "a twisted torus has sides of k and of 2k, at least one of either and k from 2, in up to 8 dimensions, \
          such as 4 × 4 × 8; this one has {given}"
     )]
     Twisted {
-        /// The sides, joined by `×`.
+        /// The given sides, joined by `×`.
         given: String,
     },
-    /// Links of one's own were given for a wiring whose links are known.
+    /// A user's own links were given for a wiring whose links are known.
     #[error(
         "links of one's own need a wiring that is neither a grid nor flat, such as `dragonfly`, this one is `{wiring}`"
     )]
@@ -105,18 +106,18 @@ pub enum TopologyError {
         /// The requested wiring.
         wiring: Wiring,
     },
-    /// A group does not have a whole number of leaves.
+    /// A dragonfly group or a subtree does not have a whole number of leaves.
     #[error("a group of {group} nodes has no whole number of leaves of {leaf} nodes, 1 or more")]
     OwnTiers {
-        /// Nodes of a leaf.
+        /// Number of nodes of a leaf.
         leaf: u32,
-        /// Nodes of a group.
+        /// Number of nodes of a group.
         group: u32,
     },
-    /// The routers have places for fewer nodes than the sides make.
+    /// The routers have places for fewer nodes than the grid has.
     #[error("the sides make {nodes} nodes, but the routers have {room}: give one for every node")]
     TooFewRouters {
-        /// Nodes of the grid.
+        /// Number of nodes of the grid.
         nodes: u32,
         /// Number of nodes for which the routers have places.
         room: u64,
@@ -124,7 +125,7 @@ pub enum TopologyError {
     /// The outer torus of a tofu does not have one to three sides.
     #[error("the groups of a tofu stand in a torus of one to three sides, this one has {given}")]
     Tofu {
-        /// Number of sides.
+        /// Number of sides given.
         given: usize,
     },
 }
@@ -140,11 +141,11 @@ pub enum Wiring {
     Hypercube,
     /// A switch: all processors are equivalent.
     Flat,
-    /// Levels of switches.
+    /// Levels of switches, with links to the level above: a fat tree.
     FatTree,
     /// Groups of routers with links between every two groups.
     Dragonfly,
-    /// A torus whose short rings are closed further along the long ones.
+    /// A torus whose short rings are closed at an offset along the long dimensions.
     TwistedTorus,
     /// A grid of nodes with several processors each.
     Multiprocessor,
@@ -163,7 +164,7 @@ impl Wiring {
         Wiring::Multiprocessor,
     ];
 
-    /// The name in studies and on the command line.
+    /// The name of the wiring in studies and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -178,7 +179,7 @@ impl Wiring {
         }
     }
 
-    /// Whether its links follow the grid of its node numbers, one processor at each point.
+    /// Whether links follow the grid of the node numbers, with one processor at each point.
     #[must_use]
     pub fn is_grid(self) -> bool {
         matches!(self, Wiring::Mesh | Wiring::Torus | Wiring::Hypercube)
@@ -191,16 +192,16 @@ impl fmt::Display for Wiring {
     }
 }
 
-/// Numbers of consecutive nodes that are close to each other, used by locality-aware strategies.
+/// Sizes of sets of consecutive nodes that are close to each other: of a leaf, and of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiers {
-    /// Nodes at one leaf switch or router.
+    /// Number of nodes at one leaf switch or router.
     pub leaf: u32,
-    /// Nodes of one dragonfly group or of one subtree below the top: a multiple of `leaf`.
+    /// Number of nodes of a dragonfly group, or of a subtree below the top: a multiple of `leaf`.
     pub group: u32,
 }
 
-/// The wiring of a site.
+/// The topology of a site: its nodes, routers and links.
 ///
 /// ```
 /// use meshwork::topology::Topology;
@@ -215,17 +216,17 @@ pub struct Tiers {
 pub struct Topology {
     wiring: Wiring,
     grid: Grid,
-    /// Description in words, including all parameters.
+    /// Description of the topology in words, including all parameters except types of nodes.
     text: String,
     tiers: Option<Tiers>,
     wires: Option<Arc<dyn Wires>>,
-    /// The keys of the study that it was read from, if any.
+    /// The keys of the study from which the topology was read; `None` if it was not.
     table: Option<Arc<Table>>,
-    /// Types of nodes, if jobs share them.
+    /// Types of the nodes, if jobs share nodes.
     types: Option<Arc<types::NodeTypes>>,
 }
 
-/// The description contains all parameters but the types of nodes, so both decide equality.
+/// The description contains all parameters except the types of nodes, so the two decide equality.
 impl PartialEq for Topology {
     fn eq(&self, other: &Topology) -> bool {
         (self.wiring, &self.grid, &self.text, &self.types)
@@ -299,7 +300,7 @@ impl Topology {
         })
     }
 
-    /// A grid with links, described by `text` or else by its sides.
+    /// A grid with its links. It is described by `text` or, without that, by its sides.
     fn gridded(
         wiring: Wiring,
         sides: &[u32],
@@ -328,11 +329,11 @@ impl Topology {
         })
     }
 
-    /// A topology with links of one's own, described by `text` with all its parameters.
+    /// A topology with the user's own links. `text` describes it with all its parameters.
     ///
-    /// Its nodes are numbered along a grid with these sides. Strategies serve it as they do others
-    /// of the `wiring`, which is not a grid: their answers depend on the grid, the tiers and the
-    /// distances alone.
+    /// Its nodes are numbered along a grid with these sides. Strategies serve it as they serve
+    /// others of the given `wiring`, which is not a grid: their answers depend only on the grid,
+    /// the tiers and the distances.
     ///
     /// # Errors
     /// If the wiring is a grid, whose links are known, or a flat machine, which has none; if a
@@ -360,8 +361,8 @@ impl Topology {
         Ok(Topology { wiring, grid, text: text.into(), tiers, wires, table: None, types: None })
     }
 
-    /// This grid with `each` processors at each node; with 1 it is unchanged. Processors become the
-    /// nodes of the topology; those of one grid point have consecutive numbers.
+    /// This grid with `each` processors at each of its points; unchanged if `each` is 1. The
+    /// processors become the nodes of the topology. Those at one point have consecutive numbers.
     ///
     /// ```
     /// use meshwork::topology::Topology;
@@ -370,7 +371,8 @@ impl Topology {
     /// ```
     ///
     /// # Errors
-    /// If `each` is 0, there are too many in all, or the topology is not a grid of nodes.
+    /// If `each` is 0, there are too many processors in all, or the topology is not a grid of
+    /// nodes.
     pub fn with_processors(self, each: u32) -> Result<Topology, TopologyError> {
         if each == 1 {
             return Ok(self);
@@ -392,7 +394,8 @@ impl Topology {
         })
     }
 
-    /// This topology with types of nodes, which jobs then share; there is one for each node.
+    /// This topology with types of nodes, which jobs then share. There must be one type for each
+    /// node.
     ///
     /// # Panics
     /// If the numbers of nodes differ.
@@ -402,19 +405,19 @@ impl Topology {
         Topology { types: Some(types), ..self }
     }
 
-    /// This topology without types of nodes: each is free or held as a whole.
+    /// This topology without types of nodes, so that each node is free or held as a whole.
     #[must_use]
     pub fn without_types(self) -> Topology {
         Topology { types: None, ..self }
     }
 
-    /// The types of its nodes; `None` if each is free or held as a whole.
+    /// The types of the nodes; `None` if each node is free or held as a whole.
     #[must_use]
     pub fn types(&self) -> Option<&Arc<types::NodeTypes>> {
         self.types.as_ref()
     }
 
-    /// The topology that a site of a study describes, with the keys it was read from as its table.
+    /// The topology that the table of a site in a study describes; it keeps that table.
     pub(crate) fn read(entry: &TopologyEntry, site: &Params) -> Result<Topology, Problem> {
         let is_own = |key: &str| {
             key == "topology" || entry.about.params.iter().any(|param| param.name == key)
@@ -424,7 +427,7 @@ impl Topology {
         Ok(Topology { table: Some(Arc::new(table)), ..(entry.build)(site)? })
     }
 
-    /// This topology with one more key in the table that describes it, if there is one.
+    /// This topology with one more key in its table from the study, if it has such a table.
     pub(crate) fn described_also(mut self, key: &str, value: toml::Value) -> Topology {
         if let Some(table) = &mut self.table {
             Arc::make_mut(table).insert(key.to_owned(), value);
@@ -432,7 +435,7 @@ impl Topology {
         self
     }
 
-    /// The table of a study that describes it; `None` if it was not read from a study.
+    /// The table of a study that describes the topology; `None` if it was not read from a study.
     ///
     /// ```
     /// use meshwork::scenario::Scenario;
@@ -449,26 +452,26 @@ impl Topology {
         self.table.as_deref()
     }
 
-    /// The kind of wiring.
+    /// The kind of wiring of the topology.
     #[must_use]
     pub fn wiring(&self) -> Wiring {
         self.wiring
     }
 
-    /// The grid along which its nodes are numbered and in which placements are blocks. Its links
+    /// The grid along which the nodes are numbered and in which placements are blocks. The links
     /// follow the grid if [`Wiring::is_grid`].
     #[must_use]
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// Number of processors.
+    /// Number of nodes, which are processors unless jobs share nodes.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         self.grid.nodes()
     }
 
-    /// Number of processors: of cores if jobs share nodes, else of nodes.
+    /// Number of processors: of cores if jobs share nodes, otherwise of nodes.
     #[must_use]
     pub fn processors(&self) -> u32 {
         match &self.types {
@@ -477,13 +480,13 @@ impl Topology {
         }
     }
 
-    /// Number of nodes that share a leaf and a group; `None` if the topology has no such levels.
+    /// Sizes of a leaf and of a group; `None` if the topology has no such levels.
     #[must_use]
     pub fn tiers(&self) -> Option<Tiers> {
         self.tiers
     }
 
-    /// The routers and links; `None` for a flat machine, which has none.
+    /// The routers and links of the topology; `None` for a flat machine, which has none.
     #[must_use]
     pub fn wires(&self) -> Option<&Arc<dyn Wires>> {
         self.wires.as_ref()
@@ -491,8 +494,8 @@ impl Topology {
 
     /// Number of links between routers on the route between two nodes; 0 on a flat machine.
     ///
-    /// Between groups of a dragonfly this is the direct route, which is hardly ever longer than one
-    /// by another group.
+    /// Between groups of a dragonfly the direct route counts, which is hardly ever longer than a
+    /// route by another group.
     #[must_use]
     pub fn distance(&self, a: Node, b: Node) -> u32 {
         self.wires.as_ref().map_or(0, |wires| wires.distance(a, b))
@@ -516,7 +519,7 @@ pub struct TopologyEntry {
 }
 
 impl TopologyEntry {
-    /// Creates an entry.
+    /// Creates an entry of a topology.
     #[must_use]
     pub const fn new(
         about: About,
@@ -525,7 +528,7 @@ impl TopologyEntry {
         TopologyEntry { about, build }
     }
 
-    /// Replaces the description.
+    /// Replaces name, definition and parameters of the entry.
     #[must_use]
     pub const fn described(mut self, about: About) -> TopologyEntry {
         self.about = about;
@@ -551,7 +554,7 @@ pub static TOPOLOGIES: &[&TopologyEntry] = &[
     &tofu::ENTRY,
 ];
 
-/// The sides, for topologies that have sides.
+/// Parameter for the sides, of topologies that have sides.
 const SIDES: Param = Param {
     name: "dims",
     kind: Kind::Integers(1, MAX_NODES as u64),
@@ -559,7 +562,7 @@ const SIDES: Param = Param {
     help: "the sides, dimension 0 first",
 };
 
-/// Processors of a node, for topologies whose nodes may have several.
+/// Parameter for the processors of a node, of topologies whose nodes may have several.
 const PROCESSORS: Param = Param {
     name: "processors_per_node",
     kind: Kind::Integer(1, MAX_NODES as u64),
@@ -567,7 +570,7 @@ const PROCESSORS: Param = Param {
     help: "processors of each node; with more than 1 the machine hands out processors by count",
 };
 
-/// The grid that `dims` and `wrap` describe; `wrapped` is the default of `wrap`.
+/// The grid that the parameters `dims` and `wrap` describe; `wrapped` is the default of `wrap`.
 fn grid_of(p: &Params, wrapped: bool) -> Result<Topology, Problem> {
     let sides = p.integers("dims");
     let rings = match p.get_flags("wrap") {
@@ -594,7 +597,7 @@ fn grid_of(p: &Params, wrapped: bool) -> Result<Topology, Problem> {
     several(p, made.map_err(|error| p.problem("dims", error.to_string()))?)
 }
 
-/// The topology with the number of processors per node that the parameters give.
+/// A topology with the number of processors per node that the parameters give.
 fn several(p: &Params, topology: Topology) -> Result<Topology, Problem> {
     let each = p.get_integer(PROCESSORS.name).unwrap_or(1) as u32;
     topology.with_processors(each).map_err(|error| p.problem(PROCESSORS.name, error.to_string()))

@@ -1,23 +1,25 @@
-//! Links of a grid: two directed links for each dimension of each router.
+//! Links of a grid: two directed links for each dimension of each of its routers.
 
 use super::wires::{ClassRule, End, Leg, Manner, Route, Router, Wires};
 use super::{Grid, Node};
 
-/// One dimension with more than one router.
+/// A dimension of the grid along which there is more than one router.
 #[derive(Clone, Debug)]
 struct Dimension {
     index: usize,
     side: u32,
     is_ring: bool,
-    /// The port towards higher coordinates, and the one towards lower ones.
+    /// The port towards higher coordinates, and the port towards lower ones.
     up: u16,
     down: u16,
 }
 
-/// A router at each point of a grid. Every router has a port for each direction of each dimension.
-/// A packet that leaves through a port enters the next router at the port of the same number. A
-/// dimension of side 2 has one port, even if it is a ring: a ring of two is one link. A dimension
-/// of side 1 has none.
+/// The links of a grid with a router at each point.
+///
+/// Every router has a port for each direction of each dimension. A packet that leaves through a
+/// port enters the next router at the port of the same number. A dimension of side 2 has one port,
+/// even if it is a ring, because a ring of two routers is one link. A dimension of side 1 has no
+/// port.
 #[derive(Clone, Debug)]
 pub(super) struct GridWires {
     grid: Grid,
@@ -71,7 +73,7 @@ impl Wires for GridWires {
         }
     }
 
-    /// Two if there are rings: see [`ClassRule`].
+    /// Two if any dimension is a ring, otherwise 1: see [`ClassRule`].
     fn classes(&self, _manner: &Manner) -> Option<usize> {
         Some(if self.dimensions.iter().any(|dimension| dimension.is_ring) { 2 } else { 1 })
     }
@@ -80,8 +82,8 @@ impl Wires for GridWires {
         self.dimensions.iter().map(|dimension| if dimension.is_ring { 2 } else { 1 }).sum()
     }
 
-    /// A shortest route, lowest dimension first. If both directions of a ring are equally long, bit
-    /// *d* of `coins` decides for the *d*-th dimension with links.
+    /// A shortest route, dimension by dimension, the lowest first. If both directions of a ring are
+    /// equally long, bit *d* of `coins` chooses in the *d*-th dimension that has links.
     fn route(&self, from: Node, to: Node, coins: u64, manner: &Manner, _detour: bool) -> Route {
         let (from, to) = (from / self.nodes_each, to / self.nodes_each);
         let mut route = Route::new();

@@ -1,4 +1,4 @@
-//! Tori with sides k and 2k, twisted so that no direction is longer than another.
+//! Tori with sides k and 2k, twisted so that distances are as short in every direction.
 
 use std::sync::Arc;
 
@@ -39,11 +39,12 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     },
 );
 
-/// Ports of dimension *d*: 2 *d* upwards and 2 *d* + 1 downwards.
+/// The links of a twisted torus. The ports of dimension *d* are 2 *d* upwards, and 2 *d* + 1
+/// downwards.
 #[derive(Clone, Debug)]
 struct TwistedTorus {
     grid: Grid,
-    /// The short side.
+    /// Length k of the short sides.
     k: u32,
 }
 
@@ -52,9 +53,11 @@ impl TwistedTorus {
         self.grid.sides()[dimension] == self.k
     }
 
-    /// Signed steps along each dimension for every shortest route. Along a short side one can go up
-    /// or down. The direction that crosses the edge is offset by k steps along the long sides; as k
-    /// steps either way lead to the same node there, only the parity of the crossings matters.
+    /// Signed steps along each dimension, for every shortest route between two nodes.
+    ///
+    /// Along a short side a route can go up or down. The direction that crosses the edge is offset
+    /// by k steps along the long sides. As k steps in either direction lead to the same node there,
+    /// only the parity of the number of crossings matters.
     fn shortest(&self, from: Node, to: Node) -> Vec<SmallVec<[i64; 4]>> {
         let k = i64::from(self.k);
         let (a, b) = (self.grid.coordinates(from), self.grid.coordinates(to));
@@ -88,7 +91,7 @@ impl TwistedTorus {
                     halves.push(d);
                 }
             }
-            // Half way around a long ring both directions are equally short.
+            // Half way around a long ring, the two directions are equally short.
             for signs in 0_u32..1 << halves.len() {
                 let mut steps = steps.clone();
                 for (bit, &d) in halves.iter().enumerate() {
@@ -126,7 +129,8 @@ impl Wires for TwistedTorus {
         Some(End { router: self.grid.node(&at), port })
     }
 
-    /// `None`: no number is known, since the rings of several dimensions run into each other.
+    /// Always `None`, because no number of classes is known to avoid deadlock: the rings of several
+    /// dimensions run into each other.
     fn classes(&self, _manner: &Manner) -> Option<usize> {
         None
     }
@@ -135,7 +139,7 @@ impl Wires for TwistedTorus {
         self.grid.dimensions()
     }
 
-    /// One of the shortest routes, drawn by `coins`; dimension by dimension.
+    /// One of the shortest routes, chosen by `coins`. It takes dimensions one after another.
     fn route(&self, from: Node, to: Node, coins: u64, _manner: &Manner, _detour: bool) -> Route {
         let ways = self.shortest(from, to);
         let steps = &ways[mixed(coins) as usize % ways.len()];

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::Node;
 use crate::job::{Piece, Pieces, WHOLE_SHARE};
 
-/// Amounts of a node of one type.
+/// Amounts of resources of a node of one type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeType {
-    /// Name.
+    /// Name of the type.
     pub name: String,
     /// Number of cores.
     pub cpu: u32,
@@ -16,45 +16,47 @@ pub struct NodeType {
     pub mem: u32,
     /// Number of GPUs.
     pub gpu: u32,
-    /// Amount of a fourth kind, whose meaning is left to the study.
+    /// Amount of a fourth kind of resource, whose meaning is left to the study.
     pub other: u32,
     /// Number of equal islands, such as sockets, among which cores and GPUs are divided.
     pub islands: u32,
-    /// Type of its GPUs; the name of the node type if `None`.
+    /// Type of the node's GPUs; `None` if it is the name of the node type.
     pub gpu_type: Option<String>,
-    /// Features, by which jobs ask for it.
+    /// Features, by which jobs can ask for nodes of this type.
     pub features: Vec<String>,
-    /// Weight, by which some orders take lighter nodes first.
+    /// Weight of the node; some orders take lighter nodes first.
     pub weight: u32,
 }
 
-/// Index of the memory among the cells of a node.
+/// Index of the cell that counts memory among the cells of a node.
 pub const MEM: usize = 0;
 
-/// Index of the fourth kind of amounts (`other`) among the cells of a node.
+/// Index of the cell that counts the fourth kind of resource (`other`) among the cells of a node.
 pub const OTHER: usize = 1;
 
-/// Index of the first island's cores among the cells of a node.
+/// Index of the cell that counts the first island's cores among the cells of a node.
 pub const CORES: usize = 2;
 
-/// Value of a tally of pieces before any has started; each running piece takes 1 of it.
+/// Value of a tally of running pieces when there are none; each running piece takes 1 away.
 const TALLY: u32 = 1 << 30;
 
 impl NodeType {
-    /// Index of the first GPU among the cells of a node.
+    /// Index of the cell of the first GPU among the cells of a node.
     #[must_use]
     pub fn gpus_from(&self) -> usize {
         CORES + self.islands as usize
     }
 
-    /// Index of the first tally: of pieces that share a GPU, then of those with 1, 2, … GPUs.
+    /// Index of the first tally of running pieces among the cells of a node. The first tally counts
+    /// pieces that share a GPU; those with 1, 2, … GPUs follow.
     #[must_use]
     pub fn tallies_from(&self) -> usize {
         self.gpus_from() + self.gpu as usize
     }
 
-    /// The cells of an idle node: memory, the fourth kind, the cores of each island, the
-    /// thousandths of each GPU, and tallies of running pieces by their number of GPUs.
+    /// The cells of an idle node: memory, the fourth kind of resource, cores, GPUs, and tallies.
+    /// There is a cell for the cores of each island and one for the thousandths of each GPU.
+    /// Tallies count running pieces by their number of GPUs.
     #[must_use]
     pub fn idle(&self) -> Vec<u32> {
         let mut cells = vec![self.mem, self.other];
@@ -66,19 +68,19 @@ impl NodeType {
         cells
     }
 
-    /// Number of running pieces of a tally.
+    /// Number of running pieces that a tally with this value stands for.
     #[must_use]
     pub fn tallied(cell: u32) -> u32 {
         TALLY - cell
     }
 
-    /// Index of the island of a GPU.
+    /// Index of the island to which a GPU belongs.
     #[must_use]
     pub fn island_of(&self, gpu: u32) -> u32 {
         gpu / (self.gpu / self.islands)
     }
 
-    /// Thousandths of its GPUs that a part of such a node has.
+    /// Thousandths of GPUs in a part of a node of this type.
     #[must_use]
     pub fn gpu_shares(&self, part: &[(u16, u32)]) -> u64 {
         let gpus = self.gpus_from()..self.tallies_from();
@@ -86,13 +88,13 @@ impl NodeType {
         own.map(|(_, share)| u64::from(*share)).sum()
     }
 
-    /// Type of its GPUs.
+    /// Type of the GPUs of a node of this type.
     #[must_use]
     pub fn gpu_model(&self) -> &str {
         self.gpu_type.as_deref().unwrap_or(&self.name)
     }
 
-    /// Whether a piece may be on such a node, by its `types` alone.
+    /// Whether a piece may be on a node of this type, judged only by the piece's `types`.
     #[must_use]
     pub fn suits(&self, piece: &Piece) -> bool {
         let is_one = |word: &str| {
@@ -103,15 +105,16 @@ impl NodeType {
         piece.types.as_ref().is_none_or(|types| types.split('|').any(|word| is_one(word.trim())))
     }
 
-    /// Whether an idle node holds a piece.
+    /// Whether an idle node of this type has the amounts that a piece asks for.
     #[must_use]
     pub fn holds(&self, piece: &Piece) -> bool {
         self.lack(piece) == 0
     }
 
-    /// Amounts that an idle node lacks for a piece.
+    /// How far an idle node of this type is from holding a piece; 0 if it can hold the piece.
     ///
-    /// Each is a share of the requested amount, in thousandths.
+    /// This is the sum over kinds of resources of what is missing, in thousandths of the requested
+    /// amount.
     fn lack(&self, piece: &Piece) -> u64 {
         let asked = [
             (piece.cpu, self.cpu),
@@ -126,14 +129,14 @@ impl NodeType {
         asked.into_iter().map(lack).sum()
     }
 
-    /// The amounts in words, such as `128 cores, 2000000 MiB and 8 GPUs`.
+    /// The amounts of a node in words, such as `128 cores, 2000000 MiB and 8 GPUs`.
     #[must_use]
     pub fn in_words(&self) -> String {
         words_of([self.cpu, self.mem, self.gpu, self.other], &self.gpu.to_string())
     }
 }
 
-/// Amounts in words: cores, memory, GPUs and the fourth kind, as far as there are any.
+/// Amounts in words: cores, and memory, GPUs and the fourth kind of resource if above 0.
 fn words_of([cpu, mem, gpu, other]: [u32; 4], gpus: &str) -> String {
     let plural = |count: u32| if count == 1 { "" } else { "s" };
     let mut words = vec![format!("{cpu} core{}", plural(cpu))];
@@ -161,13 +164,13 @@ pub fn piece_in_words(piece: &Piece) -> String {
 pub struct NodeTypes {
     types: Vec<NodeType>,
     of: Vec<u16>,
-    /// First cell of each node, and the number of all cells.
+    /// Index of the first cell of each node, and at last the number of all cells.
     starts: Vec<u32>,
     cores: u64,
 }
 
 impl NodeTypes {
-    /// The types of nodes, given the index of each node's type.
+    /// Creates the types of all nodes of a site, from the index of each node's type.
     ///
     /// # Panics
     /// If an index is out of range.
@@ -185,25 +188,25 @@ impl NodeTypes {
         Arc::new(NodeTypes { types, of, starts, cores })
     }
 
-    /// The types.
+    /// The types of nodes of the site.
     #[must_use]
     pub fn types(&self) -> &[NodeType] {
         &self.types
     }
 
-    /// Number of nodes.
+    /// Number of nodes of the site.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         self.of.len() as u32
     }
 
-    /// Number of cores of all nodes.
+    /// Number of cores of all nodes together.
     #[must_use]
     pub fn cores(&self) -> u64 {
         self.cores
     }
 
-    /// Index of the type of a node.
+    /// Index of a node's type among the types.
     #[must_use]
     #[inline]
     pub fn index(&self, node: Node) -> usize {
@@ -217,14 +220,14 @@ impl NodeTypes {
         &self.types[self.index(node)]
     }
 
-    /// The cells of a node, as a range.
+    /// The range of a node's cells among all cells.
     #[must_use]
     #[inline]
     pub fn cells(&self, node: Node) -> std::ops::Range<usize> {
         self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize
     }
 
-    /// Total of all nodes: cores, memory, GPUs and the fourth kind.
+    /// Totals over all nodes of cores, memory, GPUs and the fourth kind of resource.
     #[must_use]
     pub fn totals(&self) -> [u64; 4] {
         let mut totals = [0; 4];
@@ -237,8 +240,8 @@ impl NodeTypes {
         totals
     }
 
-    /// The reason why no node can ever hold a piece of a request, in one sentence without a full
-    /// stop.
+    /// The reason why no node can ever hold some piece of a request; `None` if there is no such
+    /// reason. One sentence without a full stop.
     #[must_use]
     pub fn never(&self, request: &Pieces) -> Option<String> {
         for piece in &request.roles {
@@ -263,10 +266,11 @@ impl NodeTypes {
         None
     }
 
-    /// Checks a request against the types; an error is in words that follow `it`.
+    /// Checks the types of nodes that a request names.
     ///
     /// # Errors
-    /// A type that no node has, or GPUs of no type where there are several.
+    /// A type that no node has, or GPUs of no type where there are several types; in words that
+    /// follow "it".
     pub fn check(&self, request: &Pieces) -> Result<(), String> {
         for piece in &request.roles {
             match &piece.types {

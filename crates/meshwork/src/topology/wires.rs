@@ -6,36 +6,36 @@ use smallvec::SmallVec;
 
 use super::Node;
 
-/// A router of one site; the first is 0.
+/// A router of one site, numbered from 0.
 pub type Router = u32;
 
 /// The far end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End {
-    /// The router at that end.
+    /// The router at the far end.
     pub router: Router,
-    /// The port through which the link enters it.
+    /// The port through which the link enters this router.
     pub port: usize,
 }
 
-/// A straight part of a route: hops through ports of one number, in one class of virtual channels.
+/// A straight part of a route: links through ports of one number, in one class of virtual channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leg {
     /// The port through which the packet leaves each router.
     pub port: u16,
-    /// The class of virtual channels that it uses there.
+    /// The class of virtual channels that the packet uses on these links.
     pub class: u8,
-    /// Number of links; at least 1.
+    /// Number of links of this leg; at least 1.
     pub hops: u32,
 }
 
-/// The legs of a route, in order; empty if both ends are at one router.
+/// The legs of a route, in order; empty if both nodes are at one router.
 pub type Route = SmallVec<[Leg; 4]>;
 
-/// Which of its ring's two classes of virtual channels a packet uses.
+/// How a packet chooses among the two classes of virtual channels of a ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClassRule {
-    /// Class 1 on the whole ring if the route crosses the edge of the ring, else class 0.
+    /// Class 1 on the whole ring if the route crosses the edge of the ring, otherwise class 0.
     ///
     /// Class 0 never uses the wrapping link and class 1 never the link opposite to it, so neither
     /// can close a cycle.
@@ -45,10 +45,11 @@ pub enum ClassRule {
     Dateline,
 }
 
-/// Which upward port of a switch of a tree a packet takes; all lead to its destination.
+/// How a packet chooses among the upward ports of a switch in a tree. All of them lead to the
+/// packet's destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Upward {
-    /// Drawn anew for each packet and switch.
+    /// Random for each packet and switch.
     #[default]
     Random,
     /// Determined by the destination, so that all packets to a node converge on one route.
@@ -58,31 +59,32 @@ pub enum Upward {
 /// Whether packets between groups of a dragonfly take the direct link or detour by another group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Routing {
-    /// Always the direct link.
+    /// Packets always take the direct link.
     #[default]
     Minimal,
-    /// Always by a group drawn for each packet.
+    /// Packets always go by another group, drawn for each packet.
     Valiant,
-    /// Either, depending on the queues of the first links of both routes.
+    /// Each packet goes one way or the other, depending on the queues of the first links of both
+    /// routes.
     Ugal,
 }
 
 /// Routing policy: how packets choose among several routes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Manner {
-    /// The class of virtual channels on a ring.
+    /// How packets choose the class of virtual channels on a ring.
     pub rings: ClassRule,
-    /// The upward port in a tree.
+    /// How packets choose the upward port in a tree.
     pub upward: Upward,
-    /// The route between groups of a dragonfly.
+    /// How packets choose the route between groups of a dragonfly.
     pub routing: Routing,
 }
 
 /// The routers of a topology and the links between them.
 ///
-/// Node *n* sits at router *n* / [`nodes_each`](Wires::nodes_each): routers with nodes come before
-/// those without. Every link has one in the opposite direction. All links of one port number have
-/// the same length at all routers.
+/// Node *n* is at router *n* / [`nodes_each`](Wires::nodes_each): routers with nodes come before
+/// routers without. For every link there is one in the opposite direction. Links through ports of
+/// one number have the same length at all routers.
 pub trait Wires: fmt::Debug + Send + Sync {
     /// Number of routers, with and without nodes.
     fn routers(&self) -> u32;
@@ -92,10 +94,11 @@ pub trait Wires: fmt::Debug + Send + Sync {
         1
     }
 
-    /// The most ports towards other routers that any router has.
+    /// The largest number of ports towards other routers that any router has.
     fn ports(&self) -> usize;
 
-    /// The most such ports of a router with nodes: its nodes may use the numbers from here on.
+    /// The largest number of ports towards other routers of a router that has nodes. Its nodes may
+    /// use the port numbers from here on.
     fn ports_beside_nodes(&self) -> usize {
         self.ports()
     }
@@ -103,36 +106,39 @@ pub trait Wires: fmt::Debug + Send + Sync {
     /// The far end of the link through a port of a router; `None` if there is no such link.
     fn link(&self, router: Router, port: usize) -> Option<End>;
 
-    /// Whether links through this port lead out of a group of routers that stand together.
+    /// Whether links through this port lead out of the group to which the router belongs.
     fn is_global(&self, _port: usize) -> bool {
         false
     }
 
-    /// Number of channel classes that avoids deadlock under this policy; `None` if none is known.
+    /// Number of classes of virtual channels that avoids deadlock; `None` if none is known. It
+    /// depends on the routing policy.
     fn classes(&self, manner: &Manner) -> Option<usize>;
 
-    /// The class in which a packet between two nodes of one router goes to its node. This applies
-    /// if every packet keeps the class in which it arrives; `None` if any class will do.
+    /// The class of virtual channels in which a packet between nodes of one router goes to its
+    /// node. Needed if packets keep the class in which they arrive up to their node; `None` if any
+    /// class will do.
     fn class_at_home(&self, _manner: &Manner) -> Option<u8> {
         None
     }
 
-    /// The most legs that a route has.
+    /// The largest number of legs of a route.
     fn most_legs(&self) -> usize;
 
-    /// The route of a packet between two nodes. Random choices are a function of `coins`. `detour`
-    /// says whether it goes by another group, where [`Routing`] leaves that open.
+    /// The route of a packet between two nodes. Random choices are a function of `coins`. Where
+    /// [`Routing`] leaves this open, `detour` says whether the packet goes by another group.
     fn route(&self, from: Node, to: Node, coins: u64, manner: &Manner, detour: bool) -> Route;
 
     /// Number of links on the route between two nodes without detours by other groups.
     fn distance(&self, a: Node, b: Node) -> u32;
 }
 
-/// The most ports of a router towards others: their numbers are 16 bits of a [`Leg`].
+/// The largest number of ports of a router, since port numbers are 16 bits of a [`Leg`].
 pub(super) const MAX_PORTS: u64 = 1 << 15;
 
-/// A pseudorandom bijection of 64 bits: the finalizer of SplitMix64. From Steele, Lea & Flood,
-/// OOPSLA 2014.
+/// A pseudorandom bijection of 64 bits: the finalizer of SplitMix64.
+///
+/// Source: Steele, Lea & Flood, OOPSLA 2014.
 pub(super) fn mixed(bits: u64) -> u64 {
     let mut z = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -86,7 +86,6 @@ pub trait Inputs: Sync {
     /// Opens the text file at a path, decompressed if it was compressed.
     ///
     /// # Errors
-    ///
     /// One sentence that names the path.
     fn text(&self, path: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError>;
 

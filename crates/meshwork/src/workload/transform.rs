@@ -122,7 +122,6 @@ pub const SHAPE: Param = Param {
 /// it.
 ///
 /// # Errors
-///
 /// A problem with the parameters, or with the workload's input.
 pub fn submissions(
     entry: &WorkloadEntry,
@@ -431,7 +430,6 @@ impl Iterator for FirstJobs {
 /// Permutes the jobs at random, while the sequence of arrivals stays the same.
 ///
 /// # Complexity
-///
 /// **O(n)** for *n* jobs.
 fn shuffled(mut jobs: Vec<Job>, mut stream: Stream) -> Vec<Job> {
     let arrivals: Vec<Time> = jobs.iter().map(|job| job.arrival).collect();

@@ -17,7 +17,6 @@ use crate::topology::Grid;
 /// Step function of time: the set of nodes that are free if no other job starts.
 ///
 /// # Complexity
-///
 /// With *s* steps and *n* nodes, **O(s · n / 64)** in the worst case for each operation, and for
 /// space.
 #[derive(Clone, Debug)]

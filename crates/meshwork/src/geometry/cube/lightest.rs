@@ -7,7 +7,6 @@ use crate::topology::Node;
 /// lowest base, then to the lowest mask.
 ///
 /// # Complexity
-///
 /// **O(3ʲ)** in the worst case for a cube of dimension *j*. A branch that is already heavier than
 /// the best subcube found is cut.
 pub(crate) fn lightest(

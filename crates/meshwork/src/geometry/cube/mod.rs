@@ -140,8 +140,7 @@ impl Subcube {
         within
     }
 
-    /// Whether `holds` is true of every word of the set in which the subcube has nodes. The
-    /// argument has the bits of these nodes.
+    /// Whether `holds` is true of every word of the set in which the subcube has nodes.
     #[inline(always)]
     fn all_words(self, set: &NodeSet, holds: impl Fn(u64) -> bool) -> bool {
         let (first, above) = ((self.base >> 6) as usize, self.mask >> 6);

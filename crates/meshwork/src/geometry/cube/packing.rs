@@ -17,7 +17,6 @@ type Vector = u64;
 /// then by mask, with which the greatest numbers can still be reached.
 ///
 /// # Complexity
-///
 /// Exponential, but few branches remain. Every cube except a single node has equally many nodes
 /// with an even and with an odd number of set bits, and the bound from the numbers of these free
 /// nodes is often met at once. Pairs of nodes are a matching of the two kinds of nodes. Results for

@@ -46,7 +46,6 @@ impl Fabric {
     /// The links of a machine, for packets with the routing policy of `setting`.
     ///
     /// # Errors
-    ///
     /// One sentence if the machine is flat: a switch has no links to simulate.
     #[cfg(test)]
     pub(crate) fn new(
@@ -74,7 +73,6 @@ impl Fabric {
     /// The fabric without its link tables: the ports of a router, their lengths and classes.
     ///
     /// # Errors
-    ///
     /// [`NetworkError::NoLinks`] if the machine is flat: a switch has no links to simulate.
     pub(super) fn outline(
         topology: &Topology,

@@ -17,7 +17,6 @@ impl Lone {
     /// Creates the packet model of a network.
     ///
     /// # Errors
-    ///
     /// Those of [`Engine::new`](super::Engine::new), except errors about lanes.
     pub(crate) fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Lone, Problem> {
         let fabric = outline(topology, setting)?.laid();
@@ -47,7 +46,6 @@ impl Lone {
     /// Cycles until the packet has left its node, so that the next packet of the node can begin.
     ///
     /// # Complexity
-    ///
     /// **O(D L)** for a route of *D* links and packets of *L* flits, on the first call for such a
     /// route.
     pub(crate) fn leaves(&mut self, way: Way) -> Cycle {

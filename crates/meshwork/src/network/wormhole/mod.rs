@@ -350,7 +350,6 @@ impl Engine {
     /// An empty network, simulated by the faster of the engines that support it.
     ///
     /// # Errors
-    ///
     /// One sentence if the machine has no links, a number is out of bounds, or the network could
     /// deadlock.
     pub fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Engine, Problem> {
@@ -365,7 +364,6 @@ impl Engine {
     /// virtual channel this engine serves for comparison with the worm engine.
     ///
     /// # Errors
-    ///
     /// Those of [`new`](Engine::new).
     pub fn by_cycles(topology: &Topology, setting: &WormholeConfig) -> Result<Engine, Problem> {
         let fabric = wires(topology, setting)?;
@@ -435,7 +433,6 @@ impl Engine {
     /// that cycle are delivered; nothing else has happened in it yet.
     ///
     /// # Errors
-    ///
     /// If packets wait for each other so that none will ever move.
     pub fn run(&mut self, until: Cycle, load: &mut impl Load) -> Result<(), Stuck> {
         match &mut self.kind {

@@ -1,8 +1,8 @@
-//! Metrics as data.
+//! Metrics, described as data.
 //!
 //! Nearly every metric is a ratio of two sums, over jobs or over time: a mean wait is waits over
 //! jobs, a utilization is processor-time held over processor-time available. So one accumulator
-//! serves them all, for the whole run, for each batch, and for each class of jobs.
+//! serves all of these metrics, for the whole run, for each batch, and for each class of jobs.
 
 mod deadlines;
 mod energy;
@@ -39,26 +39,27 @@ use time::{
 use totals::{FINISHED, MAKESPAN, MAX_WAIT, REFUSED, UNUSABLE};
 use waits::{WAIT_FOR_NODES, WAIT_FOR_PRIORITY, WAIT_FOR_RESERVED, WAIT_FOR_SHAPE};
 
-/// Entry of a metric in the list.
+/// Entry of a metric in the list of all metrics.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct MetricEntry {
     /// Name, description and parameters.
     pub about: About,
-    /// Unit of the values.
+    /// Unit of the metric's values.
     pub unit: &'static str,
-    /// Method of measurement. Its functions receive the parameters as [`Rules::params`].
+    /// How the metric is measured. Functions of the measurement get the parameters as
+    /// [`Rules::params`].
     pub measure: Measure,
 }
 
 impl MetricEntry {
-    /// Creates an entry.
+    /// Creates an entry of a metric.
     #[must_use]
     pub const fn new(about: About, unit: &'static str, measure: Measure) -> MetricEntry {
         MetricEntry { about, unit, measure }
     }
 
-    /// Replaces the description.
+    /// Replaces name, description and parameters of the entry.
     #[must_use]
     pub const fn described(mut self, about: About) -> MetricEntry {
         self.about = about;
@@ -67,7 +68,8 @@ impl MetricEntry {
 }
 
 impl MetricEntry {
-    /// Whether a parameter is required, so that the metric is measured only if a study names it.
+    /// Whether the metric has a required parameter, so that it is measured only if a study names
+    /// it.
     fn must_be_named(&self) -> bool {
         self.about.params.iter().any(|param| matches!(param.default, DefaultValue::Required))
     }
@@ -86,41 +88,46 @@ pub enum Measure {
     Mean(Quantity),
     /// Mean of a function over the finished jobs; jobs for which it is NaN are skipped.
     PerJob(fn(&Running, Time, &Rules) -> f64),
-    /// Ratio of two sums over the finished jobs; the function returns numerator and denominator.
-    /// Jobs for which either is NaN are skipped.
+    /// Ratio of two sums over the finished jobs. The function returns what a job adds to numerator
+    /// and denominator; jobs for which either is NaN are skipped.
     Ratio(fn(&Running, Time, &Rules) -> (f64, f64)),
-    /// Mean over the finished jobs of the time each waited for this cause.
+    /// Mean over the finished jobs of the time for which each job waited because of this cause.
     PerWait(Cause),
-    /// Mean of a function over the started jobs.
+    /// Mean over the started jobs of a function of the job.
     PerStart(fn(&Running) -> f64),
     /// Ratio of two integrals over time.
     OverTime(Integrand, Integrand),
-    /// Mean power of the machine in watts, including the energy of wake-ups.
+    /// Mean power of the machine in watts, in which the energy of wake-ups is included.
     Power,
-    /// Ratio of two integrals over time, less the wasted part of each ended or interrupted run.
+    /// Ratio of two integrals over time. From the first, the function's value is subtracted for
+    /// each run of a job that has ended or was interrupted: the part that was wasted.
     Net(Integrand, Integrand, fn(&Running) -> f64),
-    /// Sum over the finished jobs, divided by an integral over time.
+    /// Sum over the finished jobs of a function of the job, divided by an integral over time.
     Rate(fn(&Running) -> f64, Integrand),
-    /// Mean over arrivals of the number of jobs waiting at that instant.
+    /// Mean over arrivals of the number of jobs that waited at the arrival.
     PerArrival,
-    /// Mean of a ratio (numerator and denominator) over the instants after starts and ends.
+    /// Mean over starts and ends of jobs of a ratio right after each; given as numerator and
+    /// denominator.
     PerEvent(fn(&MachineState) -> (f64, f64)),
-    /// Quantile of a quantity over the finished jobs, at this share from 0 to 1.
+    /// Quantile of a quantity over the finished jobs, at a share from 0 to 1.
     Quantile(Quantity, f64),
-    /// Mean per message over the messages of the finished jobs; the function returns a job's sum.
+    /// Mean over the messages of the finished jobs; the function returns the sum over a job's
+    /// messages.
     PerMessage(fn(&Messages) -> f64),
     /// Jain's fairness index of the users' means of a quantity over the finished jobs.
     Evenness(Quantity),
     /// Mean over the finished jobs of a function of each job's lateness. Lateness is the time by
     /// which a job started later than it would have without later arrivals.
     PerLateness(fn(f64) -> f64),
-    /// Mean over the finished jobs of a function made for the run and its machine; NaN is skipped.
+    /// Mean over the finished jobs of a function that is made for each run. The function is made
+    /// from the metric's description and the machine; jobs for which it is NaN are skipped.
     MeanBy(fn(&'static About, &[Topology]) -> JobValue),
-    /// Final value of a gauge made for the run and its machine, which also observes the warm-up.
+    /// Final value of a gauge that is made for each run. The gauge is made from the metric's
+    /// description and the machine, and also observes the warm-up.
     Watched(fn(&'static About, &[Topology]) -> Box<dyn Gauge>),
     /// Value computed from the totals of the run.
     Total(fn(&Totals) -> Option<f64>),
-    /// Value computed from the totals of the run that depends on energy.
+    /// Value computed from the totals of the run, for metrics that depend on energy.
     Energy(fn(&Totals) -> Option<f64>),
 }
 
@@ -152,10 +159,10 @@ impl Measure {
     }
 }
 
-/// Function that gives each finished job a value; created for each run.
+/// Function that gives each finished job a value; it is made for each run.
 pub type JobValue = Box<dyn FnMut(&Running, Time, &Rules) -> f64 + Send>;
 
-/// Observer of one run that has a value at its end.
+/// Observer of one run that has a value at the end of the run.
 ///
 /// ```
 /// use meshwork::catalogue::Catalogue;
@@ -204,20 +211,20 @@ pub type JobValue = Box<dyn FnMut(&Running, Time, &Rules) -> f64 + Send>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Gauge: Observer + Send {
-    /// Final value; `None` if nothing was measured.
+    /// Final value of the gauge; `None` if nothing was measured.
     fn value(&self) -> Option<f64>;
 }
 
-/// Quantity of a job of which means and quantiles are taken.
+/// Quantity of a job whose means and quantiles are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Start minus arrival, without the time of earlier, interrupted runs.
+    /// Start minus arrival, less the time for which earlier, interrupted runs held processors.
     Wait,
     /// Finish minus arrival.
     Turnaround,
-    /// Turnaround divided by service; NaN for a job that took no time.
+    /// Turnaround divided by service; NaN for a job that held processors for no time.
     Slowdown,
-    /// Turnaround divided by service, both raised to at least the threshold of [`Rules`].
+    /// Turnaround divided by service, each raised to at least the threshold of [`Rules`].
     BoundedSlowdown,
     /// Time for which the job held processors.
     Service,
@@ -226,14 +233,14 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// Value for a finished job; NaN if it has none.
+    /// Value of the quantity for a finished job; NaN if the job has none.
     #[must_use]
     pub fn of(self, job: &Running, finish: Time, rules: &Rules) -> f64 {
         Quantity::all(job, finish, rules)[self as usize]
     }
 
-    /// Values of all quantities, in declaration order. They are few and share most of their
-    /// computation, so computing all at once is cheaper than several by themselves.
+    /// Values of all quantities, in order of their declaration. They share most of their
+    /// computation, so computing all at once is cheaper than computing several one by one.
     #[inline]
     pub(super) fn all(job: &Running, finish: Time, rules: &Rules) -> [f64; 6] {
         let (turnaround, service) = (finish - job.job.arrival, job.service(finish));
@@ -248,11 +255,11 @@ impl Quantity {
 pub struct Rules {
     /// Smallest service time used in the bounded slowdown, in units of the clock.
     pub slowdown_threshold: f64,
-    /// Parameters of the metric with every default; empty for most metrics.
+    /// Parameters of the metric, with every default filled in; empty for most metrics.
     pub params: Params,
 }
 
-/// Counts of a run as a whole.
+/// Counts and sums of a run as a whole.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Totals {
     /// Instant of the first arrival.
@@ -261,23 +268,23 @@ pub struct Totals {
     pub last_finish: Option<Time>,
     /// Longest wait of a measured job.
     pub max_wait: Option<f64>,
-    /// Processor-time lost to interruptions.
+    /// Processor-time lost through interruptions.
     pub lost: f64,
-    /// Energy of the machine in joules, if measured.
+    /// Energy that the machine took, in joules, if energy is measured.
     pub energy: f64,
-    /// Number of processors woken, if measured.
+    /// Number of processors woken from sleep, if energy is measured.
     pub woken: u64,
     /// Sum of turnarounds of the measured jobs, if energy is measured.
     pub turnarounds: f64,
     /// Number of measured jobs.
     pub finished: u64,
-    /// Number of refused jobs: those that do not fit the empty machine or were turned away.
+    /// Number of refused jobs, which do not fit the empty machine or were turned away.
     pub refused: u64,
-    /// Number of log lines that are not jobs.
+    /// Number of lines of the log that are not jobs.
     pub unusable: u64,
 }
 
-/// Every metric, in the order of tables.
+/// Every metric, in the order in which tables list them.
 pub static METRICS: &[&MetricEntry] = &[
     &WAIT,
     &WAIT_FOR_NODES,
@@ -364,7 +371,7 @@ pub static METRICS: &[&MetricEntry] = &[
     &UNUSABLE,
 ];
 
-/// Metrics of messages and dispersal: measured by default only if jobs send messages.
+/// Metrics of messages and dispersal, measured by default only if jobs send messages.
 static OF_MESSAGES: &[&MetricEntry] = &[
     &PACKET_LATENCY,
     &NETWORK_LATENCY,
@@ -375,9 +382,10 @@ static OF_MESSAGES: &[&MetricEntry] = &[
     &WEIGHTED_DISPERSAL,
 ];
 
-/// Metrics measured only on request, besides quantiles and per-run functions and gauges. Quantiles
-/// store a number for each job, and per-run functions and gauges may cost anything. Causes of waits
-/// cost allocator queries, fair starts cost runs, and most jobs have neither deadlines nor users.
+/// Metrics measured only on request, like all quantiles, functions made for a run, and gauges.
+/// Quantiles store a number for each job, and functions and gauges may cost anything. Causes of
+/// waits cost allocator queries, fair starts cost whole runs, and most jobs have neither deadlines
+/// nor users.
 static ON_REQUEST: &[&MetricEntry] = &[
     &WAIT_FOR_NODES,
     &WAIT_FOR_SHAPE,
@@ -398,7 +406,7 @@ static ON_REQUEST: &[&MetricEntry] = &[
 /// Metrics that depend on which nodes a job holds.
 static OF_PLACES: &[&MetricEntry] = &[&DISPERSAL, &WEIGHTED_DISPERSAL];
 
-/// Whether a metric depends on which nodes a job holds. Custom metrics that are given jobs may.
+/// Whether a metric depends on which nodes a job holds. A user's own metric that is given jobs may.
 pub(super) fn goes_by_place(metric: &'static MetricEntry) -> bool {
     let is_in = |list: &[&MetricEntry]| list.iter().any(|own| std::ptr::eq(*own, metric));
     let is_shown_jobs = matches!(
@@ -412,10 +420,10 @@ pub(super) fn goes_by_place(metric: &'static MetricEntry) -> bool {
     is_in(OF_PLACES) || (is_shown_jobs && !is_in(METRICS))
 }
 
-/// Metrics of the costs of outages: measured by default only if nodes may fail.
+/// Metrics of the costs of outages, measured by default only if nodes may fail.
 static OF_FAILURES: &[&MetricEntry] = &[&GOODPUT, &AVAILABILITY, &INTERRUPTIONS, &LOST_NODE_HOURS];
 
-/// Metrics of energy: measured by default only if the scenario has an energy model.
+/// Metrics of energy, measured by default only if the scenario has an energy model.
 static OF_ENERGY: &[&MetricEntry] = &[&ENERGY, &MEAN_POWER, &ENERGY_DELAY, &ASLEEP, &WAKE_UPS];
 
 /// Whether a metric depends on power, which only the key `energy` defines.
@@ -435,7 +443,7 @@ pub struct Features {
     pub draws: bool,
 }
 
-/// Names of the metrics that are measured by default in a run with these features.
+/// Names of the metrics that are measured by default in a run with the given features.
 #[must_use]
 pub fn usual(metrics: &[&'static MetricEntry], run: Features) -> Vec<&'static str> {
     let is_in = |list: &[&MetricEntry], metric: &MetricEntry| {

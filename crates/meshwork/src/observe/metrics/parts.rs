@@ -1,4 +1,4 @@
-//! Metrics of nodes that jobs share. Only runs on machines with types of nodes have values.
+//! Metrics of nodes that jobs share. They have values only on machines with types of nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::registry::About;
 use crate::topology::Topology;
 use crate::topology::types::CORES;
 
-/// Numerator and denominator that a node adds to a ratio.
+/// Function that gives what a node adds to the numerator and the denominator of a ratio.
 type OfNode = Box<dyn FnMut(&NodeAmounts<'_>) -> [f64; 2] + Send>;
 
-/// Mean over time of a ratio of two sums over the nodes, or of the first sum alone.
+/// Gauge: mean over time of a ratio of two sums over the nodes, or of the first sum alone.
 struct NodeRatio {
     amounts: Option<Amounts>,
     of: OfNode,
@@ -25,13 +25,13 @@ struct NodeRatio {
     is_sum: bool,
     area: f64,
     time: f64,
-    /// Requests of the arrived jobs, if the function learns from them.
+    /// Requests of the jobs that have arrived, if the function learns from requests.
     typical: Option<Learned>,
 }
 
 struct Learned {
     jobs: Vec<crate::gpus::GpuTask>,
-    /// Number of tasks at which the function is rebuilt.
+    /// Number of tasks at which the function is next rebuilt.
     due: usize,
 }
 
@@ -119,7 +119,8 @@ impl Gauge for NodeRatio {
     }
 }
 
-/// Gauge of the share of a kind that is held: the function gives the free and the whole amount.
+/// Gauge of the share of a kind of resource that is held. `kind` gives the free and the whole
+/// amount of a node.
 fn allocated(machine: &[Topology], kind: fn(&NodeAmounts<'_>) -> (u32, u32)) -> Box<dyn Gauge> {
     let of = move |node: &NodeAmounts<'_>| {
         let (free, own) = kind(node);
@@ -136,7 +137,7 @@ fn mem(node: &NodeAmounts<'_>) -> (u32, u32) {
     (node.mem(), node.kind.mem)
 }
 
-/// GPUs in thousandths.
+/// Free and whole amount of GPUs of a node, in thousandths.
 fn gpu(node: &NodeAmounts<'_>) -> (u32, u32) {
     (node.gpu_shares().iter().sum(), node.kind.gpu * WHOLE_SHARE)
 }
@@ -166,7 +167,8 @@ allocation!(MEM_ALLOCATION, "mem", "memory", mem);
 allocation!(GPU_ALLOCATION, "gpu", "GPUs", gpu);
 allocation!(OTHER_ALLOCATION, "other", "units of the fourth kind", other);
 
-/// Mean over time of what the pieces of running jobs ask for, by kind, as a share of the machine.
+/// Gauge: mean over time of what pieces of running jobs ask for, as a share of the machine, by
+/// kind.
 struct Asked {
     kind: usize,
     own: f64,
@@ -308,7 +310,8 @@ pub(super) static FGD_FRAGMENTATION: MetricEntry = MetricEntry::new(
     }),
 );
 
-/// Thousandths of free GPUs that typical tasks cannot use, and of all.
+/// Function that gives, for a node, thousandths of free GPUs that no typical task can use, and of
+/// all.
 fn unusable(typical: TypicalTasks) -> OfNode {
     let mut known = GpuNode::new("", 0, 0, 0, "");
     Box::new(move |node| {
@@ -317,7 +320,7 @@ fn unusable(typical: TypicalTasks) -> OfNode {
     })
 }
 
-/// Gauge of the share of a kind that is free on nodes of which another kind is used up.
+/// Gauge of the share of a kind of resource that is free on nodes where another kind is used up.
 fn stranded(machine: &[Topology], kind: usize) -> Box<dyn Gauge> {
     let of = move |node: &NodeAmounts<'_>| {
         let all = [cpu(node), mem(node), gpu(node)];
@@ -353,7 +356,8 @@ stranded!(STRANDED_CPU, "cpu", "cores", 0);
 stranded!(STRANDED_MEM, "mem", "units of memory", 1);
 stranded!(STRANDED_GPU, "gpu", "GPUs", 2);
 
-/// Value of a job: the number of different places of its parts, by a function of node and cell.
+/// Value of a job: in how many different places its parts of nodes are. `place` gives the place of
+/// a cell of a node.
 fn spread(machine: &[Topology], place: fn(&Topology, u32, u16) -> Option<u32>) -> JobValue {
     let machine = machine.to_vec();
     Box::new(move |running, _, _| {
@@ -391,7 +395,7 @@ macro_rules! spread {
     };
 }
 
-/// The island of a cell, if it counts cores.
+/// The island to which a cell of a node belongs, if the cell counts cores.
 fn island(topology: &Topology, node: u32, cell: u16) -> Option<u32> {
     let islands = topology.types()?.of(node).islands;
     let own = (cell as usize).checked_sub(CORES)? as u32;

@@ -1,4 +1,4 @@
-//! Metrics that are defined for a run as a whole.
+//! Metrics that are defined only for a run as a whole.
 
 use super::{Measure, MetricEntry};
 use crate::registry::About;

@@ -40,7 +40,6 @@ impl Runtime {
     /// Creates the distribution of run times that these parameters describe.
     ///
     /// # Errors
-    ///
     /// A contradiction between the parameters, in one sentence.
     pub fn new(params: &Params) -> Result<Runtime, Problem> {
         let law = (entry(ENTRIES, params.name()).build)(params)?;

@@ -379,7 +379,6 @@ static VECTORS: SizeEntry = SizeEntry {
 /// Reads a request for pieces from the keys of a study, which are columns of a table of jobs.
 ///
 /// # Errors
-///
 /// If the machine's nodes have no types, or such pieces can never be placed there.
 pub(crate) fn of_columns(columns: &Table, machine: &Topology) -> Result<Pieces, Problem> {
     // A share weighs one request among those that are drawn, and so is no property of pieces.

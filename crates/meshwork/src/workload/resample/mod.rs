@@ -104,7 +104,6 @@ impl Weeks {
     /// Finds the whole weeks of the jobs of a log, and the number of weeks of the resampled log.
     ///
     /// # Errors
-    ///
     /// If the log has fewer than two weeks.
     fn of(own: &Resampling, jobs: &[Job]) -> Result<Weeks, WorkloadError> {
         let period = own.params.number("period");

@@ -45,7 +45,6 @@ impl Attributes {
     /// Stores the attributes of a line, and returns the number under which they are found.
     ///
     /// # Errors
-    ///
     /// If the number of the preceding job is invalid.
     pub(super) fn note(&mut self, record: &Record) -> Result<u32, RecordError> {
         let owner = self.owners.number(key(record), named);
@@ -76,7 +75,6 @@ impl Record {
     /// time.
     ///
     /// # Errors
-    ///
     /// If the number of the predecessor is not a whole number.
     pub fn after(&self) -> Result<Option<After>, RecordError> {
         let Some(number) = self.preceding() else { return Ok(None) };

@@ -102,7 +102,6 @@ impl Record {
     /// Parses the first 18 fields of a line, separated by any blanks. Further fields are ignored.
     ///
     /// # Errors
-    ///
     /// The problem with the line, in words that follow `PATH:LINE:` of the log.
     pub fn parse(line: &[u8]) -> Result<Record, RecordError> {
         let mut record = Record { fields: [-1.0; 18] };

@@ -133,7 +133,6 @@ fn chosen_jobs(
 /// that may be jobs; it becomes the job's number if the line gives none.
 ///
 /// # Errors
-///
 /// The problem with the line, in words that follow `PATH:LINE:` of the log.
 pub fn job(record: &Record, count: u64) -> Result<Result<Job, &'static str>, RecordError> {
     match flaw(record) {

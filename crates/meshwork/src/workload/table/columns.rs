@@ -98,7 +98,6 @@ impl Column {
     /// of numbers is parsed.
     ///
     /// # Errors
-    ///
     /// One sentence without a line number, if the column cannot hold the cell.
     pub fn set(&self, row: &mut Row, cell: Cell<'_>) -> Result<(), String> {
         let refused = |cell: &dyn std::fmt::Display| {

@@ -174,7 +174,6 @@ impl Listed {
     /// Reads a whole table. Dates of submission are converted to seconds since the first of them.
     ///
     /// # Errors
-    ///
     /// The first row that is not a job, or a table without rows.
     pub fn read(rows: Rows, path: &str) -> Result<Listed, WorkloadError> {
         let mut listed =
