@@ -1,7 +1,7 @@
 //! Builders of scenarios and pools in Rust.
 //!
-//! A builder makes the table that a study would be, and that table is read like any other: with the
-//! same names, checks, error messages and key in a store.
+//! A builder makes the table that a study would be. The table is then read like that of any study:
+//! with the same names, checks, error messages and key in a store.
 
 use std::marker::PhantomData;
 
@@ -12,7 +12,7 @@ use crate::pool::Pool;
 use crate::registry::Problem;
 use crate::scenario::Scenario;
 
-/// A strategy, workload or network by name, with any parameters that differ from their defaults.
+/// A strategy, workload or network: its name, and parameters that differ from their defaults.
 ///
 /// ```
 /// use meshwork::builder::Component;
@@ -30,7 +30,8 @@ impl Component {
         Component(Value::Table(Table::from_iter([("name".to_owned(), name.into())])))
     }
 
-    /// Sets one more parameter. The component's page in the manual lists them with their ranges.
+    /// Sets one more parameter. The component's page in the manual lists the parameters with their
+    /// ranges.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Component {
         let mut table = match self.0 {
@@ -61,7 +62,7 @@ impl From<Component> for Value {
     }
 }
 
-/// One site of a machine: its topology and, if they differ between sites, its speed and allocator.
+/// One site of a machine: its topology and, if given for this site, its speed and allocator.
 ///
 /// ```
 /// use meshwork::builder::Machine;
@@ -89,39 +90,39 @@ impl Machine {
         Machine::named("hypercube").with("dimension", dimension)
     }
 
-    /// A number of interchangeable processors behind one switch.
+    /// A flat machine: interchangeable processors behind one switch.
     #[must_use]
     pub fn flat(processors: u32) -> Machine {
         Machine::named("flat").with("processors", processors)
     }
 
-    /// A topology that has this name in the catalogue.
+    /// A machine whose topology has this name in the catalogue.
     #[must_use]
     pub fn named(topology: &str) -> Machine {
         Machine(Table::from_iter([("topology".to_owned(), topology.into())]))
     }
 
-    /// Sets one more parameter of its topology.
+    /// Sets one more parameter of the site's topology.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Machine {
         self.0.insert(key.to_owned(), value.into());
         self
     }
 
-    /// Sets its speed relative to the workload's own machine.
+    /// Sets the speed of the site, relative to the machine of the workload.
     #[must_use]
     pub fn speed(self, speed: f64) -> Machine {
         self.with("speed", speed)
     }
 
-    /// Sets an allocator for this site only.
+    /// Sets the allocator of this site only.
     #[must_use]
     pub fn allocator(self, allocator: impl Into<Component>) -> Machine {
         self.with("allocator", allocator.into())
     }
 }
 
-/// A scenario or a pool under construction: see [`Scenario::builder`] and [`Pool::builder`].
+/// Builder of a scenario or a pool: see [`Scenario::builder`] and [`Pool::builder`].
 ///
 /// Omitted settings have the defaults of a study. Nothing is checked before `build`, which reports
 /// the first problem, like the reader of a study.
@@ -153,7 +154,7 @@ impl<T> Builder<T> {
         self.machine(Machine::hypercube(dimension))
     }
 
-    /// Sets the machine to this number of processors behind one switch.
+    /// Sets the machine to a flat one with this number of processors.
     pub fn flat(self, processors: u32) -> Self {
         self.machine(Machine::flat(processors))
     }
@@ -181,31 +182,31 @@ impl<T> Builder<T> {
         self.set("allocator", allocator.into())
     }
 
-    /// Sets the seed of every stream of random numbers; the default is 1.
+    /// Sets the seed from which all random numbers follow; the default is 1.
     pub fn seed(self, seed: u64) -> Self {
         self.set("seed", whole(seed))
     }
 
-    /// Sets any key, written with dots as on the command line: `measure.by_size`. The last value
-    /// set for a key applies.
+    /// Sets any key of a study, written with dots as on the command line: `measure.by_size`. If a
+    /// key is set several times, the last value applies.
     pub fn set(mut self, key: &str, value: impl Into<Value>) -> Self {
         put(&mut self.table, key, value.into());
         self
     }
 
-    /// Sets the catalogue that resolves names; the default is the standard one.
+    /// Sets the catalogue in which names are looked up; the default is the standard catalogue.
     pub fn catalogue(mut self, catalogue: &Catalogue) -> Self {
         self.catalogue = Some(catalogue.clone());
         self
     }
 
-    /// The table that has been built so far.
+    /// The table that was built so far.
     #[must_use]
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// Reads the table with `read`.
+    /// Reads the table that was built by the function `read`.
     fn lower(
         self,
         what: &str,
@@ -257,33 +258,33 @@ impl Scenario {
 }
 
 impl Builder<Scenario> {
-    /// Sets several sites, in the order in which first-fit selection tries them.
+    /// Sets several sites, in the order in which the selector `first_fit` tries them.
     pub fn sites(self, sites: impl IntoIterator<Item = Machine>) -> Self {
         let sites: Vec<Table> = sites.into_iter().map(|site| site.0).collect();
         self.set("machine", Table::from_iter([("sites".to_owned(), sites.into())]))
     }
 
-    /// Sets the source of jobs.
+    /// Sets the workload, which is the source of jobs.
     pub fn workload(self, workload: impl Into<Component>) -> Self {
         self.set("workload", workload.into())
     }
 
-    /// Sets the scheduler, which decides the waiting jobs to start; the default is `fcfs`.
+    /// Sets the scheduler, which decides which waiting jobs start; the default is `fcfs`.
     pub fn scheduler(self, scheduler: impl Into<Component>) -> Self {
         self.set("scheduler", scheduler.into())
     }
 
-    /// Sets the selector, which decides the site of a job; the default is `first_fit`.
+    /// Sets the selector, which decides on which site a job runs; the default is `first_fit`.
     pub fn selector(self, selector: impl Into<Component>) -> Self {
         self.set("selector", selector.into())
     }
 
-    /// Sets the sizing, which decides the processors of a job; the default is `exact`.
+    /// Sets the sizing, which decides how many processors a job gets; the default is `exact`.
     pub fn sizing(self, sizing: impl Into<Component>) -> Self {
         self.set("sizing", sizing.into())
     }
 
-    /// Sets the network, which decides the run time of a placed job; the default is `ideal`.
+    /// Sets the network, which decides how long a placed job runs; the default is `ideal`.
     pub fn network(self, network: impl Into<Component>) -> Self {
         self.set("network", network.into())
     }
@@ -303,13 +304,13 @@ impl Builder<Scenario> {
         self.set("measure.time", time)
     }
 
-    /// Sets the metrics; the default is all that the scenario can have.
+    /// Sets the metrics to measure; the default is all that apply to the scenario.
     pub fn metrics<'m>(self, metrics: impl IntoIterator<Item = &'m str>) -> Self {
         let metrics: Vec<&str> = metrics.into_iter().collect();
         self.set("measure.metrics", metrics)
     }
 
-    /// The scenario, read and checked like that of a study.
+    /// Reads and checks the scenario, like that of a study.
     ///
     /// # Errors
     /// The first problem, such as a missing machine.
@@ -341,7 +342,7 @@ impl Builder<Pool> {
         self.set("shape", shape)
     }
 
-    /// The pool, with all nodes free.
+    /// Reads and checks the pool, whose nodes are all free.
     ///
     /// # Errors
     /// The first problem, such as a missing machine.
@@ -350,12 +351,12 @@ impl Builder<Pool> {
     }
 }
 
-/// A number as TOML writes it. Numbers outside TOML's range are left to the reader to refuse.
+/// A number as a value of TOML. The reader refuses numbers outside the range of TOML.
 fn whole(number: u64) -> Value {
     i64::try_from(number).map_or(Value::Float(number as f64), Value::Integer)
 }
 
-/// Puts a value at a dotted key, replacing non-tables on the path by tables.
+/// Puts a value at a dotted key. Values on the path that are no tables are replaced by tables.
 fn put(table: &mut Table, key: &str, value: Value) {
     let Some((first, rest)) = key.split_once('.') else {
         table.insert(key.to_owned(), value);
@@ -363,7 +364,7 @@ fn put(table: &mut Table, key: &str, value: Value) {
     };
     let inner = table.entry(first).or_insert_with(|| Value::Table(Table::new()));
     if let Value::String(name) = inner {
-        // A component given by name alone: `workload.load` is a parameter of it.
+        // A component may be given by its name alone; `workload.load` is then a parameter of it.
         *inner = Value::Table(Table::from_iter([(
             "name".to_owned(),
             Value::String(std::mem::take(name)),

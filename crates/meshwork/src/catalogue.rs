@@ -1,4 +1,4 @@
-//! The catalogue: every strategy, workload, metric and topology that a scenario may name.
+//! The catalogue: all strategies, workloads, metrics and topologies that a scenario may name.
 
 use std::any::Any;
 
@@ -17,7 +17,7 @@ use crate::sizing::{self, SIZINGS, SizingEntry};
 use crate::topology::{TOPOLOGIES, TopologyEntry, Wiring};
 use crate::workload::{self, WORKLOADS, WorkloadEntry};
 
-/// Topologies as a family of names. A site has a speed and may have an allocator of its own.
+/// Topologies, as a family of names. A site also has a speed, and may have an allocator of its own.
 pub static SITE_FAMILY: Family = Family {
     kind: "topology",
     key: "topology",
@@ -39,9 +39,9 @@ pub static SITE_FAMILY: Family = Family {
     ],
 };
 
-/// Every entry that a scenario may name: those of this crate, and any that were added.
+/// Every entry that a scenario may name: entries of this crate, and entries that were added.
 ///
-/// It is used when a scenario or a pool is read, and never while one runs.
+/// A catalogue is used when a scenario or a pool is read, and never while a scenario runs.
 ///
 /// ```
 /// use meshwork::alloc::{AllocatorEntry, block::first_fit};
@@ -68,7 +68,7 @@ pub struct Catalogue {
     added: Vec<Added>,
 }
 
-/// An entry that is not of this crate.
+/// An entry that was added to the entries of this crate.
 #[derive(Clone, Copy)]
 struct Added {
     family: &'static Family,
@@ -81,29 +81,29 @@ struct Added {
 #[error("the {kind} `{name}` cannot be added: {what}")]
 #[non_exhaustive]
 pub struct EntryError {
-    /// The word for such an entry, such as "allocator".
+    /// The word for the kind of entry, such as "allocator".
     pub kind: &'static str,
     /// The name of the entry.
     pub name: &'static str,
-    /// The problem with the entry.
+    /// Description of the problem with the entry.
     pub what: String,
 }
 
 impl Catalogue {
-    /// All entries of this crate.
+    /// The catalogue with all entries of this crate.
     #[must_use]
     pub fn standard() -> Catalogue {
         Catalogue { added: Vec::new() }
     }
 
-    /// This catalogue with one more entry, as the last of the list of its family.
+    /// A copy of this catalogue with one more entry, as the last in the list of its family.
     ///
     /// An added metric is measured in every run that names no metrics, unless it is a quantile or
     /// constructed for each run.
     ///
     /// # Errors
-    /// If one of its names is taken, its description (a name, a parameter or a default) is invalid,
-    /// or the entry breaks a rule of its family. This catalogue itself never changes.
+    /// If a name of the entry is taken, the description of the entry (a name, a parameter or a
+    /// default) is invalid, or the entry breaks a rule of its family.
     pub fn with<E: ListedEntry + Send>(&self, entry: &'static E) -> Result<Catalogue, EntryError> {
         let (family, about) = (E::family(), entry.about());
         let refuse = |what: String| EntryError { kind: family.kind, name: about.name, what };
@@ -140,13 +140,14 @@ impl Catalogue {
     /// The entry with this name.
     ///
     /// # Panics
-    /// If there is none: names are looked up when a scenario is read, so an unknown name is a bug.
+    /// If there is none: names are looked up when a scenario is read, so an unknown name here is a
+    /// bug.
     #[must_use]
     pub fn entry<E: ListedEntry>(&self, name: &str) -> &'static E {
         crate::registry::entry(&self.list::<E>(), name)
     }
 
-    /// Whether it has only the entries of this crate; entries can be added but never removed.
+    /// Whether the catalogue has only entries of this crate; entries are never removed from it.
     ///
     /// ```
     /// assert!(meshwork::catalogue::Catalogue::standard().is_standard());
@@ -157,7 +158,7 @@ impl Catalogue {
     }
 }
 
-/// Passes on the result of adding entries, for functions that accept a catalogue or such a result.
+/// Returns the result of adding entries, for functions that accept a catalogue or such a result.
 impl TryFrom<Result<Catalogue, EntryError>> for Catalogue {
     type Error = EntryError;
 
@@ -181,7 +182,7 @@ impl std::fmt::Debug for Catalogue {
     }
 }
 
-/// Makes entries of these families addable: type, family, list, and a check of the entry.
+/// Lets catalogues accept entries of these families: type, family, list, and a check of the entry.
 macro_rules! listed_entries {
     ($($entry:ty, $family:path, $list:path, $check:expr;)*) => {$(
         impl ListedEntry for $entry {
@@ -220,7 +221,7 @@ fn serves_any(serves: &[Wiring]) -> Result<(), String> {
     if serves.is_empty() { Err(what()) } else { Ok(()) }
 }
 
-/// Checks that a metric with parameters is of a kind that is given them.
+/// Checks that a metric with parameters is of a kind whose functions get these parameters.
 fn is_given_parameters(entry: &MetricEntry) -> Result<(), String> {
     let is_given_them = matches!(entry.measure, Measure::PerJob(_) | Measure::Ratio(_));
     if entry.about.params.is_empty() || is_given_them {
@@ -235,7 +236,7 @@ fn is_given_parameters(entry: &MetricEntry) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// The entries of this crate meet the rules for added entries.
+    /// The entries of this crate satisfy the rules for added entries.
     #[test]
     fn every_entry_of_this_crate_could_be_added() {
         let catalogue = Catalogue::standard();

@@ -112,7 +112,7 @@
 //! Features, off by default: `serde`, for all types that pass through an interface; `conformance`,
 //! the rules that registry entries keep, as functions for your own tests.
 
-// In reading order: machines, jobs, strategies, and the engine.
+// Modules in reading order: machines, jobs, strategies, and the engine.
 pub mod topology;
 pub mod geometry;
 pub mod job;
@@ -157,5 +157,5 @@ pub use registry::Problem;
 pub use scenario::{Outcome, Scenario};
 pub use workload::NoInputs;
 
-// Re-exported because they appear in signatures: arguments must be of the same version.
+// Re-exported because they appear in signatures: a caller's arguments must be of the same version.
 pub use {smallvec, toml};

@@ -1,4 +1,4 @@
-//! Machine presets for studies: topology and allocation rule, as far as published.
+//! Machine presets for studies: topology and allocator of known machines, as far as published.
 
 use toml::{Table, Value};
 
@@ -10,20 +10,20 @@ use crate::registry::{About, Family, Named, abouts};
 pub struct MachineEntry {
     /// Name, definition and sources.
     pub about: About,
-    /// The table `machine` of a study that names it, as TOML.
+    /// The table `machine` of a study that names the preset, as TOML.
     pub machine: &'static str,
-    /// Its default allocator, as TOML.
+    /// The default allocator of the preset, as TOML.
     pub allocator: &'static str,
 }
 
 impl MachineEntry {
-    /// Creates an entry from the tables of a study, as TOML.
+    /// Creates an entry of a preset from parts of a study, as TOML.
     #[must_use]
     pub const fn new(about: About, machine: &'static str, allocator: &'static str) -> MachineEntry {
         MachineEntry { about, machine, allocator }
     }
 
-    /// Replaces the description.
+    /// Replaces the description of the preset.
     #[must_use]
     pub const fn described(mut self, about: About) -> MachineEntry {
         self.about = about;
@@ -32,7 +32,7 @@ impl MachineEntry {
 }
 
 impl MachineEntry {
-    /// The table `machine`, and the allocator.
+    /// The table `machine` of the preset, and its allocator.
     #[must_use]
     pub fn tables(&self) -> (Table, Value) {
         self.read().expect("it was checked when it was added")
@@ -47,7 +47,7 @@ impl MachineEntry {
         }
     }
 
-    /// Checks that both texts are TOML.
+    /// Checks that machine and allocator of the preset are valid TOML.
     pub(crate) fn is_toml(&self) -> Result<(), String> {
         let what = "its `machine` must be a table and its `allocator` a name or a table, in TOML";
         self.read().map(drop).ok_or_else(|| what.to_owned())
@@ -357,7 +357,7 @@ mod tests {
                 format!("machine = '{machine}'\nworkload = 'lublin'\nmeasure = {{ jobs = 9 }}");
             let scenario = Scenario::read(&text.parse().unwrap()).unwrap();
             assert_eq!(scenario.topologies()[0].grid().nodes(), nodes, "{machine}");
-            // The expanded table is the same scenario, and a study may choose another allocator.
+            // The expanded table gives the same scenario, and a study may choose another allocator.
             let again = Scenario::read(scenario.table()).unwrap();
             assert_eq!(again.table(), scenario.table());
             let other = format!("allocator = 'random'\n{text}");

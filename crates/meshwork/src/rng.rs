@@ -1,9 +1,9 @@
 //! Random numbers: named streams of one seed.
 //!
 //! Each purpose ("arrivals", "runtimes", …) draws from a stream of its own, so that a new purpose,
-//! or a strategy that draws more, never shifts what another sees: all strategies are compared on
-//! *the same* jobs. The generator is named (ChaCha with 8 rounds) and wrapped here, since its
-//! values are part of the promise of a version of Meshwork.
+//! or a strategy that draws more numbers, never changes the numbers of another purpose: all
+//! strategies are compared on *the same* jobs. The generator (ChaCha with 8 rounds) is wrapped
+//! here, since a version of Meshwork guarantees its values.
 
 use chacha20::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
@@ -21,7 +21,7 @@ pub struct Stream {
     source: ChaCha8Rng,
 }
 
-/// The clone continues from the same position.
+/// The clone continues from the position of the original.
 impl Clone for Stream {
     fn clone(&self) -> Stream {
         let mut source = ChaCha8Rng::from_seed(self.source.get_seed());
@@ -32,7 +32,7 @@ impl Clone for Stream {
 }
 
 impl Stream {
-    /// The stream called `name` of this seed and replication.
+    /// The stream called `name`, for this seed and replication.
     #[must_use]
     pub fn new(seed: u64, replication: u64, name: &str) -> Stream {
         let mut key = [0_u8; 32];
@@ -44,8 +44,8 @@ impl Stream {
         Stream { source }
     }
 
-    /// The current position, in words of 32 bits, to which [`go_to`](Stream::go_to) moves an equal
-    /// stream. A stream is far too long for the position to exceed 64 bits in practice.
+    /// The current position, in words of 32 bits, to which [`go_to`](Stream::go_to) can move a
+    /// stream. In practice the position never exceeds 64 bits.
     ///
     /// ```
     /// use meshwork::rng::Stream;
@@ -60,13 +60,13 @@ impl Stream {
         self.source.get_word_pos() as u64
     }
 
-    /// Moves to this position.
+    /// Moves the stream to a position that [`position`](Stream::position) has returned.
     pub fn go_to(&mut self, position: u64) {
         self.source.set_word_pos(u128::from(position));
     }
 
-    /// Moves to the position of a clone. If neither has drawn since, which is the common case, this
-    /// is only a comparison.
+    /// Moves the stream to the position of its clone. If neither has drawn since, which is the
+    /// common case, this takes only a comparison.
     #[inline]
     pub(crate) fn catch_up_with(&mut self, copy: &Stream) {
         if self.source.get_word_pos() != copy.source.get_word_pos() {
@@ -74,18 +74,19 @@ impl Stream {
         }
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.source.next_u64()
     }
 
-    /// Uniform on (0, 1), from 52 random bits and a half. Neither end is ever drawn, so a logarithm
-    /// of the value or of its complement is always finite.
+    /// A uniform number between 0 and 1, from 52 random bits and a half. Neither 0 nor 1 is ever
+    /// drawn, so that a logarithm of the number or of its complement is always finite.
     pub fn unit(&mut self) -> f64 {
         ((self.bits() >> 12) as f64 + 0.5) * (1.0 / (1_u64 << 52) as f64)
     }
 
-    /// Uniform on `0..bound`, without the bias of a remainder (Lemire's multiply and reject).
+    /// A uniform number in `0..bound`, without the bias of a remainder (Lemire's multiply and
+    /// reject).
     ///
     /// # Panics
     /// If `bound` is 0.
@@ -101,9 +102,9 @@ impl Stream {
     }
 }
 
-/// 64 pseudorandom bits as a function of three numbers. For random choices that belong to an
-/// object, such as a packet, and not to an order of draws. The finaliser of SplitMix64 (Steele, Lea
-/// & Flood, OOPSLA 2014), once for each number.
+/// 64 pseudorandom bits that are a function of three numbers. They serve random choices that belong
+/// to an object, such as a packet, and not to an order of draws. The finaliser of SplitMix64
+/// (Steele, Lea & Flood, OOPSLA 2014) is applied once for each number.
 #[must_use]
 pub(crate) fn keyed(seed: u64, thing: u64, part: u64) -> u64 {
     [seed, thing, part].into_iter().fold(0, |hash, number| {
@@ -114,7 +115,7 @@ pub(crate) fn keyed(seed: u64, thing: u64, part: u64) -> u64 {
     })
 }
 
-/// The FNV-1a hash: short, stable, and sufficient to distinguish a handful of names.
+/// The FNV-1a hash, which is short, stable, and sufficient to distinguish a few names.
 fn fnv1a(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -129,7 +130,7 @@ mod tests {
     fn value_stability() {
         let mut stream = Stream::new(1, 0, "arrivals");
         let drawn: Vec<u64> = (0..3).map(|_| stream.bits()).collect();
-        // Changing these values changes every synthetic result: bump `MODEL_VERSION` with them.
+        // A change of these values changes every synthetic result: increase `MODEL_VERSION` too.
         assert_eq!(
             drawn,
             [13_952_972_306_119_076_526, 16_990_185_826_408_248_240, 11_439_425_625_715_591_776]
@@ -151,7 +152,7 @@ mod tests {
             (0..64).for_each(|bit| ones[bit] += (bits >> bit & 1) as u32);
             equal += u32::from(bits & 1 == keyed(1, 7, part + 1) & 1);
         }
-        // 5,000 each, standard deviation 50.
+        // Each count is 5,000 on average, with a standard deviation of 50.
         assert!(ones.iter().chain([&equal]).all(|&n| (4_750..5_250).contains(&n)), "{ones:?}");
     }
 
@@ -169,7 +170,7 @@ mod tests {
         for _ in 0..60_000 {
             seen[stream.below(6) as usize] += 1;
         }
-        // 10,000 each, standard deviation 91.
+        // Each count is 10,000 on average, with a standard deviation of 91.
         assert!(seen.iter().all(|&n| (9_600..10_400).contains(&n)), "{seen:?}");
     }
 

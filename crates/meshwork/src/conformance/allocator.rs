@@ -15,24 +15,24 @@ use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
 use crate::topology::{Grid, Topology};
 
-/// Seeds of the histories. In those of `WITH_ADOPTIONS` some nodes are claimed by others or fail
-/// and are repaired; a placement on a node that fails is released.
+/// Seeds of the histories. In histories with the seed `WITH_ADOPTIONS`, nodes are also claimed by
+/// another party, or fail and are repaired; a placement on a node that fails is released.
 const SEED: u64 = 5;
 const WITH_ADOPTIONS: u64 = 6;
 
-/// Requests in one history.
+/// Number of requests in one history.
 const STEPS: u64 = 200;
 
-/// Checks an allocator of a catalogue against the rules of the list.
+/// Checks an allocator of a catalogue against the rules for allocators.
 ///
-/// It is tried on every machine that it serves, with every choice of its parameters, in histories
-/// of 200 random requests, releases, failures and repairs.
+/// The allocator is tried on every machine that it serves, with every choice of its parameters, in
+/// histories of 200 random requests, releases, failures and repairs.
 ///
 /// - Proposals are free, distinct, large enough, and a block of the requested shape if declared.
 ///   Neither a query nor updates to a fork change the next answer, and neither the clock nor the
 ///   random stream changes whether a placement is found.
-/// - It finds a placement whenever it [declares](AllocatorEntry::finds) to, compared with brute
-///   force over all blocks.
+/// - The allocator finds a placement whenever it [declares](AllocatorEntry::finds) to, compared
+///   with brute force over all blocks.
 /// - A job of the whole machine fits the empty machine, and after all releases the allocator
 ///   answers like a new one.
 /// - An allocator restored from its [memory](Allocator::memory) answers alike; one that declares to
@@ -41,7 +41,6 @@ const STEPS: u64 = 200;
 /// - Under first come, first served, and every planning scheduler of the catalogue, each job starts
 ///   once and ends once, the same seed gives the same run, and with exact estimates no promise is
 ///   broken.
-///   and with exact estimates no promise is broken.
 ///
 /// # Errors
 /// The first violated rule, or an unknown allocator.
@@ -76,14 +75,15 @@ fn broken(
     Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
-/// Checks whole runs under `fcfs` and all planning schedulers.
+/// Checks whole runs under `fcfs` and under all planning schedulers.
 fn in_runs(catalogue: &Catalogue, entry: &'static AllocatorEntry) -> Result<Tried, Finding> {
     let mut tried = Tried::default();
     for (machine, topology) in
         every_machine().iter().filter(|(_, topology)| entry.works_on(topology))
     {
         for scheduler in catalogue.list::<crate::sched::SchedulerEntry>() {
-            // Other schedulers start jobs the same way; the check of schedulers tries every pair.
+            // Other schedulers start jobs in the same way; the check of schedulers tries every
+            // pair.
             let is_tried = scheduler.plans || scheduler.about.name == "fcfs";
             if !is_tried || !scheduler.serves.contains(&topology.wiring()) {
                 continue;
@@ -116,9 +116,9 @@ struct Trial<'a> {
     topology: &'a Topology,
     asks: Asks,
     finds: Finds,
-    /// Whether a parameter has changed the request form, and with it the admissible placements.
+    /// Whether a parameter has changed the form of requests, and with it the admissible placements.
     asks_otherwise: bool,
-    /// Orientations in which the allocator looks for a block.
+    /// In which orientations the allocator looks for a block.
     rotation: Rotation,
 }
 
@@ -174,7 +174,7 @@ impl<'a> Trial<'a> {
 
     fn holds_the_whole_machine(&self) -> Result<(), Finding> {
         let whole = Request::Nodes(self.topology.grid().nodes());
-        // Only a square may exceed a machine with this number of nodes.
+        // On a machine with this number of nodes, only a square may exceed the machine.
         let Some(request) = shaped(&whole, self.asks, self.topology, ShapeRule::Squarest) else {
             return Ok(());
         };
@@ -188,7 +188,7 @@ impl<'a> Trial<'a> {
         Err(self.broken(None, sentence, Some(&site)))
     }
 
-    /// Checks the rules in every state of a long random history, and returns the number of states.
+    /// Checks the rules in every state of a long random history; returns the number of states.
     fn history(&self, seed: u64) -> Result<u64, Finding> {
         let mut rng = Stream::new(seed, 0, "history");
         let mut draws = Stream::new(seed, 0, "allocator");
@@ -252,7 +252,8 @@ impl<'a> Trial<'a> {
         Ok(STEPS)
     }
 
-    /// Builds a second allocator from the same claims in their order and the first one's memory.
+    /// Builds a second allocator that is told of the same claims, and recalls the first one's
+    /// memory.
     fn recalled(
         &self,
         held: &[(Placement, Time, u64)],
@@ -264,7 +265,7 @@ impl<'a> Trial<'a> {
         for (placement, since, step) in held {
             let at = Some((seed, *step));
             site.claim(placement).map_err(|error| self.broken(at, error.to_string(), None))?;
-            // The holder is not saved.
+            // Who holds the nodes is not saved.
             other.claimed(placement, &site, (*since).into());
         }
         let memory = original.memory();
@@ -299,7 +300,7 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// Checks the rules in one state for one request.
+    /// Checks the rules for one request, in one state of the machine.
     fn state(
         &self,
         site: &Site,
@@ -403,7 +404,7 @@ impl<'a> Trial<'a> {
         ))
     }
 
-    /// Checks that a placement is found exactly when the allocator declares it.
+    /// Checks that a placement is found exactly when the allocator declares that it finds one.
     fn finds_placement(
         &self,
         site: &Site,
@@ -447,7 +448,7 @@ fn is_free(block: Block, grid: &Grid) -> String {
     format!("{} is free", Placement::from(block).text(grid))
 }
 
-/// Finds a free block of these sides by brute force over every base and node.
+/// Finds a free block with these sides by brute force, over every base and every node.
 fn free_block(site: &Site, sides: &[u32]) -> Option<Block> {
     let grid = site.grid();
     (0..grid.nodes()).find_map(|base| {
@@ -463,7 +464,7 @@ fn free_block(site: &Site, sides: &[u32]) -> Option<Block> {
     })
 }
 
-/// Returns a random request in this form.
+/// Returns a random request in the form that an allocator asks for.
 pub(super) fn random_request(asks: Asks, topology: &Topology, rng: &mut Stream) -> Request {
     let grid = topology.grid();
     match asks {
@@ -485,7 +486,8 @@ pub(super) fn random_request(asks: Asks, topology: &Topology, rng: &mut Stream) 
     }
 }
 
-/// Returns a count with some random constraints; nodes are given by their numbers.
+/// Returns a request for `nodes` processors with some random constraints. Nodes are named by their
+/// numbers.
 fn random_wants(nodes: u32, rng: &mut Stream) -> Request {
     let mut pick = |most: u32| rng.below(u64::from(most.max(1))) as u32;
     let mut constraints = Constraints::of(1 + pick(nodes / 2));
@@ -513,7 +515,7 @@ fn random_wants(nodes: u32, rng: &mut Stream) -> Request {
 }
 
 /// Fails or repairs a random node. A placement that contains the node is released as a whole first.
-/// Returns the node as the placement to claim, or `None` after a repair: if it was held alone.
+/// Returns the node as a placement to be claimed; `None` if it had failed and is repaired now.
 fn fail_or_repair(
     site: &mut Site,
     allocator: &mut dyn Allocator,
@@ -534,7 +536,7 @@ fn fail_or_repair(
     Some(Block { base: node, sides: Dims::from_elem(1, grid.dimensions()) }.into())
 }
 
-/// Returns one free node, to be held by another party.
+/// Returns one free node, which another party is to hold.
 fn any_free_node(site: &Site, rng: &mut Stream) -> Option<Placement> {
     let from = rng.below(u64::from(site.nodes())) as u32;
     let base = site.free().first_from(from)?;

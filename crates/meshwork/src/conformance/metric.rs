@@ -11,17 +11,17 @@ use crate::registry::Params;
 use crate::scenario::Scenario;
 use crate::topology::Topology;
 
-/// Seed and number of the jobs; the number suffices for batches.
+/// Seed of the jobs, and their number, which suffices for batches.
 const SEED: u64 = 9;
 const JOBS: usize = 400;
 
-/// Checks a metric of a catalogue against the rules of the list.
+/// Checks a metric of a catalogue against the rules for metrics.
 ///
-/// It is tried in runs of random jobs on small machines of the simplest wirings. It is given by its
-/// name, or as a table with its parameters.
+/// The metric is tried in runs of random jobs on small machines of the simplest wirings. It is
+/// given as a name, or as a table with name and parameters.
 ///
-/// - Its value, and that of each batch, is a finite number or absent.
-/// - The same run gives the same value again, alone and together with other metrics.
+/// - The value over the run, and the value in each batch, is a finite number or absent.
+/// - When a run is repeated, the value is the same, also when other metrics are measured too.
 ///
 /// # Errors
 /// The first violated rule, or an unknown metric.
@@ -94,7 +94,7 @@ fn in_runs(
     Ok(Tried { questions: 1 + first.batches.len() as u64, jobs: JOBS as u64, ..Tried::default() })
 }
 
-/// Measures the metric in one run.
+/// Measures the metric in one run of the scenario.
 fn measured(
     scenario: &Scenario,
     entry: &'static MetricEntry,

@@ -1,11 +1,11 @@
-//! Conformance tests: functions that check an entry against the rules of its list.
+//! Conformance tests: functions that check an entry of a catalogue against the rules for its kind.
 //!
 //! [`check_allocator`], [`check_scheduler`], [`check_sizing`], [`check_selector`],
 //! [`check_network`], [`check_workload`] and [`check_metric`] try one entry of a catalogue on small
 //! machines of every wiring, with every choice of its parameters, in long random histories and
 //! whole runs. Results are compared with brute force where possible. The first violation is
 //! returned as a [`Finding`] with the seed and the step that reproduce it. The tests of this crate
-//! apply the same functions to its own entries.
+//! apply these functions to the crate's own entries.
 //!
 //! ```
 //! use meshwork::catalogue::Catalogue;
@@ -16,8 +16,8 @@
 //! # Ok::<(), meshwork::conformance::Finding>(())
 //! ```
 //!
-//! The functions do not know an entry's definition; test that separately against a straightforward
-//! implementation. If an entry panics, the check panics too.
+//! The functions do not know how an entry is defined; test this separately, against a
+//! straightforward implementation. If an entry panics, the check panics too.
 
 mod allocator;
 mod metric;
@@ -51,12 +51,12 @@ pub enum Finding {
     /// The catalogue has no entry of this name.
     #[error(transparent)]
     Unknown(#[from] Problem),
-    /// The entry violates a rule.
+    /// The entry violates a rule for its kind.
     #[error(transparent)]
     Broken(Box<Broken>),
 }
 
-/// Violation of a rule by an entry.
+/// Violation of a rule by an entry of a catalogue.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the {kind} `{name}`, {case}: {sentence}")]
 #[non_exhaustive]
@@ -67,10 +67,10 @@ pub struct Broken {
     pub name: &'static str,
     /// Machine, parameters, and the seed and step at which the violation occurs.
     pub case: String,
-    /// Observed and correct behaviour, in one sentence.
+    /// Observed behaviour and correct behaviour, in one sentence.
     pub sentence: String,
-    /// Machine at that moment, drawn by [`Site::drawing`](crate::machine::Site::drawing). Empty if
-    /// the violation concerns a whole run.
+    /// The machine at that moment, drawn by [`Site::drawing`](crate::machine::Site::drawing). Empty
+    /// if the violation concerns a whole run.
     pub drawing: String,
 }
 
@@ -78,13 +78,13 @@ pub struct Broken {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tried {
-    /// Machines, each counted once for every choice of parameters.
+    /// Number of machines, each counted once for every choice of parameters.
     pub machines: u64,
-    /// Direct queries to the entry.
+    /// Number of direct queries to the entry.
     pub questions: u64,
-    /// Jobs that finished in whole runs.
+    /// Number of jobs that finished in whole runs.
     pub jobs: u64,
-    /// Promises that schedulers made in these runs.
+    /// Number of promises that schedulers made in whole runs.
     pub promises: u64,
 }
 
@@ -97,7 +97,7 @@ impl AddAssign for Tried {
     }
 }
 
-/// Returns small machines of the four simplest wirings, as study text and as topologies.
+/// Returns small machines of the four simplest wirings, each as text of a study and as a topology.
 #[must_use]
 pub fn machines() -> Vec<(String, Topology)> {
     let mut all = Vec::new();
@@ -112,9 +112,9 @@ pub fn machines() -> Vec<(String, Topology)> {
     all
 }
 
-/// Returns [`machines`] and small machines of all other wirings.
+/// Returns [`machines`], and small machines of all other wirings.
 ///
-/// Their links do not follow the grid of node numbers, or only some dimensions are rings.
+/// On the latter, links do not follow the grid of node numbers, or only some dimensions are rings.
 #[must_use]
 pub fn every_machine() -> Vec<(String, Topology)> {
     let others = [
@@ -161,7 +161,8 @@ pub const SITES: &str = "machine = { sites = [
 
 /// Returns all combinations of an entry's words and flags, as tables of a study.
 ///
-/// A required integer takes its least value and one two above; a list of integers, one of these.
+/// A required integer takes its least value, and the value two above; a required list of integers
+/// has one of these as its only element.
 ///
 /// ```
 /// use meshwork::alloc::block::first_fit;
@@ -181,7 +182,8 @@ pub fn variants(params: &[Param]) -> Vec<Table> {
     tables
 }
 
-/// Returns the table of required parameters, and tables with one choice each, for large entries.
+/// Returns a table of required parameters, and tables that differ from it in one parameter each.
+/// For entries with so many parameters that not all combinations are tried.
 fn single_choices(params: &[Param]) -> Vec<Table> {
     let must_be_given = |param: &&Param| matches!(param.default, DefaultValue::Required);
     let mut usual = Table::new();
@@ -199,7 +201,7 @@ fn with(table: &Table, param: &Param, choice: &Value) -> Table {
     table
 }
 
-/// Values to try for a parameter; none if it is optional and has no words or flags.
+/// Values to try for a parameter; none if it is optional and has neither words nor flags.
 fn choices(param: &Param) -> Vec<Value> {
     let must_be_given = matches!(param.default, DefaultValue::Required);
     match param.kind {

@@ -5,9 +5,10 @@ use super::{Broken, Finding, Tried, component, every_machine, single_choices, wi
 use crate::catalogue::Catalogue;
 use crate::network::{self, NetworkContext};
 
-/// Checks a network of a catalogue against the rules of the list.
+/// Checks a network of a catalogue against the rules for networks.
 ///
-/// It is tried with each choice of its parameters on every machine that it does not refuse.
+/// The network is tried with each choice of its parameters, on every machine that it does not
+/// refuse.
 ///
 /// - Each job that starts ends once, and the same seed gives the same run, under first come, first
 ///   served and under backfilling.

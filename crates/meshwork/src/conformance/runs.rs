@@ -15,7 +15,7 @@ use crate::scenario::{Outcome, Scenario};
 use crate::topology::Topology;
 use crate::workload::{Submission, Submissions};
 
-/// Converts a list of jobs to a workload.
+/// Converts a list of jobs to the iterator of a workload.
 #[must_use]
 pub fn submissions(jobs: Vec<Job>) -> Submissions {
     Box::new(jobs.into_iter().map(|job| Ok(Submission::Job(job))))
@@ -49,10 +49,10 @@ pub fn random_jobs(topology: &Topology, count: usize, load: f64, seed: u64) -> V
         .collect()
 }
 
-/// Observer that writes one line for every event of a run, exact to the last bit.
+/// Observer that writes one line for every event of a run, with times exact to the last bit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transcript {
-    /// Lines written so far.
+    /// The lines written so far.
     pub text: String,
 }
 
@@ -91,10 +91,10 @@ struct Course {
     arrived: u64,
     refused: u64,
     finished: u64,
-    /// Start of every started job.
+    /// Start of every job that started.
     starts: Vec<(JobId, Time)>,
     promises: Vec<(JobId, Time)>,
-    /// Whether it declares that it does not use the identities of nodes.
+    /// Whether the observer declares that it does not use the identities of nodes.
     counts_only: bool,
 }
 
@@ -116,7 +116,8 @@ impl Observer for Course {
     }
 }
 
-/// Reads a scenario with the given parts and defaults for all others. Its workload is not used.
+/// Reads a scenario with the given parts, and defaults for all other parts. Its workload is not
+/// used.
 pub(super) fn scenario(
     catalogue: &Catalogue,
     machine: &str,
@@ -157,25 +158,25 @@ fn observed(
     Ok((outcome, course))
 }
 
-/// Jobs that must start in a run with finitely many arrivals.
+/// How many jobs must start in a run with finitely many arrivals.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Serves {
     /// All jobs that the machine can hold.
     All,
     /// All jobs, or more than ten of them.
     Most,
-    /// Any number: the machine may be left idle.
+    /// Any number of jobs, since the machine may be left idle.
     Any,
 }
 
 impl Serves {
-    /// Requirement on an entry with default parameters, by its declaration to serve all jobs.
+    /// Requirement on an entry with default parameters, which may declare that it serves all jobs.
     pub(super) fn declared(serves_all: bool) -> Serves {
         if serves_all { Serves::All } else { Serves::Most }
     }
 }
 
-/// Checks that each job starts and ends once, and that equal seeds give equal transcripts.
+/// Checks that each job starts and ends once, and that equal seeds give equal runs.
 pub(super) fn each_job_once(
     scenario: &Scenario,
     jobs: &[Job],
@@ -216,7 +217,7 @@ pub(super) fn each_job_once(
     Ok(Tried { jobs: course.finished, ..Tried::default() })
 }
 
-/// Checks that with exact estimates each job starts by the instant it was promised.
+/// Checks that with exact estimates each job starts by the instant that was promised to it.
 pub(super) fn promises_are_kept(scenario: &Scenario, mut jobs: Vec<Job>) -> Result<Tried, String> {
     jobs.iter_mut().for_each(|job| job.estimate = job.runtime);
     let (_, course) = run(scenario, jobs)?;
@@ -225,7 +226,7 @@ pub(super) fn promises_are_kept(scenario: &Scenario, mut jobs: Vec<Job>) -> Resu
         let Some((_, start)) = start.ok().map(|at| course.starts[at]) else {
             return Err(format!("job {} was promised a start by {by}, and never starts", id.0));
         };
-        // Ends are sums of tenths, so a start may differ in the last bit.
+        // Ends are sums of tenths, so that a start may differ in the last bit.
         if start.units() > by.units() + 1e-9 {
             return Err(format!(
                 "job {} starts at {start}, but was promised a start by {by}, and all estimates are exact",
@@ -237,7 +238,7 @@ pub(super) fn promises_are_kept(scenario: &Scenario, mut jobs: Vec<Job>) -> Resu
     Ok(Tried { jobs: course.finished, promises, ..Tried::default() })
 }
 
-/// Checks that jobs start at the same instants if no component uses the identities of nodes. For
+/// Checks that jobs start at the same instants when no component uses the identities of nodes. For
 /// machines on which all nodes are interchangeable, under schedulers that declare not to use them.
 pub(super) fn nodes_are_not_looked_at(scenario: &Scenario, jobs: &[Job]) -> Result<(), String> {
     let (_, named) = run(scenario, jobs.to_vec())?;

@@ -10,19 +10,19 @@ use crate::catalogue::Catalogue;
 use crate::sched::{self, SchedulerEntry};
 use crate::topology::{Topology, Wiring};
 
-/// Checks a scheduler of a catalogue against the rules of the list.
+/// Checks a scheduler of a catalogue against the rules for schedulers.
 ///
-/// It is tried with every allocator of the catalogue on every machine that both serve, with each
-/// choice of its parameters under the default allocator, and on different sites if it serves all
-/// wirings.
+/// The scheduler is tried with every allocator of the catalogue, on every machine that both serve;
+/// with each choice of its parameters, under the default allocator; and on a machine of several
+/// sites, if it serves all wirings.
 ///
-/// - Each job starts at most once and each started job ends once; all jobs start if it
+/// - Each job starts at most once and each started job ends once; all jobs start if the scheduler
 ///   [declares](SchedulerEntry::serves_all) to serve all.
 /// - The same seed gives the same run.
 /// - With exact estimates no promise is broken, also under allocators that miss blocks.
 /// - A scheduler that does not [look at nodes](crate::sched::Scheduler::looks_at_nodes) starts jobs
 ///   at the same instants if nodes are only counted.
-/// - It uses no ticket of a job that does not wait, and its
+/// - The scheduler uses no ticket of a job that does not wait, and its
 ///   [wake-ups](crate::sched::Scheduler::wake_at) are in the future.
 ///
 /// # Errors
@@ -65,7 +65,7 @@ fn with_every_allocator(
     let mut tried = Tried::default();
     let serves = Serves::declared(entry.serves_all);
     let machine = format!("machine = {{ {machine} }}");
-    // Schedulers without promises are checked once for each choice of parameters, but not here.
+    // Schedulers that make no promises are checked elsewhere, once for each choice of parameters.
     let promising = if entry.plans { 0..2 } else { 0..0 };
     for allocator in catalogue
         .list::<crate::alloc::AllocatorEntry>()
@@ -88,7 +88,7 @@ fn with_every_allocator(
     Ok(tried)
 }
 
-/// Checks each choice of its parameters under the default allocator.
+/// Checks a scheduler with each choice of its parameters, under the default allocator.
 fn with_every_choice(
     catalogue: &Catalogue,
     entry: &'static SchedulerEntry,
@@ -97,7 +97,7 @@ fn with_every_choice(
 ) -> Result<Tried, Finding> {
     let mut tried = Tried::default();
     let machine = format!("machine = {{ {machine} }}");
-    // With some parameters a scheduler may serve fewer jobs than with its defaults.
+    // With some parameters a scheduler may serve fewer jobs than it does by default.
     let serves = if entry.serves_all { Serves::All } else { Serves::Any };
     for table in single_choices(entry.about.params) {
         let table = &table;
@@ -115,8 +115,8 @@ fn with_every_choice(
     Ok(tried)
 }
 
-/// Checks promises under frame sliding, which may miss the promised block when more nodes are free:
-/// a promise is a placement, not only an instant.
+/// Checks promises under frame sliding, which may miss a promised block when more nodes are free.
+/// So a promise must be a placement, not only an instant.
 fn where_blocks_are_missed(
     catalogue: &Catalogue,
     entry: &'static SchedulerEntry,

@@ -11,15 +11,15 @@ use crate::select::{self, SelectorEntry};
 use crate::topology::{Topology, Wiring};
 const SEED: u64 = 3;
 
-/// Number of states.
+/// Number of states of the machine that are tried.
 const STEPS: u64 = 120;
 
-/// Checks a selector of a catalogue against the rules of the list.
+/// Checks a selector of a catalogue against the rules for selectors.
 ///
-/// It is tried with every choice of its parameters on five different sites.
+/// The selector is tried with every choice of its parameters, on a machine of five different sites.
 ///
-/// - It changes none of the sites it considers, its proposals can be claimed, and a fork answers
-///   alike.
+/// - The selector changes none of the sites that it considers, its proposals can be claimed, and
+///   its fork gives the same answers.
 /// - Under every scheduler that serves all wirings each job starts once and ends once, and the same
 ///   seed gives the same run.
 ///
@@ -29,7 +29,7 @@ pub fn check_selector(catalogue: &Catalogue, name: &str) -> Result<Tried, Findin
     let name = select::FAMILY.find_in(catalogue, "", name)?.name;
     let entry = catalogue.entry::<SelectorEntry>(name);
     let mut tried = Tried::default();
-    // The jobs are sized for the largest flat site.
+    // The jobs are drawn for the largest flat site.
     let Ok(largest) = Topology::flat(14) else { return Ok(tried) };
     for table in &variants(entry.about.params) {
         let case = format!("on five sites that differ{}", with_parameters(table));
@@ -61,7 +61,7 @@ fn broken(entry: &'static SelectorEntry, case: String) -> impl FnOnce(String) ->
     move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
-/// A queue with given jobs.
+/// The queue as a selector sees it, with given jobs.
 struct Others<'a> {
     jobs: &'a [Job],
     was_empty: bool,
@@ -77,7 +77,8 @@ impl QueueView for Others<'_> {
     }
 }
 
-/// Queries the facility throughout a random history. An error comes with its step.
+/// Queries the facility throughout a random history; returns the number of states. An error comes
+/// with its step.
 fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, String)> {
     let mut rng = Stream::new(SEED, 0, "states");
     let probes = random_jobs(largest, 10, 8.0, 5);
@@ -107,7 +108,8 @@ fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, Strin
     Ok(STEPS)
 }
 
-/// Answers of a facility without a selector: free nodes of each site and placements of the jobs.
+/// State of a facility without a selector: its free nodes, and where each site would place the
+/// jobs.
 fn state(facility: &Facility, jobs: &[Job]) -> Vec<String> {
     let mut fork = facility.fork();
     let free = facility.sites().iter().map(|managed| managed.site().drawing());

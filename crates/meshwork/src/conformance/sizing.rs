@@ -12,16 +12,18 @@ use crate::sizing::{self, Demand, QueueCounts, Size, Sizing, SizingEntry};
 use crate::topology::{Topology, Wiring};
 const SEED: u64 = 7;
 
-/// Number of demands on each machine.
+/// Number of demands that are tried on each machine.
 const STEPS: u64 = 200;
 
-/// Checks a sizing of a catalogue against the rules of the list.
+/// Checks a sizing of a catalogue against the rules for sizings.
 ///
-/// It is tried with every choice of its parameters, for requests in every form on every wiring.
+/// The sizing is tried with every choice of its parameters, for requests in every form, on every
+/// wiring.
 ///
-/// - It has a size for every demand. Each size has the requested form, at least one processor and
-///   at most those of the site, and its stretch is a positive number.
-/// - No size is below the [fewest](Sizing::fewest) it states, for any queue counts.
+/// - The sizing has a size for every demand. Each size has the requested form, and at least one but
+///   no more processors than the site. The stretch of a size is a positive number.
+/// - No size has fewer processors than the sizing [states](Sizing::fewest), however many jobs wait
+///   and run.
 /// - A [fixed](Sizing::is_fixed) sizing has exactly the requested size.
 /// - Neither queries nor updates to a fork change its answers.
 /// - Under every scheduler that accepts sizings each job starts once and ends once, and the same
@@ -71,7 +73,7 @@ fn broken(entry: &'static SizingEntry, case: String) -> impl FnOnce(String) -> F
     move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
-/// Request forms that allocators may use on a machine.
+/// Forms of requests for which allocators may ask on a machine.
 fn forms(topology: &Topology) -> &'static [Asks] {
     match (topology.wiring(), topology.grid().dimensions()) {
         (Wiring::Mesh | Wiring::Torus, 2) => {
@@ -83,7 +85,7 @@ fn forms(topology: &Topology) -> &'static [Asks] {
     }
 }
 
-/// Tries random demands in every form. An error comes with its step.
+/// Tries random demands in every form; returns their number. An error comes with its step.
 fn demands(
     entry: &'static SizingEntry,
     params: &Params,
@@ -107,7 +109,8 @@ fn demands(
     Ok(STEPS)
 }
 
-/// Checks the rules for one demand; `then` is the same demand with other queue counts.
+/// Checks the rules for one demand. `then` is this demand with other numbers of waiting and running
+/// jobs.
 fn sizes(sizing: &dyn Sizing, demand: &Demand<'_>, then: &Demand<'_>) -> Result<(), String> {
     let Demand { request, asks, nodes, .. } = *demand;
     let all = sizing.sizes(demand);

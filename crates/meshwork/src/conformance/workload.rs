@@ -10,22 +10,22 @@ use crate::registry::Params;
 use crate::topology::Topology;
 use crate::workload::{self, BuildError, Inputs, Submission, WorkloadContext, WorkloadEntry};
 
-/// Number of submissions read from a workload.
+/// Number of submissions that are read from a workload.
 const MOST: usize = 5000;
 
-/// Number of its jobs that are run.
+/// Number of jobs of the workload that are run.
 const RUN: usize = 150;
 
-/// Checks a workload of a catalogue against the rules of the list.
+/// Checks a workload of a catalogue against the rules for workloads.
 ///
-/// It is tried on small machines of the simplest wirings that it does not refuse. It is given by
-/// its name, or as a table with its parameters; its files come from the inputs.
+/// The workload is tried on small machines of the simplest wirings that it does not refuse. It is
+/// given as a name, or as a table with name and parameters; its files come from `inputs`.
 ///
-/// - Jobs are ordered by arrival, with followers before all others; arrivals and run times are
-///   finite, estimates are numbers, and each job requests at least one processor.
+/// - Jobs are ordered by arrival, with jobs that follow others before all other jobs; arrivals and
+///   run times are finite, estimates are numbers, and each job requests at least one processor.
 /// - The same seed and replication give the same jobs.
-/// - A workload that [declares](WorkloadEntry::ends) not to end goes on, and one that does not
-///   [know](WorkloadEntry::knows_owners) users names none.
+/// - A workload that [declares](WorkloadEntry::ends) not to end goes on, and a workload that does
+///   not [know](WorkloadEntry::knows_owners) users names none.
 /// - Under first come, first served, each job that the machine can hold starts once and ends once.
 ///
 /// Whether a workload that declares to end does so is not checked.
@@ -84,7 +84,7 @@ fn broken(entry: &'static WorkloadEntry, case: String, sentence: String) -> Find
     Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
-/// Reads the beginning of a workload on a single-site machine.
+/// Reads the beginning of a workload, for a machine of a single site.
 fn read(
     entry: &WorkloadEntry,
     params: &Params,
@@ -98,7 +98,7 @@ fn read(
     all.collect::<Result<Vec<Submission>, _>>().map_err(BuildError::Workload)
 }
 
-/// Returns the jobs that follow no others, or describes an invalid submission.
+/// Returns the jobs that follow no other job, or describes an invalid submission.
 fn jobs_of(all: &[Submission], entry: &WorkloadEntry) -> Result<Vec<Job>, String> {
     let mut jobs: Vec<Job> = Vec::new();
     for (place, submission) in all.iter().enumerate() {

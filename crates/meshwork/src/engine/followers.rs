@@ -1,33 +1,33 @@
-//! Jobs held back until their predecessors have ended.
+//! Jobs that are held back until their predecessors have ended.
 
 use std::collections::BTreeMap;
 
 use crate::job::{After, Job, Time};
 
-/// Jobs not yet submitted because their predecessors have not ended.
+/// Jobs that are not yet submitted, because their predecessors have not ended.
 ///
 /// # Complexity
-/// **O(log f)** for each of *f* followers, and for each job that ends.
+/// **O(log f)** for each of *f* held jobs, and for each job that ends.
 #[derive(Default)]
 pub(super) struct Followers {
-    /// Held jobs by the number of their predecessor.
+    /// Held jobs, by the number of their predecessor.
     of: BTreeMap<u64, Led>,
-    /// Released jobs that have not arrived, by arrival and then in the order of the workload.
+    /// Released jobs that have not arrived, in order of arrival, then in the order of the workload.
     due: BTreeMap<(Time, u64), Job>,
     count: u64,
 }
 
-/// Followers of the jobs with one number.
+/// The held jobs whose predecessors have a given number.
 #[derive(Default)]
 struct Led {
-    /// Predecessors of that number that have not ended.
+    /// Number of predecessors that have not ended.
     left: u32,
-    /// Each follower with its position in the workload and its think time.
+    /// Each held job with its position in the workload and its think time.
     jobs: Vec<(u64, Job, f64)>,
 }
 
 impl Followers {
-    /// Holds a job until `ends` jobs with the predecessor's number have ended.
+    /// Holds a job until `ends` jobs with the number of its predecessor have ended.
     pub(super) fn keep(&mut self, job: Job, after: After, ends: u32) {
         let led = self.of.entry(after.number).or_default();
         led.left = ends;
@@ -35,7 +35,8 @@ impl Followers {
         self.count += 1;
     }
 
-    /// Records that a job with this number has ended or will never run, and releases its followers.
+    /// Records that a job with number `number` has ended or will never run. The jobs that follow it
+    /// are released if no other predecessor of theirs is left.
     pub(super) fn ended(&mut self, number: u64, now: Time) {
         let Some(led) = self.of.get_mut(&number) else { return };
         led.left = led.left.saturating_sub(1);
@@ -48,12 +49,12 @@ impl Followers {
         }
     }
 
-    /// Arrival of the next released follower.
+    /// Arrival of the next released job; `None` if there is none.
     pub(super) fn next_arrival(&self) -> Option<Time> {
         self.due.first_key_value().map(|((at, _), _)| *at)
     }
 
-    /// Takes the next follower that arrives at `now`.
+    /// Takes the next released job that arrives at `now`.
     pub(super) fn take(&mut self, now: Time) -> Option<Job> {
         let first = self.due.first_entry().filter(|first| first.key().0 == now)?;
         Some(first.remove())

@@ -1,4 +1,4 @@
-//! The simulation engine: its only loop, and the order of events within an instant.
+//! The simulation engine: its event loop, and the order of events within an instant.
 
 mod followers;
 mod names;
@@ -28,16 +28,16 @@ use names::whose;
 pub struct Setup {
     /// The machine with its allocators, sizing and selector.
     pub facility: Facility,
-    /// Scheduler, which decides which jobs start and when.
+    /// The scheduler, which decides which jobs start, and when.
     pub scheduler: Box<dyn Scheduler>,
-    /// Network model, which decides how long placed jobs take.
+    /// The network model, which decides how long placed jobs take.
     pub network: Box<dyn Network>,
     /// Whether a job is killed when it reaches its estimate.
     pub kill_at_estimate: bool,
-    /// Number of scheduling passes when several events share an instant.
+    /// How often the scheduler is called when several events happen at one instant.
     pub passes: Passes,
-    /// Length of the run after the first arrival, in units of the clock. `None` runs until all jobs
-    /// are done or the observer is.
+    /// Length of the run after the first arrival, in units of the clock. `None` if the run ends
+    /// when all jobs are done, or when the observer is.
     pub time: Option<f64>,
     /// Failures, maintenance and drains; `None` if nothing fails.
     pub outages: Option<Outages>,
@@ -45,28 +45,28 @@ pub struct Setup {
     pub access: Option<Access>,
     /// Energy model; `None` if power is not modelled.
     pub energy: Option<Energy>,
-    /// Names of the components for errors. Allocators bring their names with their sites.
+    /// Names of the components, for errors. The names of allocators come with their sites.
     pub names: Names,
 }
 
-/// Number of scheduling passes when several jobs end or arrive at one instant.
+/// How often the scheduler is called when several jobs end or arrive at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Passes {
-    /// One pass per instant, after all departures, then all outages, then all arrivals.
+    /// Once for each instant, after all departures, then all outages, then all arrivals.
     #[default]
     Instant,
-    /// A pass after each departure, one after all outages, and one after each arrival.
+    /// After each departure, after all outages of an instant, and after each arrival.
     Event,
 }
 
-/// Largest number of waiting jobs: above any log, and small enough for the memory.
+/// Largest number of waiting jobs, which is above any log, and small enough for the memory.
 ///
-/// A run whose queue exceeds it fails, because its mean queue length would be meaningless.
+/// A run with more waiting jobs fails, because its mean queue length would be meaningless.
 pub const MAX_WAITING: usize = 4_000_000;
 
-/// Largest number of jobs refused before the first one fits.
+/// Largest number of jobs refused before the first job that fits.
 ///
-/// Without this limit an endless workload could be refused for ever.
+/// Without this limit, the jobs of an endless workload could be refused for ever.
 pub const MAX_REFUSED: u64 = 1_000_000;
 
 /// Largest number of jobs compared with their fair starts; the cost is quadratic in their number.
@@ -79,27 +79,28 @@ pub enum RunError {
     /// Reading the workload failed.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// An entry of this crate or the engine broke its contract. The run ends and reports the bug.
+    /// An entry of this crate or the engine broke its contract. This is a bug, which the message
+    /// reports.
     #[error("a bug in Meshwork, please report it: {0}")]
     Bug(String),
-    /// A component from outside this crate broke its contract. It is named and the run ends.
+    /// A component from outside this crate broke its contract.
     #[error("{} at {at}: {what}", whose(.kind, .name, .job))]
     Strategy {
         /// Kind of the component, such as "allocator".
         kind: &'static str,
-        /// Name of the component; empty if it was put into a [`Setup`] without one.
+        /// Name of the component; empty if it is in the [`Setup`] without a name.
         name: &'static str,
-        /// Job concerned, if the error is about one.
+        /// The job concerned, if the error is about a job.
         job: Option<JobId>,
-        /// Instant of the breach.
+        /// Instant at which the contract was broken.
         at: Time,
-        /// Description of the breach.
+        /// Description of what the component did.
         what: String,
     },
-    /// A job that the network cannot run.
+    /// The network cannot run some job.
     #[error(transparent)]
     Network(NetworkError),
-    /// The queue exceeded [`MAX_WAITING`].
+    /// More than [`MAX_WAITING`] jobs wait at once.
     #[error(
         "more than {MAX_WAITING} jobs wait at once: they arrive far faster than the machine can serve \
          them"
@@ -108,7 +109,7 @@ pub enum RunError {
     /// Nodes fail so often that the run would never end.
     #[error(transparent)]
     Unsatisfiable(Unsatisfiable),
-    /// Too many jobs for the computation of fair starts.
+    /// More than [`MAX_JUDGED`] jobs arrive in a run whose fair starts are to be computed.
     #[error(
         "`unfair_jobs` and `unfairness` run all jobs up to each arrival again, and more than {MAX_JUDGED} jobs arrive: \
          `workload.first_jobs`, `measure.jobs` or `measure.time` ends a run sooner"
@@ -121,12 +122,12 @@ pub enum RunError {
 
 /// Runs the jobs, reports events to the observer, and returns the last instant.
 ///
-/// A [`Simulation`] does this step by step.
+/// A [`Simulation`] does the same step by step.
 ///
 /// # Errors
 /// If the workload cannot be read on, a strategy breaks its contract, more than [`MAX_WAITING`]
 /// jobs wait at once, none of the first [`MAX_REFUSED`] jobs fits, nodes fail so often that no job
-/// completes, or jobs are left waiting beside an idle machine.
+/// completes, or jobs are left waiting although the machine is idle.
 ///
 /// # Complexity
 /// **O(log r)** per job with *r* running jobs, plus the strategies; memory **O(jobs in the

@@ -1,11 +1,11 @@
-//! Names of a run's components in errors.
+//! Names of the components of a run, for errors.
 
 use super::RunError;
 use crate::cluster::{Breach, Culprit};
 use crate::job::JobId;
 use crate::registry::Origin;
 
-/// Names of a run's components in errors.
+/// Names of the components of a run, for errors.
 ///
 /// By default a component is named by its kind alone, because a [`Setup`](super::Setup) may contain
 /// any implementation.
@@ -13,7 +13,7 @@ use crate::registry::Origin;
 pub struct Names {
     /// Origin of the scheduler.
     pub scheduler: Origin,
-    /// Whether a job that never starts is an error. The scheduler declares it:
+    /// Whether a job that never starts is an error. The scheduler declares this by
     /// [`serves_all`](crate::sched::SchedulerEntry::serves_all).
     pub serves_all: bool,
     /// Origin of the site selector.
@@ -22,7 +22,7 @@ pub struct Names {
     pub sizing: Origin,
     /// Origin of the network model.
     pub network: Origin,
-    /// Origin of the jobs.
+    /// Origin of the workload, from which the jobs come.
     pub workload: Origin,
 }
 
@@ -40,7 +40,8 @@ impl Default for Names {
 }
 
 impl Names {
-    /// Converts a breach of contract to an error that names its origin; a bug if it is one of ours.
+    /// Converts a breach of contract to an error that names the component's origin. A breach by an
+    /// entry of this crate becomes a bug.
     #[cold]
     pub(super) fn error(&self, breach: Breach) -> RunError {
         let Breach { by, job, at, what } = breach;
@@ -59,7 +60,7 @@ impl Names {
     }
 }
 
-/// Formats an entry and a job for the start of a sentence.
+/// Formats a component and the job concerned, for the beginning of a sentence.
 pub(super) fn whose(kind: &'static str, name: &'static str, job: &Option<JobId>) -> String {
     let origin = Origin { kind, name, is_standard: false };
     match job {

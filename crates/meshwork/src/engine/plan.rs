@@ -1,4 +1,4 @@
-//! One scheduling decision for a machine and a queue in a given state.
+//! One scheduling decision, for a machine and a queue in a given state.
 
 use std::collections::BTreeSet;
 
@@ -16,70 +16,71 @@ use crate::workload::Submission;
 /// A machine and its queue at one instant.
 #[derive(Clone, Debug)]
 pub struct PlanState {
-    /// The instant.
+    /// The instant of the state.
     pub now: Time,
-    /// Running jobs, in the order in which the allocator learns of them.
+    /// Running jobs, in the order in which the allocator is told of them.
     pub running: Vec<HeldNodes>,
-    /// Waiting jobs in queue order. Their arrival counts as now.
+    /// Waiting jobs in queue order. Each counts as arriving at the instant of the state.
     pub waiting: Vec<Job>,
-    /// Nodes that waiting jobs may not use for a time.
+    /// Nodes that some or all waiting jobs may not use in some interval.
     pub withheld: Vec<WithheldNodes>,
 }
 
-/// Nodes that some or all waiting jobs may not use in an interval, as of a reservation.
+/// Nodes that some or all waiting jobs may not use in an interval, as with a reservation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WithheldNodes {
-    /// Index of the site.
+    /// Index of the site of the nodes.
     pub site: usize,
-    /// The nodes.
+    /// Numbers of the nodes on their site.
     pub nodes: Vec<Node>,
     /// Begin of the interval.
     pub from: Time,
     /// End of the interval; infinite if it has none.
     pub until: Time,
-    /// Indices of the waiting jobs from which they are withheld; `None` for all of them. Numbers of
-    /// the jobs must differ.
+    /// Indices of the waiting jobs from which the nodes are withheld; `None` for all waiting jobs.
+    /// With indices, the numbers of the jobs must differ.
     pub from_jobs: Option<Vec<usize>>,
 }
 
-/// Nodes that a running job holds.
+/// The nodes that a running job holds, with the job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldNodes {
-    /// Index of the site.
+    /// Index of the site on which the job runs.
     pub site: usize,
-    /// The nodes.
+    /// The nodes that the job holds.
     pub placement: Placement,
-    /// Start of the job, before the instant of the state.
+    /// When the job started, before the instant of the state.
     pub since: Time,
-    /// Expected end, from which a scheduler plans; one that has passed counts as now.
+    /// When the job is expected to end. A scheduler plans with it; an instant that has passed
+    /// counts as now.
     pub until: Time,
-    /// The job as it was submitted. Its arrival and its times do not matter.
+    /// The job as it was submitted. Its arrival and its run time do not matter.
     pub job: Job,
 }
 
-/// The decisions of a policy for a state.
+/// The decisions of a policy (a setup without its jobs) for a given state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolicyDecision {
     /// Jobs that start now, in the order of their starts.
     pub starts: Vec<DecidedStart>,
-    /// Index of each waiting job that has a reservation, with its reserved start.
+    /// Each waiting job that has a reservation, as its index, with the reserved start.
     pub reserved: Vec<(usize, Time)>,
     /// Indices of the waiting jobs that do not fit even the empty machine.
     pub never: Vec<usize>,
 }
 
-/// A waiting job that starts.
+/// A waiting job that starts now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecidedStart {
     /// Index of the job among the waiting ones.
     pub waiting: usize,
-    /// Index of the site.
+    /// Index of the site on which the job starts.
     pub site: usize,
     /// Nodes that the job gets.
     pub placement: Placement,
 }
 
-/// Reason for which a state has no plan.
+/// Reason for which there is no decision for a state.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
     /// A running job started at or after the instant of the state.
@@ -92,22 +93,22 @@ pub enum PlanError {
         "the nodes of running job {0} do not lie on the machine, or another job holds one of them"
     )]
     NotFree(usize),
-    /// The decision broke a contract.
+    /// A component broke its contract while deciding.
     #[error(transparent)]
     Run(#[from] RunError),
 }
 
 /// Lets the policy of a setup decide once, in the given state.
 ///
-/// It is what a [`Simulation`] does in one instant: running jobs hold their nodes and are known to
-/// the allocator, the waiting ones arrive, and the scheduler is called. What a policy remembers of
-/// earlier instants beside that, such as promises or usage, is not part of a state. Failures,
-/// access rules and energy of the setup are left out, as are messages: a job takes its estimate.
-/// Nodes may be withheld by the state instead.
+/// This is what a [`Simulation`] does in one instant: running jobs hold their nodes and are known
+/// to the allocator, waiting jobs arrive, and the scheduler is called. Anything else that a policy
+/// remembers of earlier instants, such as promises or usage, is not part of the state. Failures,
+/// access rules and energy of the setup are ignored, as are messages: a job takes its estimate. The
+/// state may withhold nodes instead.
 ///
 /// # Errors
-/// If running jobs hold the same node or none of the machine, started too late, or if a component
-/// breaks its contract.
+/// If two running jobs hold the same node, a running job holds nodes that are not on the machine or
+/// started too late, or a component breaks its contract.
 ///
 /// # Complexity
 /// O(r log r) for r running jobs, and a pass of the scheduler.
@@ -121,7 +122,7 @@ pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError
     let held: Vec<HeldNodes> = order.iter().map(|&held| running[held].clone()).collect();
     let arriving = held.iter().map(|held| {
         let estimate = held.until.max(now.next()) - held.since;
-        // It must still run at the instant of the state.
+        // The job must still run at the instant of the state.
         Job { arrival: held.since, estimate, runtime: 2.0 * estimate, ..held.job.clone() }
     });
     let queued = waiting.iter().map(|job| Job { arrival: *now, ..job.clone() });
@@ -169,7 +170,7 @@ pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError
     Ok(decisions.plan)
 }
 
-/// Starts running jobs on the nodes that they hold, and no others.
+/// Scheduler that starts the running jobs of a state on the nodes that they hold, and no other job.
 struct Adopting {
     held: Vec<HeldNodes>,
     next: usize,
@@ -187,7 +188,7 @@ impl Scheduler for Adopting {
     }
 }
 
-/// Records what the policy decides about waiting jobs.
+/// Observer that records what the policy decides about waiting jobs.
 #[derive(Default)]
 struct Decisions {
     running: usize,

@@ -11,16 +11,16 @@ use crate::observe::Observer;
 use crate::sched::Scheduler;
 use crate::workload::Submissions;
 
-/// Largest queue beside an idle machine; a longer one is checked for jobs that will never start.
+/// Largest queue that is not checked for jobs that will never start, while the machine is idle.
 const MAX_WAITING_IDLE: usize = 10_000;
 
 /// A run under the caller's control: advanced by instants, up to a time, or to its end.
 ///
-/// Within one instant: departures, then beginnings and ends of reservations, then repairs, then
-/// failures, then arrivals, then one scheduling pass; or with [`Passes::Event`] a pass after each
-/// of them. Departures of one instant are ordered by the jobs' arrival, arrivals by the order of
-/// the workload, followed by released followers of ended jobs. A job with run time 0 leaves before
-/// the next pass of the same instant.
+/// The order within one instant is: departures, begins and ends of reservations, repairs, failures,
+/// arrivals, and one scheduling pass; or with [`Passes::Event`] a pass after each of these.
+/// Departures of one instant are ordered by the jobs' arrival. Arrivals have the order of the
+/// workload; then come jobs whose predecessors have ended. A job with run time 0 leaves before the
+/// next pass of the same instant.
 ///
 /// The run ends when no job is left: neither outages nor a [timer](Scheduler::wake_at) of the
 /// scheduler keep it going. A timer causes a pass and nothing else. If jobs wait and nothing runs
@@ -53,34 +53,35 @@ pub struct Simulation<'a> {
     until: Option<Time>,
     jobs: Submissions,
     next: Option<Next>,
-    /// Jobs that follow others; `None` if there are none.
+    /// Jobs that wait for the end of other jobs to be submitted; `None` if there are none.
     followers: Option<Box<Followers>>,
     names: Names,
-    /// `None` if outages, access rules or energy can keep a job from starting. Otherwise only
-    /// scheduler and allocator can, and it says whether all jobs must start (`true`) or at least
-    /// one (`false`).
+    /// Whether all jobs must start (`true`), or at least one (`false`), when the machine is idle.
+    /// `None` if outages, access rules or energy can keep a job from starting; otherwise only
+    /// scheduler and allocator can.
     idles: Option<bool>,
     /// Whether arrivals and ends of jobs are the only events.
     only_jobs: bool,
-    /// Number of jobs refused so far; `None` once a job fits.
+    /// Number of jobs refused so far; `None` once a job has fitted.
     refused: Option<u64>,
-    /// Next wake-up requested by the scheduler.
+    /// Next wake-up that the scheduler has requested.
     timer: Option<Time>,
-    /// Consecutive wake-ups on an idle machine since a job last started or was turned away.
+    /// Number of consecutive wake-ups on an idle machine since a job last started or was turned
+    /// away.
     in_vain: u32,
-    /// Cached next event, if it has been looked up.
+    /// The next event, if it has already been looked up.
     ahead: Option<Result<Option<Ahead>, RunError>>,
-    /// End of the run, if it has ended.
+    /// The last instant of the run, if the run has ended.
     end: Option<Time>,
 }
 
-/// Instant of the next event, and its kinds.
+/// Instant of the next events, and their kinds.
 #[derive(Clone, Copy)]
 struct Ahead {
     instant: Time,
     outage: Option<Time>,
     finish: Option<(Time, RunKey)>,
-    /// Whether jobs may still arrive or start, beside those that run.
+    /// Whether further jobs may arrive, or start at a wake-up of the scheduler.
     goes_on: bool,
 }
 
@@ -106,7 +107,7 @@ impl<'a> Simulation<'a> {
             energy,
             names,
         } = setup;
-        // Outages, reservations and sleep states refer to particular nodes.
+        // Outages, reservations and sleep states refer to individual nodes.
         let is_plain = outages.is_none() && access.is_none() && energy.is_none();
         let nobody_looks = !observer.asks_where_jobs_run()
             && !scheduler.looks_at_nodes()
@@ -150,21 +151,22 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    /// State of machine and queue after the last processed instant.
+    /// State of the machine and the queue after the last processed instant.
     #[must_use]
     pub fn cluster(&self) -> &Cluster<'a> {
         &self.cluster
     }
 
-    /// Arrival of the next job, if any. A follower has none before its predecessors have ended.
+    /// Arrival of the next job, if any. A job that follows another has no arrival before that job
+    /// has ended.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Time> {
         let following = self.followers.as_ref().and_then(|followers| followers.next_arrival());
         earlier(self.next.as_ref().map(|next| next.arrival), following)
     }
 
-    /// Returns the instant of the next step; `None` if no event is left. A simulated network
-    /// advances up to that instant; nothing else changes.
+    /// Returns the instant of the next step; `None` if no event is left. If the network is
+    /// simulated, it advances up to that instant; nothing else changes.
     pub fn peek(&mut self) -> Option<Time> {
         if self.end.is_some() {
             return None;
@@ -176,7 +178,7 @@ impl<'a> Simulation<'a> {
         };
         let instant = match &ahead {
             Ok(ahead) => ahead.map(|ahead| ahead.instant),
-            // The next step returns the error.
+            // The error is returned by the next step.
             Err(_) => Some(self.cluster.now()),
         };
         self.ahead = Some(ahead);
@@ -184,17 +186,17 @@ impl<'a> Simulation<'a> {
     }
 
     /// Processes one instant; returns `false` if no event was left and the run has ended. An
-    /// instant takes further steps if jobs with run time 0 start, and one step per event with
-    /// [`Passes::Event`].
+    /// instant takes further steps if jobs with run time 0 start, and with [`Passes::Event`] one
+    /// step for each event.
     ///
     /// # Errors
-    /// The errors of [`simulate`](super::simulate); the run has ended then.
+    /// The errors of [`simulate`](super::simulate); after an error the run has ended.
     pub fn step(&mut self) -> Result<bool, RunError> {
         if self.only_jobs { self.advance::<true>() } else { self.advance::<false>() }
     }
 
-    /// Processes all instants up to `at`; returns whether events are left. The clock shows the last
-    /// one.
+    /// Processes all instants up to `at`; returns whether events are left. Afterwards the clock
+    /// shows the last instant that was processed.
     ///
     /// # Errors
     /// The errors of [`step`](Simulation::step).
@@ -219,7 +221,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Makes one more pass at the present instant with another scheduler, for decisions between
-    /// steps. Its timer, if it sets one, replaces that of the run. Call it before
+    /// steps. A timer that it sets replaces the timer of the run. Must be called before
     /// [`peek`](Simulation::peek), which may advance a simulated network.
     ///
     /// # Errors
@@ -229,7 +231,7 @@ impl<'a> Simulation<'a> {
             return Ok(());
         }
         self.ahead = None;
-        // A scheduler outside the run may leave jobs waiting.
+        // A scheduler from outside the run may leave jobs waiting.
         self.idles = None;
         let waiting = self.cluster.waiting_jobs();
         let Simulation { cluster, followers, names, .. } = self;
@@ -243,7 +245,7 @@ impl<'a> Simulation<'a> {
         passed
     }
 
-    /// Installs access rules from the present instant on.
+    /// Installs access rules, from the current instant on.
     pub(super) fn restrict(&mut self, access: Access) {
         self.ahead = None;
         self.idles = None;
@@ -251,8 +253,8 @@ impl<'a> Simulation<'a> {
         self.cluster.enable_access(access, now);
     }
 
-    /// Processes one instant and ends the run at its first error. Compiled twice: with `ONLY_JOBS`
-    /// the code for outages and followers is left out.
+    /// Processes one instant, and ends the run at its first error. Compiled twice: with `ONLY_JOBS`
+    /// the code for outages and dependent jobs is left out.
     #[inline(always)]
     fn advance<const ONLY_JOBS: bool>(&mut self) -> Result<bool, RunError> {
         if self.end.is_some() {
@@ -265,7 +267,7 @@ impl<'a> Simulation<'a> {
         done
     }
 
-    /// Finds the next event, apart from the end of a run of given length.
+    /// Finds the next event. The end of a run of given length is not considered.
     #[inline(always)]
     fn look_ahead<const ONLY_JOBS: bool>(&mut self) -> Result<Option<Ahead>, RunError> {
         let arrival = match ONLY_JOBS {
@@ -292,7 +294,7 @@ impl<'a> Simulation<'a> {
 
     #[inline(always)]
     fn instant<const ONLY_JOBS: bool>(&mut self) -> Result<bool, RunError> {
-        // The cache is usually empty, and taking an empty entry still moves a large value.
+        // The cache is usually empty, and taking even an empty entry moves a large value.
         let ahead = if self.ahead.is_none() {
             self.look_ahead::<ONLY_JOBS>()?
         } else {
@@ -303,7 +305,8 @@ impl<'a> Simulation<'a> {
         };
         if let Some(end) = self.until.filter(|&end| instant > end) {
             self.cluster.elapse(end);
-            // Waiting jobs may have started later, unless none has ever started.
+            // After the end of the run waiting jobs might have started, so that only a run in which
+            // no job has ever started is an error.
             return self.finish(end, self.idles.and(Some(false)));
         }
         let Simulation { cluster, passes, jobs, next, followers, names, refused, .. } = self;
@@ -377,7 +380,7 @@ impl<'a> Simulation<'a> {
         Ok(true)
     }
 
-    /// Next wake-up of the scheduler, if it may help a job.
+    /// Next wake-up of the scheduler, if it may be of use to any job.
     #[cold]
     fn next_timer(&self, arrival: Option<Time>) -> Option<Time> {
         let waits = self.cluster.waiting_jobs() > 0 && self.may_wake();
@@ -389,7 +392,7 @@ impl<'a> Simulation<'a> {
         self.timer.is_some() && self.in_vain < MAX_IDLE_STEPS
     }
 
-    /// Sets the timer after a pass; `waiting` is the queue length before the pass.
+    /// Sets the timer of the scheduler after a pass; `waiting` is the queue length before the pass.
     #[cold]
     fn set_timer(&mut self, timer: Option<Time>, waiting: usize) -> Result<(), RunError> {
         let now = self.cluster.now();
@@ -410,7 +413,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Ends the run at `end`, unless jobs are left waiting that will never start.
+    /// Ends the run at `end`; fails if jobs are left waiting that will never start.
     #[cold]
     fn finish(&mut self, end: Time, idles: Option<bool>) -> Result<bool, RunError> {
         self.check_served(idles)?;
@@ -418,8 +421,8 @@ impl<'a> Simulation<'a> {
         Ok(false)
     }
 
-    /// Fails if jobs are left waiting beside an idle machine: always if `idles` is `Some(true)`,
-    /// and only if no job has ever started if it is `Some(false)`.
+    /// Fails if jobs are left waiting although the machine is idle. If `idles` is `Some(false)`, it
+    /// fails only if no job has ever started; if `None`, never.
     fn check_served(&self, idles: Option<bool>) -> Result<(), RunError> {
         if !idles.is_some_and(|each| self.cluster.is_idle(!each)) {
             return Ok(());
@@ -428,7 +431,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// Makes a scheduling pass, and fails if a component breaks its contract in it.
+/// Makes a scheduling pass; fails if a component breaks its contract in the pass.
 #[inline(always)]
 fn pass<const ONLY_JOBS: bool>(
     scheduler: &mut dyn Scheduler,
@@ -454,7 +457,7 @@ fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
     }
 }
 
-/// Releases the followers of the jobs that have just departed.
+/// Releases the jobs that follow those that have just departed.
 #[cold]
 fn release_followers(followers: &mut Followers, cluster: &Cluster<'_>) {
     for departure in cluster.departures() {

@@ -1,4 +1,4 @@
-//! Reading of the next job from the workload, with checks.
+//! Reading of the next job from the workload, with checks of the job.
 
 use super::followers::Followers;
 use super::{Names, RunError};
@@ -8,7 +8,7 @@ use crate::observe::{Event, Running};
 use crate::workload::{Following, Submission, Submissions, WorkloadError};
 
 pub(super) struct Next {
-    /// Arrival, stored apart from the job because it is read at every instant.
+    /// Arrival of the job, stored apart from the job because it is read at every instant.
     pub(super) arrival: Time,
     /// Record of the job while it waits and runs.
     pub(super) record: Box<Running>,
@@ -21,7 +21,8 @@ impl Next {
     }
 }
 
-/// Reads the followers at the start of the workload and the first job that follows no other.
+/// Reads all jobs that follow others, and the first job that follows no other. The former are at
+/// the beginning of the workload.
 pub(super) fn first(
     jobs: &mut Submissions,
     cluster: &mut Cluster<'_>,
@@ -44,7 +45,7 @@ pub(super) fn first(
     }
 }
 
-/// Reads the next job into `next`. Unusable lines are reported to the observer.
+/// Reads the next job into `next`. Unusable lines are reported to the observer of the run.
 #[inline(always)]
 pub(super) fn pull(
     jobs: &mut Submissions,
@@ -92,7 +93,8 @@ impl Unread {
     }
 }
 
-/// Checks that a job may arrive now or later. Numbers of a log were checked on reading.
+/// Checks that a job may arrive now or later. Numbers of a job from a log were checked when it was
+/// read.
 #[inline]
 fn check(job: &Job, cluster: &Cluster<'_>, is_next: bool) -> Result<(), Unread> {
     let (arrival, now) = (job.arrival, cluster.now());

@@ -27,19 +27,19 @@ use spelling::suggested;
 
 /// Largest number allowed in any parameter or log field.
 ///
-/// Far beyond any machine or clock, while sums and products of such numbers stay finite.
+/// It is far beyond any machine or clock, while sums and products of such numbers stay finite.
 pub const LARGEST: f64 = 1e15;
 
 /// Smallest positive number allowed in a parameter, so that quotients stay finite too.
 pub const SMALLEST: f64 = 1e-15;
 
-/// Problem with user input: its location and a message of one sentence.
+/// A problem with user input: its location, and a message of one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Problem {
     /// Dotted path of the key, such as `workload.load`; empty for the study as a whole.
     pub path: String,
-    /// The given value and what would be right.
+    /// The message, which says what was given and what would be right.
     pub message: String,
 }
 
@@ -50,7 +50,7 @@ impl Problem {
     }
 }
 
-/// Description of an entry of any list, built from its name and summary.
+/// Description of an entry of any list, from which help texts and pages of the manual are made.
 ///
 /// ```
 /// use meshwork::registry::About;
@@ -62,32 +62,32 @@ impl Problem {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct About {
-    /// Canonical spelling.
+    /// Canonical spelling of the entry's name.
     pub name: &'static str,
-    /// Other accepted spellings: the papers' acronyms.
+    /// Other accepted spellings of the name, such as acronyms from papers.
     pub aliases: &'static [&'static str],
     /// Effect of the entry in one line without a full stop.
     pub summary: &'static str,
-    /// Definition in full sentences, sufficient to follow it by hand. It is printed in the manual;
-    /// names of parameters are in backticks.
+    /// Definition in full sentences, sufficient to follow it by hand. The manual prints it. Names
+    /// of parameters are in backticks.
     pub definition: &'static str,
-    /// Time and space in full sentences, with the variables defined.
+    /// Time and space that the entry takes, in full sentences that define their variables.
     pub complexity: &'static str,
     /// Source of the definition.
     pub source: &'static str,
-    /// The entry's own parameters, in reading order.
+    /// The entry's own parameters, in the order in which they are to be read.
     pub params: &'static [Param],
 }
 
 impl About {
-    /// Creates a description without aliases, parameters and longer texts.
+    /// Creates a description from name and summary, without aliases, parameters and longer texts.
     #[must_use]
     pub const fn new(name: &'static str, summary: &'static str) -> About {
         let (definition, complexity, source) = ("", "", "");
         About { name, aliases: &[], summary, definition, complexity, source, params: &[] }
     }
 
-    /// Sets other accepted spellings.
+    /// Sets other accepted spellings of the name.
     #[must_use]
     pub const fn aliases(mut self, aliases: &'static [&'static str]) -> About {
         self.aliases = aliases;
@@ -101,7 +101,7 @@ impl About {
         self
     }
 
-    /// Sets the time and space that it takes, in full sentences.
+    /// Sets the time and space that the entry takes, in full sentences.
     #[must_use]
     pub const fn complexity(mut self, complexity: &'static str) -> About {
         self.complexity = complexity;
@@ -115,14 +115,14 @@ impl About {
         self
     }
 
-    /// Sets the parameters, in reading order.
+    /// Sets the parameters, in the order in which they are to be read.
     #[must_use]
     pub const fn params(mut self, params: &'static [Param]) -> About {
         self.params = params;
         self
     }
 
-    /// Replaces the name, and drops the aliases: they are those of another entry.
+    /// Replaces the name, and drops the aliases, which belong to the original entry.
     #[must_use]
     pub const fn renamed(mut self, name: &'static str) -> About {
         self.name = name;
@@ -130,8 +130,8 @@ impl About {
         self
     }
 
-    /// Whether an unknown name occurs in the description, word by word in the same order.
-    /// `backfill` and `easy_backfilling` occur in a summary that mentions EASY backfilling.
+    /// Whether the words of an unknown name occur in the description, in the same order. `backfill`
+    /// and `easy_backfilling` occur in a summary that mentions EASY backfilling.
     fn speaks_of(&self, name: &str) -> bool {
         let stem = |word: &str| {
             let word = word.to_lowercase();
@@ -148,7 +148,7 @@ impl About {
     }
 }
 
-/// Something with a name in a list.
+/// Something that has a name in a list of entries.
 pub trait Named: Sync {
     /// Description of the entry.
     fn about(&self) -> &About;
@@ -160,12 +160,12 @@ impl Named for About {
     }
 }
 
-/// Entry of a family to which a catalogue can add others.
+/// Entry of a family to which a catalogue can add entries.
 pub trait ListedEntry: Named + Sized + 'static {
-    /// Family of the entry.
+    /// Family to which the entry belongs.
     fn family() -> &'static Family;
 
-    /// Entries of this crate, in the order of lists and pages.
+    /// Entries of this family in this crate, in the order of lists and pages.
     fn standard() -> &'static [&'static Self];
 
     /// Checks the properties of an entry beyond its description.
@@ -177,15 +177,15 @@ pub trait ListedEntry: Named + Sized + 'static {
     }
 }
 
-/// A kind of named things and the list of its entries.
+/// A kind of named things, such as allocators, and the list of its entries in this crate.
 pub struct Family {
-    /// Word for one of them, as in "unknown allocator".
+    /// Word for a member of the family, as in "unknown allocator".
     pub kind: &'static str,
-    /// Key of the name in a table: `name`, but `topology` for a site.
+    /// Key of the name in a table of a study: `topology` for a site, otherwise `name`.
     pub key: &'static str,
-    /// Descriptions of all entries of this crate.
+    /// Descriptions of all entries of the family in this crate.
     pub entries: fn() -> Vec<&'static About>,
-    /// Parameters that every entry of the family has in addition to its own.
+    /// Parameters that every entry of the family has, besides its own.
     pub common: &'static [Param],
 }
 
@@ -195,12 +195,12 @@ impl fmt::Debug for Family {
     }
 }
 
-/// Origin of a component in errors: an entry by its kind and name.
+/// The entry from which a component comes, by kind and name, for errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// Word for such an entry, as in "allocator".
+    /// Word for the kind of entry, such as "allocator".
     pub kind: &'static str,
-    /// Name of the entry; empty if the component comes from none.
+    /// Name of the entry; empty if the component comes from no entry.
     pub name: &'static str,
     /// Whether the entry belongs to this crate, so that a fault is a bug of this crate.
     pub is_standard: bool,
@@ -221,7 +221,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Collects the descriptions of a list's entries.
+/// Collects the descriptions of the entries of a list.
 pub fn abouts<E: Named>(entries: &[&'static E]) -> Vec<&'static About> {
     entries.iter().map(|entry| entry.about()).collect()
 }
@@ -229,12 +229,12 @@ pub fn abouts<E: Named>(entries: &[&'static E]) -> Vec<&'static About> {
 /// Returns the entry of a list with this name.
 ///
 /// # Panics
-/// If there is none: names are looked up when a scenario is read, so an unknown name is a bug here.
+/// If there is none: names are looked up when a scenario is read, so an unknown name here is a bug.
 pub fn entry<E: Named>(entries: &[&'static E], name: &str) -> &'static E {
     entries.iter().find(|entry| entry.about().name == name).expect("a resolved name is in its list")
 }
 
-/// Source of the entries of a family.
+/// Source of the entries of a family: this crate, or a catalogue with additions.
 pub trait EntrySource {
     /// Returns the entries of a family, in the order of lists and pages.
     fn entries(&self, family: &Family) -> Vec<&'static About>;
@@ -257,7 +257,7 @@ impl Family {
         Origin { kind: self.kind, name, is_standard }
     }
 
-    /// Returns the entry of this crate with this name or alias.
+    /// Returns the description of the entry of this crate with this name or alias.
     ///
     /// # Errors
     /// A sentence that names the nearest known name.
@@ -265,7 +265,7 @@ impl Family {
         self.find_in(&Standard, path, name)
     }
 
-    /// Returns the entry of the given lists with this name or alias.
+    /// Returns the description of the entry of the given lists with this name or alias.
     ///
     /// # Errors
     /// A sentence that names the nearest known name.
@@ -284,7 +284,7 @@ impl Family {
         let known: Vec<&str> = entries.iter().map(|about| about.name).collect();
         let aliases = entries.iter().flat_map(|about| about.aliases.iter().copied());
         let candidates: Vec<&str> = known.iter().copied().chain(aliases).collect();
-        // A name without a similar spelling may be a term from an entry's description.
+        // A name that is not similar to any known name may be a term from an entry's description.
         let meant = nearest(name, &candidates, spelling::LOOSELY)
             .or_else(|| entries.iter().find(|about| about.speaks_of(name)).map(|about| about.name));
         Err(Problem::new(
@@ -293,7 +293,8 @@ impl Family {
         ))
     }
 
-    /// Reads a name of this crate, or a table with name and parameters, and fills in defaults.
+    /// Reads a name, or a table with name and parameters, and fills in defaults. Names are those of
+    /// this crate.
     ///
     /// # Errors
     /// The first problem found.
@@ -301,7 +302,8 @@ impl Family {
         self.resolve_in(&Standard, path, given)
     }
 
-    /// Reads a name of the given lists, or a table with name and parameters, and fills in defaults.
+    /// Reads a name, or a table with name and parameters, and fills in defaults. Names are those of
+    /// the given lists.
     ///
     /// # Errors
     /// The first problem found.
@@ -311,7 +313,7 @@ impl Family {
         path: &str,
         given: &Value,
     ) -> Result<Params, Problem> {
-        // A name inside a table has a line, or an option, of its own.
+        // A name inside a table has a line, or a command-line option, of its own.
         let at = if given.is_table() { join(path, self.key) } else { path.to_owned() };
         let (name, own) = match given {
             Value::String(name) => (name.as_str(), Table::new()),

@@ -7,28 +7,28 @@ use super::{Family, LARGEST, SMALLEST, with_article};
 /// One parameter of an entry.
 #[derive(Debug)]
 pub struct Param {
-    /// Key of the parameter in a table.
+    /// Key of the parameter in a table of a study.
     pub name: &'static str,
-    /// Admissible values.
+    /// Values that the parameter admits.
     pub kind: Kind,
-    /// Value if the parameter is omitted.
+    /// Value of the parameter if a study omits it.
     pub default: DefaultValue,
     /// Meaning of the parameter in one line.
     pub help: &'static str,
 }
 
-/// Value of a parameter that a study omits.
+/// Value of a parameter if a study omits it.
 #[derive(Debug)]
 pub enum DefaultValue {
     /// No default: the parameter must be given.
     Required,
-    /// A value, written as TOML.
+    /// The default is this value, written as TOML.
     Is(&'static str),
-    /// No value; the text says in a few words what that means.
+    /// Without a value; the text says in a few words what that means.
     Absent(&'static str),
 }
 
-/// Admissible values of a parameter.
+/// Values that a parameter admits.
 #[derive(Debug)]
 pub enum Kind {
     /// A number in a range.
@@ -37,27 +37,28 @@ pub enum Kind {
     Integer(u64, u64),
     /// `true` or `false`.
     Flag,
-    /// One of a few words.
+    /// One of these words.
     Choice(&'static [&'static str]),
-    /// One of a few words, or a value of another kind.
+    /// One of these words, or a value of another kind.
     Or(&'static [&'static str], &'static Kind),
     /// Any text, such as a path.
     Text,
     /// A list of texts.
     Texts,
-    /// A list of integers between two bounds, inclusive; a single one is a list of one.
+    /// A list of integers between two bounds, inclusive; a single integer is a list of one.
     Integers(u64, u64),
     /// A list of numbers, each in a range.
     Numbers(Range),
-    /// A list of booleans; a single one is a list of one.
+    /// A list of booleans; a single boolean is a list of one.
     Flags,
-    /// A name, or a table with a name and parameters, from the list of a family.
+    /// A component from the list of a family, given as a name, or as a table with name and
+    /// parameters.
     Component(&'static Family),
     /// A list of components.
     Components(&'static Family),
-    /// A list of names, or of tables with a name and parameters for entries that have some.
+    /// A list of names; an entry with parameters may be given as a table with name and parameters.
     Names(&'static Family),
-    /// A table with parameters of its own.
+    /// A table with these parameters.
     Table(&'static [Param]),
     /// A list of tables with these parameters.
     Tables(&'static [Param]),
@@ -66,13 +67,13 @@ pub enum Kind {
 /// A range of numbers.
 #[derive(Clone, Copy, Debug)]
 pub enum Range {
-    /// Above 0, and at least [`SMALLEST`].
+    /// Above 0; numbers below [`SMALLEST`] are refused.
     Positive,
     /// 0 or more.
     NonNegative,
     /// From 0 to 1.
     Share,
-    /// Above 0 and below 1.
+    /// Strictly between 0 and 1.
     Inside,
     /// 1 or more.
     AtLeastOne,

@@ -1,4 +1,4 @@
-//! Resolved parameters, from which components are built.
+//! Resolved parameters of an entry, from which a component is built.
 
 use toml::{Table, Value};
 
@@ -10,10 +10,10 @@ pub fn name_of(item: &Value) -> Option<&str> {
     item.as_str().or_else(|| item.get("name")?.as_str())
 }
 
-/// Resolved parameters: every declared one is present and within its bounds, or validly omitted.
+/// Resolved parameters: each declared one is present and within its bounds, or was omitted.
 ///
-/// The accessors panic on a parameter that is not declared or is of another kind. That is a mistake
-/// of the strategy's author, found by its first test.
+/// Accessors panic if a parameter is not declared or is of another kind. That is a mistake of the
+/// strategy's author, which the first test finds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params {
     pub(super) path: String,
@@ -26,61 +26,61 @@ impl Params {
         Params { path: path.to_owned(), table, key }
     }
 
-    /// Dotted path of the table from which the parameters were read.
+    /// Dotted path of the table in the study from which the parameters were read.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The table with every default filled in.
+    /// The table of the parameters, with every default filled in.
     #[must_use]
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// Canonical name of the component.
+    /// Canonical name of the component that has the parameters.
     #[must_use]
     pub fn name(&self) -> &str {
         self.text(self.key)
     }
 
-    /// Creates a problem with one of these parameters.
+    /// Creates a problem with the parameter `key`.
     #[must_use]
     pub fn problem(&self, key: &str, message: impl Into<String>) -> Problem {
         Problem::new(join(&self.path, key), message)
     }
 
-    /// Whether an optional parameter was given.
+    /// Whether the optional parameter `key` was given.
     #[must_use]
     pub fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)
     }
 
-    /// Returns a number.
+    /// Returns the number that a parameter has.
     #[must_use]
     pub fn number(&self, key: &str) -> f64 {
         self.get_number(key).unwrap_or_else(|| panic!("no number `{key}` is declared"))
     }
 
-    /// Returns a number, or `None` if it was omitted.
+    /// Returns the number that a parameter has; `None` if it was omitted.
     #[must_use]
     pub fn get_number(&self, key: &str) -> Option<f64> {
         self.table.get(key).and_then(Value::as_float)
     }
 
-    /// Returns an integer.
+    /// Returns the integer that a parameter has.
     #[must_use]
     pub fn integer(&self, key: &str) -> u64 {
         self.get_integer(key).unwrap_or_else(|| panic!("no whole number `{key}` is declared"))
     }
 
-    /// Returns an integer, or `None` if it was omitted.
+    /// Returns the integer that a parameter has; `None` if it was omitted.
     #[must_use]
     pub fn get_integer(&self, key: &str) -> Option<u64> {
         self.table.get(key).and_then(Value::as_integer).map(|n| n as u64)
     }
 
-    /// Returns a flag.
+    /// Returns the value of a parameter that is a flag.
     #[must_use]
     pub fn flag(&self, key: &str) -> bool {
         self.table
@@ -89,25 +89,26 @@ impl Params {
             .unwrap_or_else(|| panic!("no flag `{key}` is declared"))
     }
 
-    /// Returns a word or a string.
+    /// Returns the word or text that a parameter has.
     #[must_use]
     pub fn text(&self, key: &str) -> &str {
         self.get_text(key).unwrap_or_else(|| panic!("no text `{key}` is declared"))
     }
 
-    /// Returns a word or a string, or `None` if it was omitted.
+    /// Returns the word or text that a parameter has; `None` if it was omitted.
     #[must_use]
     pub fn get_text(&self, key: &str) -> Option<&str> {
         self.table.get(key).and_then(Value::as_str)
     }
 
-    /// Returns the meaning of a word.
+    /// Returns the meaning of the word that a parameter has.
     #[must_use]
     pub fn meaning<T: Clone, const N: usize>(&self, key: &str, words: &Words<T, N>) -> T {
         self.get_meaning(key, words).unwrap_or_else(|| panic!("no such word `{key}` is declared"))
     }
 
-    /// Returns the meaning of a word; `None` if omitted or if the value is of another kind.
+    /// Returns the meaning of the word that a parameter has. `None` if the parameter was omitted or
+    /// has a value that is not one of the words.
     #[must_use]
     pub fn get_meaning<T: Clone, const N: usize>(
         &self,
@@ -117,27 +118,27 @@ impl Params {
         self.get_text(key).and_then(|word| words.meaning(word)).cloned()
     }
 
-    /// Returns a list of integers, or `None` if it was omitted.
+    /// Returns the list of integers that a parameter has; `None` if it was omitted.
     #[must_use]
     pub fn get_integers(&self, key: &str) -> Option<Vec<u32>> {
         let list = self.table.get(key)?.as_array()?;
         Some(list.iter().filter_map(Value::as_integer).map(|n| n as u32).collect())
     }
 
-    /// Returns a list of integers.
+    /// Returns the list of integers that a parameter has.
     #[must_use]
     pub fn integers(&self, key: &str) -> Vec<u32> {
         self.get_integers(key).unwrap_or_else(|| panic!("no list `{key}` is declared"))
     }
 
-    /// Returns a list of flags, or `None` if it was omitted.
+    /// Returns the list of flags that a parameter has; `None` if it was omitted.
     #[must_use]
     pub fn get_flags(&self, key: &str) -> Option<Vec<bool>> {
         let list = self.table.get(key)?.as_array()?;
         Some(list.iter().filter_map(Value::as_bool).collect())
     }
 
-    /// Returns a list of numbers.
+    /// Returns the list of numbers that a parameter has.
     #[must_use]
     pub fn numbers(&self, key: &str) -> Vec<f64> {
         let list = self.table.get(key).and_then(Value::as_array);
@@ -145,20 +146,20 @@ impl Params {
         list.iter().filter_map(Value::as_float).collect()
     }
 
-    /// Returns a list of strings, or `None` if it was omitted.
+    /// Returns the list of texts that a parameter has; `None` if it was omitted.
     #[must_use]
     pub fn get_texts(&self, key: &str) -> Option<Vec<&str>> {
         self.get_names(key)
     }
 
-    /// Returns a list of names, or `None` if it was omitted.
+    /// Returns the list of names that a parameter has; `None` if it was omitted.
     #[must_use]
     pub fn get_names(&self, key: &str) -> Option<Vec<&str>> {
         let list = self.table.get(key)?.as_array()?;
         Some(list.iter().filter_map(name_of).collect())
     }
 
-    /// Returns the parameters of a nested table.
+    /// Returns the parameters in the table that a parameter has as its value.
     #[must_use]
     pub fn nested(&self, key: &str) -> Params {
         let table = self.table.get(key).and_then(Value::as_table);
@@ -166,7 +167,7 @@ impl Params {
         Params { path: join(&self.path, key), table, key: "" }
     }
 
-    /// Returns a list of tables, or `None` if it was omitted.
+    /// Returns the parameters of each table in a list; `None` if the list was omitted.
     #[must_use]
     pub fn get_tables(&self, key: &str) -> Option<Vec<Params>> {
         let list = self.table.get(key)?.as_array()?;
@@ -178,21 +179,21 @@ impl Params {
         Some(tables.collect())
     }
 
-    /// Returns a component, or `None` if it was omitted.
+    /// Returns the component that a parameter names, with its parameters; `None` if it was omitted.
     #[must_use]
     pub fn get_component(&self, key: &str, family: &'static Family) -> Option<Params> {
         let table = self.table.get(key)?.as_table()?.clone();
         Some(Params { path: join(&self.path, key), table, key: family.key })
     }
 
-    /// Returns a component.
+    /// Returns the component that a parameter names, with its parameters.
     #[must_use]
     pub fn component(&self, key: &str, family: &'static Family) -> Params {
         self.get_component(key, family)
             .unwrap_or_else(|| panic!("no component `{key}` is declared"))
     }
 
-    /// Returns a list of components, or `None` if it was omitted.
+    /// Returns the components in a list, with their parameters; `None` if the list was omitted.
     #[must_use]
     pub fn get_components(&self, key: &str, family: &'static Family) -> Option<Vec<Params>> {
         let list = self.table.get(key)?.as_array()?;

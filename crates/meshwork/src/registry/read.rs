@@ -1,16 +1,18 @@
-//! Strict reader of tables: all keys known, all values within bounds, all defaults filled in.
+//! Strict reader of tables: all keys are known, all values within bounds, all defaults filled in.
 
 use toml::{Table, Value};
 
 use super::spelling::{LOOSELY, nearest, suggested};
 use super::{DefaultValue, EntrySource, Kind, Param, Params, Problem, Standard, join, name_of};
 
-/// Maximum depth to which a misplaced key is searched, as in `workload.sizes.max`.
+/// Maximum depth of nested tables to which the place of a misplaced key is searched. The path
+/// `workload.sizes.max` has this depth.
 const DEEPEST: usize = 3;
 
 /// Reads a table against its parameters.
 ///
-/// Refuses unknown keys, checks values, fills in defaults. `also` names keys the caller has read.
+/// Refuses unknown keys, checks values and fills in defaults. `also` names keys that the caller has
+/// already read.
 ///
 /// # Errors
 /// The first problem found.
@@ -23,7 +25,7 @@ pub fn resolve(
     resolve_in(&Standard, path, params, given, also)
 }
 
-/// Reads a table like [`resolve`], with names from the given lists.
+/// Reads a table against its parameters like [`resolve`], with the names of the given lists.
 ///
 /// # Errors
 /// The first problem found.
@@ -39,7 +41,7 @@ pub fn resolve_in(
     for param in params {
         let at = join(path, param.name);
         let value = match (given.get(param.name), &param.default) {
-            // An optional list may be empty, so that a sweep over it can include this case.
+            // An optional list may be empty, so that one of the values of a sweep can be "none".
             (Some(value), DefaultValue::Absent(_)) if param.kind.is_none_of(value) => continue,
             (Some(value), _) => param.kind.read(lists, &at, value)?,
             (None, DefaultValue::Is(text)) => param
@@ -61,7 +63,7 @@ pub fn resolve_in(
 
 /// Refuses keys that are no parameters, with a suggestion.
 ///
-/// The suggestion is the key of that name in a nested table, or the nearest known key.
+/// The suggestion is a key of the same name in a nested table, or the nearest known key.
 ///
 /// # Errors
 /// The first unknown key.
@@ -102,7 +104,7 @@ pub fn refuse_unknown(
     Err(Problem::new(join(path, key), format!("unknown key `{key}`{place} ({says})")))
 }
 
-/// Collects the keys of nested tables as dotted paths. Those of a component depend on its name.
+/// Collects the keys of nested tables as dotted paths. The keys of a component depend on its name.
 fn within(
     lists: &dyn EntrySource,
     params: &[&Param],
@@ -140,7 +142,7 @@ fn within(
     keys
 }
 
-/// Parses a single TOML value with nothing after it.
+/// Parses a text that is a single TOML value; `None` if anything follows.
 pub(super) fn literal(text: &str) -> Option<Value> {
     let mut table: Table = format!("value = {text}").parse().ok()?;
     let value = table.remove("value")?;
@@ -247,7 +249,8 @@ impl Kind {
             },
             Kind::Names(family) => {
                 let list = given.as_array().filter(|list| !list.is_empty()).ok_or_else(refuse)?;
-                // An entry without parameters is stored as its name, others as a table of all.
+                // An entry without parameters is stored as its name, any other as a table of all
+                // parameters.
                 let canonical = |(i, item): (usize, &Value)| {
                     let about = match item {
                         Value::String(name) => family.find_in(lists, path, name)?,
@@ -294,12 +297,12 @@ impl Kind {
     }
 }
 
-/// Whether two items of a list of names have the same name but differ.
+/// Whether two items of a list of names have one name but different parameters.
 fn is_other_of_name(one: &Value, other: &Value) -> bool {
     one != other && name_of(one) == name_of(other)
 }
 
-/// Parses the numbers of a text such as `8x8`, as sides are written elsewhere.
+/// Parses the numbers of a text such as `8x8`, the usual notation for sides.
 fn joined(text: &str) -> Option<Vec<u64>> {
     text.split(['x', 'X', '×', ',']).map(|part| part.trim().parse().ok()).collect()
 }

@@ -1,11 +1,11 @@
-//! Spelling of names: nearest name, article, and dotted path.
+//! Spelling of names: the nearest name, the article, and dotted paths.
 
 use std::fmt;
 
-/// Largest number of names listed in an error.
+/// Largest number of known names that an error lists.
 const MOST_NAMES: usize = 10;
 
-/// Formats the suggestion for an unknown word: the nearest known word and the list of all.
+/// Formats the suggestion for an unknown word: the nearest known word, and the known words.
 ///
 /// Of more than ten known words only the ten most similar are listed.
 ///
@@ -29,7 +29,8 @@ pub(super) fn suggested(given: &str, meant: Option<&str>, known: &[&str]) -> Str
     }
 }
 
-/// Lists names in order; of many, those with the most similar beginnings and a count of the rest.
+/// Lists known names in order. Of many names, it lists those whose beginnings are most similar to
+/// `given`, and the number of the rest.
 pub(crate) fn listed(given: &str, known: &[&str]) -> String {
     if known.len() <= MOST_NAMES {
         return known.join(", ");
@@ -40,16 +41,17 @@ pub(crate) fn listed(given: &str, known: &[&str]) -> String {
     format!("{} and {} more", nearest[..MOST_NAMES].join(", "), known.len() - MOST_NAMES)
 }
 
-/// Largest edit distance for a suggestion, by the length of the suggested name.
+/// Largest edit distance at which a name is suggested, by the length of the name.
 pub(super) const LOOSELY: fn(usize) -> usize = |length| 1 + length / 3;
 
-/// Returns the candidate with the least edit distance, if `most` admits it for the name's length.
+/// Returns the candidate with the least edit distance. `None` if the distance exceeds what `most`
+/// allows for the length of the candidate.
 pub(crate) fn nearest<'a>(
     given: &str,
     candidates: &[&'a str],
     most: fn(usize) -> usize,
 ) -> Option<&'a str> {
-    // Strategies are written in capitals elsewhere: `FCFS` is `fcfs`.
+    // Elsewhere strategies are written in capitals: `FCFS` is `fcfs` here.
     let given = given.to_lowercase();
     candidates
         .iter()
@@ -59,7 +61,7 @@ pub(crate) fn nearest<'a>(
         .map(|(_, name)| name)
 }
 
-/// Prefixes a noun with its spoken article, also if it begins with a number.
+/// Prefixes a noun with "a" or "an", as spoken, also if it begins with a number.
 ///
 /// ```
 /// use meshwork::registry::with_article;
@@ -73,9 +75,10 @@ pub fn with_article(noun: impl fmt::Display) -> String {
     let noun = noun.to_string();
     let digits = noun.bytes().take_while(u8::is_ascii_digit).count();
     let is_spoken_with_a_vowel = match &noun.as_bytes()[..digits] {
-        // Words with initial u are spoken like "you": unit, utilization.
+        // Words with initial "u" are spoken like "you": unit, utilization.
         [] => noun.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']),
-        // Eight, eighty, eight hundred; eleven and eighteen, also as thousands and millions.
+        // Spoken "eight", "eighty", "eight hundred"; also "eleven" and "eighteen", with thousands
+        // and millions.
         [b'8', ..] => true,
         [b'1', b'1' | b'8', ..] => digits % 3 == 2,
         _ => false,

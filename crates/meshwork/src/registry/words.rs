@@ -1,10 +1,11 @@
-//! Words that a parameter accepts, each with its meaning.
+//! Words that a parameter accepts as its value, each with its meaning.
 
 use super::Kind;
 
-/// Words that a parameter accepts, each with its meaning.
+/// Words that a parameter accepts as its value, each with its meaning in Rust.
 ///
-/// Admissible values and built values come from this one list, so no word lacks a meaning.
+/// The words that the reader admits and their meanings come from this one list, so that no word
+/// lacks a meaning.
 ///
 /// ```
 /// use meshwork::registry::{DefaultValue, Param, Words, resolve};
@@ -35,7 +36,7 @@ pub struct Words<T, const N: usize> {
 }
 
 impl<T, const N: usize> Words<T, N> {
-    /// Creates the list, in the order of help and pages.
+    /// Creates the list of words, in the order of help and pages.
     #[must_use]
     pub const fn new(meanings: [(&'static str, T); N]) -> Words<T, N> {
         let mut names = [""; N];
@@ -47,25 +48,25 @@ impl<T, const N: usize> Words<T, N> {
         Words { names, meanings }
     }
 
-    /// All words, in order.
+    /// All words of the list, in order.
     #[must_use]
     pub const fn names(&'static self) -> &'static [&'static str] {
         &self.names
     }
 
-    /// Returns the kind of a parameter that accepts these words.
+    /// Returns the kind of a parameter that accepts one of these words.
     #[must_use]
     pub const fn kind(&'static self) -> Kind {
         Kind::Choice(&self.names)
     }
 
-    /// Returns the kind of a parameter that accepts these words or values of another kind.
+    /// Returns the kind of a parameter that accepts one of these words, or a value of another kind.
     #[must_use]
     pub const fn or(&'static self, other: &'static Kind) -> Kind {
         Kind::Or(&self.names, other)
     }
 
-    /// Meaning of a word; `None` if it is not in the list.
+    /// Meaning of a word; `None` if the word is not in the list.
     #[must_use]
     pub fn meaning(&self, word: &str) -> Option<&T> {
         self.meanings.iter().find(|(name, _)| *name == word).map(|(_, meaning)| meaning)

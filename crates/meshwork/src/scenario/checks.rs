@@ -1,4 +1,4 @@
-//! Checks of a scenario beyond its keys, made when it is read instead of when it runs.
+//! Checks of a scenario beyond its keys, made when the scenario is read and not when it runs.
 
 use super::{Parts, Scenario};
 use crate::job::Request;
@@ -16,7 +16,7 @@ use crate::workload::distribution::{SIZES, Sizes};
 use crate::workload::{self, BuildError, NoInputs, SHAPE, SHAPES};
 
 impl Scenario {
-    /// Checks the compatibility of parts that are valid by themselves.
+    /// Checks that parts of the scenario are compatible which are valid by themselves.
     pub(super) fn check(&self) -> Result<(), Problem> {
         let measure = self.params.nested("measure");
         let workload = self.params.component("workload", &workload::FAMILY);
@@ -77,7 +77,8 @@ impl Scenario {
         self.check_access()?;
         self.check_energy()?;
         self.check_pattern()?;
-        // A workload is built once without its files, so that a study is refused before it runs.
+        // A workload is built once without its files, so that a bad study is refused before it
+        // runs.
         let sites = self.shape();
         match workload::submissions(
             self.parts.workload.0,
@@ -89,7 +90,7 @@ impl Scenario {
         }
     }
 
-    /// Checks that the workload provides what the fairness metrics compare.
+    /// Checks that the workload provides the attributes that the fairness metrics compare.
     fn check_fairness(&self) -> Result<(), Problem> {
         let measure = self.params.nested("measure");
         let workload = self.params.component("workload", &workload::FAMILY);
@@ -113,8 +114,8 @@ impl Scenario {
         Ok(())
     }
 
-    /// Checks that every site's allocator, the sizing and the selector can be built. They are built
-    /// one at a time to limit the memory for many large sites.
+    /// Checks that every site's allocator, the sizing and the selector can be built. Allocators are
+    /// built one at a time, to limit the memory for many large sites.
     fn check_facility(&self) -> Result<(), Problem> {
         let workload = self.params.component("workload", &workload::FAMILY);
         let rule = workload.meaning(SHAPE.name, &SHAPES);
@@ -127,7 +128,7 @@ impl Scenario {
         (self.parts.selector.0.build)(&selector).map(drop)
     }
 
-    /// Checks that the parts of a scenario other than allocators support jobs that share nodes.
+    /// Checks that jobs can share nodes with the parts of the scenario other than allocators.
     fn check_shared_nodes(&self) -> Result<(), Problem> {
         if self.machine.iter().all(|site| site.choice.is_none()) {
             return Ok(());
@@ -188,7 +189,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Checks that the scheduler supports access rules and that jobs give their partition.
+    /// Checks that the scheduler supports access rules, and that jobs give their partition.
     fn check_access(&self) -> Result<(), Problem> {
         let Some(access) = &self.access else { return Ok(()) };
         let Parts { scheduler, workload, .. } = &self.parts;
@@ -215,7 +216,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Checks that scheduler, sizing and network support sleep states and a power cap.
+    /// Checks that scheduler, sizing and network support sleeping nodes and a power cap.
     fn check_energy(&self) -> Result<(), Problem> {
         let Some(energy) = &self.energy else {
             let of_energy =
@@ -299,7 +300,7 @@ impl Scenario {
         if suspends { self.check_suspension() } else { Ok(()) }
     }
 
-    /// Checks that network and failures are compatible with suspended jobs.
+    /// Checks that network and failures are compatible with a scheduler that suspends jobs.
     fn check_suspension(&self) -> Result<(), Problem> {
         let (scheduler, network) = (self.parts.scheduler.0, self.parts.network.0);
         let beside = if network.sends {
@@ -322,8 +323,8 @@ impl Scenario {
     }
 
     /// Checks that the communication pattern supports every size that the workload can draw. Sizes
-    /// are those after conversion to the allocators' form. Sizes from logs and parts of split jobs
-    /// are known only when their jobs start.
+    /// are taken in the form that the allocators ask for. Sizes from logs, and sizes of parts of
+    /// split jobs, are known only when these jobs start.
     fn check_pattern(&self) -> Result<(), Problem> {
         let network = self.params.component("network", &network::FAMILY);
         let workload = self.params.component("workload", &workload::FAMILY);

@@ -1,10 +1,10 @@
 //! Fair starts: the instant at which each job would start without later arrivals.
 //!
 //! Sabin and Sadayappan (*Unfairness metrics for space-sharing parallel job schedulers*, JSSPP
-//! 2005) define the strict fair start time of a job by a run of the jobs that arrived no later than
-//! it, and of no others, with everything else unchanged. So one run is made for each instant of
-//! arrival. Jobs that started before the next arrival need none, because later arrivals cannot have
-//! mattered.
+//! 2005) define the strict fair start time of a job by a run of only those jobs that arrived no
+//! later than the job, with everything else unchanged. So one run is made for each instant of
+//! arrival. A job that started before the next arrival needs no run, because later arrivals cannot
+//! have delayed it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::observe::{Event, JobId, Observer};
 use crate::workload::{Inputs, Submission};
 
 impl Scenario {
-    /// Whether any metric compares starts with fair starts.
+    /// Whether any metric compares the starts of jobs with their fair starts.
     pub(super) fn judges_starts(&self) -> bool {
         let is_of_lateness = |measure: &Measure| matches!(measure, Measure::PerLateness(_));
         self.parts.metrics.iter().any(|(found, _)| is_of_lateness(&found.0.measure))
@@ -28,7 +28,7 @@ impl Scenario {
     /// The errors of a run, and an error if more than [`MAX_JUDGED`] jobs arrive.
     ///
     /// # Complexity
-    /// **O(j²)** events for *j* jobs.
+    /// **O(j²)** events for *j* jobs that arrive.
     pub(super) fn run_and_judge(
         &self,
         replication: u64,
@@ -58,10 +58,10 @@ impl Scenario {
     }
 }
 
-/// Jobs that arrived in a run, and their starts.
+/// The jobs that arrived in a run, and their starts.
 #[derive(Default)]
 struct Course {
-    /// Arrived jobs by their index in the order of arrival, including refused ones.
+    /// Jobs that arrived, by their index in order of arrival, including refused jobs.
     arrived: Vec<Job>,
     started: BTreeMap<JobId, Time>,
 }
@@ -81,9 +81,10 @@ impl Observer for Course {
 }
 
 impl Course {
-    /// Jobs whose fair start requires a run, grouped by instant of arrival. These are the counted
-    /// jobs that did not start before the next arrival. Each group comes with the index of the last
-    /// job of that instant. Jobs of the last instant need no run: none arrived later.
+    /// Jobs whose fair start requires a run, grouped by instant of arrival. These are the jobs of
+    /// `counted` that did not start before the next arrival. Each group comes with the index of the
+    /// last job that arrived at its instant. Jobs of the last instant need no run, because none
+    /// arrived later.
     fn to_judge(&self, counted: &BTreeSet<JobId>) -> Vec<(usize, BTreeSet<JobId>)> {
         let mut all = Vec::new();
         let mut first = 0;
@@ -103,7 +104,7 @@ impl Course {
         all
     }
 
-    /// Starts of the jobs `ids` if no job arrives after `last`; without jobs that never start.
+    /// Starts of the jobs `ids` if no job arrives after `last`; jobs that never start are left out.
     fn without_those_after(
         &self,
         last: usize,

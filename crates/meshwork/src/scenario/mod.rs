@@ -1,4 +1,4 @@
-//! Scenarios: complete descriptions of a run, read from one table.
+//! Scenarios: complete descriptions of a run, each read from one table.
 
 mod checks;
 mod fair;
@@ -43,28 +43,29 @@ use sites::{
 };
 pub use sites::{SITE_FAMILY, SITES, machine_in_words};
 
-/// Version of the model, part of the key of every stored run. Every change of a value increases it.
+/// Version of the model, part of the key of every stored run. Any change of a simulated value
+/// increases it.
 pub const MODEL_VERSION: u32 = 2;
 
 /// Digest of the model's source without comments and tests, part of the key of every stored run.
 ///
-/// It keeps a run made before a strategy was edited from being taken for one made after.
+/// So a run made before a strategy was edited is not taken for a run of the edited strategy.
 pub const SOURCE: &str = env!("MESHWORK_SOURCE");
 
 /// Bytes per processor with the most demanding allocator (`curve`, measured on 2²⁴ processors).
 pub(crate) const BYTES_PER_NODE: u64 = 40;
 
-/// Number of jobs whose requests are typical of a workload.
+/// Number of jobs from whose requests the typical requests of a workload are learnt.
 const TYPICAL_JOBS: usize = 1000;
 
-/// Bytes per job that a log holds back for sorting.
+/// Bytes per job that a log holds back in order to sort its jobs.
 const BYTES_PER_HELD_JOB: u64 = 48;
 
-/// Bytes per job of a workload held in memory as a whole, including the growth reserve of its list.
-/// Measured on two million rows of a table.
+/// Bytes per job of a workload that is held in memory as a whole. Includes the reserve by which the
+/// list grows. Measured on two million rows of a table.
 const BYTES_PER_WHOLE_JOB: u64 = 200;
 
-/// Description of a run without its replication: read once, checked, with every default filled in.
+/// Description of a run except its replication: read, checked, and with every default filled in.
 ///
 /// ```
 /// use meshwork::scenario::Scenario;
@@ -84,7 +85,7 @@ pub struct Scenario {
     params: Params,
     machine: Vec<SiteSpec>,
     parts: Parts,
-    /// Distribution of site speeds; `None` if they are not drawn.
+    /// Distribution of the speeds of sites; `None` if speeds are not drawn.
     speeds: Option<Speeds>,
     /// Failure model; `None` if nothing fails.
     failures: Option<Failures>,
@@ -94,7 +95,7 @@ pub struct Scenario {
     energy: Option<Energy>,
 }
 
-/// Entries named by a scenario, looked up once.
+/// The entries that a scenario names, looked up once.
 #[derive(Clone, Debug)]
 struct Parts {
     scheduler: Found<SchedulerEntry>,
@@ -102,7 +103,7 @@ struct Parts {
     sizing: Found<SizingEntry>,
     network: Found<NetworkEntry>,
     workload: Found<WorkloadEntry>,
-    /// Metrics in the order of the list, each with its own parameters.
+    /// Metrics in the order of the list of all metrics, each with its own parameters.
     metrics: Vec<(Found<MetricEntry>, Params)>,
 }
 
@@ -134,7 +135,7 @@ impl Parts {
     }
 }
 
-/// Parameters of a metric: those given by the study, or the defaults.
+/// Parameters of a metric: those that the study gives, or else the defaults.
 fn own_params(catalogue: &Catalogue, measure: &Params, metric: &MetricEntry) -> Params {
     let named = measure.table().get("metrics").and_then(Value::as_array).into_iter().flatten();
     let own =
@@ -152,23 +153,23 @@ fn own_params(catalogue: &Catalogue, measure: &Params, metric: &MetricEntry) -> 
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Outcome {
-    /// Every requested metric, in the order of the list.
+    /// Every requested metric, in the order of the list of all metrics.
     pub metrics: Vec<Measured>,
-    /// Metrics by size of job; empty if not requested.
+    /// Metrics by size of job; empty if grouping by size was not requested.
     pub by_size: Vec<SizeClass>,
-    /// Metrics by owner, for each requested attribute.
+    /// Metrics by owner of jobs, for each attribute for which this was requested.
     pub by_owner: BTreeMap<OwnerAttribute, Vec<OwnerClass>>,
-    /// Number of jobs that finished and were measured.
+    /// Number of jobs that finished in the measured part of the run.
     pub finished: u64,
     /// Number of jobs that did not fit the empty machine or were turned away.
     pub refused: u64,
-    /// Number of log lines that are not jobs.
+    /// Number of lines of the log that are not jobs.
     pub unusable: u64,
-    /// Last instant of the run.
+    /// The last instant of the run.
     pub end: Time,
     /// Speed of each site; empty if speeds are not drawn.
     pub speeds: Vec<f64>,
-    /// Division of the run into batches.
+    /// Division of the run into batches of jobs.
     pub cut: Batching,
 }
 
@@ -190,7 +191,7 @@ impl Outcome {
 }
 
 impl Scenario {
-    /// Reads a table with the names of this crate, and fills in every default.
+    /// Reads a scenario from a table, with the names of this crate, and fills in every default.
     ///
     /// # Errors
     /// The first problem found: an unknown key or name, a value out of bounds, or incompatible
@@ -199,7 +200,7 @@ impl Scenario {
         Scenario::read_in(&Catalogue::standard(), table)
     }
 
-    /// Reads a table with the names of a catalogue, and fills in every default.
+    /// Reads a scenario from a table, with the names of a catalogue, and fills in every default.
     ///
     /// # Errors
     /// The errors of [`read`](Scenario::read).
@@ -253,20 +254,20 @@ impl Scenario {
         self.parts.network.0.sends
     }
 
-    /// Topology of each site.
+    /// Topologies of all sites of the machine.
     #[must_use]
     pub fn topologies(&self) -> Vec<Topology> {
         self.machine.iter().map(|site| site.topology.clone()).collect()
     }
 
-    /// Whether jobs share the nodes of its machine.
+    /// Whether jobs share the nodes of the machine.
     #[must_use]
     pub fn shares_nodes(&self) -> bool {
         self.machine.iter().any(|site| site.choice.is_some())
     }
 
-    /// Speed of each site in one replication; `None` if speeds are not drawn. Speeds have a random
-    /// stream of their own, so that the jobs do not depend on them.
+    /// Speeds of all sites in one replication; `None` if speeds are not drawn. Speeds have a random
+    /// stream of their own, so that drawing them does not change the jobs.
     ///
     /// ```
     /// use meshwork::scenario::Scenario;
@@ -289,7 +290,7 @@ impl Scenario {
         Some(speeds)
     }
 
-    /// Whether the clock counts seconds, whatever file the workload reads.
+    /// Whether the clock of the run counts seconds, whatever file the workload reads.
     #[must_use]
     pub fn is_in_seconds(&self) -> bool {
         self.parts.workload.0.in_seconds
@@ -331,10 +332,11 @@ impl Scenario {
         self.run_on(setup, jobs, observer)
     }
 
-    /// Passes the simulation of one replication to `act`; it ends like [`run`](Scenario::run).
+    /// Hands the simulation of one replication to `act`, and completes it like
+    /// [`run`](Scenario::run).
     ///
     /// # Errors
-    /// The errors of `run` and those of `act`.
+    /// The errors of `run`, and those of `act`.
     pub fn simulate<R>(
         &self,
         replication: u64,
@@ -356,7 +358,7 @@ impl Scenario {
         Ok((Setup { names: self.names(), ..setup }, jobs))
     }
 
-    /// Names of the scenario's entries for the errors of its runs.
+    /// Names of the scenario's entries, for errors of its runs.
     pub(crate) fn names(&self) -> Names {
         let Parts { scheduler, selector, sizing, network, workload, .. } = &self.parts;
         Names {
@@ -369,7 +371,7 @@ impl Scenario {
         }
     }
 
-    /// Jobs of one replication.
+    /// The jobs of one replication, as an iterator.
     ///
     /// # Errors
     /// If the workload cannot be read.
@@ -389,7 +391,7 @@ impl Scenario {
         })
     }
 
-    /// Components of a run of one replication, without its jobs. For callers who bring their own
+    /// Components of a run of one replication, except its jobs. For callers who bring their own
     /// jobs or strategies to [`run_on`](Scenario::run_on).
     ///
     /// # Errors
@@ -402,18 +404,18 @@ impl Scenario {
     /// Components of a run without failures, access rules and energy, to replay recorded events.
     ///
     /// # Errors
-    /// Only for a bug.
+    /// Only if there is a bug.
     pub fn setup_ideal(&self, replication: u64) -> Result<Setup, RunError> {
         Scenario { failures: None, access: None, energy: None, ..self.clone() }.setup(replication)
     }
 
-    /// Partitions and reservations of the machine, site by site.
+    /// Partitions and reservations of the machine, as sets of nodes of each site.
     #[must_use]
     pub fn areas(&self) -> Vec<Area> {
         self.access.as_ref().map_or_else(Vec::new, |access| access.areas(&self.topologies()))
     }
 
-    /// Components of a run of one replication, with access to a file of outages.
+    /// Components of a run of one replication, with outages from a file if the scenario names one.
     ///
     /// # Errors
     /// If the file of outages cannot be read.
@@ -449,7 +451,7 @@ impl Scenario {
     }
 
     /// Runs and measures a setup with these jobs instead of the scenario's own workload. Metrics of
-    /// fair starts have no value then, because they take more than one run.
+    /// fair starts have no value, because they take more than one run.
     ///
     /// # Errors
     /// If the jobs cannot be read on, or a strategy breaks its contract.
@@ -473,7 +475,7 @@ impl Scenario {
         Ok(seen)
     }
 
-    /// Measures a run under the control of `act`; returns the measurements and the result of `act`.
+    /// Measures a run that `act` controls; returns the measurements and the result of `act`.
     fn watch_while<R>(
         &self,
         setup: Setup,
@@ -508,7 +510,8 @@ impl Scenario {
         (self.parts.network.0.build)(&network, &machine)
     }
 
-    /// Topology and configured speed of each site. Loads refer to these speeds, not to drawn ones.
+    /// Topology and configured speed of each site. A load refers to these speeds, not to drawn
+    /// ones.
     fn shape(&self) -> Vec<(Topology, f64)> {
         self.machine.iter().map(|site| (site.topology.clone(), site.speed)).collect()
     }
@@ -526,14 +529,15 @@ impl Scenario {
         WorkloadContext { sites, seed: self.params.integer("seed"), replication, owners, inputs }
     }
 
-    /// Name of a metric that compares users, if any.
+    /// Name of a metric that compares users; `None` if there is none.
     fn evenness(&self) -> Option<&'static str> {
         let metrics = self.parts.metrics.iter().map(|(found, _)| found.0);
         let mut of_users = metrics.filter(|metric| matches!(metric.measure, Measure::Evenness(_)));
         of_users.next().map(|metric| metric.about.name)
     }
 
-    /// Requests of the first jobs of the workload, if an order of nodes learns from them.
+    /// Requests of the first jobs of the workload, if some order of nodes learns from requests.
+    /// Otherwise empty.
     fn typical(
         &self,
         replication: u64,
@@ -587,9 +591,9 @@ impl Scenario {
     }
 
     /// Estimates the memory of a run before its first job arrives, in bytes, without allocating it.
-    /// It covers the machine, the network and the jobs that a log holds back; memory then grows
-    /// with the jobs in the system. The machine is counted at the bytes per processor measured with
-    /// the most demanding allocator.
+    /// The estimate covers the machine, the network and the jobs that a log holds back; later,
+    /// memory grows with the jobs in the system. The machine is counted at the bytes per processor
+    /// that were measured with the most demanding allocator.
     ///
     /// ```
     /// use meshwork::scenario::Scenario;
@@ -606,16 +610,16 @@ impl Scenario {
     pub fn memory(&self) -> u64 {
         let nodes = |site: &SiteSpec| u64::from(site.topology.grid().nodes());
         let machine: u64 = self.machine.iter().map(nodes).sum::<u64>() * BYTES_PER_NODE;
-        // A scenario whose network cannot be built is refused on reading.
+        // A scenario whose network cannot be built has been refused when it was read.
         let network = self.network_memory().unwrap_or(0);
         let workload = self.params.component("workload", &workload::FAMILY);
         let held = if workload.name() == "swf" { workload.integer("reorder") } else { 0 };
         machine.saturating_add(network).saturating_add(held * BYTES_PER_HELD_JOB)
     }
 
-    /// Additional memory of a run, in bytes, for a workload file with `rows` rows held in memory. A
-    /// table is held as a whole because it must be sorted, and so are jobs that are shuffled or
-    /// follow others.
+    /// Further memory of a run, in bytes, if its workload is a file with `rows` rows. A table of
+    /// jobs is held in memory as a whole because it must be sorted. So are jobs that are shuffled
+    /// or follow others.
     #[must_use]
     pub fn memory_of_rows(&self, rows: u64) -> u64 {
         let workload = self.params.component("workload", &workload::FAMILY);
@@ -635,12 +639,13 @@ impl Scenario {
     }
 }
 
-/// Converts a problem to a bug: a scenario is checked on reading, so no problem can turn up later.
+/// Converts a problem to a bug: a scenario was checked when it was read, so no problem can turn up
+/// later.
 fn bug(problem: Problem) -> RunError {
     RunError::Bug(problem.message)
 }
 
-/// Sorts the keys of a resolved scenario in the order of the manual.
+/// Sorts the keys of a resolved scenario into the order of the manual.
 fn in_order(mut table: Table) -> Table {
     let mut ordered = Table::new();
     let keys = PARAMS.iter().map(|param| param.name);
@@ -672,7 +677,7 @@ fn recorder(
     Recorder::new(window, metrics, machine)
 }
 
-/// Measurements of a completed run.
+/// Measurements of a completed run, by all of its observers.
 struct Seen {
     recorder: Recorder,
     ledger: Ledger,
@@ -701,7 +706,7 @@ impl Seen {
     }
 }
 
-/// Observers of a scenario's run.
+/// The observers of a scenario's run.
 struct Watchers<'a> {
     recorder: &'a mut Recorder,
     ledger: &'a mut Ledger,
@@ -720,7 +725,7 @@ impl Observer for Watchers<'_> {
     }
 
     fn asks_where_jobs_run(&self) -> bool {
-        // The ledger only counts nodes.
+        // The ledger only counts nodes, so that it needs no identities.
         self.recorder.asks_where_jobs_run() || self.other.asks_where_jobs_run()
     }
 

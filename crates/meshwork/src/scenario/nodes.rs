@@ -1,4 +1,4 @@
-//! Types of the nodes of a site: the key `nodes` of a machine.
+//! Types of the nodes of a site, from the key `nodes` of a machine.
 
 use toml::{Table, Value};
 
@@ -9,7 +9,7 @@ use crate::registry::{Param, Params, Problem, did_you_mean, join, resolve_in};
 use crate::topology::Topology;
 use crate::topology::types::{NodeType, NodeTypes};
 
-/// Types that a study can name: cores, memory in MiB, GPUs, islands and the type of the GPUs.
+/// Node types that a study can name: cores, memory in MiB, GPUs, islands, and the type of the GPUs.
 static KNOWN: [(&str, [u32; 4], Option<&str>); 3] = [
     ("dgx", [112, 2_097_152, 8, 2], Some("h100")),
     ("nvl72", [144, 983_040, 4, 2], Some("gb200")),
@@ -18,7 +18,7 @@ static KNOWN: [(&str, [u32; 4], Option<&str>); 3] = [
 
 /// Splits a machine's table into the machine without types of nodes and the resolved types.
 ///
-/// A topology may have a parameter `nodes` of its own, which then is meant.
+/// If the topology has a parameter `nodes` of its own, the key is taken for that parameter.
 pub(crate) fn split_types(
     catalogue: &Catalogue,
     machine: &Table,
@@ -43,7 +43,7 @@ pub(crate) fn split_types(
     Ok((machine, types.table().clone()))
 }
 
-/// The topology with the types of nodes that a machine's table gives it, if any.
+/// The topology with the types of nodes that a machine's table gives, if any.
 pub(super) fn typed(site: &Params, topology: Topology) -> Result<Topology, Problem> {
     let Some(tables) = site.get_tables(TYPES[0].name) else { return Ok(topology) };
     let nodes = topology.nodes();
@@ -90,7 +90,7 @@ pub(super) fn typed(site: &Params, topology: Topology) -> Result<Topology, Probl
     Ok(own.into_iter().fold(topology, |topology, nodes| topology.described_also("nodes", nodes)))
 }
 
-/// The type that a table describes.
+/// The node type that a table describes.
 fn node_type(table: &Params) -> Result<NodeType, Problem> {
     let name = table.text("type");
     let known = KNOWN.iter().find(|(known, ..)| *known == name);

@@ -1,4 +1,4 @@
-//! Machine of a scenario: its sites, their topologies and their allocators.
+//! The machine of a scenario: its sites, their topologies and their allocators.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ use crate::shape::ShapeRule;
 use crate::speeds::{self, Speeds};
 use crate::topology::{Topology, Wiring};
 
-/// The keys of a machine of several sites.
+/// The keys of a machine with several sites.
 pub static SITES: &[Param] = &[
     Param {
         name: "sites",
@@ -42,7 +42,7 @@ pub static SITES: &[Param] = &[
     },
 ];
 
-/// Entry named by a scenario, found when it was read.
+/// Entry that a scenario names, found when the scenario was read.
 pub(crate) struct Found<E: 'static>(pub(super) &'static E);
 
 impl<E> Clone for Found<E> {
@@ -59,18 +59,19 @@ impl<E: Named> fmt::Debug for Found<E> {
     }
 }
 
-/// Description of one site.
+/// Description of one site of a scenario's machine.
 #[derive(Clone, Debug)]
 pub(crate) struct SiteSpec {
     pub(crate) topology: Topology,
     pub(super) speed: f64,
     pub(super) allocator: Params,
     pub(super) entry: Found<AllocatorEntry>,
-    /// The choice of nodes, and of cores and GPUs within them, where jobs share nodes.
+    /// How nodes, and cores and GPUs within them, are chosen, where jobs share nodes; otherwise
+    /// `None`.
     pub(super) choice: Option<Choice>,
 }
 
-/// The choice of nodes, and of cores and GPUs within them, where jobs share nodes.
+/// How nodes, and cores and GPUs within them, are chosen, where jobs share nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
     pub(super) order: Params,
@@ -79,7 +80,7 @@ pub(crate) struct Choice {
 }
 
 impl SiteSpec {
-    /// Builds the empty site with its allocator, which has a random stream of its own.
+    /// Builds the empty site with its allocator. The allocator has a random stream of its own.
     pub(crate) fn managed(
         &self,
         index: usize,
@@ -113,9 +114,9 @@ impl SiteSpec {
     }
 }
 
-/// Parses a machine in words, such as `mesh:8x8` or `hypercube:10`, to its table.
+/// Converts a machine in words, such as `mesh:8x8` or `hypercube:10`, to its table.
 ///
-/// The name of a preset, such as `tpu_v4`, is returned as it is.
+/// The name of a preset, such as `tpu_v4`, is returned unchanged.
 ///
 /// ```
 /// use meshwork::scenario::machine_in_words;
@@ -131,7 +132,7 @@ pub fn machine_in_words(text: &str) -> Result<Value, Problem> {
     words_of(&Standard, text)
 }
 
-/// Parses a machine in words, with the topologies and presets of these lists.
+/// Converts a machine in words to its table, with the topologies and presets of the given lists.
 fn words_of(lists: &dyn EntrySource, text: &str) -> Result<Value, Problem> {
     let (name, size) = text.split_once(':').unwrap_or((text, ""));
     let site = SITE_FAMILY.find_in(lists, "machine", name);
@@ -191,7 +192,8 @@ fn unknown_machine(lists: &dyn EntrySource, name: &str) -> String {
     format!("unknown machine `{name}` ({meant})")
 }
 
-/// Splits a table into `machine` and the rest. A machine given as a preset brings its allocator.
+/// Splits a scenario's table into the table `machine` and the rest. A machine given as a preset
+/// brings its allocator.
 pub(crate) fn split_machine(
     catalogue: &Catalogue,
     table: &Table,
@@ -307,7 +309,7 @@ pub(crate) fn allocators_for(
     Ok(specs)
 }
 
-/// Reads the choice of nodes, and of cores and GPUs within them, with defaults.
+/// Reads how nodes, and cores and GPUs within them, are chosen, and fills in defaults.
 fn choice_of(catalogue: &Catalogue, scenario: &mut Table) -> Result<Choice, Problem> {
     let mut named = |family: &'static Family, key: &'static str, usual: &str| {
         let given = scenario.get(key).cloned().unwrap_or_else(|| usual.into());
@@ -321,7 +323,7 @@ fn choice_of(catalogue: &Catalogue, scenario: &mut Table) -> Result<Choice, Prob
     Ok(Choice { order_entry, order, within: Found(catalogue.entry(within.name())) })
 }
 
-/// Distribution of speeds, if the machine has one.
+/// Distribution of the speeds of sites; `None` if the machine has none.
 pub(crate) fn speeds_for(machine: &Table, sites: &[SiteSpec]) -> Result<Option<Speeds>, Problem> {
     if !machine.contains_key("speeds") {
         return Ok(None);
@@ -331,8 +333,8 @@ pub(crate) fn speeds_for(machine: &Table, sites: &[SiteSpec]) -> Result<Option<S
     Speeds::read(&params, sites.iter().map(capacity).collect()).map(Some)
 }
 
-/// Writes default allocators where readers of the table look for them: once for all sites if they
-/// are equal, otherwise into each site.
+/// Writes default allocators where readers of the table look for them. That is once for all sites
+/// if all sites have equal allocators, otherwise into each site.
 fn fill_in_allocators(scenario: &mut Table, machine: &mut Table, specs: &[SiteSpec]) {
     let table = |spec: &SiteSpec| Value::Table(spec.allocator.table().clone());
     let own = |site: &Table| site.contains_key("allocator");
@@ -381,7 +383,7 @@ fn serves(
     ))
 }
 
-/// Formats a restriction to dimensions, to follow the names of topologies.
+/// Formats a restriction to numbers of dimensions, as words that follow the names of topologies.
 fn of_dimensions(all: &[usize]) -> String {
     let all: Vec<String> = all.iter().map(usize::to_string).collect();
     format!(" of {} dimensions", all.join(" or "))
