@@ -1,4 +1,4 @@
-//! The part of a `slurm.conf` that is used: nodes and partitions.
+//! The part of a `slurm.conf` that is used: its nodes and partitions.
 
 use std::collections::BTreeMap;
 
@@ -14,63 +14,64 @@ pub use crate::lines::{ConfLine, lines};
 pub struct ConfNode {
     pub name: String,
     pub processors: u32,
-    /// The weight; nodes of lower weight are allocated first.
+    /// The weight of the node; nodes of lower weight are allocated first.
     pub weight: u32,
-    /// Whether the file allows jobs on it.
+    /// Whether the state that the file gives the node allows jobs on it.
     pub is_up: bool,
-    /// Index of its line in [`Conf::node_lines`].
+    /// Index of the node's line in [`Conf::node_lines`].
     pub given: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
     pub name: String,
-    /// The line number.
+    /// The line of the partition in the file, from 1.
     pub line: usize,
-    /// The nodes, as indices into the hosts.
+    /// The nodes of the partition, as indices into the hosts.
     pub nodes: NodeSet,
-    /// The first listed node that does not exist.
+    /// The first name in the partition's list of nodes that no node has.
     pub unknown: Option<String>,
-    /// The name of the requested topology.
+    /// The name of the topology that the partition requests.
     pub topology: Option<String>,
-    /// The minimum number of nodes of a job.
+    /// The minimum number of nodes of a job in the partition.
     pub least: u32,
-    /// The maximum number of nodes of a job.
+    /// The maximum number of nodes of a job in the partition.
     pub most: u32,
-    /// Whether jobs that name no partition are submitted to this one.
+    /// Whether jobs that name no partition are submitted to this partition.
     pub is_default: bool,
-    /// Whether all jobs get whole nodes.
+    /// Whether all jobs of the partition get whole nodes.
     pub is_exclusive: bool,
-    /// Line of the partition, with defaults filled in.
+    /// The line of the partition in the file, with defaults filled in.
     pub given: ConfLine,
 }
 
-/// The part of a `slurm.conf` that is used.
+/// The part of a `slurm.conf` that is used: nodes, partitions and settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conf {
     pub nodes: Vec<ConfNode>,
     pub hosts: Hosts,
     pub partitions: Vec<Partition>,
-    /// The lines of nodes, after the defaults.
+    /// The lines that define nodes, with defaults filled in.
     pub node_lines: Vec<ConfLine>,
-    /// All lines but those of nodes and partitions.
+    /// All lines except those of nodes and partitions.
     pub settings: Vec<ConfLine>,
 }
 
-/// The maximum number of nodes that is read.
+/// The maximum number of nodes that a file may define.
 const MOST_NODES: usize = 1 << 24;
 
 impl Conf {
-    /// The value of a setting, case-insensitively; of several, the last.
+    /// The value of a setting, whatever the case of its key; if there are several values, the last
+    /// one.
     #[must_use]
     pub fn setting(&self, key: &str) -> Option<&str> {
         self.settings.iter().rev().find_map(|line| line.get(key))
     }
 
-    /// Reads a file; `include` returns the text of an included file.
+    /// Reads a `slurm.conf`; `include` returns the text of a file that it includes.
     ///
     /// # Errors
-    /// If Slurm would not start with it; the reason is then among the findings.
+    /// If Slurm would not start with the file; the reason is then among the findings.
     pub fn read(
         text: &str,
         include: &mut dyn FnMut(&str) -> Result<String, String>,
@@ -96,7 +97,7 @@ impl Conf {
                 _ => reader.conf.settings.push(line.clone()),
             }
         }
-        // A partition may refer to nodes defined below it.
+        // A partition may refer to nodes that are defined further below.
         reader.conf.hosts = Hosts::new(reader.conf.nodes.iter().map(|node| node.name.clone()));
         defaults.clear();
         for line in &all {
@@ -115,7 +116,7 @@ impl Conf {
     }
 }
 
-/// The maximum depth of includes.
+/// The maximum depth of files that include files.
 const DEEPEST: usize = 8;
 
 fn gather(
@@ -143,7 +144,7 @@ fn gather(
     Ok(())
 }
 
-/// Prepends the defaults to a line, so that its own values override them.
+/// Puts defaults before the pairs of a line, so that the line's own values override them.
 fn with_defaults(line: &ConfLine, defaults: &[(String, String)]) -> ConfLine {
     let own = line.pairs.iter().cloned();
     ConfLine { number: line.number, pairs: defaults.iter().cloned().chain(own).collect() }
@@ -152,7 +153,8 @@ fn with_defaults(line: &ConfLine, defaults: &[(String, String)]) -> ConfLine {
 struct Reader<'a> {
     conf: Conf,
     sets: BTreeMap<String, String>,
-    /// Parsed node lists of partitions, many of which may be equal: nodes, and a missing name.
+    /// Lists of nodes that were already parsed, with their nodes and the first missing name. Many
+    /// partitions have equal lists.
     lists: BTreeMap<String, (NodeSet, Option<String>)>,
     findings: &'a mut LintFindings,
 }
@@ -244,7 +246,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The nodes of a list, and the first name that does not exist.
+    /// The nodes of a host list, and the first name in it that no node has.
     fn listed(&mut self, list: &str) -> Result<(NodeSet, Option<String>), String> {
         let (mut nodes, mut unknown) = (NodeSet::empty(self.conf.hosts.count()), None);
         for item in hostlist::parts(list)? {

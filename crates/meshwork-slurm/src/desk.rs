@@ -1,4 +1,4 @@
-//! The allocator front end for a partition, which allocates nodes as its Slurm would.
+//! The allocator for a partition of whole or shared nodes, which chooses nodes as Slurm would.
 
 use std::collections::BTreeMap;
 
@@ -9,29 +9,29 @@ use crate::site::SlurmSite;
 use crate::topology::Structure;
 use meshwork::job::hostlist::names;
 
-/// The request of a job.
+/// The request of a job to a Slurm partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlurmRequest {
-    /// Counts and constraints; its listed nodes are replaced by `require`.
+    /// Counts and constraints of the request; its listed nodes are replaced by `require`.
     pub wanted: NodeRequest,
-    /// Required nodes, as a host list.
+    /// Nodes that the job must get, as a host list.
     pub require: Option<String>,
-    /// Excluded nodes, as a host list.
+    /// Nodes that the job must not get, as a host list.
     pub exclude: Option<String>,
-    /// Whether its blocks are exclusive: without other jobs now and while it runs.
+    /// Whether the base blocks of the job must be free of other jobs, now and while the job runs.
     pub whole_blocks: bool,
-    /// Processors taken of each node; `None` for whole nodes.
+    /// Number of processors that the job takes of each node; `None` for whole nodes.
     pub share: Option<u32>,
 }
 
-/// The answer to a request.
+/// The answer to a request for nodes of a Slurm partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SlurmAnswer {
     /// The nodes that the job gets, or could get now.
     Nodes(NodeSet),
-    /// The job may start later.
+    /// The job cannot start now, but may start later; with the cause and Slurm's message.
     Wait(Wait, SlurmMessage),
-    /// The job can never start, for this reason.
+    /// The job can never start, for the given reason.
     Never(String),
 }
 
@@ -39,27 +39,27 @@ pub enum SlurmAnswer {
 #[derive(Clone, Debug)]
 struct Held {
     nodes: NodeSet,
-    /// See `SlurmRequest::share`.
+    /// Number of processors that the job takes of each node; `None` for whole nodes.
     share: Option<u32>,
     whole_blocks: bool,
 }
 
-/// The allocations of a partition, by job.
+/// An allocator of a Slurm partition, which knows the nodes that each job holds.
 #[derive(Clone, Debug)]
 pub struct SlurmAllocator<K: Ord> {
     site: SlurmSite,
     held: BTreeMap<K, Held>,
-    /// The held processors of each node.
+    /// Number of processors of each node that jobs hold.
     used: Vec<u32>,
-    /// The nodes without any held processor.
+    /// The nodes of which no processor is held.
     unused: NodeSet,
 }
 
-/// Slurm's message for a host that does not exist.
+/// Slurm's message for a host name that no node has.
 const INVALID_NAME: &str = "Invalid node name specified";
 
 impl<K: Ord + Clone> SlurmAllocator<K> {
-    /// An allocator of an empty partition.
+    /// An allocator of a partition in which no job holds nodes.
     #[must_use]
     pub fn new(site: SlurmSite) -> SlurmAllocator<K> {
         let count = site.hosts.count();
@@ -78,12 +78,12 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         self.held.contains_key(name)
     }
 
-    /// The jobs with their nodes.
+    /// The jobs that hold nodes, with their nodes.
     pub fn held(&self) -> impl Iterator<Item = (&K, &NodeSet)> {
         self.held.iter().map(|(name, held)| (name, &held.nodes))
     }
 
-    /// The number of usable nodes without any held processor.
+    /// Number of nodes on which jobs may run and of which no processor is held.
     #[must_use]
     pub fn idle(&self) -> u32 {
         self.site.up.count_shared(&self.unused)
@@ -91,7 +91,8 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
 
     /// The fragmentation of a torus: the summed sizes of all listed boxes that are not wholly free.
     ///
-    /// Slurm can be configured to choose between later starts by it. `None` for other topologies.
+    /// Slurm can be configured to choose between later starts by this number. `None` for other
+    /// topologies.
     #[must_use]
     pub fn fragmentation(&self) -> Option<u64> {
         let Structure::Torus3d(anchors, _) = &self.site.structure else { return None };
@@ -100,7 +101,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         Some(anchors.fragmentation(&idle))
     }
 
-    /// The answer to a request now, without allocating.
+    /// The answer to a request in the current state; nothing is allocated.
     ///
     /// # Complexity
     /// That of [`decide`].
@@ -111,7 +112,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
 
     /// The answer to a request if the nodes in `kept` are unavailable now.
     ///
-    /// They still count for whether the job could start on the empty machine.
+    /// Whether the job can ever start is judged by the empty machine, with these nodes.
     #[must_use]
     pub fn ask_without(&self, asked: &SlurmRequest, kept: Option<&NodeSet>) -> SlurmAnswer {
         let mut wanted = asked.wanted.clone();
@@ -134,8 +135,8 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         }
     }
 
-    /// The nodes of [`SlurmAllocator::ask_without`], without checking whether the job could ever
-    /// start.
+    /// The nodes that [`SlurmAllocator::ask_without`] gives a job; `None` if it cannot start now.
+    /// Whether the job can ever start is not checked.
     ///
     /// # Complexity
     /// That of [`find`].
@@ -149,7 +150,8 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         find(self.site.rule(), &self.site.nodes, &wanted, &available)
     }
 
-    /// Allocates the nodes of [`SlurmAllocator::ask`] to a job, if there are any.
+    /// Allocates the nodes that [`SlurmAllocator::ask`] gives a job, if there are any; returns the
+    /// answer.
     pub fn allocate(&mut self, name: &K, asked: &SlurmRequest) -> SlurmAnswer {
         let told = self.ask(asked);
         if let SlurmAnswer::Nodes(nodes) = &told {
@@ -158,7 +160,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         told
     }
 
-    /// Allocates given nodes to a job, and releases those it held before.
+    /// Allocates the given nodes to a job, and releases the nodes that the job held before.
     pub fn hold(&mut self, name: &K, asked: &SlurmRequest, nodes: NodeSet) {
         self.release(name);
         let share = self.share(asked);
@@ -169,7 +171,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         self.held.insert(name.clone(), Held { nodes, share, whole_blocks: asked.whole_blocks });
     }
 
-    /// Releases the nodes of a job and returns their number; `None` if it holds none.
+    /// Releases the nodes of a job and returns their number; `None` if the job holds no nodes.
     pub fn release(&mut self, name: &K) -> Option<u32> {
         let held = self.held.remove(name)?;
         for node in held.nodes.iter() {
@@ -181,12 +183,13 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         Some(held.nodes.count())
     }
 
-    /// The effective share: `None` if the partition or the request requires whole nodes.
+    /// Number of processors that a request takes of each node. `None` for whole nodes, which the
+    /// partition or the request may require.
     fn share(&self, asked: &SlurmRequest) -> Option<u32> {
         asked.share.filter(|_| !self.site.is_exclusive && !asked.whole_blocks)
     }
 
-    /// The processors of a node that a job takes.
+    /// Number of processors that a job takes of a node; all of them if `share` is `None`.
     fn taken_of(&self, node: u32, share: Option<u32>) -> u32 {
         share.unwrap_or_else(|| self.site.nodes.processors(node).max(1))
     }
@@ -200,7 +203,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         Ok(Some(set))
     }
 
-    /// The nodes available to a job now, and those available on the empty machine.
+    /// The nodes available to a job now, and the nodes that the empty machine would offer to it.
     fn available(&self, asked: &SlurmRequest, excluded: Option<&NodeSet>) -> (NodeSet, NodeSet) {
         let (mut available, mut whole) = (self.site.up.clone(), self.site.whole.clone());
         match self.share(asked) {
@@ -219,7 +222,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         }
         if let Some(excluded) = excluded {
             available.subtract(excluded);
-            // Slurm lets a job wait that excludes a node of a torus.
+            // Slurm lets a job wait that excludes nodes of a torus, even if it can never start.
             if !matches!(self.site.structure, Structure::Torus3d(..)) {
                 whole.subtract(excluded);
             }

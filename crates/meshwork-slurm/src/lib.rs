@@ -2,11 +2,12 @@
 //!
 //! [`topology`] reads a `topology.yaml` or a `topology.conf` as Slurm does, and refuses what Slurm
 //! refuses, with its messages; [`conf`] reads the needed part of a `slurm.conf`; [`site`] combines
-//! both for one partition; [`desk`] allocates its nodes by the rules of the model; [`check`] lints
-//! the files. [`live`] has the texts of a running Slurm.
+//! topology and `slurm.conf` for one partition; [`desk`] allocates the nodes of a partition by the
+//! rules of the crate `meshwork`; [`check`] lints the files. [`live`] has the texts that are
+//! exchanged with a running Slurm.
 //!
 //! Nothing here simulates, and nothing opens a file: callers pass texts, or a function that reads
-//! them. Like the model, it uses no thread, clock or environment.
+//! files. Like `meshwork`, this crate uses no thread, clock or environment.
 #![allow(missing_docs, reason = "only the studies, the command and the Python package use it")]
 
 pub mod check;

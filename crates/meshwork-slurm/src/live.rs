@@ -1,49 +1,51 @@
 //! The texts of a running Slurm: arguments of `squeue`, `sinfo` and `scontrol`, and their answers.
 //!
-//! All of it is data. Fields of `squeue` are separated by a token that nobody can know beforehand,
-//! names of jobs are never selected, and a line for `scontrol` has no word that a user wrote.
+//! All of these texts are treated as data. Fields of `squeue` are separated by a token that users
+//! cannot know beforehand, names of jobs are never requested, and a line for `scontrol` has no
+//! unchecked word of a user.
 
 use meshwork::job::hostlist;
 
-/// The fields of `squeue` that a look reads, by the letters of its option `--format`.
+/// The fields of `squeue` that are read, as letters of its option `--format`.
 const FIELDS: [char; 22] = [
     'i', 'A', 'P', 't', 'D', 'Q', 'r', 'N', 'n', 'x', 'E', 'V', 'S', 'e', 'l', 'f', 'v', 'b', 'u',
     'a', 'q', 'k',
 ];
 
-/// A job that waits, runs or ends.
+/// A job that is waiting, running or ending, as `squeue` lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueuedJob {
-    /// The job ID that users see: `17`, `17_3` for a task of an array, or `17+1` for a component of
-    /// a heterogeneous job.
+    /// The job identifier that users see: `17`, `17_3` for a task of an array, or `17+1` for a
+    /// component of a heterogeneous job.
     pub id: String,
-    /// The number of its record.
+    /// The number of the job's record in Slurm.
     pub number: u64,
     pub partition: String,
-    /// The state in two letters, such as `PD` or `R`.
+    /// The state of the job in two letters, such as `PD` or `R`.
     pub state: String,
-    /// The number of nodes; of a range, the largest.
+    /// Number of nodes that the job requests or has; of a range, the largest.
     pub nodes: u32,
-    /// The priority, 0 if it is held.
+    /// The priority of the job; 0 if the job is held.
     pub priority: u64,
     pub reason: String,
-    /// The nodes that it has.
+    /// The nodes that the job has, as a host list.
     pub has: String,
-    /// The nodes that it requires.
+    /// The nodes that the job requires, as a host list.
     pub requires: String,
     pub excludes: String,
     pub dependency: String,
-    /// Seconds since 1970.
+    /// When the job was submitted, in seconds since 1970.
     pub submitted: Option<i64>,
-    /// The start; for a waiting job, the expected start or its `--begin`.
+    /// When the job started or, if it waits, is expected to start or may start by its `--begin`. In
+    /// seconds since 1970.
     pub start: Option<i64>,
-    /// The end by its time limit.
+    /// When the job ends by its time limit, in seconds since 1970.
     pub end: Option<i64>,
-    /// The time limit in seconds; `None` if it has none.
+    /// The time limit of the job in seconds; `None` if it has none.
     pub limit: Option<i64>,
     pub features: String,
     pub reservation: String,
-    /// Generic resources per node.
+    /// Generic resources that the job requests on each node.
     pub gres: String,
     pub user: String,
     pub account: String,
@@ -57,21 +59,21 @@ impl QueuedJob {
         self.state == "PD"
     }
 
-    /// Identifies the job across restarts of the controller, after which numbers are reused.
+    /// Identifies a job across restarts of the controller, after which Slurm reuses numbers.
     #[must_use]
     pub fn key(&self) -> (String, i64) {
         (self.id.clone(), self.submitted.unwrap_or(0))
     }
 }
 
-/// The text of a field; empty for each of Slurm's spellings of an empty field.
+/// The text of a field; empty if the text is one of Slurm's spellings of an empty field.
 fn filled(text: &str) -> String {
     let text = text.trim();
     let is_empty = ["(null)", "N/A", "n/a", "None", "NULL"].contains(&text);
     if is_empty { String::new() } else { text.to_owned() }
 }
 
-/// The arguments with which `squeue` lists all jobs; the token separates fields and records.
+/// The arguments with which `squeue` lists all jobs. Fields and records are separated by `token`.
 #[must_use]
 pub fn queue_arguments(token: &str) -> Vec<String> {
     let mut format = String::new();
@@ -80,7 +82,7 @@ pub fn queue_arguments(token: &str) -> Vec<String> {
         format.push('%');
         format.push(letter);
     }
-    // A second token ends a record, so that a line break within a field is a part of it.
+    // A second token ends a record, so that a line break within a field is part of that field.
     format += token;
     format.push('.');
     let states = "PD,R,CG,S,CF,SO,ST,RS,SI";
@@ -89,14 +91,14 @@ pub fn queue_arguments(token: &str) -> Vec<String> {
         .to_vec()
 }
 
-/// Reads what `squeue` prints for [`queue_arguments`].
+/// Reads what `squeue` prints when called with [`queue_arguments`].
 ///
 /// # Errors
 /// One sentence, if a record does not have all fields.
 pub fn read_queue(text: &str, token: &str) -> Result<Vec<QueuedJob>, String> {
     let mut jobs = Vec::new();
     let mut parts = text.split(token);
-    // Before the first record.
+    // The text before the first record is skipped.
     parts.next();
     loop {
         let mut fields = [""; FIELDS.len()];
@@ -148,7 +150,7 @@ pub fn read_queue(text: &str, token: &str) -> Result<Vec<QueuedJob>, String> {
     }
 }
 
-/// Reads a duration as `squeue` writes it: `1-02:03:04`, `10:00`, `30`.
+/// Reads a duration as `squeue` writes it, such as `1-02:03:04`, `10:00` or `30`; returns seconds.
 fn seconds(text: &str) -> Option<i64> {
     let (days, rest) = match text.trim().split_once('-') {
         Some((days, rest)) => (days.parse::<i64>().ok()?, rest),
@@ -166,9 +168,9 @@ fn seconds(text: &str) -> Option<i64> {
     hours.checked_mul(3_600)?.checked_add(minutes.checked_mul(60)?)?.checked_add(seconds)
 }
 
-/// The arguments with which `squeue` prints minimum numbers of nodes.
+/// The arguments with which `squeue` prints minimum numbers of nodes of waiting jobs.
 ///
-/// They are those of the given jobs, or of all in a partition.
+/// The jobs are the given ones or, without any, all of a partition.
 #[must_use]
 pub fn range_arguments(jobs: Option<&[u64]>, partition: &str) -> Vec<String> {
     let format = "JobArrayID:.30,tres-alloc:120".to_owned();
@@ -185,12 +187,13 @@ pub fn range_arguments(jobs: Option<&[u64]>, partition: &str) -> Vec<String> {
     all
 }
 
-/// Reads what `squeue` prints for [`range_arguments`]: job IDs with their minimum numbers of nodes.
+/// Reads what `squeue` prints when called with [`range_arguments`]. Returns identifiers of jobs
+/// with their minimum numbers of nodes.
 #[must_use]
 pub fn read_ranges(text: &str) -> Vec<(String, u32)> {
     let of = |line: &str| {
         let (id, tres) = line.trim().split_once(char::is_whitespace).or_else(|| {
-            // A long id fills its column.
+            // An identifier that fills its column is not followed by a blank.
             let at = line.find("cpu=")?;
             Some((line[..at].trim(), &line[at..]))
         })?;
@@ -208,7 +211,7 @@ pub fn node_arguments(partition: &str) -> Vec<String> {
         .to_vec()
 }
 
-/// Reads what `sinfo` prints for [`node_arguments`]: names and states of nodes.
+/// Reads what `sinfo` prints when called with [`node_arguments`]: names and states of nodes.
 #[must_use]
 pub fn read_nodes(text: &str) -> Vec<(String, String)> {
     let of = |line: &str| {
@@ -218,13 +221,13 @@ pub fn read_nodes(text: &str) -> Vec<(String, String)> {
     text.lines().filter_map(of).collect()
 }
 
-/// A reservation of nodes.
+/// A reservation of nodes, as `scontrol` shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeReservation {
     pub name: String,
-    /// A host list.
+    /// The reserved nodes, as a host list.
     pub nodes: String,
-    /// Seconds since 1970.
+    /// When the reservation begins, and when it ends, in seconds since 1970.
     pub start: i64,
     pub end: i64,
 }
@@ -247,8 +250,8 @@ pub fn read_reservations(text: &str) -> Vec<NodeReservation> {
     text.lines().filter_map(of).collect()
 }
 
-/// The value of a key that a line has exactly once. A user's text may hold anything, so that a key
-/// that occurs twice has no value.
+/// The value of a key that a line has exactly once; otherwise `None`. The text of a user in the
+/// line may contain anything, so a key that occurs twice cannot be trusted.
 fn value_of<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     let mut found = line.match_indices(key).filter_map(|(at, _)| {
         let begins = at == 0 || line[..at].ends_with(char::is_whitespace);
@@ -264,11 +267,11 @@ fn value_of<'a>(line: &'a str, key: &str) -> Option<&'a str> {
 pub struct ShownJob {
     pub state: String,
     pub partition: String,
-    /// Seconds since 1970.
+    /// When the job was submitted, in seconds since 1970.
     pub submitted: i64,
-    /// The number of nodes as written: `2`, `2-2`.
+    /// The number of nodes as `scontrol` writes it: `2`, `2-2`.
     pub num_nodes: String,
-    /// The note of operators; empty if there is none.
+    /// The note of operators on the job; empty if there is none.
     pub note: String,
     pub requires: String,
 }
@@ -276,7 +279,7 @@ pub struct ShownJob {
 /// Reads what `scontrol --oneliner show job` prints of one job.
 ///
 /// # Errors
-/// One sentence: a key is missing, or a user's text has one of them too.
+/// One sentence: a key is missing, or occurs twice because a user's text contains it too.
 pub fn read_job(text: &str) -> Result<ShownJob, String> {
     let value = |key: &str| {
         value_of(text, key).ok_or_else(|| {
@@ -300,10 +303,10 @@ pub fn read_job(text: &str) -> Result<ShownJob, String> {
 /// A partition as `scontrol` shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShownPartition {
-    /// A host list.
+    /// The nodes of the partition, as a host list.
     pub nodes: String,
     pub state: String,
-    /// Whether all jobs get whole nodes.
+    /// Whether all jobs of the partition get whole nodes.
     pub is_exclusive: bool,
 }
 
@@ -318,20 +321,20 @@ pub fn read_partition(text: &str) -> Option<ShownPartition> {
     })
 }
 
-/// Begin of the notes that Meshwork writes.
+/// How the notes on jobs that Meshwork writes begin.
 const NOTE: &str = "mw:";
 
-/// The wishes of a user that placing a job replaces, as kept in the job's note.
+/// Wishes of a user that are overwritten when the job is placed. They are kept in the job's note.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnWishes {
-    /// The smallest and the largest number of nodes of a range.
+    /// The smallest and the largest number of nodes that the user wishes, if they are a range.
     pub range: Option<(u32, u32)>,
     /// The nodes that the user requires, as a host list.
     pub requires: Option<String>,
 }
 
 impl OwnWishes {
-    /// The note that keeps the wishes.
+    /// The text of the job's note that keeps the wishes.
     #[must_use]
     pub fn note(&self) -> String {
         let range = self.range.map(|(least, most)| format!("n={least}-{most}"));
@@ -340,7 +343,7 @@ impl OwnWishes {
         format!("{NOTE}{}", all.join(";"))
     }
 
-    /// Reads a note; `None` if it is not one of these.
+    /// Reads the wishes from a job's note; `None` if the note is not of this kind.
     #[must_use]
     pub fn read(note: &str) -> Option<OwnWishes> {
         let mut wishes = OwnWishes::default();
@@ -362,7 +365,8 @@ impl OwnWishes {
     }
 }
 
-/// Whether a word may stand in a line for `scontrol`: letters, digits, `.`, `_`, `-` and `+`.
+/// Whether a word may be part of a line for `scontrol`: only letters, digits, `.`, `_`, `-` and
+/// `+`.
 #[must_use]
 pub fn is_safe(word: &str) -> bool {
     let is_one = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+".contains(&byte);
@@ -381,9 +385,9 @@ fn word(word: &str) -> Result<&str, String> {
         .ok_or_else(|| format!("`{word}` has characters that no line for scontrol may have"))
 }
 
-/// The line that starts a job on exactly these nodes, in this order of ranks.
+/// The line for `scontrol` that starts a job on exactly these nodes, in this order of ranks.
 ///
-/// `kept` are wishes of its user, which its note keeps.
+/// `kept` are wishes of the job's user, which the line writes into the job's note.
 ///
 /// # Errors
 /// One sentence, if a name has a character that such a line may not have.
@@ -412,11 +416,11 @@ pub fn place_line(
     Ok(line)
 }
 
-/// The line that takes a placed job back and restores the wishes of its user. Slurm refuses it if
-/// the job has started.
+/// The line for `scontrol` that takes a placed job back and restores its user's wishes. Slurm
+/// refuses the line if the job has started.
 ///
 /// # Errors
-/// As [`place_line`].
+/// As for [`place_line`].
 pub fn take_back_line(id: &str, partition: &str, wishes: &OwnWishes) -> Result<String, String> {
     let mut line = format!("update JobId={} Partition={}", word(id)?, word(partition)?);
     if let Some((least, most)) = wishes.range {
@@ -426,24 +430,25 @@ pub fn take_back_line(id: &str, partition: &str, wishes: &OwnWishes) -> Result<S
     Ok(line)
 }
 
-/// The line that moves a job to another partition and changes nothing else.
+/// The line for `scontrol` that moves a job to another partition and changes nothing else.
 ///
 /// # Errors
-/// As [`place_line`].
+/// As for [`place_line`].
 pub fn move_line(job: &str, partition: &str) -> Result<String, String> {
     Ok(format!("update JobId={} Partition={}", word(job)?, word(partition)?))
 }
 
-/// The line that opens a partition, so that Slurm starts its jobs itself, or closes it.
+/// The line for `scontrol` that opens or closes a partition. Slurm itself starts the jobs of an
+/// open partition.
 ///
 /// # Errors
-/// As [`place_line`].
+/// As for [`place_line`].
 pub fn state_line(partition: &str, is_open: bool) -> Result<String, String> {
     let state = if is_open { "UP" } else { "DOWN" };
     Ok(format!("update PartitionName={} State={state}", word(partition)?))
 }
 
-/// The sides that a job's comment asks for, as `block=3x5`.
+/// The sides of a block that a job's comment asks for, in the form `block=3x5`.
 #[must_use]
 pub fn shape(comment: &str) -> Option<Vec<u32>> {
     let words = comment.split(|letter: char| letter.is_whitespace() || letter == ';');
@@ -456,7 +461,7 @@ pub fn shape(comment: &str) -> Option<Vec<u32>> {
 mod tests {
     use super::*;
 
-    /// A text as squeue prints it for these values in order of the fields.
+    /// A text as `squeue` prints it for records with these values, in order of the fields.
     fn printed(token: &str, records: &[[&str; 22]]) -> String {
         let record = |fields: &[&str; 22]| {
             let fields: String = fields.iter().map(|field| format!("{token}{field}")).collect();

@@ -1,4 +1,4 @@
-//! One partition of a machine: its nodes, its topology, and what Slurm would refuse of both.
+//! A partition of a machine: its nodes, its topology, and what Slurm would refuse of either.
 
 use std::path::Path;
 
@@ -10,17 +10,17 @@ use crate::finding::{Fatal, Level, LintFinding, LintFindings, Source};
 use crate::topology::{self, FittedRuns, Hosts, SlurmTopology, Structure};
 use meshwork::job::hostlist;
 
-/// The names of the files.
+/// The names of the configuration files.
 #[derive(Clone, Debug, Default)]
 pub struct SlurmFiles {
     pub topology: String,
     pub conf: Option<String>,
-    /// `gres.conf`, which only a lint reads here.
+    /// Name of the `gres.conf`, which only the lint reads.
     pub gres: Option<String>,
 }
 
 impl SlurmFiles {
-    /// The names of the files, for a sentence.
+    /// The names of the files, as part of a sentence.
     #[must_use]
     pub fn names(&self) -> String {
         match (&self.conf, &self.gres) {
@@ -30,7 +30,8 @@ impl SlurmFiles {
         }
     }
 
-    /// A finding as a sentence with file and line, followed by Slurm's message if it is fatal.
+    /// A finding as a sentence with file and line, followed by Slurm's message if the finding is
+    /// fatal.
     #[must_use]
     pub fn sentence(&self, finding: &LintFinding) -> String {
         let slurm = finding.slurm.last().filter(|_| finding.level == Level::Fatal);
@@ -38,7 +39,7 @@ impl SlurmFiles {
         format!("{}{slurm}", self.place(finding))
     }
 
-    /// A finding as a sentence with file and line.
+    /// A finding as a sentence with file and line, without Slurm's message.
     #[must_use]
     pub fn place(&self, finding: &LintFinding) -> String {
         let file = match finding.source {
@@ -51,26 +52,27 @@ impl SlurmFiles {
     }
 }
 
-/// The parsed and validated content of the files.
+/// The content of the configuration files, parsed and validated.
 #[derive(Clone, Debug)]
 pub struct Reading {
     pub files: SlurmFiles,
-    /// Whether the topologies are those of a model file of topograph, which Slurm does not read.
+    /// Whether the topologies come from a model file of topograph, which Slurm itself does not
+    /// read.
     pub is_model: bool,
     pub findings: LintFindings,
     /// The topologies, the default one first; empty if Slurm would not start.
     pub topologies: Vec<(SlurmTopology, Structure)>,
     pub hosts: Hosts,
-    /// `None` if there is no `slurm.conf`, or if it is invalid.
+    /// The content of `slurm.conf`; `None` if there is no such file, or it is invalid.
     pub conf: Option<Conf>,
 }
 
-/// Reads a topology file and optionally a `slurm.conf`; `text` reads a file.
+/// Reads a topology file and optionally a `slurm.conf`; `text` returns the text of a file.
 ///
-/// Problems are among the findings; topologies are present only if no finding is fatal.
+/// Problems become findings; there are topologies only if no finding is fatal.
 ///
 /// # Errors
-/// The sentence of `text`, if it cannot read one of the two.
+/// The message of `text`, if it cannot read one of the two files.
 pub fn read(
     topology: &Path,
     conf: Option<&Path>,
@@ -85,7 +87,7 @@ pub fn read(
     Ok(read_texts(files, &topology_text, conf_text.as_deref(), &mut include))
 }
 
-/// Reads files given as texts; see [`read`].
+/// Reads configuration files whose texts are given; see [`read`].
 pub fn read_texts(
     files: SlurmFiles,
     topology: &str,
@@ -107,7 +109,7 @@ pub fn read_texts(
         Some(Ok(conf)) => Some(conf),
         None => None,
     };
-    // The error is among the findings.
+    // An error of the topology is among the findings.
     let _ = reading.build(topology);
     reading
 }
@@ -125,7 +127,7 @@ impl Reading {
                 ["flat", "default", "none"].iter().any(|kind| plugin.ends_with(kind))
             });
         let mut topologies = if lists_nothing && is_flat {
-            // Slurm reads no topology file then.
+            // In this case Slurm reads no topology file.
             vec![topology::flat()]
         } else if is_conf {
             vec![topology::from_conf::read(text, &mut self.findings)?]
@@ -134,7 +136,7 @@ impl Reading {
             topology::from_yaml::read(text, &mut self.findings)?
         };
         self.warn_of_names(&topologies);
-        // Slurm puts the default topology first, and the others keep their order.
+        // Slurm puts the default topology first; the other topologies keep their order.
         if let Some(place) = topologies.iter().position(|topology| topology.is_default) {
             topologies[..=place].rotate_right(1);
         }
@@ -194,13 +196,13 @@ impl Reading {
         Ok(())
     }
 
-    /// The first finding with which Slurm would not start, as a sentence.
+    /// The first finding with which Slurm would not start, as a sentence; `None` if there is none.
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
         self.findings.first_fatal().map(|finding| self.files.sentence(finding))
     }
 
-    /// The nodes named by the topologies, sorted by name, each with the line of its first mention.
+    /// The nodes that the topologies name, sorted by name, each with the line of its first mention.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* nodes.
@@ -216,9 +218,9 @@ impl Reading {
         hosts
     }
 
-    /// The partition of this name, else the default one, else the only one.
+    /// The partition of this name; without a name the default one, or else the only one.
     ///
-    /// Without a `slurm.conf` it has all nodes and the default topology.
+    /// If there is no `slurm.conf`, the partition has all nodes and the default topology.
     ///
     /// # Errors
     /// One sentence, if Slurm would not start, or there is no such partition.
@@ -275,7 +277,7 @@ impl Reading {
         self.site_of(self.hosts.count(), whole, up, &conf.nodes, topology, found.is_exclusive)
     }
 
-    /// All nodes with the topology of this name, whatever a `slurm.conf` says.
+    /// All nodes of the machine with the topology of this name, whatever a `slurm.conf` says.
     ///
     /// # Errors
     /// One sentence, if the files cannot be used, or there is no such topology.
@@ -336,7 +338,7 @@ impl Reading {
     }
 }
 
-/// One partition with its topology.
+/// A Slurm partition with its topology.
 #[derive(Clone, Debug)]
 pub struct SlurmSite {
     /// All nodes of the machine.
@@ -345,19 +347,19 @@ pub struct SlurmSite {
     pub nodes: Nodes,
     /// The nodes of the partition.
     pub whole: NodeSet,
-    /// The nodes of the partition on which jobs may run.
+    /// The nodes of the partition whose state allows jobs on them.
     pub up: NodeSet,
-    /// The name of its topology.
+    /// The name of the partition's topology.
     pub topology: String,
     pub structure: Structure,
-    /// Whether all jobs get whole nodes.
+    /// Whether all jobs of the partition get whole nodes.
     pub is_exclusive: bool,
-    /// Whether jobs of one node are placed like all others on a flat machine.
+    /// Whether jobs of one node are placed like larger jobs, if the topology is flat.
     pub fits_single: bool,
 }
 
 impl SlurmSite {
-    /// The rule that selects nodes.
+    /// The rule by which nodes are selected.
     #[must_use]
     pub fn rule(&self) -> &dyn Rule {
         match self.structure {

@@ -1,32 +1,32 @@
-//! YAML as Slurm reads it, with line numbers.
+//! YAML as Slurm reads it, with the line of each value.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
-/// A value with its line.
+/// A value of a YAML document, with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Yaml {
-    /// The line, from 1.
+    /// The line of the value, from 1.
     pub line: usize,
     pub value: Value,
 }
 
-/// The content of a value.
+/// The content of a YAML value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// A text or a number, and whether it is quoted.
+    /// A text or a number as written, and whether it is in quotes.
     Scalar(String, bool),
     List(Vec<Yaml>),
-    /// Keys with their lines and values, in order.
+    /// Keys with their lines and values, in the order of the text.
     Map(Vec<(String, usize, Yaml)>),
 }
 
-/// The reason why a text is not valid for Slurm.
+/// The reason why Slurm cannot read a text as YAML.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
     pub line: usize,
-    /// The problem, in a sentence.
+    /// The problem, as a sentence.
     pub says: String,
-    /// Slurm's log messages.
+    /// The messages that Slurm logs.
     pub slurm: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ pub struct Unreadable {
 const DEEPEST: usize = 64;
 
 impl Yaml {
-    /// The value of a key; of repeated keys, the last.
+    /// The value of a key; if the key is repeated, the last value.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Yaml> {
         match &self.value {
@@ -45,7 +45,7 @@ impl Yaml {
         }
     }
 
-    /// The elements of a list; another value counts as a list of itself.
+    /// The elements of a list; a value that is no list counts as a list of one.
     #[must_use]
     pub fn items(&self) -> &[Yaml] {
         match &self.value {
@@ -77,7 +77,7 @@ enum Open {
     Map(usize, Vec<(String, usize, Yaml)>, Option<(String, usize)>),
 }
 
-/// The first document of a text; an empty text has none.
+/// Reads the first document of a text; `None` for an empty text.
 ///
 /// ```
 /// use meshwork_slurm::yaml::{Value, read};
@@ -147,7 +147,7 @@ pub fn read(text: &str) -> Result<Option<Yaml>, Unreadable> {
     Ok(None)
 }
 
-/// Slurm's last message if it cannot read a topology.yaml.
+/// Slurm's last message if it cannot read a `topology.yaml`.
 pub(super) const FATAL: &str = "fatal: Failed to initialize topology plugin";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Drawings of topologies in letters.
+//! Drawings of topologies, made of letters.
 
 use meshwork::alloc::listed::anchors::Torus;
 
@@ -7,10 +7,10 @@ use crate::topology::{SlurmTopology, Structure, Switch, TopologyKind};
 /// The maximum number of lines and columns of a drawing.
 const MOST: usize = 200;
 
-/// The letters of boxes, in their order.
+/// The letters that stand for boxes, in order of the boxes.
 const LETTERS: &[u8; 52] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// The lines of a drawing; empty if there is nothing to draw or too much.
+/// The lines of a drawing; empty if there is nothing to draw, or too much.
 pub(super) fn of(topology: &SlurmTopology, structure: &Structure) -> Vec<String> {
     let mut lines = Vec::new();
     match (structure, &topology.kind) {
@@ -52,9 +52,9 @@ pub(super) fn of(topology: &SlurmTopology, structure: &Structure) -> Vec<String>
     if is_wide || lines.len() > MOST { Vec::new() } else { lines }
 }
 
-/// The layers of a torus from z = 0 on, with x to the right and y downwards. Cells of one box have
-/// one letter, for the first placement whose boxes fill the torus without overlap. Holes are
-/// dashes.
+/// The layers of a torus from z = 0 on, with x to the right and y downwards. The cells of a box
+/// have one letter. The boxes are those of the first placement whose boxes fill the torus without
+/// overlap. Cells without a node are dashes.
 fn layers(torus: &Torus, name: &str) -> Vec<String> {
     let sides = torus.grid().sides();
     let tiles = torus.entries().iter().position(|entry| {
@@ -91,7 +91,7 @@ fn layers(torus: &Torus, name: &str) -> Vec<String> {
     lines
 }
 
-/// The switches as an indented list.
+/// The switches of a tree as an indented list.
 fn tree(switches: &[Switch], lines: &mut Vec<String>) {
     let children = |switch: &Switch| -> Vec<usize> {
         let list = switch.children.as_ref().filter(|_| switch.nodes.is_none());
@@ -102,7 +102,8 @@ fn tree(switches: &[Switch], lines: &mut Vec<String>) {
     };
     let below: Vec<Vec<usize>> = switches.iter().map(children).collect();
     let roots = (0..switches.len()).filter(|root| !below.iter().any(|list| list.contains(root)));
-    // A switch with several parents is drawn below each; the limit on lines ends the drawing.
+    // A switch with several parents is drawn below each of them; the limit on lines ends the
+    // drawing.
     let mut open: Vec<(usize, usize)> = roots.map(|root| (root, 0)).collect();
     open.reverse();
     while let Some((switch, depth)) = open.pop() {

@@ -1,6 +1,7 @@
-//! A lint for a machine's files before its Slurm reads them.
+//! A lint for a machine's configuration files, to be used before its Slurm reads them.
 //!
-//! It finds errors and silent problems, and tabulates the listed placements with their effect.
+//! The lint finds errors and silent problems, and tabulates the listed placements with their
+//! effect.
 
 mod draw;
 mod silent;
@@ -16,20 +17,20 @@ use crate::finding::{Level, LintFinding, Source};
 use crate::shared::{gres, traps};
 use crate::site::{self, Reading};
 
-/// The files with all findings.
+/// The configuration files with all findings about them.
 #[derive(Clone, Debug)]
 pub struct LintReport {
-    /// The parsed files with their findings.
+    /// The content of the files, with the findings about them.
     pub reading: Reading,
-    /// The placements listed by each topology.
+    /// A table of the listed placements, for each topology that lists any.
     pub tables: Vec<PlacementTable>,
     pub drawings: Vec<Vec<String>>,
 }
 
-/// Reads the files and checks them; `text` reads one.
+/// Reads the files and checks them; `text` returns the text of a file.
 ///
 /// # Errors
-/// The sentence of `text`, if it cannot read a file.
+/// The message of `text`, if it cannot read a file.
 pub fn check(
     topology: &Path,
     conf: Option<&Path>,
@@ -45,7 +46,7 @@ pub fn check(
     Ok(of(reading))
 }
 
-/// Checks files that have been read.
+/// Checks files that have already been read.
 #[must_use]
 pub fn of(mut reading: Reading) -> LintReport {
     silent::look(&mut reading);
@@ -62,7 +63,7 @@ impl LintReport {
         self.reading.findings.first_fatal().is_none()
     }
 
-    /// The findings, fatal ones first, then by file and line.
+    /// The findings: fatal ones first, then in order of file and line.
     #[must_use]
     pub fn findings(&self) -> Vec<&LintFinding> {
         let mut all: Vec<&LintFinding> = self.reading.findings.0.iter().collect();

@@ -1,4 +1,4 @@
-//! Warnings about configurations that Slurm silently accepts although they cannot be intended.
+//! Warnings about configurations that Slurm accepts silently although they cannot be intended.
 
 use meshwork::alloc::listed::anchors::{Anchors, Entry, Torus};
 use meshwork::alloc::listed::{Decision, NodeRequest, Nodes, decide};
@@ -12,7 +12,7 @@ use crate::topology::{self, NamedNodes, SlurmTopology, Structure, TopologyKind, 
 /// The maximum number of job sizes tried on the empty machine.
 const MOST_TRIED: u32 = 4096;
 
-/// Adds all warnings.
+/// Adds all warnings about silent problems to the findings.
 pub(super) fn look(reading: &mut Reading) {
     let mut findings = std::mem::take(&mut reading.findings);
     for (topology, structure) in &reading.topologies {

@@ -1,4 +1,4 @@
-//! The placements of a topology, as a table.
+//! Tables of the placements of a topology.
 
 use meshwork::alloc::listed::anchors::Anchors;
 use serde_json::{Map, Value as Json};
@@ -7,7 +7,7 @@ use crate::topology::{NamedNodes, SlurmTopology, Structure, by};
 
 pub type PlacementRow = Vec<Json>;
 
-/// The placements of a topology.
+/// A table of the placements of a topology.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacementTable {
     pub columns: Vec<&'static str>,
@@ -15,7 +15,7 @@ pub struct PlacementTable {
 }
 
 impl PlacementTable {
-    /// The rows as JSON objects.
+    /// The rows of the table as JSON objects.
     #[must_use]
     pub fn json(&self) -> Json {
         let object = |row: &PlacementRow| {
@@ -81,8 +81,9 @@ pub(super) fn of(topology: &SlurmTopology, structure: &Structure) -> PlacementTa
     }
 }
 
-/// One row for each placement, with its number of anchors. The last columns have the number of
-/// placements of the next larger size that one box breaks on the empty machine.
+/// A table with a row for each placement, among others with its number of anchors. The last two
+/// columns have the least and the largest number of boxes of the next larger size that one box of
+/// this placement breaks on the empty machine.
 fn placements(
     _topology: &SlurmTopology,
     anchors: &Anchors,

@@ -1,4 +1,4 @@
-//! The allocator front end for a partition of shared nodes.
+//! The allocator for a partition whose nodes jobs share.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use super::SharedSite;
 
-/// The allocations of a partition of shared nodes, by job.
+/// An allocator of a partition of shared nodes, which knows what each job holds.
 #[derive(Clone, Debug)]
 pub struct SharedAllocator<K: Ord> {
     site: SharedSite,
@@ -18,14 +18,14 @@ pub struct SharedAllocator<K: Ord> {
 }
 
 impl<K: Ord> SharedAllocator<K> {
-    /// A partition without jobs.
+    /// An allocator of a partition in which no job holds anything.
     #[must_use]
     pub fn new(site: SharedSite) -> SharedAllocator<K> {
         let book = SharedBook::new(&site.machine);
         SharedAllocator { site, book, held: BTreeMap::new() }
     }
 
-    /// The partition.
+    /// The partition with its nodes.
     #[must_use]
     pub fn site(&self) -> &SharedSite {
         &self.site
@@ -37,18 +37,19 @@ impl<K: Ord> SharedAllocator<K> {
         self.held.contains_key(name)
     }
 
-    /// The jobs with the parts of nodes that they hold.
+    /// The jobs, with the parts of nodes that each holds.
     pub fn held(&self) -> impl Iterator<Item = (&K, &[SharedGrant])> {
         self.held.iter().map(|(name, grants)| (name, &grants[..]))
     }
 
-    /// The answer to a request, without allocating.
+    /// The answer to a request in the current state; nothing is allocated.
     #[must_use]
     pub fn ask(&mut self, request: &SharedRequest) -> SharedDecision {
         self.book.decide(&self.site.machine, request)
     }
 
-    /// Allocates the parts that [`ask`](SharedAllocator::ask) returns, if the job can start.
+    /// Allocates the parts of nodes that [`ask`](SharedAllocator::ask) would give, if the job can
+    /// start. Returns the answer.
     pub fn allocate(&mut self, name: K, request: &SharedRequest) -> SharedDecision {
         let decision = self.ask(request);
         if let SharedDecision::Start { grants, .. } = &decision {
@@ -58,22 +59,22 @@ impl<K: Ord> SharedAllocator<K> {
         decision
     }
 
-    /// Releases the parts that a job holds; returns its number of nodes, or `None` if it holds
-    /// nothing.
+    /// Releases the parts of nodes that a job holds. Returns the number of nodes, or `None` if the
+    /// job holds nothing.
     pub fn release(&mut self, name: &K) -> Option<u32> {
         let grants = self.held.remove(name)?;
         grants.iter().for_each(|grant| self.book.give_back(grant));
         Some(grants.len() as u32)
     }
 
-    /// Nodes of which no job holds a part.
+    /// Number of nodes of which no job holds a part.
     #[must_use]
     pub fn idle(&self) -> u32 {
         let machine = &self.site.machine;
         machine.up.iter().filter(|&node| self.book.holdings().is_idle(machine, node)).count() as u32
     }
 
-    /// The decision as JSON, without the name of the job.
+    /// The decision about a request as JSON, without the name of the job.
     #[must_use]
     pub fn json(&self, request: &SharedRequest, decision: &SharedDecision) -> Json {
         match decision {
@@ -112,7 +113,7 @@ impl<K: Ord> SharedAllocator<K> {
         }
     }
 
-    /// The GPUs of a node, as `scontrol -d show job` writes them.
+    /// The GPUs of a job on one node, in the notation of `scontrol -d show job`.
     fn gres(&self, request: &SharedRequest, grant: &SharedGrant) -> String {
         let kind = self.site.machine.node(grant.node);
         let asked = [request.gpus, request.gpus_per_node, request.gpus_per_task];
@@ -144,7 +145,7 @@ impl<K: Ord> SharedAllocator<K> {
     }
 }
 
-/// The numbers of cores, as in `0-15,32`.
+/// The numbers of some cores, in the notation `0-15,32`.
 fn listed(cores: &CoreSet) -> String {
     ranges(cores.iter())
 }

@@ -1,4 +1,4 @@
-//! The part of a `gres.conf` that is used: GPUs with their types, cores and links.
+//! The part of a `gres.conf` that is used: GPUs with their types, nearby cores and links.
 
 use std::path::Path;
 
@@ -6,29 +6,29 @@ use meshwork::job::hostlist;
 
 use crate::lines::{ConfLine, lines};
 
-/// A line of `gres.conf` about GPUs.
+/// A line of `gres.conf` that describes GPUs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GresLine {
-    /// The line number.
+    /// The number of the line in the file, from 1.
     pub line: usize,
-    /// The nodes with these GPUs; `None` for all nodes.
+    /// Names of the nodes that have these GPUs; `None` for all nodes.
     pub nodes: Option<Vec<String>>,
-    /// The type, in lower case.
+    /// The type of the GPUs, in lower case.
     pub model: Option<String>,
-    /// The number of GPUs.
+    /// Number of GPUs on each node.
     pub count: u32,
-    /// Whether their device files are named.
+    /// Whether the line names the device files of the GPUs.
     pub has_files: bool,
-    /// Numbers of the cores near them.
+    /// Numbers of the cores that are near the GPUs.
     pub cores: Option<Vec<u32>>,
-    /// Quality of the links to all GPUs of the node, -1 for itself.
+    /// Quality of the links from the GPU to each GPU of the node, -1 for itself.
     pub links: Option<Vec<i32>>,
 }
 
-/// Opens a `gres.conf`; `text` reads the file.
+/// Opens and reads a `gres.conf`; `text` returns the text of a file.
 ///
 /// # Errors
-/// One sentence with the file.
+/// One sentence that names the file.
 pub fn open(
     path: &Path,
     text: &dyn Fn(&Path) -> Result<String, String>,
@@ -36,10 +36,10 @@ pub fn open(
     read(&text(path)?).map_err(|says| format!("{}, {says}", path.display()))
 }
 
-/// Reads a `gres.conf`; lines about other resources than GPUs are left out.
+/// Reads the text of a `gres.conf`. Lines about resources other than GPUs are left out.
 ///
 /// # Errors
-/// One sentence with the line.
+/// One sentence that names the line.
 pub fn read(text: &str) -> Result<Vec<GresLine>, String> {
     let mut all = Vec::new();
     for line in lines(text) {
@@ -110,12 +110,12 @@ fn gpus(line: &ConfLine) -> Result<GresLine, String> {
     })
 }
 
-/// The number of files of a list such as `/dev/nvidia[0-3]`.
+/// Number of files that a list such as `/dev/nvidia[0-3]` names.
 fn files(list: &str) -> Result<u32, String> {
     Ok(hostlist::names(list)?.len() as u32)
 }
 
-/// The numbers of a list such as `0-15,32`.
+/// The numbers that a list such as `0-15,32` contains.
 fn numbers(list: &str) -> Result<Vec<u32>, String> {
     let mut all = Vec::new();
     for part in list.split(',') {

@@ -15,28 +15,28 @@ use crate::site::Reading;
 use crate::topology::{Hosts, Structure};
 use gres::GresLine;
 
-/// A partition with the parts of its nodes.
+/// A partition whose nodes jobs share, with the parts of its nodes.
 #[derive(Clone, Debug)]
 pub struct SharedSite {
     /// All nodes of the machine.
     pub hosts: Hosts,
-    /// Nodes and their parts, as the rules see them.
+    /// The nodes and their parts, in the form that the rules of the model use.
     pub machine: SharedMachine,
 }
 
 impl SharedSite {
-    /// Index of a type of GPUs; a type that no node has gets an index beyond all types.
+    /// Index of a type of GPUs. A type that no node has gets an index beyond all types.
     pub(crate) fn model(&self, name: &str) -> u16 {
         let models = &self.machine.models;
         let found = models.iter().position(|own| own.eq_ignore_ascii_case(name));
         found.map_or(u16::MAX, |found| found as u16)
     }
 
-    /// The partition of this name, else the default one, with the parts of its nodes.
+    /// The partition of this name, or else the default one, with the parts of its nodes.
     ///
     /// # Errors
-    /// One sentence: a refusal of [`Reading::site`], a topology without rules for parts of nodes,
-    /// or a node that is too large or not described.
+    /// One sentence: an error of [`Reading::site`], a topology for which there are no rules for
+    /// parts of nodes, or a node that is too large or not described.
     pub fn new(
         reading: &Reading,
         gres: &[GresLine],
@@ -87,7 +87,7 @@ impl SharedSite {
     }
 }
 
-/// A number of a line.
+/// The value of a key of a line, as a number; `None` if the line does not have the key.
 fn number(line: &ConfLine, key: &str) -> Result<Option<u64>, String> {
     let Some(text) = line.get(key) else { return Ok(None) };
     let number = text.parse::<u64>().ok().filter(|number| *number < 1 << 40);
@@ -125,7 +125,8 @@ fn params(conf: &Conf, partition: Option<&Partition>) -> Result<SelectParams, St
     };
     let own = |key: &str| line.is_some_and(|line| line.get(key).is_some());
     let scheduler = conf.setting("SchedulerParameters").unwrap_or_default().to_lowercase();
-    // The partition's own default stands instead of the machine's, whichever form it has.
+    // A default of the partition overrides the machine's default, even if one is per CPU and the
+    // other per node.
     let (mut per_cpu, mut per_node) = (whole("DefMemPerCPU")?, whole("DefMemPerNode")?);
     if own("DefMemPerCPU") && !own("DefMemPerNode") {
         per_node = None;
@@ -161,7 +162,7 @@ fn params(conf: &Conf, partition: Option<&Partition>) -> Result<SelectParams, St
     })
 }
 
-/// The type of one node.
+/// The type of a node, from its lines in `slurm.conf` and `gres.conf`.
 fn node_type(
     line: &ConfLine,
     host: &str,
@@ -183,7 +184,7 @@ fn node_type(
         (None, Some(cpus)) => (cpus / (sockets.max(1) * threads)).max(1),
         (None, None) => 1,
     };
-    // As in Slurm, CPUs may also be the number of cores: threads are then left unused.
+    // As in Slurm, `CPUs` may also be the number of cores; then only one thread per core is used.
     let threads = if cpus == Some(sockets * cores) { 1 } else { threads };
     if let Some(cpus) = cpus.filter(|cpus| *cpus != sockets * cores * threads) {
         return Err(at(format!(
@@ -275,7 +276,7 @@ fn node_type(
     Ok(kind)
 }
 
-/// The sockets of these cores, as bits.
+/// The sockets to which some cores belong, as bits.
 fn near(cores: &[u32], kind: &SlurmNodeType) -> Result<u32, String> {
     let mut near = 0;
     for &core in cores {
@@ -290,7 +291,7 @@ fn near(cores: &[u32], kind: &SlurmNodeType) -> Result<u32, String> {
     Ok(near)
 }
 
-/// The GPUs of a list such as `gpu:a100:4,gpu:v100:4`, by type.
+/// The GPUs that a list such as `gpu:a100:4,gpu:v100:4` names: type and number.
 fn gpus_of(list: &str) -> Result<Vec<(Option<String>, u32)>, String> {
     let mut all = Vec::new();
     for item in list.split(',').filter(|item| !item.is_empty()) {
@@ -319,7 +320,7 @@ fn gpus_of(list: &str) -> Result<Vec<(Option<String>, u32)>, String> {
 }
 
 impl Conf {
-    /// The partition of this name, else the default one, else the only one.
+    /// The partition of this name; without a name the default one, or else the only one.
     #[must_use]
     pub fn partition(&self, name: Option<&str>) -> Option<&Partition> {
         match name {

@@ -1,16 +1,16 @@
-//! Options of `salloc` as one string.
+//! Options of `salloc`, given as one string.
 
 use meshwork::alloc::shared::{GpuCount, SharedRequest, SocketOrder};
 use meshwork::job::hostlist;
 
 use super::SharedSite;
 
-/// The options that are read, for error messages.
+/// The options that are read, as error messages list them.
 const KNOWN: &str = "-n, -N, -c, --ntasks-per-node, --mem, --mem-per-cpu, --gres=gpu:K, --gpus, \
                      --gpus-per-node, --gpus-per-task, --cpus-per-gpu, --mem-per-gpu, --exclusive, \
                      -C, -x, -m and --gres-flags=enforce-binding";
 
-/// Long names of the options with one letter.
+/// Long names of the options that also have a name of one letter.
 const SHORT: [(char, &str); 8] = [
     ('n', "ntasks"),
     ('N', "nodes"),
@@ -25,7 +25,7 @@ const SHORT: [(char, &str); 8] = [
 /// Reads options such as `-n2 --gpus-per-task=h100:1 -c16 --mem=100000 -Ch100`.
 ///
 /// # Errors
-/// One sentence: an unknown option, or a value that it does not take.
+/// One sentence: an unknown option, or a value that the option does not take.
 pub fn read(text: &str, site: &SharedSite) -> Result<SharedRequest, String> {
     let mut request = SharedRequest::default();
     let mut words = text.split_whitespace();
@@ -51,7 +51,7 @@ pub fn read(text: &str, site: &SharedSite) -> Result<SharedRequest, String> {
     Ok(request)
 }
 
-/// The long name of an option, and its value if it is in the same word.
+/// The long name of an option, and its value if that is part of the same word.
 fn split(word: &str) -> Result<(&str, Option<&str>), String> {
     if let Some(long) = word.strip_prefix("--") {
         return Ok(match long.split_once('=') {
@@ -130,7 +130,7 @@ fn set(
                 ));
             }
         },
-        // A time limit changes no choice of nodes.
+        // A time limit does not change which nodes are chosen.
         "time" => {}
         _ => return Err(format!("`--{name}` is no option that is read here: {KNOWN}")),
     }
@@ -145,7 +145,7 @@ fn range(value: &str) -> Result<(u32, u32), String> {
     )
 }
 
-/// Megabytes, with a suffix K, M, G or T.
+/// Converts an amount of memory with a suffix K, M, G or T to megabytes.
 fn megabytes(name: &str, value: &str) -> Result<u64, String> {
     let upper = value.to_uppercase();
     let digits = upper.trim_end_matches(['K', 'M', 'G', 'T', 'B']);
@@ -162,7 +162,7 @@ fn megabytes(name: &str, value: &str) -> Result<u64, String> {
     Ok(megabytes.min(1 << 40))
 }
 
-/// `4` or `a100:4`.
+/// Reads a number of GPUs, with or without a type: `4` or `a100:4`.
 fn gpus(site: &SharedSite, name: &str, value: &str) -> Result<GpuCount, String> {
     let (model, number) = match value.rsplit_once(':') {
         Some((model, number)) => (Some(model), number),
@@ -176,7 +176,7 @@ fn gpus(site: &SharedSite, name: &str, value: &str) -> Result<GpuCount, String> 
     Ok(GpuCount { count, model: model.map(|model| site.model(model)) })
 }
 
-/// The order of sockets after the colon of `-m nodes:sockets`.
+/// Reads the order of sockets, which stands after the colon of `-m nodes:sockets`.
 fn order(value: &str) -> Result<SocketOrder, String> {
     let mut parts = value.split(':');
     let (nodes, sockets) = (parts.next().unwrap_or_default(), parts.next());

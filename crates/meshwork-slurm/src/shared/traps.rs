@@ -1,12 +1,12 @@
-//! Pitfalls of Slurm for jobs with GPUs or parts of nodes, found in the configuration.
+//! Pitfalls of Slurm for jobs with GPUs or parts of nodes, detected in the configuration.
 
 use super::gres::GresLine;
 use super::{SharedSite, params};
 use crate::site::Reading;
 
-/// Adds warnings about `gres.conf` and its consequences.
+/// Adds warnings about a `gres.conf` and its consequences.
 ///
-/// All of them were observed with Slurm 26.05.
+/// All of these pitfalls were observed with Slurm 26.05.
 pub fn look(reading: &mut Reading, lines: &[GresLine]) {
     let mut findings = std::mem::take(&mut reading.findings);
     let partitions = reading.conf.iter().flat_map(|conf| &conf.partitions);

@@ -1,6 +1,7 @@
 //! Reads a model file of NVIDIA's topograph: switches, and nodes with their accelerated domains.
 //!
-//! Its switches become the topology `tree`, the default one, and its domains the topology `block`.
+//! The switches of the file become the default topology `tree`, and its accelerated domains the
+//! topology `block`.
 
 use std::collections::BTreeMap;
 
@@ -10,20 +11,20 @@ use super::{NodeGroup, SlurmTopology, Switch, Text, TopologyKind};
 use crate::finding::{Fatal, LintFindings};
 use crate::yaml::{Value, Yaml};
 
-/// Ends of the annotations for domains, the smaller ones first.
+/// How annotations that name domains end; those of smaller domains come first.
 const DOMAINS: [&str; 2] = ["/sub-domain", "/domain"];
 
-/// Nodes with the switch and the domains in which they lie.
+/// Nodes that lie below one switch and in the same domains.
 struct Listed {
     line: usize,
     switch: String,
     nodes: Vec<String>,
-    /// Domains of the node, in the order of [`DOMAINS`].
+    /// Domains of the nodes, in the order of [`DOMAINS`].
     domains: [Option<String>; 2],
 }
 
-/// Whether a document is such a model: a mapping with switches or blocks, but without the name of a
-/// topology.
+/// Whether a document is a model of topograph. It is a mapping with switches or blocks, but without
+/// the name of a topology.
 pub(super) fn is_model(document: &Yaml) -> bool {
     let has = |key| document.get(key).is_some();
     matches!(document.value, Value::Map(_))
@@ -31,10 +32,10 @@ pub(super) fn is_model(document: &Yaml) -> bool {
         && !has("topology")
 }
 
-/// The topologies of a model.
+/// Reads the topologies of a model of topograph.
 ///
 /// # Errors
-/// If the model is none; the reason is then among the findings.
+/// If the document is no valid model; the reason is then among the findings.
 pub(super) fn read(
     document: &Yaml,
     findings: &mut LintFindings,
@@ -67,7 +68,7 @@ pub(super) fn read(
     Ok(topologies)
 }
 
-/// The switches of the file, then the leaves in the order of their first nodes.
+/// The switches that the file lists, then the leaf switches in the order of their first nodes.
 fn switches(
     document: &Yaml,
     listed: &[Listed],
@@ -132,8 +133,8 @@ fn switches(
 
 /// Blocks of the smallest domains that all nodes have; `None` if they have none.
 ///
-/// The base size is that of the smallest block. The listed sizes are those of 1, 2, 4, … blocks, up
-/// to the number of blocks.
+/// The base size is the size of the smallest block. The listed sizes are the base size times 1, 2,
+/// 4, …, up to the number of blocks.
 fn blocks(line: usize, listed: &[Listed]) -> Option<SlurmTopology> {
     let filled = || listed.iter().filter(|item| !item.nodes.is_empty());
     let level = (0..DOMAINS.len()).find(|&at| filled().all(|item| item.domains[at].is_some()))?;

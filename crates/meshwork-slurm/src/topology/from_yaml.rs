@@ -7,13 +7,13 @@ use super::{
 use crate::finding::{Fatal, LintFindings};
 use crate::yaml::{self, Value, Yaml};
 
-/// The kinds of topology, by their keys.
+/// The kinds of topology, by their keys in the file.
 const KINDS: [&str; 5] = ["block", "flat", "ring", "torus3d", "tree"];
 
-/// The topologies of a file, in its order.
+/// Reads the topologies of a `topology.yaml`, in the order of the file.
 ///
 /// # Errors
-/// If Slurm would not start with it; the reason is then among the findings.
+/// If Slurm would not start with the file; the reason is then among the findings.
 pub fn read(text: &str, findings: &mut LintFindings) -> Result<Vec<SlurmTopology>, Fatal> {
     let document = yaml::read(text).map_err(|refused| {
         let slurm: Vec<&str> = refused.slurm.iter().map(String::as_str).collect();
@@ -34,7 +34,7 @@ pub fn read(text: &str, findings: &mut LintFindings) -> Result<Vec<SlurmTopology
     items.iter().map(|item| topology(item, findings)).collect()
 }
 
-/// Whether a text is a model file of topograph instead of topologies of Slurm.
+/// Whether a text is a model file of topograph, and not a topology file of Slurm.
 #[must_use]
 pub fn is_model(text: &str) -> bool {
     yaml::read(text).ok().flatten().is_some_and(|document| from_topograph::is_model(&document))
@@ -119,7 +119,7 @@ fn flat(body: &Yaml, findings: &mut LintFindings) -> Result<TopologyKind, Fatal>
     Err(findings.fatal(body.line, says, &[yaml::FATAL]))
 }
 
-/// The sizes of blocks with their line; `None` for an empty list.
+/// The sizes of blocks, with their line in the file; `None` for an empty list.
 fn block_sizes(
     given: &Yaml,
     findings: &mut LintFindings,
@@ -181,7 +181,8 @@ fn torus(item: &Yaml, findings: &mut LintFindings) -> Result<SlurmTorus, Fatal> 
     })
 }
 
-/// The elements of a list; a single value counts as a list of itself, a missing one as empty.
+/// Converts the elements of a list. A single value counts as a list of one, a missing value as an
+/// empty list.
 fn each<T>(
     list: Option<&Yaml>,
     findings: &mut LintFindings,
@@ -191,7 +192,7 @@ fn each<T>(
     items.iter().map(|item| read(item, findings)).collect()
 }
 
-/// The numbers x, y and z; missing ones are 0.
+/// The numbers x, y and z of an item; missing numbers are 0.
 fn xyz(item: &Yaml, key: &str, findings: &mut LintFindings) -> Result<Xyz, Fatal> {
     let Some(given) = item.get(key).filter(|given| !given.is_null()) else { return Ok([0; 3]) };
     map(given, &format!("`{key}`"), findings)?;
@@ -213,7 +214,7 @@ fn number(value: &Yaml, key: &str, most: u32, findings: &mut LintFindings) -> Re
     given.ok_or_else(|| {
         let shown = shown(value);
         let says = format!("`{key}` is {shown}, but must be a whole number from 0 to {most}");
-        // Invalid sizes of blocks are refused where they are used.
+        // Invalid sizes of blocks are refused later, when they are used.
         let slurm = if key == "block_sizes" { &[][..] } else { &[yaml::FATAL][..] };
         findings.fatal(value.line, says, slurm)
     })
@@ -234,7 +235,7 @@ fn flag(value: &Yaml, key: &str, findings: &mut LintFindings) -> Result<bool, Fa
     }
 }
 
-/// A text, or `None`. A list of texts is joined with commas.
+/// The text of a key; `None` if it is missing. A list of texts is joined with commas.
 fn text(item: &Yaml, key: &str, findings: &mut LintFindings) -> Result<Option<Text>, Fatal> {
     let Some(given) = item.get(key).filter(|given| !given.is_null()) else { return Ok(None) };
     let mut words = Vec::new();
@@ -260,7 +261,7 @@ fn map(item: &Yaml, what: &str, findings: &mut LintFindings) -> Result<(), Fatal
     Err(findings.fatal(item.line, says, slurm))
 }
 
-/// The maximum number of characters of a text that an error repeats.
+/// The maximum number of characters of a text from the file that an error repeats.
 const SHOWN: usize = 60;
 
 fn shown(value: &Yaml) -> String {
@@ -275,7 +276,7 @@ fn shown(value: &Yaml) -> String {
     }
 }
 
-/// Warns of unknown keys, and of repeated ones.
+/// Warns of keys that are unknown, and of keys that occur twice.
 fn warn_of_unknown(item: &Yaml, known: &[&str], findings: &mut LintFindings) {
     let Value::Map(pairs) = &item.value else { return };
     for (place, (key, line, _)) in pairs.iter().enumerate() {

@@ -8,7 +8,7 @@ use meshwork::topology::Node;
 use super::SlurmTopology;
 use meshwork::job::hostlist::{bracketed, compressed, names};
 
-/// The existing nodes, numbered from 0.
+/// The nodes that exist on a machine, numbered from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hosts {
     names: Vec<String>,
@@ -16,7 +16,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Hosts numbered in the order of their names; repeated names count once.
+    /// Creates hosts numbered in the order of their names; repeated names count once.
     pub fn new(names: impl IntoIterator<Item = String>) -> Hosts {
         let mut hosts = Hosts::default();
         names.into_iter().for_each(|name| hosts.add(name));
@@ -30,7 +30,8 @@ impl Hosts {
         }
     }
 
-    /// All nodes named by topologies, for use without a `slurm.conf`; unreadable lists are skipped.
+    /// All nodes that topologies name, for use without a `slurm.conf`. Lists that cannot be read
+    /// are skipped.
     #[must_use]
     pub fn of(topologies: &[SlurmTopology]) -> Hosts {
         let mut hosts = Hosts::default();
@@ -56,13 +57,14 @@ impl Hosts {
         &self.names[node as usize]
     }
 
-    /// The names of a set, as a host list in Slurm's form.
+    /// The names of a set of nodes, as a host list in Slurm's form.
     #[must_use]
     pub fn listed(&self, set: &NodeSet) -> String {
         compressed(set.iter().map(|node| self.name(node)))
     }
 
-    /// The names of a set with every number in brackets; equal sets have equal texts.
+    /// The names of a set of nodes as a host list with every number in brackets. Equal sets have
+    /// equal texts.
     #[must_use]
     pub fn bracketed(&self, set: &NodeSet) -> String {
         bracketed(set.iter().map(|node| self.name(node)))

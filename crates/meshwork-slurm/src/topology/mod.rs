@@ -1,4 +1,4 @@
-//! The content of a `topology.yaml` or `topology.conf`, before nodes are looked up.
+//! The content of a `topology.yaml` or `topology.conf`, before names of nodes are looked up.
 
 pub mod build;
 pub mod from_conf;
@@ -11,16 +11,16 @@ pub use hosts::Hosts;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlurmTopology {
-    /// Name by which partitions refer to the topology.
+    /// Name by which partitions refer to this topology.
     pub name: String,
-    /// The line where it begins, from 1.
+    /// The line at which the topology begins, from 1.
     pub line: usize,
-    /// Whether it is the cluster's default.
+    /// Whether the topology is the default of the cluster.
     pub is_default: bool,
     pub kind: TopologyKind,
 }
 
-/// The topology of a machine whose `slurm.conf` names none.
+/// The topology of a machine whose `slurm.conf` names no topology.
 #[must_use]
 pub fn flat() -> SlurmTopology {
     SlurmTopology {
@@ -31,13 +31,13 @@ pub fn flat() -> SlurmTopology {
     }
 }
 
-/// The kinds of topology, with their lists.
+/// The kinds of topology, each with what it lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TopologyKind {
-    /// A topology without lists.
+    /// A flat topology, which lists no nodes.
     Flat,
     Tree(Vec<Switch>),
-    /// The block sizes with their line, if given, and the base blocks.
+    /// The sizes of blocks with their line in the file, if given; and the base blocks.
     Block(Option<(Vec<u32>, usize)>, Vec<NodeGroup>),
     Ring(Vec<NodeGroup>),
     /// Three-dimensional tori.
@@ -45,7 +45,7 @@ pub enum TopologyKind {
 }
 
 impl TopologyKind {
-    /// Its key in `topology.yaml`.
+    /// The key of this kind in `topology.yaml`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl TopologyKind {
         }
     }
 
-    /// Its lists of nodes, in the order of the file.
+    /// The lists of nodes of the topology, in the order of the file.
     #[must_use]
     pub fn lists<'a>(&'a self) -> Vec<&'a Text> {
         match self {
@@ -86,62 +86,62 @@ pub struct Text {
     pub line: usize,
 }
 
-/// A block or a ring.
+/// A base block or a ring of a topology.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeGroup {
     pub name: Option<String>,
-    /// The line where it begins.
+    /// The line at which the block or ring begins.
     pub line: usize,
-    /// Its nodes, as a host list.
+    /// The nodes of the block or ring, as a host list.
     pub nodes: Option<Text>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
     pub name: Option<String>,
-    /// The line where it begins.
+    /// The line at which the switch begins.
     pub line: usize,
-    /// Its nodes, if it is a leaf.
+    /// The nodes of the switch as a host list, if it is a leaf switch.
     pub nodes: Option<Text>,
-    /// The switches below it, as a host list.
+    /// The switches below the switch, as a host list.
     pub children: Option<Text>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlurmTorus {
     pub name: Option<String>,
-    /// The line where it begins.
+    /// The line at which the torus begins.
     pub line: usize,
-    /// The sides.
+    /// The sides of the torus along x, y and z.
     pub dims: Xyz,
-    /// The nodes of all cells.
+    /// The nodes of all cells of the torus, as a host list.
     pub nodes: Option<Text>,
-    /// Boxes with their nodes.
+    /// Boxes within the torus, with their nodes.
     pub regions: Vec<Region>,
     pub placements: Vec<ListedPlacement>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// The line where it begins.
+    /// The line at which the region begins.
     pub line: usize,
-    /// The corner with the smallest coordinates.
+    /// The corner of the region with the smallest coordinates.
     pub anchor: Xyz,
-    /// The sides.
+    /// The sides of the region along x, y and z.
     pub dims: Xyz,
     pub nodes: Option<Text>,
 }
 
-/// The listed boxes of one shape in a torus.
+/// The boxes of one shape in a torus that jobs may get.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedPlacement {
-    /// The line where it begins.
+    /// The line at which the placement begins.
     pub line: usize,
     /// The sides of the boxes.
     pub dims: Xyz,
-    /// The distances between their anchors.
+    /// The distances between the anchors (corners) of the boxes, along x, y and z.
     pub spacing: Xyz,
-    /// The position of the first one.
+    /// The anchor of the first box.
     pub seed: Xyz,
 }
 

@@ -1,4 +1,4 @@
-//! Blocks, and the sizes at which neighbouring blocks are joined.
+//! Topologies of base blocks, and the sizes at which neighbouring blocks are joined.
 
 use meshwork::alloc::listed::blocks::Blocks;
 use meshwork::geometry::NodeSet;
@@ -8,7 +8,7 @@ use crate::finding::Fatal;
 use crate::topology::{NodeGroup, SlurmTopology};
 use meshwork::job::hostlist::{compressed, names};
 
-/// The highest level of blocks, as an exponent.
+/// The highest level of joined blocks, as an exponent of 2.
 const HIGHEST_LEVEL: u32 = 15;
 
 impl Builder<'_> {

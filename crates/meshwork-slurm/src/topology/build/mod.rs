@@ -1,6 +1,6 @@
-//! A topology with its nodes looked up, in the form used by the rules of the model.
+//! A topology whose names have been looked up, in the form that the rules of the model use.
 //!
-//! The checks are those of Slurm, in its order.
+//! The checks are those of Slurm, and come in the same order.
 
 mod block;
 mod ring;
@@ -22,30 +22,31 @@ use super::{Hosts, SlurmTopology, TopologyKind};
 use crate::finding::{Fatal, LintFindings};
 use meshwork::job::hostlist::compressed;
 
-/// A switch, block, ring or torus with its nodes.
+/// A named switch, block, ring or torus with its nodes.
 #[derive(Clone, Debug)]
 pub struct NamedNodes {
     pub name: String,
-    /// The line of its definition.
+    /// The line at which its definition begins, from 1.
     pub line: usize,
     pub nodes: NodeSet,
 }
 
-/// A topology in the form used by the rules, with its named units.
+/// A topology in the form that the rules use, with the switches, blocks, rings or tori by name.
 #[derive(Clone, Debug)]
 pub enum Structure {
-    /// A topology without lists.
+    /// A flat topology, which lists no nodes.
     Flat,
-    /// Switches, the leaves with their nodes.
+    /// Switches as a tree, and by name; leaf switches have nodes.
     Tree(Tree, Vec<NamedNodes>),
-    /// The base blocks, their size, and the exponents of the levels.
+    /// Base blocks, the blocks by name, their size, and the levels of joined blocks as exponents of
+    /// 2.
     Block(Blocks, Vec<NamedNodes>, u32, Vec<u32>),
     Ring(Rings, Vec<NamedNodes>),
     Torus3d(Anchors, Vec<NamedNodes>),
 }
 
 impl Structure {
-    /// The rule that selects nodes.
+    /// The rule by which nodes are selected.
     #[must_use]
     pub fn rule(&self) -> &dyn Rule {
         match self {
@@ -57,7 +58,7 @@ impl Structure {
         }
     }
 
-    /// The named units.
+    /// The switches, blocks, rings or tori of the topology, by name.
     #[must_use]
     pub fn named(&self) -> &[NamedNodes] {
         match self {
@@ -70,9 +71,10 @@ impl Structure {
     }
 }
 
-/// The rule of a flat machine where jobs of one node are placed like all others.
+/// The rule of a flat machine on which jobs of one node are placed like larger jobs.
 ///
-/// Slurm 22.05 does that; later versions give such a job the lightest node of lowest number.
+/// Slurm 22.05 places jobs so; later versions give a job of one node the lightest node of lowest
+/// number.
 #[derive(Clone, Copy, Debug)]
 pub struct FittedRuns;
 
@@ -92,10 +94,10 @@ impl Rule for FittedRuns {
     }
 }
 
-/// Builds the structure of a topology on these nodes.
+/// Builds the form of a topology that the rules use, for the given nodes.
 ///
 /// # Errors
-/// If Slurm would not start with it; the reason is then among the findings.
+/// If Slurm would not start with the topology; the reason is then among the findings.
 pub fn build(
     topology: &SlurmTopology,
     hosts: &Hosts,
@@ -115,9 +117,9 @@ pub fn build(
 struct Builder<'a> {
     hosts: &'a Hosts,
     findings: &'a mut LintFindings,
-    /// Listed names that no node has.
+    /// Names in the topology's lists that no node has.
     unknown: Vec<String>,
-    /// The names of units, with their lines.
+    /// The names of switches, blocks, rings or tori so far, with their lines.
     named: BTreeMap<String, usize>,
 }
 
@@ -131,7 +133,7 @@ impl Builder<'_> {
         Err(self.findings.fatal(line, says, slurm))
     }
 
-    /// The nodes of a list in order; `None` for a name that no node has.
+    /// The nodes of a list, in order; `None` in the place of a name that no node has.
     fn nodes(&mut self, names: &[String]) -> Vec<Option<Node>> {
         let unknown = names.iter().filter(|name| self.hosts.find(name).is_none());
         self.unknown.extend(unknown.cloned());
@@ -150,7 +152,7 @@ impl Builder<'_> {
         set
     }
 
-    /// Warns of nodes in no unit, and of listed names that no node has.
+    /// Warns of nodes that are in no switch, block or ring, and of listed names that no node has.
     fn warn_of_nodes(
         &mut self,
         topology: &SlurmTopology,
@@ -183,7 +185,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns an error for a missing or repeated name.
+    /// Returns the name of a switch, block, ring or torus; an error if it is missing or repeated.
     fn name<'n>(
         &mut self,
         what: &str,
@@ -204,7 +206,7 @@ impl Builder<'_> {
         Ok(name)
     }
 
-    /// Warns of nodes in more than one unit.
+    /// Warns of nodes that are in more than one block or ring.
     fn warn_of_shared(&mut self, what: &str, named: &[NamedNodes]) {
         for (place, group) in named.iter().enumerate() {
             for other in named[..place].iter().filter(|other| other.nodes.meets(&group.nodes)) {

@@ -1,4 +1,4 @@
-//! Rings.
+//! Topologies of rings of nodes.
 
 use meshwork::alloc::listed::ring::Rings;
 use meshwork::geometry::NodeSet;

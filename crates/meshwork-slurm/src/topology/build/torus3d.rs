@@ -1,4 +1,4 @@
-//! Three-dimensional tori, their regions and placements.
+//! Topologies of three-dimensional tori, with their regions and placements.
 
 use meshwork::alloc::listed::anchors::{self, Anchors, Shape};
 use meshwork::alloc::listed::criteria::Criterion;
@@ -75,7 +75,7 @@ impl Builder<'_> {
         self.fatal(torus.line, says, &[])
     }
 
-    /// The nodes of the cells of a torus, x fastest.
+    /// The nodes of the cells of a torus, with x running fastest; `None` for a cell without a node.
     fn cells(
         &mut self,
         torus: &SlurmTorus,
@@ -119,7 +119,7 @@ impl Builder<'_> {
             return self.too_large(torus);
         }
         let mut cells = vec![None; count as usize];
-        // A cell whose node does not exist is a hole, which another region may fill.
+        // A cell whose named node does not exist is a hole, which another region may fill.
         for region in &torus.regions {
             self.region(torus, region, &mut cells, refused)?;
         }

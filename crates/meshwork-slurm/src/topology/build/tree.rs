@@ -1,4 +1,4 @@
-//! Trees of switches.
+//! Topologies that are trees of switches.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::finding::Fatal;
 use crate::topology::{SlurmTopology, Switch};
 use meshwork::job::hostlist::names;
 
-/// The number of passes in which Slurm determines the levels of switches.
+/// Number of passes in which Slurm determines the levels of switches. A deeper tree is refused.
 const MOST_PASSES: usize = 21;
 
 impl Builder<'_> {
@@ -75,7 +75,7 @@ impl Builder<'_> {
         Ok(Structure::Tree(Tree::new(self.hosts.count(), &list), named))
     }
 
-    /// The children of each switch by index; an error if a switch is below itself.
+    /// The indices of each switch's children; an error if a switch is below itself.
     fn below(
         &mut self,
         named: &[NamedNodes],
@@ -179,7 +179,7 @@ impl Builder<'_> {
     }
 }
 
-/// The number of switches above each switch; the tree must have no cycle.
+/// For each switch, the number of switches above it. The tree must have no cycle.
 fn depths(below: &[Option<Vec<usize>>]) -> Vec<usize> {
     let mut parent = vec![None; below.len()];
     for (place, children) in below.iter().enumerate() {
