@@ -4,11 +4,12 @@ use std::cell::Cell;
 
 use crate::job::Time;
 
-/// Step function of time: the number of nodes that are free if no other job starts. || Steps are
-/// stored in chunks, each with its minimum and maximum, so that a search skips chunks in which too
-/// few or enough nodes are free throughout. Within a chunk, the steps with enough free nodes are
-/// found together, as the bits of one word. A change that covers a whole chunk adds one number to
-/// it.
+/// Step function of time: the number of nodes that are free if no other job starts.
+///
+/// Steps are stored in chunks, each with its minimum and maximum, so that a search skips chunks in
+/// which too few or enough nodes are free throughout. Within a chunk, the steps with enough free
+/// nodes are found together, as the bits of one word. A change that covers a whole chunk adds one
+/// number to it.
 ///
 /// # Complexity
 /// With *s* steps in chunks of *c*: **O(log s + s / c + c)** for a change or a search. A search

@@ -34,10 +34,11 @@ pub(crate) struct ScanKey {
 /// Maximum jobs in a chunk, few enough to remove a job quickly.
 const CHUNK: usize = 64;
 
-/// A list of waiting jobs from which a job can be removed at any position. || Each job knows its
-/// neighbours in queue order. The searchable [`Line`] is built on the first search, and the
-/// [`FormQueues`] on the first query by form: logs have tens of thousands of waiting jobs but a few
-/// hundred forms. Most schedulers need neither.
+/// A list of waiting jobs from which a job can be removed at any position.
+///
+/// Each job knows its neighbours in queue order. The searchable [`Line`] is built on the first
+/// search, and the [`FormQueues`] on the first query by form: logs have tens of thousands of
+/// waiting jobs but a few hundred forms. Most schedulers need neither.
 ///
 /// # Complexity
 /// **O(1)** to append or remove a job, and to read the first or the next one, besides the cost of
@@ -89,9 +90,10 @@ pub(crate) struct FormQueues {
     firsts: VecDeque<(Ticket, Form)>,
 }
 
-/// Waiting jobs in queue order, from which a job can be removed at any position. || Jobs are stored
-/// in chunks, each with the minimum needs of its jobs, so that a search skips whole chunks in which
-/// no job can start.
+/// Waiting jobs in queue order, from which a job can be removed at any position.
+///
+/// Jobs are stored in chunks, each with the minimum needs of its jobs, so that a search skips whole
+/// chunks in which no job can start.
 ///
 /// # Complexity
 /// With *q* waiting jobs in chunks of *c*: **O(log q + c)** to remove a job, **O(1)** to append a

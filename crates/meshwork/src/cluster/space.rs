@@ -10,9 +10,10 @@ use crate::geometry::NodeSet;
 use crate::job::{Job, Request, Time};
 use crate::machine::Placement;
 
-/// The future of one site whose allocator depends only on which nodes are free. || Nodes of running
-/// jobs are busy until the jobs' expected ends, and nodes of reservations from the start to the end
-/// of the reservation.
+/// The future of one site whose allocator depends only on which nodes are free.
+///
+/// Nodes of running jobs are busy until the jobs' expected ends, and nodes of reservations from the
+/// start to the end of the reservation.
 ///
 /// Nodes released since each reservation was last checked are recorded. Only these can improve a
 /// reservation, so many reservations are skipped without a query, and the others are checked at few

@@ -256,9 +256,11 @@ const HALF_HOUR: f64 = 1800.0;
 const MAX_LOG_GAP: f64 = 13.0;
 const MAX_LOG_RUN_TIME: f64 = 12.0;
 
-/// Arrivals of one class: gaps in a time that runs faster in busy hours. || Each half hour of the
-/// day has a weight, 1 on average. A gap is worth a number of points, and time advances until the
-/// elapsed half hours are worth that number. The remainder of a half hour is kept for the next gap.
+/// Arrivals of one class: gaps in a time that runs faster in busy hours.
+///
+/// Each half hour of the day has a weight, 1 on average. A gap is worth a number of points, and
+/// time advances until the elapsed half hours are worth that number. The remainder of a half hour
+/// is kept for the next gap.
 struct Arrivals {
     gap: Gamma,
     weights: [f64; 48],

@@ -105,9 +105,10 @@ pub fn exponential(mean: f64, stream: &mut Stream) -> f64 {
     -mean * libm::log(stream.unit())
 }
 
-/// Normal distribution truncated to two bounds, as if values outside were drawn again. || A draw
-/// takes one number of the stream and inverts the distribution function, which gives the same
-/// distribution in bounded time. Bounds above the mean are mirrored below it, where small
+/// Normal distribution truncated to two bounds, as if values outside were drawn again.
+///
+/// A draw takes one number of the stream and inverts the distribution function, which gives the
+/// same distribution in bounded time. Bounds above the mean are mirrored below it, where small
 /// probabilities keep their digits.
 #[derive(Clone, Debug, PartialEq)]
 struct TruncatedNormal {

@@ -3,8 +3,9 @@
 
 use crate::rng::Stream;
 
-/// Job sizes in two stages: serial jobs, then parallel jobs, many small and few large. || The
-/// base-2 logarithm of a parallel size is uniform within each of two pieces.
+/// Job sizes in two stages: serial jobs, then parallel jobs, many small and few large.
+///
+/// The base-2 logarithm of a parallel size is uniform within each of two pieces.
 ///
 /// Source: Lublin & Feitelson, JPDC 63(11), 2003; uniform logarithms as in Downey (1997).
 #[derive(Clone, Debug, PartialEq)]
