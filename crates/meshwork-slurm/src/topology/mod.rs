@@ -145,7 +145,7 @@ pub struct ListedPlacement {
     pub seed: Xyz,
 }
 
-/// Three numbers along x, y and z.
+/// Numbers along x, y and z, such as coordinates or sides in a torus.
 pub type Xyz = [u32; 3];
 
 /// Formats three numbers as a box: `4x4x2`.

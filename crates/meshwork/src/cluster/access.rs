@@ -25,7 +25,8 @@ pub(super) struct Gate {
     edges: Vec<Time>,
 }
 
-/// Cached admission answers and progress along the reservation edges.
+/// Cached answers on which requests fit a partition, and how far the reservations' edges have
+/// passed. An edge is the begin or end of a reservation.
 #[derive(Default)]
 pub(super) struct Seen {
     /// Whether a request fits the otherwise empty nodes of a partition, by partition and request.

@@ -138,7 +138,7 @@ impl Cluster<'_> {
         Some(Box::new(Breach { by, job: Some(ticket.id), at: self.now, what }))
     }
 
-    /// Whether jobs wait and none runs. If `ever` is set, no job may have run before either.
+    /// Whether jobs wait and none runs. If `ever` is set, no job may have run earlier either.
     #[inline]
     pub(crate) fn is_idle(&self, ever: bool) -> bool {
         self.queue.len() > 0 && self.running.is_empty() && (!ever || self.changes == 0)

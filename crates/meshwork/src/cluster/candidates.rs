@@ -92,7 +92,8 @@ impl Cluster<'_> {
         self.queue.next_that(ticket, |key| chance.has(key))
     }
 
-    /// Whether a waiting job may start beside the guarded reservation, as far as is already known.
+    /// Whether a waiting job may start without delaying the guarded reservation, as far as is
+    /// known.
     #[must_use]
     pub fn may_start(&self, ticket: Ticket, guard: &Guard) -> bool {
         self.may_start_beside(self.queue.scan_key(ticket), guard)
@@ -103,7 +104,8 @@ impl Cluster<'_> {
         self.queue.scan_key(ticket).fewest <= self.most_free
     }
 
-    /// Whether a job's minimum nodes and estimate let it start beside the guarded reservation.
+    /// Whether a job's minimum nodes and estimate let it start without delaying a guarded
+    /// reservation.
     #[inline]
     pub(super) fn may_start_beside(&self, key: ScanKey, guard: &Guard) -> bool {
         self.chance_beside(guard).has(key)
@@ -143,7 +145,8 @@ impl Cluster<'_> {
         self.queue.form_queues()
     }
 
-    /// The next job of a form behind `after` that may start beside the guarded reservation, if any.
+    /// The next job of a form behind `after` that may start without delaying the guarded
+    /// reservation.
     fn next_of(&self, kind: Form, after: Ticket, guard: Option<&Guard>) -> Option<Ticket> {
         if !self.form_queues().has_more(kind, after) {
             return None;

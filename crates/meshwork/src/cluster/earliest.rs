@@ -278,8 +278,8 @@ impl Cluster<'_> {
         at
     }
 
-    /// Limits for jobs that run beside reserved parts of nodes beyond the reserved start. `None` if
-    /// the reservation holds no parts of nodes.
+    /// Limits for other jobs on nodes of which parts are reserved, if they run beyond the reserved
+    /// start. `None` if the reservation holds no parts of nodes.
     fn beside(&self, reservation: &Reservation) -> Option<Box<BesideParts>> {
         let Hold::Nodes(placement) = &reservation.hold else { return None };
         placement.parts.as_ref()?;

@@ -99,8 +99,9 @@ pub struct Cluster<'a> {
     without: Option<starts::Without>,
     /// Number of guards created so far that protect parts of nodes.
     guards: Cell<u64>,
-    /// Forms that do not fit beside the last guard of parts of nodes. Preceded by the number of
-    /// this guard and the number of releases for which the forms hold.
+    /// Forms that do not fit on the nodes that the last guard of parts of nodes leaves free.
+    /// Preceded by the number of this guard, and by the number of releases for which the forms
+    /// hold.
     denied_beside: (u64, u64, Vec<Request>),
     state: MachineState,
     /// Whether an observer asks what blocks the oldest waiting job.

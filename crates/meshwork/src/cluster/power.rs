@@ -178,8 +178,8 @@ impl Cluster<'_> {
         self.headroom() + jobs.map(|(_, ran)| u64::from(ran.held)).sum::<u64>()
     }
 
-    /// First instant, not before `from`, when the power cap permits a reservation.  Running jobs
-    /// are assumed to end at their estimates.
+    /// First instant, not before `from`, when the power cap permits a reservation. Running jobs are
+    /// assumed to end at their estimates.
     pub(super) fn held_from(&self, reservation: &Reservation, from: Time) -> Time {
         let count = reservation.hold.nodes();
         let ends = self.running().map(|(_, ran)| ran.expected_end.max(from));

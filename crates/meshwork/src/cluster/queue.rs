@@ -90,7 +90,7 @@ pub(crate) struct FormQueues {
     firsts: VecDeque<(Ticket, Form)>,
 }
 
-/// Waiting jobs in queue order, from which a job can be removed at any position.
+/// Searchable waiting jobs in queue order, from which a job can be removed at any position.
 ///
 /// Jobs are stored in chunks, each with the minimum needs of its jobs, so that a search skips whole
 /// chunks in which no job can start.

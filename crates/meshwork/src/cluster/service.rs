@@ -46,7 +46,7 @@ pub enum Unsatisfiable {
         /// Number of waiting jobs.
         waiting: usize,
     },
-    /// A component that claims nodes broke its contract: a bug.
+    /// A component broke its contract when it claimed nodes, which is a bug.
     #[error("{0}")]
     Bug(String),
 }

@@ -75,8 +75,7 @@ enum Freed {
         /// Start and end of the interval for which the nodes were released.
         at: Time,
         before: Time,
-        /// Start and end of the longest interval around it in which any of the nodes is free
-        /// without a break.
+        /// Longest interval around the release in which any of the nodes is free without a break.
         from: Time,
         until: Time,
     },

@@ -77,8 +77,8 @@ impl QueueView for Others<'_> {
     }
 }
 
-/// Queries the facility throughout a random history; returns the number of states. An error comes
-/// with its step.
+/// Queries the selector throughout a random history of the machine; returns the number of states.
+/// An error comes with its step.
 fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, String)> {
     let mut rng = Stream::new(SEED, 0, "states");
     let probes = random_jobs(largest, 10, 8.0, 5);

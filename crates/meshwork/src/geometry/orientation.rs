@@ -20,8 +20,8 @@ impl Rotation {
     pub const PARAM: Param = Rotation::param("\"never\"");
 
     /// The parameter `rotation` of allocators that are defined by turning a block that does not
-    /// fit. The default is `if_needed`, since turning is all that distinguishes such an allocator
-    /// from its predecessor.
+    /// fit. The default is `if_needed`, since turning is all that distinguishes an allocator of
+    /// this kind from its predecessor.
     pub const TURNING: Param = Rotation::param("\"if_needed\"");
 
     const fn param(default: &'static str) -> Param {

@@ -21,7 +21,7 @@ pub const WHOLE_SHARE: u32 = 1000;
 pub struct Pieces {
     /// The roles of the job's pieces; there is at least one.
     pub roles: Vec<Piece>,
-    /// The part of the machine that must hold all pieces.
+    /// The part of the machine that must hold all pieces of the job.
     pub inside: Inside,
     /// Whether no other job may use the nodes of this job, which then holds all of each node.
     pub exclusive: bool,

@@ -89,7 +89,7 @@ impl<E: Ending> Ends<E> {
         self.soonest.last()
     }
 
-    /// Removes and returns the soonest end.
+    /// Removes and returns the end of the job that ends first.
     #[inline(always)]
     pub(crate) fn take_first(&mut self) -> Option<E> {
         let first = self.soonest.pop();
@@ -107,14 +107,14 @@ impl<E: Ending> Ends<E> {
         }
     }
 
-    /// All ends, the soonest first.
+    /// The ends of all running jobs, the soonest first.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &E> {
         let later = self.later.iter().rev().flat_map(|chunk| chunk.iter().rev());
         self.soonest.iter().rev().chain(later)
     }
 }
 
-/// Whether an end comes before all ends of a chunk.
+/// Whether the end of a job comes before all ends that are stored in a chunk.
 #[inline(always)]
 fn is_before_all<E: Ending>(end: &E, chunk: &[E]) -> bool {
     chunk.last().is_some_and(|soonest| end.is_before(soonest))

@@ -10,7 +10,7 @@ use crate::topology::Topology;
 pub(crate) struct Gauges(Vec<(usize, Box<dyn Gauge>)>);
 
 impl Gauges {
-    /// Creates the gauges of those metrics that have one, for a machine with these sites.
+    /// Creates the gauges of metrics that have a gauge, for a machine with these sites.
     pub(crate) fn of(metrics: &[&'static MetricEntry], machine: &[Topology]) -> Gauges {
         let made = |(place, metric): (usize, &&'static MetricEntry)| match metric.measure {
             Measure::Watched(make) => Some((place, make(&metric.about, machine))),

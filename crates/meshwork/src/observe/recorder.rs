@@ -109,8 +109,8 @@ pub struct Recorder {
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
     /// Metrics that compare users by Jain's index, each with the quantity that is compared.
     evenness: Vec<(usize, Quantity, Evenness)>,
-    /// Metrics that are means of the lateness of the finished jobs, known only after the run.
-    /// `judged` lists these jobs if there are such metrics.
+    /// Metrics that are means of a function of each finished job's lateness, known only after the
+    /// run. If there are such metrics, `judged` lists the finished jobs.
     per_lateness: Vec<(usize, fn(f64) -> f64)>,
     judged: Vec<JobId>,
     batches: Batches,

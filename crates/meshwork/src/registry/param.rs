@@ -37,11 +37,11 @@ pub enum Kind {
     Integer(u64, u64),
     /// `true` or `false`.
     Flag,
-    /// One of these words.
+    /// The value is one of these words.
     Choice(&'static [&'static str]),
     /// One of these words, or a value of another kind.
     Or(&'static [&'static str], &'static Kind),
-    /// Any text, such as a path.
+    /// The value is any text, such as a path.
     Text,
     /// A list of texts.
     Texts,

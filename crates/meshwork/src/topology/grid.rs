@@ -123,13 +123,13 @@ impl Grid {
         self.all_rings
     }
 
-    /// Whether every side is 2, as in a hypercube.
+    /// Whether every side of the grid is 2, as in a hypercube.
     #[inline]
     pub(crate) fn is_binary(&self) -> bool {
         self.binary
     }
 
-    /// For each dimension, whether it is a ring.
+    /// Whether each dimension is a ring, in order of the dimensions.
     #[must_use]
     pub fn rings(&self) -> &[bool] {
         &self.rings

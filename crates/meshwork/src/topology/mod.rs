@@ -139,7 +139,7 @@ pub enum Wiring {
     Torus,
     /// A grid with side 2 in every dimension.
     Hypercube,
-    /// A switch: all processors are equivalent.
+    /// All processors are behind one switch and equivalent: a flat machine.
     Flat,
     /// Levels of switches, with links to the level above: a fat tree.
     FatTree,

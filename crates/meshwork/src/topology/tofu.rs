@@ -25,7 +25,7 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
 );
 
 impl Topology {
-    /// Groups of 2 × 3 × 2 nodes at the points of a torus of up to three dimensions.
+    /// A tofu: groups of 2 × 3 × 2 nodes at the points of a torus of up to three dimensions.
     ///
     /// ```
     /// use meshwork::topology::Topology;
@@ -34,7 +34,7 @@ impl Topology {
     /// ```
     ///
     /// # Errors
-    /// If there are no sides or more than three, one is 0, or there are too many nodes.
+    /// If there are no sides or more than three, a side is 0, or there are too many nodes.
     pub fn tofu(sides: &[u32]) -> Result<Topology, TopologyError> {
         if sides.is_empty() || sides.len() > 3 {
             return Err(TopologyError::Tofu { given: sides.len() });

@@ -49,10 +49,10 @@ pub enum ClassRule {
 /// packet's destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Upward {
-    /// Random for each packet and switch.
+    /// The port is drawn for each packet at each switch.
     #[default]
     Random,
-    /// Determined by the destination, so that all packets to a node converge on one route.
+    /// The port follows from the destination, so that all packets to a node converge on one route.
     Fixed,
 }
 

@@ -117,7 +117,7 @@ impl CubeSearch {
     }
 }
 
-/// The bases at which subcubes with one mask are free, stored without the bits of the mask.
+/// The bases of all free subcubes with one mask, stored as bits without the dimensions of the mask.
 #[derive(Clone, Copy)]
 pub struct Bases<'a> {
     words: &'a [u64],

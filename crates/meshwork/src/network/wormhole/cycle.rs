@@ -59,8 +59,10 @@ struct Source {
     channel: u8,
 }
 
-/// The cycle engine. Lane `v` of port `p` of router `r` has index `r << shift | p · V + v`, both as
-/// the input buffer of `r` and as the output lane through which flits leave `r`.
+/// Engine that simulates every flit in every cycle.
+///
+/// Lane `v` of port `p` of router `r` has index `r << shift | p · V + v`, both as the input buffer
+/// of `r` and as the output lane through which flits leave `r`.
 pub(super) struct CycleEngine {
     fabric: Fabric,
     timing: Timing,

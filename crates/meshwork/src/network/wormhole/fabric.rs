@@ -117,7 +117,7 @@ impl Fabric {
         Ok(Fabric { classes, ..Fabric::new(topology, setting)? })
     }
 
-    /// Number of nodes.
+    /// Number of nodes of the machine.
     #[must_use]
     pub(crate) fn nodes(&self) -> u32 {
         self.nodes

@@ -43,7 +43,7 @@ pub(super) struct Grants {
     /// For round robin: a mask of the lanes that wait for each group of each router.
     waiting: Vec<u64>,
     /// For round robin: the lane that each output considers first, and the output that each lane
-    /// does.
+    /// considers first.
     from_lane: Vec<u8>,
     from_output: Vec<u8>,
 }

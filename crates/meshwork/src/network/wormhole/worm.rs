@@ -58,7 +58,7 @@ struct Lane {
     from: Cycle,
 }
 
-/// The worm engine.
+/// Engine that computes the times of all flits of a packet at once, since lanes share no links.
 ///
 /// Buffers are numbered as in the cycle engine. Behind them come the processors as sinks, each a
 /// single lane since a processor accepts one flit in a cycle, and then the processors as sources.

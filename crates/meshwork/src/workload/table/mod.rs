@@ -137,7 +137,7 @@ pub struct Row {
     pub inside: Option<Inside>,
     /// Allowed types of nodes or GPUs, or features.
     pub types: Option<String>,
-    /// Pieces of several roles.
+    /// Requested pieces, if they have several roles.
     pub roles: Option<Vec<Piece>>,
     /// Whether the job excludes all other jobs from its nodes.
     pub whole_nodes: bool,
