@@ -17,7 +17,8 @@ use crate::sizing::{self, SIZINGS, SizingEntry};
 use crate::topology::{TOPOLOGIES, TopologyEntry, Wiring};
 use crate::workload::{self, WORKLOADS, WorkloadEntry};
 
-/// Topologies, as a family of names. A site also has a speed, and may have an allocator of its own.
+/// The family of topologies, which a study selects by name. A site also has a speed, and may have
+/// an allocator of its own.
 pub static SITE_FAMILY: Family = Family {
     kind: "topology",
     key: "topology",

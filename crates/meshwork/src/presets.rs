@@ -8,7 +8,7 @@ use crate::registry::{About, Family, Named, abouts};
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct MachineEntry {
-    /// Name, definition and sources.
+    /// Name, definition and sources of the preset.
     pub about: About,
     /// The table `machine` of a study that names the preset, as TOML.
     pub machine: &'static str,
@@ -77,7 +77,7 @@ pub static MACHINES: &[&MachineEntry] = &[
     &CPU_CLUSTER,
 ];
 
-/// Machine presets as a family of names.
+/// The family of machine presets, which a study selects by name.
 pub static FAMILY: Family =
     Family { kind: "machine", key: "name", entries: || abouts(MACHINES), common: &[] };
 

@@ -1,4 +1,4 @@
-//! Prelude for strategies from outside: the names that most of them need.
+//! Prelude for strategies in other crates: the names that most strategies need.
 //!
 //! ```
 //! use meshwork::strategy::*;

@@ -137,7 +137,7 @@ pub struct Region {
 pub struct ListedPlacement {
     /// The line at which the placement begins.
     pub line: usize,
-    /// The sides of the boxes.
+    /// The sides of each box along x, y and z.
     pub dims: Xyz,
     /// The distances between the anchors (corners) of the boxes, along x, y and z.
     pub spacing: Xyz,

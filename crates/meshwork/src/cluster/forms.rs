@@ -1,4 +1,4 @@
-//! The form in which each request is put to the only site, computed once.
+//! The form in which each request is put to the allocator of a machine's only site, cached.
 
 use std::collections::BTreeMap;
 

@@ -202,7 +202,7 @@ impl<'a> Cluster<'a> {
         self.queue.first()
     }
 
-    /// The next waiting job behind this one in queue order.
+    /// The next waiting job behind `ticket` in queue order.
     #[must_use]
     pub fn after(&self, ticket: Ticket) -> Option<Ticket> {
         self.queue.after(ticket)

@@ -234,7 +234,7 @@ impl Profile {
         self.chunks.remove(index + 1);
     }
 
-    /// Makes the first step begin now; earlier steps are dropped.
+    /// Advances to instant `now`: the first step begins then, and earlier steps are dropped.
     pub(crate) fn advance(&mut self, now: Time) {
         if now <= self.chunks[0].first {
             return;
@@ -259,7 +259,7 @@ impl Profile {
         times.get(self.chunks[index].first_after(instant)).copied().or_else(next)
     }
 
-    /// First instant after which the profile is non-negative.
+    /// First instant from which on the profile is never negative.
     pub(crate) fn overdrawn_until(&self) -> Time {
         let overdrawn = self.chunks.iter().rposition(|chunk| chunk.raised + chunk.least < 0);
         let Some(index) = overdrawn else { return self.chunks[0].first };

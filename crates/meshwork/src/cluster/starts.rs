@@ -282,7 +282,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Slow path of `ask_clear_of` where jobs share nodes.
+    /// Proposed placement like that of `ask_clear_of`, on a machine whose jobs share nodes.
     fn ask_for_parts(
         &mut self,
         ticket: Ticket,
@@ -326,7 +326,7 @@ impl Cluster<'_> {
         })
     }
 
-    /// Slow path of `ask_clear_of` for a non-empty `kept`.
+    /// Proposed placement like that of `ask_clear_of`, found on a fork in which `kept` is busy.
     #[inline(never)]
     fn ask_without(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
         if let Err(error) = self.take_without(kept) {

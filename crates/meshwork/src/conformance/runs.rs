@@ -163,7 +163,7 @@ fn observed(
 pub(super) enum Serves {
     /// All jobs that the machine can hold.
     All,
-    /// All jobs, or more than ten of them.
+    /// All jobs that the machine can hold, or at least more than ten jobs.
     Most,
     /// Any number of jobs, since the machine may be left idle.
     Any,

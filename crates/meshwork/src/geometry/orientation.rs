@@ -3,7 +3,7 @@
 use crate::job::Dims;
 use crate::registry::{DefaultValue, Param, Params, Words};
 
-/// Whether a block may be turned.
+/// Whether a block may be turned when it is placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rotation {
     /// The block is only placed in the requested orientation.

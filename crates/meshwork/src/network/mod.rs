@@ -140,7 +140,7 @@ pub struct NetworkContext<'a> {
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct NetworkEntry {
-    /// Name, definition and parameters.
+    /// Name, definition and parameters of the network.
     pub about: About,
     /// Whether jobs on this network send messages.
     pub sends: bool,
@@ -219,6 +219,6 @@ pub(crate) fn ideal() -> Box<dyn Network> {
     Box::new(ideal::Ideal::default())
 }
 
-/// Networks as a family of names.
+/// The family of networks, which a study selects by name.
 pub static FAMILY: Family =
     Family { kind: "network", key: "name", entries: || abouts(NETWORKS), common: &[] };

@@ -6,7 +6,7 @@ use crate::rng::{Stream, keyed};
 
 /// Registry entry of a communication pattern.
 pub struct PatternEntry {
-    /// Name, definition and parameters.
+    /// Name, definition and parameters of the pattern.
     pub about: About,
     /// Whether receivers are drawn, and `num_messages` is the number of draws. Otherwise the
     /// pattern is a fixed list of messages.
@@ -80,7 +80,7 @@ pub static PATTERNS: &[&PatternEntry] = &[
     &NAS_MULTIGRID,
 ];
 
-/// Communication patterns as a family of names.
+/// The family of communication patterns, which a study selects by name.
 pub static FAMILY: Family =
     Family { kind: "pattern", key: "name", entries: || abouts(PATTERNS), common: &[] };
 

@@ -8,7 +8,7 @@ use crate::topology::{Grid, Node, Topology};
 
 /// Registry entry of a traffic pattern: the destinations of the packets of each node.
 pub struct TrafficEntry {
-    /// Name, definition and parameters.
+    /// Name, definition and parameters of the traffic pattern.
     pub about: About,
     /// Draws or computes the destination of a packet that a node sends.
     to: fn(&Topology, Node, &mut Stream) -> Node,
@@ -26,7 +26,7 @@ impl Named for TrafficEntry {
 pub static TRAFFIC: &[&TrafficEntry] =
     &[&UNIFORM, &TRANSPOSE, &BIT_COMPLEMENT, &TORNADO, &NEIGHBOUR, &NEXT_GROUP, &HOTSPOT];
 
-/// Traffic patterns as a family of names.
+/// The family of traffic patterns, which are selected by name.
 pub static FAMILY: Family =
     Family { kind: "traffic", key: "name", entries: || abouts(TRAFFIC), common: &[] };
 
@@ -351,7 +351,7 @@ struct OpenLoop<'a> {
     seen: Seen,
 }
 
-/// Sums over packets that have arrived.
+/// Sums over the packets that have arrived since measurement began.
 #[derive(Default)]
 struct Seen {
     packets: u64,

@@ -38,7 +38,7 @@ impl Ratio {
 pub(super) struct Sums {
     /// Integrals over time of the integrands with a name.
     pub(super) areas: [f64; NAMED],
-    /// Integrals over time of the other integrands.
+    /// Integrals over time of the integrands without a name.
     pub(super) further: Vec<f64>,
     /// One ratio of sums for each metric that is not a ratio of two integrals.
     pub(super) ratios: Vec<Ratio>,

@@ -25,7 +25,7 @@ pub struct Window {
     pub warmup_time: f64,
     /// Number of finished jobs, including the warm-up, that ends the run; `None` for no limit.
     pub jobs: Option<u64>,
-    /// Settings shared by the metrics.
+    /// Settings that all metrics share.
     pub rules: Rules,
     /// Grouping of jobs by size; `None` if results are not grouped by size.
     pub by_size: Option<SizeClasses>,
@@ -89,7 +89,7 @@ pub struct Recorder {
     waits: BTreeMap<JobId, [f64; Cause::ALL.len()]>,
     /// Metrics that are means over the messages of the finished jobs.
     per_message: Vec<(usize, fn(&Messages) -> f64)>,
-    /// Metrics that are means over the started jobs.
+    /// Metrics that are means of a function over the started jobs.
     per_start: Vec<(usize, fn(&Running) -> f64)>,
     /// Metrics that are means over arrivals of the number of waiting jobs.
     per_arrival: Vec<usize>,
@@ -102,10 +102,11 @@ pub struct Recorder {
     /// Whether a finished job only counts in simple metrics, not in classes or quantiles. Nearly
     /// always true.
     is_plain: bool,
-    /// State during the last span, with `held` updated since; only for metrics at events.
+    /// State of the machine in the last time span, with the number of held processors updated
+    /// since. Kept up to date only if metrics are evaluated at events.
     state: MachineState,
     waiting: u64,
-    /// Values of each quantity of which a quantile is taken, and the jobs in the same order.
+    /// For each quantity of which a quantile is taken, its values, and the jobs in the same order.
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
     /// Metrics that compare users by Jain's index, each with the quantity that is compared.
     evenness: Vec<(usize, Quantity, Evenness)>,

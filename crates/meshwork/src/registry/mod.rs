@@ -1,9 +1,9 @@
 //! Names and parameters: the description of every strategy, workload and metric.
 //!
-//! A registry is a readable slice: each family has one list of entries. An entry provides its name
-//! in studies, `--set` and `meshwork list`, the checks of its parameters, the defaults that
-//! `meshwork show` fills in, and the shared tests. Parameters are data, so one strict reader serves
-//! them all and a test can try bad values in every one of them.
+//! Each family, such as the allocators, has one list of entries in the source. An entry provides
+//! its name in studies, `--set` and `meshwork list`, the checks of its parameters, the defaults
+//! that `meshwork show` fills in, and the shared tests. Parameters are data, so one strict reader
+//! serves all parameters, and a test can try bad values in each of them.
 
 mod check;
 mod param;

@@ -122,7 +122,7 @@ pub enum TopologyError {
         /// Number of nodes for which the routers have places.
         room: u64,
     },
-    /// The outer torus of a tofu does not have one to three sides.
+    /// The outer torus of a tofu was not given one to three sides.
     #[error("the groups of a tofu stand in a torus of one to three sides, this one has {given}")]
     Tofu {
         /// Number of sides given.
@@ -512,7 +512,7 @@ impl fmt::Display for Topology {
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct TopologyEntry {
-    /// Name, definition and parameters.
+    /// Name, definition and parameters of the topology.
     pub about: About,
     /// Builds the topology of a site from its parameters.
     pub build: fn(&Params) -> Result<Topology, Problem>,

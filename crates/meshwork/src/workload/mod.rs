@@ -162,7 +162,7 @@ pub enum BuildError {
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct WorkloadEntry {
-    /// Name, description and parameters.
+    /// Name, description and parameters of the workload.
     pub about: About,
     /// Whether the workload ends by itself; otherwise `measure.jobs` or `measure.time` is required.
     pub ends: bool,
@@ -266,7 +266,7 @@ pub(crate) fn spell_out(lists: &dyn EntrySource, scenario: &mut Table) -> Result
     }
 }
 
-/// Workloads, as a family of names.
+/// The family of workloads, which a study selects by name.
 pub static FAMILY: Family = Family {
     kind: "workload",
     key: "name",

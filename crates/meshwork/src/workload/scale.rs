@@ -377,7 +377,7 @@ mod tests {
         .collect()
     }
 
-    /// Load over the original span of the log.
+    /// Load of some jobs over the time span of the original log.
     fn load(jobs: &[Job], span: f64) -> f64 {
         jobs.iter().map(work).sum::<f64>() / (24.0 * span)
     }

@@ -217,7 +217,7 @@ mod tests {
         mix.iter().filter(|(shape, _)| of(shape)).map(|(_, weight)| weight).sum::<f64>() / total
     }
 
-    /// Known properties of the generator on the paper's machine.
+    /// Checks known properties of RFold's generator, on the machine of its paper.
     #[test]
     fn the_mix_of_rfold_has_its_sizes_and_kinds() {
         let mix = rfold(4096);

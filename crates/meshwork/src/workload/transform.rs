@@ -16,7 +16,7 @@ use super::{BuildError, Submission, Submissions, WorkloadContext, WorkloadEntry,
 /// Largest number of jobs that `from` skips before the run fails.
 const MAX_PASSED_OVER: u64 = 10_000_000;
 
-/// Parameters that every workload has in addition to its own.
+/// Parameters that all workloads have, besides those of each.
 pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "from",

@@ -76,7 +76,7 @@ impl FreeSets {
         FreeSets { steps: vec![Step::new(now, free.clone())], throughout: Vec::new() }
     }
 
-    /// Makes the first step begin now; earlier steps are dropped.
+    /// Advances to instant `now`: the first step begins then, and earlier steps are dropped.
     pub(super) fn advance(&mut self, now: Time) {
         let past = self.from(now.next()).saturating_sub(1);
         self.steps.drain(..past);

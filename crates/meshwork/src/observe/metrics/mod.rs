@@ -43,7 +43,7 @@ use waits::{WAIT_FOR_NODES, WAIT_FOR_PRIORITY, WAIT_FOR_RESERVED, WAIT_FOR_SHAPE
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct MetricEntry {
-    /// Name, description and parameters.
+    /// Name, description and parameters of the metric.
     pub about: About,
     /// Unit of the metric's values.
     pub unit: &'static str,
@@ -460,6 +460,6 @@ pub fn usual(metrics: &[&'static MetricEntry], run: Features) -> Vec<&'static st
     metrics.iter().filter(is_usual).map(|metric| metric.about.name).collect()
 }
 
-/// The metrics as a family of names.
+/// The family of metrics, which a study selects by name.
 pub static FAMILY: Family =
     Family { kind: "metric", key: "name", entries: || abouts(METRICS), common: &[] };

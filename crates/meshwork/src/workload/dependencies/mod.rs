@@ -29,7 +29,7 @@ impl Named for DependenciesEntry {
     }
 }
 
-/// Sources of dependencies, as a family of names.
+/// The family of sources of dependencies, which a study selects by name.
 pub static DEPENDENCIES: Family = Family {
     kind: "source of dependencies",
     key: "of",

@@ -212,7 +212,7 @@ impl Named for RuntimeEntry {
     }
 }
 
-/// Distributions of run times, as a family of names.
+/// The family of distributions of run times, which a study selects by name.
 pub static RUNTIMES: Family = Family {
     kind: "distribution of run times",
     key: "name",

@@ -148,7 +148,7 @@ impl Sizes {
         self.laws.len().max(1)
     }
 
-    /// Draws one request from one number of each stream.
+    /// Draws one request; takes one number of each stream.
     ///
     /// # Panics
     /// If there are fewer streams than [`Sizes::streams`].
@@ -341,7 +341,7 @@ impl Named for SizeEntry {
     }
 }
 
-/// Distributions of sizes, as a family of names.
+/// The family of distributions of sizes, which a study selects by name.
 pub static SIZES: Family = Family {
     kind: "distribution of sizes",
     key: "name",

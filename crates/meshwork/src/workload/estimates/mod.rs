@@ -26,7 +26,7 @@ impl Named for EstimatesEntry {
     }
 }
 
-/// Models of estimates, as a family of names.
+/// The family of models of estimates, which a study selects by name.
 pub static ESTIMATES: Family =
     Family { kind: "model of estimates", key: "name", entries: || abouts(ENTRIES), common: &[] };
 

@@ -454,7 +454,7 @@ mod tests {
         assert_eq!([0, 20, 110, 1_000_000].map(values_among), [0, 10, 15, 565]);
     }
 
-    /// No rank is lost, for any draws.
+    /// Every popular value gets a rank of its own, whatever is drawn.
     #[test]
     fn ranks_are_a_permutation() {
         for replication in 0..200 {

@@ -30,7 +30,7 @@ impl Named for ResampleEntry {
     }
 }
 
-/// Ways of resampling, as a family of names.
+/// The family of ways of resampling, which a study selects by name.
 pub static RESAMPLES: Family =
     Family { kind: "way of resampling", key: "by", entries: || abouts(ENTRIES), common: &[] };
 
