@@ -170,9 +170,9 @@ impl Cluster<'_> {
         })
     }
 
-    /// The first instant at which `wanted` nodes of a site are free, after the number free then. If
-    /// that never happens, the number and the instant when all running jobs have ended by their
-    /// estimates.
+    /// Number of free nodes of a site at the first instant with at least `wanted`, and that
+    /// instant. If there are never so many, the number and the instant when all running jobs have
+    /// ended by their estimates.
     fn free_by(&self, site: usize, wanted: u64) -> (u64, Time) {
         let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
         let mut at = self.now;

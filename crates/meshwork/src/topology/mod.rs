@@ -300,7 +300,7 @@ impl Topology {
         })
     }
 
-    /// A grid with its links. It is described by `text` or, without that, by its sides.
+    /// A grid with its links, described by `text` or, without that, by its sides.
     fn gridded(
         wiring: Wiring,
         sides: &[u32],

@@ -139,7 +139,7 @@ impl Wires for TwistedTorus {
         self.grid.dimensions()
     }
 
-    /// One of the shortest routes, chosen by `coins`. It takes dimensions one after another.
+    /// One of the shortest routes, chosen by `coins`. The route takes dimensions one after another.
     fn route(&self, from: Node, to: Node, coins: u64, _manner: &Manner, _detour: bool) -> Route {
         let ways = self.shortest(from, to);
         let steps = &ways[mixed(coins) as usize % ways.len()];

@@ -167,7 +167,7 @@ fn rfold(nodes: u32) -> Vec<([u32; 3], f64)> {
             && shape.iter().map(|side| u64::from(side.div_ceil(4))).product::<u64>() <= cubes
     };
     let even = |from: u32, to: u32| (from..=to).step_by(2);
-    // All lines, all sheets and all blocks of this size.
+    // All lines, all sheets and all blocks of `size` nodes.
     let kinds = |size: u32| -> [Vec<[u32; 3]>; 3] {
         let lines = [[size, 1, 1]];
         let sheets =

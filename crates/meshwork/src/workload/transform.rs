@@ -570,7 +570,7 @@ mod tests {
         let both = "`workload.from` is 41 and `workload.until` is 49";
         assert_eq!(refused("from = 41\nuntil = 49"), format!("{both}, {there}"));
         assert_eq!(refused("until = 0\nshuffle = true"), format!("`workload.until` is 0, {there}"));
-        // From a log in which no line is selected come its unusable lines, and then the error.
+        // A log in which no job is selected yields its unusable lines, and then the error.
         let log = built("name = 'swf'\npath = 'log'\nfrom = 8", &Ten).unwrap().last().unwrap();
         assert_eq!(
             log.unwrap_err().0,

@@ -17,8 +17,8 @@ impl Iterator for Bits {
     }
 }
 
-/// The lowest number in `word` from `from` on or, if there is none, the lowest of all. The word
-/// must not be empty.
+/// The lowest number of the set in `word` from `from` on or, if there is none, the lowest of all.
+/// The set must not be empty.
 pub(super) fn first_from(word: u64, from: u8) -> usize {
     let above = word & (u64::MAX << from);
     (if above == 0 { word } else { above }).trailing_zeros() as usize

@@ -245,7 +245,7 @@ impl Network for JobNetwork {
 
     fn next_finish(&mut self, by: Option<Time>) -> Result<Option<(Time, RunKey)>, NetworkError> {
         if self.jobs.finished.is_empty() && self.jobs.running > 0 {
-            // So far ahead that some message arrives before.
+            // An instant so far ahead that some message arrives before it.
             let far = Time::new(self.engine.now() as f64 + (1_u64 << 42) as f64);
             self.advance(by.unwrap_or(far).min(far))?;
         }
@@ -260,7 +260,7 @@ impl Network for JobNetwork {
         run.map(|run| Box::new(run.seen))
     }
 
-    /// Stops the sending of a job. Messages in flight still arrive, but are ignored.
+    /// Stops a job from sending messages. Messages in flight still arrive, but are ignored.
     fn stop(&mut self, now: Time, key: RunKey) {
         self.finish(now, key);
         let slot = key.slot as usize;
