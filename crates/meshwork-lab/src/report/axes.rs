@@ -5,14 +5,15 @@
 //!
 //! 1. *Contrasted* keys are those that the study sets against each other: what its claims compare,
 //!    and what `[compare]` names.
-//! 2. Along the plot runs a key with at least three numbers, or else three blocks such as
-//!    `machine.dims`: uncontrasted before contrasted, then the one with most values, then the
-//!    last. Otherwise the plot has bars, along the uncontrasted key with most values.
+//! 2. Along the plot runs a key with at least three numbers, or else a key with at least three
+//!    blocks, such as `machine.dims`. Of several such keys, uncontrasted ones come before contrasted
+//!    ones; then the key with most values is chosen, and of equals the last. Without such a key the
+//!    plot has bars, along the uncontrasted key with most values.
 //! 3. A key with more names than colours takes precedence along the plot, since rows serve any
-//!    number: contrasted keys first. Then no key has colours.
-//! 4. Of the rest with up to ten values, a key has colours: contrasted before others, then
+//!    number of names: contrasted keys first. Then no key has colours.
+//! 4. Of the remaining keys with up to ten values, one has colours: contrasted before others, then
 //!    the one with most values.
-//! 5. Of the rest with up to six values, a key has panels, chosen in the same way.
+//! 5. Of the remaining keys with up to six values, one has panels, chosen in the same way.
 //! 6. Any other key can be selected to run along the plot. The rest then get colours and panels by
 //!    rules 4 and 5; if no key has so few values, one with up to 24 has panels.
 
@@ -21,19 +22,20 @@ use toml::Value;
 use crate::findings::words::short;
 use crate::study::{ClaimCheck, Relation, Study, SweptValues};
 
-/// Maximum number of values with a colour each.
+/// Maximum number of values of a key that has a colour per value.
 const MAX_COLOURS: usize = 10;
 
-/// Maximum number of values with a panel each.
+/// Maximum number of values of a key that has a panel per value.
 const MAX_PANELS: usize = 6;
 
-/// Maximum number of values with a panel each in a view with another key along the plot.
+/// Maximum number of panels, one per value of a key, after the user has put another key on the x
+/// axis.
 const MAX_TURNED: usize = 24;
 
-/// Maximum ratio of numbers on a linear axis if some are not positive.
+/// Largest ratio of absolute values on a numeric axis that also has numbers of 0 or less.
 const MAX_RATIO: f64 = 50.0;
 
-/// Minimum number of values of a line.
+/// Minimum number of values of a key that can be drawn as a line.
 const MIN_OF_A_LINE: usize = 3;
 
 /// A swept key with its values.
@@ -44,7 +46,7 @@ pub(super) struct Axis {
     /// Values in short form.
     pub(super) labels: Vec<String>,
     pub(super) kind: Kind,
-    /// Whether the study sets its values against each other.
+    /// Whether the study compares the values of the key: in a claim, or in `[compare]`.
     pub(super) contrasted: bool,
 }
 
@@ -52,7 +54,7 @@ pub(super) struct Axis {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     Numbers(Vec<f64>),
-    /// Values with an order of their own, such as blocks.
+    /// Values that are no numbers but have an order, such as blocks.
     Ordered,
     Names,
 }
@@ -90,9 +92,9 @@ impl Axis {
         self.labels.len()
     }
 
-    /// Values for a numeric axis; `None` if they are shown side by side. That applies to names, and
-    /// to numbers with a wide range that include non-positive ones, which a logarithmic scale
-    /// cannot show.
+    /// Numbers of a numeric axis; `None` if its values are shown side by side. Names are shown side
+    /// by side, and so are numbers with a wide range that include non-positive ones, which a
+    /// logarithmic scale cannot show.
     pub(super) fn numbers(&self) -> Option<&[f64]> {
         let Kind::Numbers(numbers) = &self.kind else { return None };
         let sizes = || numbers.iter().map(|number| number.abs()).filter(|&size| size > 0.0);
@@ -102,15 +104,15 @@ impl Axis {
         (self.is_line() && !(is_far && has_others)).then_some(numbers)
     }
 
-    /// Whether its values make a line.
+    /// Whether the values of the axis can be joined to a line.
     pub(super) fn is_line(&self) -> bool {
         self.kind != Kind::Names && self.count() >= MIN_OF_A_LINE
     }
 }
 
 impl Layout {
-    /// Assigns a role to each axis; an axis with one value has none. `along` forces an axis to run
-    /// along the plot.
+    /// Assigns a role to each axis that has several values. The axis `along`, if given, runs along
+    /// the plot.
     pub(super) fn of(axes: &[Axis], along: Option<usize>) -> Layout {
         let mut rest: Vec<usize> =
             (0..axes.len()).filter(|&i| axes[i].count() > 1 && Some(i) != along).collect();
@@ -141,7 +143,8 @@ impl Layout {
         Layout { along, colour, panel, chosen: rest }
     }
 
-    /// Layouts with each of the other keys along the plot.
+    /// Layouts for the views in which the user has put another key along the plot, one for each
+    /// key.
     pub(super) fn turned(&self, axes: &[Axis]) -> Vec<Layout> {
         let drawn = [self.along, self.colour, self.panel].into_iter().flatten();
         let all: Vec<usize> = drawn.chain(self.chosen.iter().copied()).collect();
@@ -164,7 +167,7 @@ impl Layout {
     }
 }
 
-/// Takes the suitable axis with the highest rank; of equals the last.
+/// Takes the suitable axis with the highest rank out of `rest`; of equal ones the last.
 fn take<R: Ord>(
     rest: &mut Vec<usize>,
     will_do: impl Fn(&usize) -> bool,
@@ -189,7 +192,7 @@ fn kind(values: &[Value]) -> Kind {
     }
 }
 
-/// Keys whose values the study sets against each other.
+/// Keys whose values the study compares, in a claim or in `[compare]`.
 fn contrasted(study: &Study) -> Vec<String> {
     let mut keys: Vec<String> = study.compare.iter().map(|compare| compare.key.clone()).collect();
     for claim in &study.claims {

@@ -50,8 +50,8 @@ pub(super) fn mark(
 
 const NOTHING: Interval = Interval { mean: None, half_width: None, replications: 0, method: None };
 
-/// Bounds of a claim in one of its cells, in the unit of its metric, and whether each is an upper
-/// one.
+/// Bounds that a claim sets in one of its cells, in the unit of its metric; `true` if an upper
+/// bound.
 fn bounds(test: &Test, cell: &ClaimCell) -> Vec<(f64, bool)> {
     match (&test.relation, cell.to) {
         (Relation::Bounds { to, above, below, by_difference, .. }, base) => {
@@ -79,7 +79,7 @@ struct Own<'a> {
 }
 
 impl Own<'_> {
-    /// Index of the cell's value of a key, if it has one.
+    /// Index of the value that the cell of the claim has for a swept key, if it has one.
     fn place(&self, key: &str) -> Option<usize> {
         let at = self.study.sweep.iter().position(|axis| axis.key == key)?;
         let (Relation::Bounds { of, .. } | Relation::Extreme { of, .. }) = &self.test.relation
@@ -93,14 +93,16 @@ impl Own<'_> {
         self.study.sweep[at].values.iter().position(|other| same(other, value))
     }
 
-    /// Label of the cell's value of a key; the only label if there is just one.
+    /// Label of the value that the cell of the claim has for a swept key.
+    ///
+    /// A key with a single value has its only label.
     fn label(&self, key: &str) -> Option<&str> {
         let axis = self.axes.iter().find(|axis| axis.key == key)?;
         let place = self.place(key).or((axis.count() == 1).then_some(0))?;
         Some(&axis.labels[place])
     }
 
-    /// The bound in a view, if the view shows its cell.
+    /// The bound as drawn in a view; `None` if the view does not show the cell of the claim.
     fn bound(
         &self,
         view: &FigureView,

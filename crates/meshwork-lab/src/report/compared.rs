@@ -94,7 +94,7 @@ fn lasting(seconds: f64) -> String {
     format!("{} {unit}", significant(size, 3))
 }
 
-/// Sentence on the change of the mean wait under a topology, and whether it is significant.
+/// Sentence on the change of the mean wait under a topology; `true` if the change is significant.
 fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String, bool) {
     let value = |which: usize, measure| comparison.values[which][place(measure)].unwrap_or(0.0);
     let difference = &comparison.differences[number - 1];

@@ -7,18 +7,18 @@ use super::views::{Dates, Figure, FigureChoice, FigureView, Key, Scale, Series, 
 use crate::findings::clock::Clock;
 use crate::watch::recording::Timeline;
 
-/// Maximum number of lines of a plot, which is the number of colours.
+/// Maximum number of lines of a plot, one colour each.
 const MAX_LINES: usize = sample::MAX;
 
-/// Maximum number of time intervals of a line: with more, noise hides the other lines.
+/// Maximum number of time intervals of a line: with more, noise would hide the other lines.
 const MAX_SPANS: usize = 100;
 
-/// Rounds to as many digits as a plot can show.
+/// Rounds a number to six significant digits, as many as a plot can show.
 fn brief(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
 
-/// Starts of the intervals of a run with their means; the last point is the end of the run.
+/// Points of the line of a run: start and mean of each time interval, then the end of the run.
 fn spans(run: &Timeline, means: &[f64], factor: f64) -> (Vec<f64>, Vec<f64>) {
     let width = (run.until - run.from) / means.len().max(1) as f64;
     let together = means.len().div_ceil(MAX_SPANS).max(1);
@@ -161,7 +161,7 @@ pub(super) fn figures(
     figures
 }
 
-/// Text on the lines of a plot, and on how many are missing.
+/// Part of a caption that says for what the plot has lines, and how many values have none.
 fn each(key: &str, shown: usize, all: usize) -> String {
     if key != "run" && shown < all {
         format!(", a line for {shown} of the {all} values of {key}")
@@ -170,8 +170,11 @@ fn each(key: &str, shown: usize, all: usize) -> String {
     }
 }
 
-/// Distinguishing key of the runs, their common values in words, and their names and colours.
-/// The key is a swept one if the runs differ only in that; otherwise it is `run`.
+/// The key whose values distinguish the runs, the values that all runs share, and how to draw each
+/// run.
+///
+/// The key is a swept one if the runs differ in no other key; otherwise it is `run`. Shared values
+/// are a text; each run has a name and a colour.
 fn lines(runs: &[Timeline], axes: &[Axis]) -> (Key, String, Vec<String>, Vec<usize>) {
     let place = |run: &Timeline| {
         let mut rest = run.scenario as usize - 1;

@@ -125,7 +125,7 @@ fn runs(content: &Content) -> String {
     text
 }
 
-/// A component of the first scenario, or its values if it is swept.
+/// Description of a component of the first scenario, or the values of the key if it is swept.
 fn component(study: &Study, key: &str, value: &Value) -> String {
     varied(study, key).unwrap_or_else(|| {
         let text = short(key, &[value]).concat();
@@ -203,7 +203,7 @@ pub(super) fn command(content: &Content) -> String {
     command
 }
 
-/// Settings in addition to those of the study's quick form, if it was run in that form.
+/// Settings added to those of the study's quick form; `None` if it was not run in that form.
 fn beyond_quick(content: &Content) -> Option<&[String]> {
     let quick = &content.study.quick;
     if quick.is_empty() { None } else { content.asked.settings.strip_prefix(&quick[..]) }

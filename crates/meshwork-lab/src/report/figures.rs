@@ -25,7 +25,7 @@ const MAX_CLAIMED: usize = 3;
 /// Maximum number of points in all figures of a section, which limits the size of a page.
 const MAX_POINTS: usize = 100_000;
 
-/// Maximum number of additional points for views with another key along the plot.
+/// Maximum number of additional points for views with another key along the plot, in a section.
 const MAX_TURNED: usize = 8_000;
 
 /// Specification of a figure.
@@ -38,14 +38,14 @@ struct Plan<'a> {
     heading: String,
     axes: &'a [Axis],
     layout: Layout,
-    /// Axis whose values have colours in all figures, if there is one.
+    /// Axis whose values have the same colours in all figures of the section, if there is one.
     coloured: Option<usize>,
     expected: Option<u64>,
     metrics: Vec<String>,
     differences: Option<String>,
-    /// Ratio to the baseline, if there is one.
+    /// Ratio of a metric to the baseline at these values of the axes, if there is a baseline.
     ratio: &'a dyn Fn(&str, &[usize]) -> Option<Ratio>,
-    /// Initially selected values of the axes.
+    /// Initially selected values of the axes, as indices.
     first: &'a [usize],
     /// Interval of a metric at these values of the axes.
     find: &'a dyn Fn(&str, &[usize]) -> Option<Interval>,
@@ -202,7 +202,7 @@ pub(super) fn claimed(study: &Study) -> Vec<String> {
     counts.into_iter().map(|(metric, _)| metric).collect()
 }
 
-/// Metrics by job size, those of claims first.
+/// Metrics that exist by job size, with those of claims first.
 fn claimed_first(study: &Study, rows: &[SummaryRow]) -> Vec<String> {
     let claimed = claimed(study);
     let first = rows.iter().flat_map(|row| &row.by_size).next();
@@ -226,7 +226,7 @@ pub(super) fn title(name: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Puts a heading in lower case for use within a sentence.
+/// Puts the first letter of a heading in lower case for use within a sentence.
 fn lowered(heading: &str) -> String {
     let mut letters = heading.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
@@ -250,8 +250,8 @@ fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figur
     }
     let mut layouts = plan.layout.turned(plan.axes);
     layouts.insert(0, plan.layout.clone());
-    // The first metrics get all views, as far as the limit of points allows; half of it is left to
-    // later figures.
+    // The first metrics get views with each key along the plot, as long as half of the remaining
+    // points suffice; the other half is left to later figures.
     let points: usize = plan.axes.iter().map(Axis::count).product::<usize>() * (layouts.len() - 1);
     let all_ways = metrics.len().min((*turned / 2).checked_div(points).unwrap_or(0));
     *turned -= all_ways * points;
@@ -314,7 +314,7 @@ fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figur
     (!views.is_empty()).then_some(Figure { id, heading, choices, views })
 }
 
-/// Removes options without a view; for example, a baseline has no differences from itself.
+/// Removes options of selectors without a view, such as the differences of a baseline from itself.
 fn offer_what_is_there(choices: &mut [FigureChoice], views: &mut [FigureView]) {
     for (place, choice) in choices.iter_mut().enumerate() {
         let there: BTreeSet<usize> = views.iter().filter_map(|view| view.at[place]).collect();
@@ -327,7 +327,7 @@ fn offer_what_is_there(choices: &mut [FigureChoice], views: &mut [FigureView]) {
 }
 
 impl Plan<'_> {
-    /// Label of an axis; its key if the short label is ambiguous.
+    /// Short label of an axis; its whole key if the short label is ambiguous.
     fn key(&self, axis: usize) -> Key {
         let key = &self.axes[axis].key;
         let label = word(key);
@@ -336,7 +336,7 @@ impl Plan<'_> {
     }
 }
 
-/// Label of a swept key: the setting without the table that holds it.
+/// Label of a swept key: the key without the table that holds it.
 pub(super) fn word(key: &str) -> String {
     match key {
         "machine.dims" => "machine size".to_owned(),
@@ -349,7 +349,7 @@ pub(super) fn word(key: &str) -> String {
     }
 }
 
-/// All combinations of the values of some axes, with 0 for all others.
+/// All combinations of the values of `axes`, as indices, with 0 for all other axes.
 pub(super) fn every<'a>(
     axes: &'a [Axis],
     of: &'a [usize],

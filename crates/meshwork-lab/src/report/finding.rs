@@ -30,9 +30,9 @@ const MAX_SETTINGS: usize = 200;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SummarySentence {
     pub text: String,
-    /// Whether its statement is significant.
+    /// Whether the difference that the sentence states is significant.
     pub is_clear: bool,
-    /// Values of the selectors of the first figure to which it applies, by key.
+    /// Values of the selectors of the first figure for which the sentence holds, as key and value.
     pub at: Vec<(String, String)>,
 }
 
@@ -40,7 +40,7 @@ pub struct SummarySentence {
 struct Lead {
     /// The best scenario and all that equal it.
     best: Vec<usize>,
-    /// Next scenario, and ratio of the best mean to its mean; `None` if all are equal.
+    /// Next best scenario, and the ratio of the best mean to its mean; `None` if all are equal.
     next: Option<(usize, Ratio)>,
 }
 
@@ -50,7 +50,7 @@ impl Lead {
     }
 }
 
-/// A comparison of scenarios by one metric.
+/// Scenarios ranked by one metric.
 struct Contest<'a> {
     study: &'a Study,
     results: &'a Results,
@@ -59,8 +59,8 @@ struct Contest<'a> {
     is_highest: bool,
 }
 
-/// Sentences for each setting of the selectors, the initial setting first. Empty if nothing is
-/// swept or measured.
+/// Summary sentences, one for each setting of the selectors, beginning with the initial setting.
+/// Empty if nothing is swept or measured.
 pub(super) fn findings(
     study: &Study,
     points: &[Point],
@@ -91,7 +91,7 @@ pub(super) fn findings(
     settings.iter().filter_map(finding).collect()
 }
 
-/// A comparison of the values of one key.
+/// The question of which value of one swept key is best.
 struct Question<'a> {
     study: &'a Study,
     points: &'a [Point],
@@ -108,7 +108,8 @@ impl Question<'_> {
         Contest { study, results, summary, metric, is_highest: HIGHEST.contains(&metric) }
     }
 
-    /// Scenarios that differ only in the key, with all others at these values.
+    /// Scenarios with each value of the key in turn, and with the indices `fixed` for all other
+    /// keys.
     fn scenarios(&self, fixed: &[usize]) -> Vec<usize> {
         let mut at = fixed.to_vec();
         let of = |value: usize| {
@@ -156,7 +157,8 @@ impl Question<'_> {
         Some((text, is_clear))
     }
 
-    /// Sentence on metrics that are best at a common value at which the first metric is not best.
+    /// Sentence on metrics that are best at one common value, at which the first metric is not
+    /// best.
     fn elsewhere_best(
         &self,
         first: &Contest<'_>,
@@ -192,8 +194,8 @@ impl Contest<'_> {
         value(&self.summary.rows.get(scenario)?.metrics, self.metric).mean
     }
 
-    /// Ratio of two scenarios on the same jobs. Returns `None` if it contradicts their means, which
-    /// may happen while runs are missing.
+    /// Ratio of two scenarios on the same jobs. `None` if the ratio contradicts the means of the
+    /// scenarios, which may happen while runs are missing.
     fn ratio(&self, one: usize, other: usize) -> Option<Ratio> {
         let found = ratio(self.study, self.results, (one, other), self.metric)?;
         let is_below = self.mean(one)? < self.mean(other)?;
@@ -205,7 +207,7 @@ impl Contest<'_> {
         (one - other).abs() <= ROUNDING * one.abs().max(other.abs())
     }
 
-    /// Scenarios with a mean, the best first.
+    /// Scenarios that have a mean, from best to worst.
     fn ranked(&self, among: &[usize]) -> Vec<usize> {
         let mut ranked: Vec<(f64, usize)> =
             among.iter().filter_map(|&scenario| Some((self.mean(scenario)?, scenario))).collect();
@@ -254,7 +256,7 @@ impl Contest<'_> {
         if ratio.is_significant() {
             return format!("{extreme} {metric}: {best}{equal} {by}.");
         }
-        // The first scenario from which the best differ significantly.
+        // The first scenario from which the best ones differ significantly.
         let significant = |&other: &usize| {
             let ratio = self.ratio(lead.best[0], other)?;
             ratio.is_significant().then(|| {
@@ -273,7 +275,7 @@ impl Contest<'_> {
         )
     }
 
-    /// Sentence on where along a numeric key the metric is best and where it is worst.
+    /// Sentence on the values of a numeric key at which the metric is best and worst.
     fn span(&self, among: &[usize], name: &dyn Fn(usize) -> String) -> Option<(String, bool)> {
         let ranked = self.ranked(among);
         let [best, .., worst] = ranked[..] else { return None };
@@ -304,7 +306,7 @@ impl Contest<'_> {
         Some((text, ratio.is_significant()))
     }
 
-    /// Sentence on the number of settings with the same leaders.
+    /// Sentence on the number of settings at which the same scenarios lead.
     fn elsewhere(
         &self,
         lead: &Lead,
@@ -343,7 +345,7 @@ impl Contest<'_> {
     }
 }
 
-/// Lists names: `a, b and c`.
+/// Lists the names of scenarios: `a, b and c`.
 fn listed(scenarios: &[usize], name: &dyn Fn(usize) -> String) -> String {
     let mut names: Vec<String> = scenarios.iter().map(|&scenario| name(scenario)).collect();
     if names.len() > MAX_NAMED {

@@ -46,7 +46,7 @@ pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refu
             failures.insert((*scenario, *replication), message.clone());
         }
     }
-    // Runs of the build that last ran the study, whichever build reads them.
+    // Take the runs of the build that last ran the study, whichever build reads them.
     let build = if asked.build.is_empty() { &latest } else { &asked.build };
     let (results, missing) =
         known(catalogue, &points, &digests, &study.replications, build, &|index, number, key| {
@@ -79,8 +79,8 @@ fn guess(folder: &Path) -> StudyRequest {
     guess
 }
 
-/// Failures that the last run of the study left in `failures.csv`. Unreadable entries are skipped:
-/// their runs count as not run.
+/// Failed runs listed in `failures.csv` by the last run of the study. Lines that cannot be read are
+/// skipped, so that their runs count as not run.
 pub(crate) fn failures(folder: &Path, points: &[Point]) -> Failures {
     let mut failures = Failures::new();
     let Ok(mut reader) = csv::Reader::from_path(folder.join("failures.csv")) else {
@@ -156,7 +156,7 @@ fn inner_folders(folder: &Path) -> Result<Vec<PathBuf>, Refused> {
     Ok(folders)
 }
 
-/// Positions of the built-in studies: by paper, then by figure.
+/// Positions of the built-in studies in the order of papers and figures, by name.
 fn order() -> BTreeMap<String, usize> {
     let names: Vec<&str> =
         sources().map(|(file, _)| file.strip_suffix(".toml").unwrap_or(file)).collect();

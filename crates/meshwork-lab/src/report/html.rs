@@ -95,7 +95,7 @@ pub(super) fn results(report: &Report) -> Markup {
     }
 }
 
-/// Table of contents of a page with several sections, with the verdicts on their claims.
+/// Table of contents of a page with several sections, with the verdicts on the claims of each.
 fn contents(report: &Report) -> Markup {
     let before =
         |index: usize| index.checked_sub(1).and_then(|i| report.sections[i].paper.as_ref());
@@ -313,7 +313,7 @@ fn source(claim: &ClaimLine) -> Markup {
     html! { @if let Some(source) = &claim.source { span.source { (source) } } }
 }
 
-/// A claim, with its cells if it has an id.
+/// HTML of a claim; the cells of the claim are listed if it has an id.
 fn claim_html(claim: &ClaimLine, source: &Markup, id: Option<String>) -> Markup {
     let with_cells = id.is_some();
     html! {
@@ -395,10 +395,10 @@ const CHARACTER: usize = 8;
 /// Space between two columns, in pixels.
 const BETWEEN: usize = 23;
 
-/// Style of a table that is too wide for its container. Each row becomes a block with every number
-/// beside its column name, so that no horizontal scrolling is needed.
+/// CSS for a table that is too wide for its container. Each row becomes a block in which every
+/// number stands beside its column name, so that no horizontal scrolling is needed.
 fn narrow(table: &ReportTable, id: &str) -> String {
-    // The class with which the script measures the full width of the columns.
+    // `beside` is the class with which the script measures the full width of the columns.
     let own = format!("[id=\"{id}\"]:not(.beside)");
     let longest = |text: &str| text.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
     let column = |number: usize, name: &str| {

@@ -17,22 +17,22 @@ use crate::watch::recording::{
     Recording, RecordingError, RecordingWindow, Subject, Timeline, kept,
 };
 
-/// Maximum number of timelines: more lines could not be told apart.
+/// Maximum number of timelines in a plot: more lines could not be told apart.
 const GLANCES: usize = 12;
 
 /// Default maximum number of scenarios whose runs are replayed.
 const MAPS: usize = 4;
 
-/// Maximum size of all recordings in a page in characters, unless runs were selected.
+/// Maximum size of all recordings in a page, in characters, unless the user selected the runs.
 const ROOM: usize = 4 << 20;
 
-/// The runs that a page replays, and the part of each.
+/// The selection of runs that a page replays, with the part of each run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Maps {
-    /// Scenario and replication, both from 1; if empty, the first replications of compared
-    /// scenarios.
+    /// Runs as scenario and replication, both from 1. If the list is empty, the first replications
+    /// of the compared scenarios are replayed.
     pub runs: Vec<(u64, u64)>,
-    /// Part of each run.
+    /// Part of each run that is replayed.
     pub window: RecordingWindow,
 }
 
@@ -53,7 +53,7 @@ impl Maps {
 /// Recorded runs of a study.
 #[derive(Default)]
 pub(super) struct Recorded {
-    /// Runs event by event.
+    /// Recordings for replay event by event.
     pub(super) recordings: Vec<Recording>,
     /// One sentence for each selected run that cannot be shown.
     pub(super) without: Vec<String>,
@@ -61,11 +61,10 @@ pub(super) struct Recorded {
     pub(super) timelines: Vec<Timeline>,
 }
 
-/// Recordings of a study in this folder, and timelines of these and of other recorded runs. Runs
-/// without a recording are simulated again, in parallel.
+/// Recordings of runs of a study in this folder, and timelines of these and of other recorded runs.
+/// Runs without a recording are simulated again, in parallel.
 ///
-/// # Errors
-/// If a selected run does not exist.
+/// # Errors If a selected run does not exist.
 pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Recorded, Refused> {
     if maps.window.jobs == 0 {
         return Ok(Recorded::default());
@@ -118,7 +117,8 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
     Ok(Recorded { recordings, without, timelines })
 }
 
-/// Timelines of further recorded scenarios, from their first replications.
+/// Timelines of recorded runs that are not already `chosen`: first replications of further
+/// scenarios.
 fn further(
     content: &Content,
     folder: &Path,

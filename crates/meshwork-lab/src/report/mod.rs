@@ -71,7 +71,7 @@ pub struct Content {
     pub asked: StudyRequest,
     pub points: Vec<Point>,
     pub results: Results,
-    /// Number of runs needed and not available.
+    /// Number of runs that the study needs and that are not available.
     pub missing: u64,
     /// Versions of Meshwork that made the runs.
     pub versions: Vec<String>,
@@ -79,12 +79,12 @@ pub struct Content {
     pub folder: Option<String>,
     /// Notes, one sentence each.
     pub notes: Vec<String>,
-    /// Outcome of a choice among its scenarios, if there was one.
+    /// Outcome of a choice among the scenarios of the study, if there was one.
     pub choice: Option<StoredChoice>,
 }
 
 impl Content {
-    /// Clock of one of its scenarios.
+    /// Clock of the scenario with this index.
     fn clock_of(&self, scenario: usize) -> Clock {
         let Some(point) = self.points.get(scenario) else { return Clock::default() };
         let path = point.scenario.input_path();
@@ -92,7 +92,7 @@ impl Content {
         Clock::of(&self.study, &point.scenario, input.and_then(|input| input.start.as_ref()))
     }
 
-    /// Common clock of all its scenarios.
+    /// Clock that all scenarios of the study share.
     fn clock(&self) -> Clock {
         Clock::shared((0..self.points.len()).map(|scenario| self.clock_of(scenario)))
     }
@@ -117,14 +117,14 @@ pub struct Report {
 /// A section of a report, on one study.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Section {
-    /// HTML id, unique in the page.
+    /// HTML id of the section, unique in the page.
     pub id: String,
     pub title: String,
     /// Question that the study answers.
     pub description: Option<String>,
-    /// Key of the paper that it is about.
+    /// Key of the paper that the study is about.
     pub paper: Option<String>,
-    /// Facts about the request.
+    /// Facts about the request of the study.
     pub facts: Vec<Fact>,
     /// Command that repeats the study.
     pub command: String,
@@ -134,7 +134,7 @@ pub struct Section {
     pub findings: Vec<SummarySentence>,
     /// Warnings that change the meaning of the numbers, one sentence each.
     pub warnings: Vec<String>,
-    /// Notes, one sentence each.
+    /// Notes on the study, one sentence each.
     pub notes: Vec<String>,
     /// Indices of the scenarios whose queue grows over the whole run.
     pub growing: Vec<usize>,
@@ -158,9 +158,9 @@ pub struct Section {
 /// A claim with its verdict, as text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClaimLine {
-    /// The claim in words.
+    /// Text of the claim.
     pub text: String,
-    /// Place in the paper.
+    /// Place in the paper where the claim stands.
     pub source: Option<String>,
     /// Verdict, such as `borne out`.
     pub verdict: String,
@@ -171,12 +171,12 @@ pub struct ClaimLine {
 }
 
 impl Report {
-    /// Reads the report of a results folder, or of a folder of such folders, with names of a
-    /// catalogue. A single study has event replays of the runs in `maps`.
+    /// Reads the report of a results folder, or of a folder of such folders. `catalogue` has the
+    /// names that studies may use. If there is a single study, the runs in `maps` are replayed
+    /// event by event.
     ///
-    /// # Errors
-    /// One sentence, if there is no study in it, its only study cannot be read, or a selected run
-    /// does not exist.
+    /// # Errors One sentence, if there is no study in the folder, its only study cannot be read, or
+    /// a selected run does not exist.
     pub fn with_maps_in(
         catalogue: &Catalogue,
         folder: &Path,
@@ -382,7 +382,7 @@ impl Section {
         section
     }
 
-    /// Changes the id, also of the figures.
+    /// Changes the HTML id of the section and of its figures.
     fn rename(&mut self, id: &str) {
         for figure in &mut self.figures {
             figure.id = figure.id.replacen(&self.id, id, 1);
@@ -418,7 +418,7 @@ fn lowered(title: &str) -> String {
     title.strip_prefix("Figure").map_or_else(|| title.to_owned(), |rest| format!("figure{rest}"))
 }
 
-/// Makes titles unique by adding the ids of later sections.
+/// Makes the titles of sections unique: a later section with the same title gets its id added.
 fn title_apart(sections: &mut [Section]) {
     for i in 1..sections.len() {
         if sections[..i].iter().any(|other| other.title == sections[i].title) {

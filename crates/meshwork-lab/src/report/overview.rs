@@ -6,7 +6,7 @@ use super::Section;
 use crate::findings::claims::ClaimVerdict;
 use crate::study::papers::PAPERS;
 
-/// Verdicts in the order of the columns.
+/// Verdicts in the order of the columns of the table.
 const VERDICTS: [ClaimVerdict; 4] = [
     ClaimVerdict::BorneOut,
     ClaimVerdict::NotBorneOut,
@@ -17,7 +17,7 @@ const VERDICTS: [ClaimVerdict; 4] = [
 /// Table of verdicts by paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Overview {
-    /// Names of the columns.
+    /// Verdicts, as names of the columns.
     pub verdicts: Vec<String>,
     /// One row for each paper with a section.
     pub papers: Vec<PaperLine>,
@@ -26,20 +26,20 @@ pub struct Overview {
 /// Verdicts on the claims of a paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PaperLine {
-    /// Key on the command line; empty for studies of no paper.
+    /// Key of the paper on the command line; empty for studies of no paper.
     pub key: String,
     pub authors: String,
     pub title: String,
-    /// Indices of its sections.
+    /// Indices of the sections about the paper.
     pub sections: Vec<usize>,
-    /// Number of claims per verdict, in the order of the columns.
+    /// Number of claims of the paper per verdict, in the order of the columns.
     pub counts: Vec<usize>,
-    /// All claims in the order of the columns: index of the section, index in it, verdict.
+    /// All claims of the paper by verdict: index of the section, index of the claim in it, verdict.
     pub claims: Vec<(usize, usize, String)>,
 }
 
 impl Overview {
-    /// Collects the verdicts; `None` for a single section, or without papers.
+    /// Collects the verdicts of all sections; `None` for a single section, or without papers.
     pub(super) fn of(sections: &[Section]) -> Option<Overview> {
         if sections.len() < 2 {
             return None;

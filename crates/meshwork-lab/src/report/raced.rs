@@ -1,7 +1,8 @@
 //! The part of a page about a choice: the race, its candidates, effects and a trade-off.
 //!
-//! A folder of `meshwork choose` has the outcome in `choice.json`. Candidates ran differently
-//! often, so these figures take the place of those of a study whose scenarios all ran alike.
+//! A folder of `meshwork choose` has the outcome in `choice.json`. The candidates of a choice have
+//! different numbers of replications, so these figures replace those of a study whose scenarios all
+//! have the same number.
 
 use std::path::Path;
 
@@ -19,7 +20,7 @@ use crate::run::file::{MAX_RECORDS, read_whole};
 /// Maximum number of candidates with a line of their own.
 const MAX_LINES: usize = 6;
 
-/// Number of lines that suffice without candidates that were dropped at once.
+/// Minimum number of remaining lines for which the candidates that were dropped first are left out.
 const MIN_LINES: usize = 2;
 
 /// Maximum number of rows of the table.
@@ -64,7 +65,8 @@ struct StoredCandidate {
     replications: u64,
     mean: Option<f64>,
     second: Option<f64>,
-    /// Pairs, difference from the choice, and the ends of its interval.
+    /// Course of the race: number of pairs, mean difference from the choice, and ends of its
+    /// interval.
     course: Vec<(u64, Option<f64>, Option<f64>, Option<f64>)>,
 }
 
@@ -78,7 +80,7 @@ struct StoredEffect {
 }
 
 impl StoredChoice {
-    /// Reads the outcome in a folder; `None` if there is none of this study.
+    /// Reads the outcome of a choice in a folder; `None` if there is none of this study.
     pub(super) fn read(folder: &Path, study: &str) -> Option<StoredChoice> {
         let path = folder.join(CHOICE);
         let bytes = read_whole(&path.display().to_string(), &path, MAX_RECORDS).ok()?;
@@ -93,7 +95,8 @@ impl StoredChoice {
         self.choice.as_ref().is_some_and(|own| own.scenario == candidate.scenario)
     }
 
-    /// Candidates from the best: the choice, the survivors, and then those dropped last.
+    /// Candidates from best to worst: the choice, the survivors, and then the dropped ones, the
+    /// last first.
     fn ranked(&self) -> Vec<&StoredCandidate> {
         let fates = ["racing", "beaten", "unfit", "growing", "failed", "screened"];
         let rank = |own: &StoredCandidate| fates.iter().position(|fate| *fate == own.fate);
@@ -142,7 +145,7 @@ impl StoredChoice {
         section.command = [command, words.join(" ")].join(" ").trim_end().to_owned();
     }
 
-    /// Differences of the last candidates from the choice, with their intervals.
+    /// Figure of the differences of the best candidates from the choice, with their intervals.
     fn race(&self, section: &str) -> Option<Figure> {
         let mut shown: Vec<&StoredCandidate> = self
             .ranked()
@@ -150,7 +153,7 @@ impl StoredChoice {
             .filter(|own| !self.is_chosen(own) && own.course.len() > 1)
             .take(MAX_LINES)
             .collect();
-        // Those that the first drop takes are far off, and would flatten all other lines.
+        // Candidates that are dropped first are far off: they would flatten all other lines.
         let end = |own: &&StoredCandidate| own.course.last().map_or(0, |last| last.0);
         let first = self.candidates.iter().map(|own| end(&own)).filter(|&end| end > 0).min();
         if shown.iter().filter(|own| Some(end(own)) > first).count() >= MIN_LINES {
@@ -210,7 +213,7 @@ impl StoredChoice {
         (!is_empty).then(|| figure(section, "race", "The race", Vec::new(), vec![view]))
     }
 
-    /// The number of candidates left, and the certain bound, over the race.
+    /// Figure of the number of candidates left, and of the certain bound, over the race.
     fn left(&self, section: &str) -> Option<Figure> {
         let steps = |value: &dyn Fn(&StoredLook) -> Option<f64>| {
             let mut line = Series::default();
@@ -265,7 +268,7 @@ impl StoredChoice {
             .then(|| figure(section, "left", "The course of the race", choices, views))
     }
 
-    /// Mean effects of the values of each swept key.
+    /// Figure of the mean effects of the values of each swept key.
     fn effects(&self, section: &str) -> Option<Figure> {
         let mut keys: Vec<&str> = Vec::new();
         for effect in &self.effects {
@@ -324,7 +327,7 @@ impl StoredChoice {
             .then(|| figure(section, "effects", "What each value does on average", choices, views))
     }
 
-    /// Means of the metric against those of the second one.
+    /// Figure of the metric against the second metric.
     fn trade_off(&self, section: &str, clock: &Clock, meanings: &Meanings) -> Option<Figure> {
         let second = self.second.as_ref()?;
         let states = ["the choice", "survives", "dropped"];

@@ -1,15 +1,16 @@
-//! Sample of scenarios that represents a study if not all can be shown.
+//! Sample of scenarios that represents a study of which not all can be shown.
 
 use super::axes::{Axis, Kind, Layout};
 use super::figures::index;
 use crate::study::Study;
 
-/// Maximum size of a sample, which is the number of colours.
+/// Maximum size of a sample, one colour for each scenario.
 pub(super) const MAX: usize = 10;
 
 /// Selects the scenarios whose runs are recorded and drawn together. They vary along the key whose
-/// values are compared, with all others at the values of [`held`]. If no key is compared, they vary
-/// along the longest axis, from one end to the other; a study with one scenario has just that.
+/// values are compared, with all other keys at the values of [`held`]. If no key is compared, they
+/// vary along the longest axis, from one end to the other; a study with one scenario has a sample
+/// of one.
 pub(crate) fn sample(study: &Study) -> Vec<usize> {
     let axes = Axis::all(study);
     let several = (0..axes.len()).filter(|&i| axes[i].count() > 1);
@@ -44,8 +45,8 @@ pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
     contrasted.max_by_key(|&i| axes[i].count()).or(drawn).or(names)
 }
 
-/// Fixed values of all other axes. For ordered values it is the last, which is usually the hardest;
-/// for names it is the first.
+/// Indices of the fixed values of all axes except `but`. An ordered axis is fixed at its last
+/// value, which is usually the hardest, and an axis of names at its first.
 pub(super) fn held(axes: &[Axis], but: usize) -> Vec<usize> {
     let value = |(i, axis): (usize, &Axis)| match axis.kind {
         _ if i == but => 0,
@@ -74,12 +75,12 @@ mod tests {
     fn what_is_compared_is_looked_at_where_it_is_hardest() {
         assert_eq!(sampled(""), [0]);
         assert_eq!(sampled("[sweep]\nscheduler = ['fcfs', 'sjf', 'easy']\n"), [0, 1, 2]);
-        // Of loads 0.2, 0.5 and 0.8, all schedulers at 0.8.
+        // With loads 0.2, 0.5 and 0.8, the sample has all schedulers at 0.8.
         let loads = "[sweep]\n'workload.load' = [0.2, 0.5, 0.8]\nscheduler = ['fcfs', 'sjf']\n";
         assert_eq!(sampled(loads), [4, 5]);
         let turned = "[sweep]\nscheduler = ['fcfs', 'sjf']\n'workload.load' = [0.2, 0.5, 0.8]\n";
         assert_eq!(sampled(turned), [2, 5]);
-        // A key in `[compare]` is the one that is compared.
+        // A key in `[compare]` takes precedence.
         let compare = "[sweep]\nallocator = ['first_fit', 'best_fit', 'random']\nscheduler = ['fcfs', 'sjf']\n\
              [compare]\nscheduler = 'fcfs'\n";
         assert_eq!(sampled(compare), [0, 1]);

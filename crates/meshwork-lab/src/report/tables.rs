@@ -18,14 +18,14 @@ use crate::study::{Baseline, Replications, Study};
 pub struct ReportTable {
     pub title: String,
     pub caption: String,
-    /// File beside the page that has the same numbers in full.
+    /// File beside the page that has the numbers of the table in full.
     pub file: &'static str,
-    /// Names of columns, with descriptions; that of a metric includes its unit.
+    /// Names of columns, with descriptions; the description of a metric includes its unit.
     pub columns: Vec<(String, String)>,
     /// Number of leading columns that identify a row.
     pub keys: usize,
     pub rows: Vec<Vec<TableCell>>,
-    /// Number of further rows in the file.
+    /// Number of further rows, which only the file has.
     pub more: usize,
 }
 
@@ -33,11 +33,11 @@ pub struct ReportTable {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TableCell {
     pub text: String,
-    /// Whether it is a number, to be right-aligned.
+    /// Whether the cell is a number, to be right-aligned.
     pub number: bool,
-    /// Whether it is highlighted, because its interval excludes 0.
+    /// Whether the cell is highlighted, because its interval excludes 0.
     pub marked: bool,
-    /// Small print below the text; usually empty.
+    /// Small print below the text of the cell; usually empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
@@ -70,7 +70,7 @@ pub(super) fn all(
     tables
 }
 
-/// Table of a single scenario: a row per metric, with its description.
+/// Table of a single scenario: a row per metric, with the description of the metric.
 fn of_one(
     row: &SummaryRow,
     names: &[String],
@@ -210,7 +210,7 @@ fn partial(row: &SummaryRow, expected: &Replications) -> Option<String> {
         .then(|| format!("{} of {} so far", count(number), plural(*expected, "replication")))
 }
 
-/// Cells of the swept keys of a scenario.
+/// Cells with the values of the swept keys in the scenario with this index.
 fn keys(axes: &[Axis], index: usize) -> Vec<TableCell> {
     let mut rest = index;
     let mut cells: Vec<TableCell> = axes

@@ -5,13 +5,13 @@ use serde::Serialize;
 /// A figure in the page, with its selectors.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
-    /// HTML id, unique in the page.
+    /// HTML id of the figure, unique in the page.
     pub id: String,
-    /// Heading above it.
+    /// Heading above the figure.
     pub heading: String,
     /// Selectors of the figure.
     pub choices: Vec<FigureChoice>,
-    /// Drawings for the combinations of selected values.
+    /// Drawings of the figure, one for each combination of selected values.
     pub views: Vec<FigureView>,
 }
 
@@ -19,9 +19,9 @@ pub struct Figure {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Key {
-    /// Label: `load`.
+    /// Short label of the key: `load`.
     pub label: String,
-    /// Dotted path: `workload.load`.
+    /// Dotted path of the key: `workload.load`.
     pub key: String,
 }
 
@@ -30,7 +30,7 @@ pub struct Key {
 pub struct FigureChoice {
     #[serde(flatten)]
     pub key: Key,
-    /// Options.
+    /// Options of the selector.
     pub values: Vec<String>,
     /// Index of the option selected at first.
     #[serde(skip_serializing_if = "is_zero")]
@@ -43,13 +43,13 @@ pub struct FigureChoice {
 pub struct FigureView {
     /// Index of the value of each selector; `None` if the selector does not apply.
     pub at: Vec<Option<usize>>,
-    /// Title for use without the page, as in a file.
+    /// Title of the view for use without the page, as in a file.
     pub title: String,
-    /// Caption.
+    /// Caption of the view.
     pub sentence: String,
     pub style: Style,
-    /// Whether values are differences: drawn with a line at 0, and full dots if an interval
-    /// excludes it.
+    /// Whether the values are differences. They are drawn with a line at 0, and with a full dot if
+    /// their interval excludes 0.
     #[serde(skip_serializing_if = "is_false")]
     #[cfg_attr(test, serde(default))]
     pub differences: bool,
@@ -68,9 +68,9 @@ pub struct FigureView {
     pub x: Scale,
     /// Scale of the measured values.
     pub y: Scale,
-    /// Swept key with a colour for each value.
+    /// Swept key that has a colour for each value.
     pub colour: Option<Key>,
-    /// Swept key with a panel for each value.
+    /// Swept key that has a panel for each value.
     pub panel: Option<Key>,
     /// Names of the panels in order; empty for a single panel without a name.
     pub panels: Vec<String>,
@@ -90,11 +90,11 @@ pub struct Bound {
     pub x: f64,
     /// Value of the bound.
     pub y: f64,
-    /// Index of the panel.
+    /// Index of the panel of the bound.
     pub panel: usize,
-    /// Index of the series of the point.
+    /// Index of the series to which the bounded point belongs.
     pub series: usize,
-    /// Whether the point must be below it, else above.
+    /// Whether the point must be below the bound, else above.
     pub is_upper: bool,
 }
 
@@ -105,28 +105,28 @@ pub struct Bound {
 pub enum Style {
     /// Points joined by lines, with whiskers.
     Lines,
-    /// Points with whiskers, not joined: two measured values of each.
+    /// Points with whiskers, not joined: two measured values of each scenario.
     Points,
-    /// Rows of bars from 0 with whiskers, one per name. Points replace bars where these cannot
-    /// begin at 0: for differences and on a logarithmic scale.
+    /// Rows of bars that begin at 0, with whiskers, one row per name. Dots replace bars that cannot
+    /// begin at 0: those of differences, and those on a logarithmic scale.
     Rows,
-    /// A value that holds until the next one; for distributions, measured values run along the
-    /// plot.
+    /// A value that holds until the next one. In a plot of distributions, measured values run along
+    /// the plot.
     Steps,
 }
 
-/// A scale of a plot, along it or of measured values.
+/// A scale of a plot: the one along the plot, or that of measured values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize), serde(default))]
 pub struct Scale {
     pub label: String,
-    /// Key or metric.
+    /// Key or metric that the scale shows.
     pub key: String,
-    /// Unit; empty if it has none.
+    /// Unit of the scale; empty if it has none.
     pub unit: String,
-    /// Whether it is logarithmic.
+    /// Whether the scale is logarithmic.
     pub log: bool,
-    /// Names of values that are no numbers; points then have their indices.
+    /// Names of values that are no numbers; the position of a point is then the index of a name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
     /// Colours of the names, if each has its own.
@@ -135,7 +135,7 @@ pub struct Scale {
     /// All swept numbers, measured or not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub grid: Vec<f64>,
-    /// Dates of its numbers, if known.
+    /// Conversion of the numbers of the scale to dates, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dates: Option<Dates>,
 }
@@ -146,7 +146,7 @@ pub struct Scale {
 pub struct Dates {
     /// Seconds per unit of the axis.
     pub seconds: f64,
-    /// Local time of number 0, in seconds since 1970.
+    /// Local time of the number 0, in seconds since 1970.
     pub start: i64,
 }
 
@@ -154,21 +154,22 @@ pub struct Dates {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Series {
-    /// Its value of the coloured key; empty without one.
+    /// Value of the coloured key that the series has; empty without such a key.
     pub name: String,
-    /// Index of the colour.
+    /// Index of the colour of the series.
     pub colour: usize,
-    /// Index of the panel.
+    /// Index of the panel of the series.
     pub panel: usize,
-    /// Positions along the plot: numbers, or indices of names.
+    /// Positions of the points along the plot: numbers, or indices of names.
     pub x: Vec<f64>,
     pub mean: Vec<f64>,
-    /// Half widths of the intervals; empty without intervals.
+    /// Half widths of the intervals of the means; empty without intervals.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub half: Vec<Option<f64>>,
-    /// Relative differences in percent, with the ends of the intervals of the ratio. A missing
-    /// upper end is infinite; without an interval both are missing. Empty if any is unknown.
+    /// Relative differences in percent, each with the ends of the interval of the ratio. A missing
+    /// upper end is infinite; without an interval both ends are missing. Empty if any difference is
+    /// unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub percent: Vec<(f64, Option<f64>, Option<f64>)>,
@@ -176,8 +177,8 @@ pub struct Series {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub replications: Vec<u64>,
-    /// For each mean, whether it has a single run by design, because its replications are
-    /// identical. Empty if none has.
+    /// For each mean, whether its scenario has a single run by design, because replications are
+    /// identical. Empty if no scenario has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub once: Vec<bool>,

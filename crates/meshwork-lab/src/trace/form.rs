@@ -32,7 +32,7 @@ pub enum Form {
     /// A table of jobs as Parquet, which has compression of its own.
     #[cfg(feature = "parquet")]
     Parquet,
-    /// A table with tabs, or a published trace in JSON: formats that are only read.
+    /// A table with tabs, or a published trace in JSON: formats that can be read but not written.
     Foreign,
 }
 
@@ -131,7 +131,7 @@ fn packed(is_compressed: bool, text: Vec<u8>) -> Vec<u8> {
     if !is_compressed {
         return text;
     }
-    // Neither time nor name is stored, so that the same log gives the same bytes.
+    // The file has neither a time nor a name in it, so that the same log gives the same bytes.
     let mut packed = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
     packed.write_all(&text).expect(IN_MEMORY);
     packed.finish().expect(IN_MEMORY)
@@ -146,21 +146,21 @@ fn lines(header: &Header, kept: &[(Record, Job)]) -> Vec<u8> {
     text
 }
 
-/// Text columns that are numbers in a log.
+/// Columns of text whose fields in a log are numbers.
 fn names() -> impl Iterator<Item = (&'static Column, usize)> {
     let texts = COLUMNS.iter().filter(|column| column.holds == CellKind::Text);
     texts.filter_map(|column| Some((column, column.field?)))
 }
 
-/// Whether a field of a log, by its index from 0, has no column in tables. Field 4, the allocated
-/// processors, is compared with the requested ones instead.
+/// Whether a field of a log, by its index from 0, has no column in tables of jobs. Field 4, the
+/// allocated processors, never counts: it is compared with the requested ones instead.
 fn has_no_column(field: usize) -> bool {
     field != 4 && COLUMNS.iter().all(|column| column.field != Some(field))
 }
 
-/// Warnings about the parts of jobs, from a log or from a table, that this format cannot store.
+/// Warnings about attributes of jobs, from a log or from a table, that this format cannot store.
 ///
-/// In a log, names become numbers.
+/// For a log, names in `kept` are replaced by numbers.
 pub(super) fn without_place(
     form: Form,
     of_log: bool,
@@ -217,8 +217,9 @@ pub(super) fn without_place(
     says
 }
 
-/// Replaces the names of a column by numbers, from 1 in the order of the jobs, unless all are
-/// numbers. Returns whether it did.
+/// Replaces the names in a column by numbers from 1, unless all names are numbers.
+///
+/// Names are numbered in the order of the jobs. Returns whether names were replaced.
 fn number(column: &Column, field: usize, kept: &mut [(Record, Job)]) -> bool {
     let is_none =
         |(record, job): &(Record, Job)| record.fields[field] < 0.0 && column.get(job).is_some();
@@ -235,7 +236,7 @@ fn number(column: &Column, field: usize, kept: &mut [(Record, Job)]) -> bool {
     true
 }
 
-/// The cell of a job. Its user and its wait may be known from its line only.
+/// The cell of a job in a column. User and wait may be known only from the line of the job.
 fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
     let is_of_line = column.holds == CellKind::Text || column.name == "wait";
     let field = || Some(record.fields[column.field.filter(|_| is_of_line)?]);
@@ -243,7 +244,7 @@ fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
     column.get(job).or_else(known)
 }
 
-/// Columns of a table of these jobs: the required ones, the given ones, and those in which some job
+/// Columns of a table of these jobs: required ones, those in `always`, and those in which some job
 /// has a cell.
 fn used(always: &[&str], kept: &[(Record, Job)]) -> Vec<&'static Column> {
     let is_used = |column: &&Column| {
@@ -254,8 +255,8 @@ fn used(always: &[&str], kept: &[(Record, Job)]) -> Vec<&'static Column> {
     COLUMNS.iter().filter(is_used).collect()
 }
 
-/// The jobs as a table for the workload `table`, with columns for blocks and subcubes if a job has
-/// one.
+/// The jobs as a CSV table for the workload `table`. If a job has a block or a subcube, the table
+/// has columns for both.
 fn table(kept: &[(Record, Job)]) -> Vec<u8> {
     let mut columns = used(&["nodes"], kept);
     if columns.iter().any(|column| ["block", "subcube"].contains(&column.name)) {

@@ -69,7 +69,7 @@ pub fn generate(output: &Path, model: &Model) -> Result<Statistics, TraceError> 
     if output.is_file() {
         return info(output);
     }
-    // Content written to a pipe or a device cannot be read back.
+    // A pipe or a device cannot be read back, so the statistics are those of the log in memory.
     let log = form::bytes(Form::Log { is_compressed: false }, &header, &kept);
     let shown = output.display().to_string();
     let statistics = Statistics::of(Box::new(Cursor::new(log)), &shown);

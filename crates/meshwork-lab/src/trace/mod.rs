@@ -27,7 +27,7 @@ pub use form::Form;
 pub use generate::{MAX_JOBS, Model, generate};
 pub use resampled::{ResampledLog, ResampledStatistic, WAYS, resampled};
 
-/// Error of making a log, as one sentence.
+/// Error of writing or reading a log, as one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
     /// An invalid argument or an invalid log.
@@ -39,7 +39,7 @@ pub enum TraceError {
 }
 
 impl TraceError {
-    /// The error as a sentence that begins with the file.
+    /// Puts the name of the file before the sentence of the error.
     fn about(self, shown: &str) -> TraceError {
         match self {
             TraceError::Wrong(sentence) if !sentence.starts_with(shown) => {
@@ -68,10 +68,9 @@ impl From<String> for TraceError {
     }
 }
 
-/// Statistics of a log or of a table of jobs; the file name decides which it is.
+/// Statistics of a log or of a table of jobs; the file name decides which of the two it is.
 ///
-/// # Errors
-/// One sentence, with file and line.
+/// # Errors One sentence, with file and line.
 pub fn info(path: &Path) -> Result<Statistics, TraceError> {
     let shown = path.display().to_string();
     let files = Files::default();
@@ -94,8 +93,7 @@ fn write(
 
 /// Converts `from` and `until` from dates to instants of a log's clock.
 ///
-/// # Errors
-/// If one is not a date, or the log's clock has no known start, or starts after the date.
+/// # Errors If one of them is text but no date, or the log's clock has no known start.
 pub(crate) fn on_the_clock_of(
     files: &Files,
     path: &str,
@@ -120,7 +118,7 @@ pub(crate) fn on_the_clock_of(
                 "`{key}` is a date, but {path} does not say when its clock begins: a log says it in a line `; UnixStartTime: SECONDS`"
             ));
         };
-        // A date before the start of the log precedes all jobs.
+        // A date before the start of the log becomes 0, which precedes all jobs.
         changes.insert(key.to_owned(), Value::Float((date - begin).max(0.0)));
     }
     Ok(())

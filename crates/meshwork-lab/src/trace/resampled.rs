@@ -1,4 +1,4 @@
-//! Statistics of a log beside those of many resamplings of it: what a resampling preserves.
+//! Statistics of a log compared with those of many resamplings: what a resampling preserves.
 
 use std::path::Path;
 
@@ -19,27 +19,27 @@ const HOUR: f64 = 3_600.0;
 const DAY: f64 = 24.0 * HOUR;
 const WEEK: f64 = 7.0 * DAY;
 
-/// Longest distance in days of an autocorrelation.
+/// Largest lag of an autocorrelation, in days.
 const LAGS: usize = 14;
 
 /// Width of a figure in pixels.
 const WIDTH: f64 = 720.0;
 
-/// A number of a log, and the range in which 95 % of its resamplings have it.
+/// A statistic of a log, and the range that holds 95 % of the values of its resamplings.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResampledStatistic {
     pub name: &'static str,
     pub log: f64,
-    /// Ends of the band, for each way of resampling.
+    /// Ends of the range that holds 95 % of the values, for each way of resampling.
     pub bands: Vec<[f64; 2]>,
 }
 
 impl ResampledStatistic {
-    /// Whether the log is outside of the band of a way.
+    /// Whether the value of the log is outside the range of the way of resampling with this index.
     #[must_use]
     pub fn is_outside(&self, way: usize) -> bool {
         let [low, high] = self.bands[way];
-        // Equal values differ by rounding.
+        // Equal values may differ by rounding.
         let slack = 1e-9 * self.log.abs();
         self.log < low - slack || self.log > high + slack
     }
@@ -50,7 +50,7 @@ impl ResampledStatistic {
 pub struct ResampledLog {
     /// Names of the ways of resampling.
     pub ways: Vec<String>,
-    /// Resamplings of each.
+    /// Number of resamplings in each way.
     pub count: u64,
     pub jobs: u64,
     pub statistics: Vec<ResampledStatistic>,
@@ -58,7 +58,7 @@ pub struct ResampledLog {
     curves: Vec<Curves>,
 }
 
-/// A function of the jobs that is shown as a plot.
+/// A function of the jobs that is drawn as a plot, for the log and its resamplings.
 #[derive(Clone, Debug, PartialEq)]
 struct Curves {
     name: &'static str,
@@ -66,7 +66,7 @@ struct Curves {
     what: &'static str,
     x: Vec<f64>,
     log: Vec<f64>,
-    /// Bands of each way, point by point.
+    /// For each way of resampling, the range of 95 % of the values at each point.
     bands: Vec<Vec<[f64; 2]>>,
 }
 
@@ -76,7 +76,7 @@ struct Measured {
     curves: [Vec<f64>; 4],
 }
 
-/// Names of the numbers, in the order of [`measured`].
+/// Names of the statistics, in the order of [`measured`].
 const SCALARS: [&str; 12] = [
     "jobs per week",
     "offered load, processors",
@@ -105,7 +105,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Correlation of numbers with those `lag` places later; 0 if they do not vary.
+/// Correlation of numbers with those `lag` positions later; 0 if they do not vary.
 fn correlation(values: &[f64], lag: usize) -> f64 {
     let centre = mean(values);
     let square: f64 = values.iter().map(|x| (x - centre).powi(2)).sum();
@@ -114,8 +114,8 @@ fn correlation(values: &[f64], lag: usize) -> f64 {
     if square > 0.0 { product / square } else { 0.0 }
 }
 
-/// Measures the whole weeks of a log. Those of its resamplings are the same, although their first
-/// job may come later and their last one ends no week.
+/// Measures `weeks` whole weeks of jobs from the instant `first` on. Resamplings are measured over
+/// the same weeks, although their first job may come later and their last job ends no week.
 fn measured(jobs: &[(Option<i64>, &Job)], first: f64, weeks: usize) -> Measured {
     let span = weeks as f64 * WEEK;
     let (mut hours, mut weekdays) = (vec![0.0; 24], vec![0.0; 7]);
@@ -385,7 +385,7 @@ mod tests {
         let found = resampled(&path, &ways, 40).unwrap();
         let of =
             |name: &str| found.statistics.iter().find(|own| own.name.starts_with(name)).unwrap();
-        // Users and their sizes stay in each; weeks can lose or repeat the second user.
+        // Users and their sizes stay in each resampling; weeks can lose or repeat the second user.
         let jobs = of("jobs per week");
         assert!((0..3).all(|way| !jobs.is_outside(way)), "{jobs:?}");
         let is_same = jobs.bands[0].iter().all(|end| (end - jobs.log).abs() < 1e-9);

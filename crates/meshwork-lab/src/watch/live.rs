@@ -24,7 +24,7 @@ const AHEAD: usize = 1024;
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEvent {
     pub at: Time,
-    /// Number of the job in order of arrival; `NOBODY` for an event of a node.
+    /// Index of the job in order of arrival; `NOBODY` for an event of a node.
     pub id: JobId,
     pub what: EventKind,
 }
@@ -70,7 +70,7 @@ pub enum EventKind {
 pub(crate) const NOBODY: JobId = JobId(u64::MAX);
 
 impl RunEvent {
-    /// Converts an event; `None` for events without visible effect.
+    /// Converts an event of the engine; `None` for events without visible effect.
     #[must_use]
     pub fn of(now: Time, event: &Event<'_>) -> Option<RunEvent> {
         let (id, what) = match event {
@@ -87,7 +87,7 @@ impl RunEvent {
             Event::Interrupted(run) => (run.id, EventKind::Interrupted),
             Event::Down { site, node } => (NOBODY, EventKind::Down { site: *site, node: *node }),
             Event::Up { site, node } => (NOBODY, EventKind::Up { site: *site, node: *node }),
-            // Reservations, and lines that are no jobs.
+            // Reservations, and lines of a log that are no jobs.
             _ => return None,
         };
         Some(RunEvent { at: now, id, what })
@@ -97,8 +97,8 @@ impl RunEvent {
 /// A running simulation that waits for its consumer.
 ///
 /// It has a thread of its own, which is at most a fixed number of events ahead, so that an endless
-/// study can be watched, stepped through and left at any time in bounded memory. Dropping it ends
-/// the run.
+/// study can be watched, stepped through and left at any time in bounded memory. Dropping the value
+/// ends the run.
 pub struct Live {
     happenings: Receiver<RunEvent>,
     run: Option<JoinHandle<Result<Outcome, String>>>,
@@ -108,9 +108,9 @@ pub struct Live {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
     Event(RunEvent),
-    /// No event within the timeout: the run is computing.
+    /// No event within the timeout: the run is still computing.
     Later,
-    /// The run has ended with this outcome, or failed with this sentence.
+    /// The run has ended with this outcome, or failed with this error message.
     Ended(Result<Box<Outcome>, String>),
 }
 

@@ -13,16 +13,16 @@ use super::{EventKind, RunEvent};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Held {
     pub job: Job,
-    /// Index of its site.
+    /// Index of the site of the job.
     pub site: usize,
     pub placement: Placement,
-    /// Start time.
+    /// Start time of the job.
     pub since: Time,
 }
 
 /// A machine and its queue, reconstructed from events.
 ///
-/// **O(log n)** for each event with *n* jobs in the system, plus the number of nodes that change
+/// An event takes **O(log n)** with *n* jobs in the system, plus the number of nodes that change
 /// owner.
 #[derive(Clone, Debug)]
 pub struct Scene {
@@ -131,7 +131,7 @@ impl Scene {
     }
 
     /// Assigns nodes to a job. If several jobs move at one instant, one may be assigned nodes that
-    /// another has yet to leave.
+    /// another job has yet to leave.
     fn give(&mut self, id: JobId, site: usize, placement: &Placement) {
         let (owners, free) = (&mut self.owners[site], &mut self.free[site]);
         placement.for_each_run(self.topologies[site].grid(), |start, count| {
@@ -227,8 +227,9 @@ impl Scene {
         self.free.iter().map(|&free| u64::from(free)).sum()
     }
 
-    /// Number of free nodes, if the oldest waiting job requests no more than are free on some site;
-    /// else 0.
+    /// Number of nodes that are free although the oldest waiting job could not start on them.
+    ///
+    /// It is 0 if no job waits, or if the oldest one requests more nodes than any site has free.
     fn fragmented(&self) -> u64 {
         let asked = self.waiting.first_key_value().map(|(_, job)| job.request.nodes());
         let is_blocked =

@@ -14,7 +14,7 @@ use crate::study::expand::Point;
 /// Interval between snapshots.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// Events between two checks of the clock: reading it costs more than an event.
+/// Number of events between two readings of the clock, each of which costs more than an event.
 const EVENTS: u32 = 64;
 
 /// Maximum number of nodes of an observed machine. A picture of a larger one has too few pixels,
@@ -51,7 +51,8 @@ impl Spectator {
         view.as_ref().map(|(_, view)| view.clone())
     }
 
-    /// Stores a snapshot if the last one is old or `has_to_be`; returns whether it was stored.
+    /// Stores a snapshot if the last one is old or `has_to_be` is set; returns whether it was
+    /// stored.
     fn take(&self, view: &RunSnapshot, has_to_be: bool) -> bool {
         let mut shown = self.view.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = has_to_be || shown.as_ref().is_none_or(|(taken, _)| taken.elapsed() >= EVERY);
@@ -61,8 +62,8 @@ impl Spectator {
         is_due
     }
 
-    /// Observes a run that is about to begin. Returns `None` if another is being observed or the
-    /// machine has more than 65,536 nodes.
+    /// Begins to observe a run. Returns `None` if another run is being observed or the machine has
+    /// more than 65,536 nodes.
     #[must_use]
     pub fn follow(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>> {
         let topologies = point.scenario.topologies();
@@ -85,7 +86,7 @@ struct Follower<'a> {
     view: RunSnapshot,
     /// Number of events since the clock was last checked.
     events: u32,
-    /// Whether the stored snapshot is of this run.
+    /// Whether the stored snapshot is of the observed run.
     is_shown: bool,
 }
 
@@ -104,7 +105,7 @@ impl Observer for Follower<'_> {
 }
 
 impl Drop for Follower<'_> {
-    /// Stores the final state, if this run was shown before.
+    /// Stores the final state, if an earlier snapshot of the run was stored.
     fn drop(&mut self) {
         self.view.ended = true;
         self.spectator.take(&self.view, self.is_shown);

@@ -5,7 +5,7 @@ use crate::report::views::Dates;
 
 const DAY: i64 = 86_400;
 
-/// Steps of less than a month, in seconds.
+/// Possible distances of ticks that are shorter than a month, in seconds.
 const STEPS: [i64; 21] = [
     1,
     2,
@@ -30,22 +30,25 @@ const STEPS: [i64; 21] = [
     14 * DAY,
 ];
 
-/// Steps in whole months.
+/// Possible distances of ticks in whole months.
 const MONTHS: [i64; 13] = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000];
 
 /// Average length of a month in seconds.
 const MONTH: f64 = 30.436_875 * DAY as f64;
 
-/// The first Monday after 1970-01-01: weeks begin with it.
+/// The first Monday after 1970-01-01, in seconds since then: ticks of whole weeks are on Mondays.
 const MONDAY: i64 = 4 * DAY;
 
-/// Whether the year has four digits, so that it can be formatted.
+/// Whether a time, in seconds since 1970, is in a year of at most four digits, which can be
+/// formatted.
 fn is_written(second: f64) -> bool {
     (-62_167_219_200.0..253_402_300_800.0).contains(&second)
 }
 
-/// About `about` round dates with their labels: midnights, Mondays, firsts of months and years.
-/// Empty if a year has other than four digits.
+/// Round dates on an axis, about `about` of them, with their labels.
+///
+/// Round dates are midnights, Mondays, and firsts of months and years. The list is empty if a year
+/// has other than four digits.
 pub(super) fn date_ticks(dates: Dates, from: f64, until: f64, about: f64) -> Vec<(f64, String)> {
     let (seconds, start) = (dates.seconds, dates.start as f64);
     let (first, last) = (start + from * seconds, start + until * seconds);

@@ -74,7 +74,7 @@ pub fn figure(view: &FigureView, log: bool, width: f64) -> String {
     out + &svg + "</svg>\n"
 }
 
-/// Colours of the page, by CSS variables.
+/// Colours of the page, as CSS variables.
 const PAGE: Theme = Theme {
     ink: "var(--ink)",
     soft: "var(--soft)",
@@ -104,7 +104,7 @@ pub(in crate::report) fn panel(view: &FigureView, width: f64) -> String {
     )
 }
 
-/// Legend mark of a colour, for the page.
+/// Mark of a colour in the legend of a page.
 pub(in crate::report) fn legend(number: usize) -> String {
     let mut out = String::new();
     let colour = PAGE.colours[number % COLOURS];
@@ -112,7 +112,7 @@ pub(in crate::report) fn legend(number: usize) -> String {
     format!("<svg viewBox=\"-9 -9 18 18\" aria-hidden=\"true\">{out}</svg>")
 }
 
-/// Draws the legend of colours; returns its lower end.
+/// Draws the legend of colours; returns the y coordinate of its lower end.
 fn names(out: &mut String, key: &str, view: &FigureView, from: f64, width: f64) -> f64 {
     let theme = &PAPER;
     let (mut x, mut y) = (MARGIN, from + LINE - 4.0);

@@ -1,9 +1,9 @@
 //! Figures as SVG files for papers.
 //!
-//! The page draws the same figures with the modules in `assets/plot/`, which have the same names as
-//! these, because it must redraw when it is resized or a selection changes. Both are tested for
-//! identical output by `assets/test/figures/`, which holds views and their exact drawings for the
-//! tests of either side. `parts` and `usage` are drawn only here, for pages without a script.
+//! The page draws the same figures with the modules in `assets/plot/`, because it must redraw when
+//! it is resized or a selection changes. A module there has the name of its counterpart here.
+//! `assets/test/figures/` holds views and their exact drawings, against which the tests of either
+//! side compare. `parts` and `usage` are drawn only here, for pages without a script.
 
 mod dates;
 mod figure;

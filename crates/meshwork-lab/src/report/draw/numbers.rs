@@ -77,7 +77,7 @@ pub(super) fn rounded(mean: f64, half: Option<f64>) -> String {
     format!("{} ± {}", fixed(mean, decimals), fixed(half, decimals))
 }
 
-/// A signed percentage and the ends of its interval, of which the upper may be infinite.
+/// A signed percentage with the ends of its interval, of which the upper one may be infinite.
 pub(super) fn percent(mean: f64, ends: Option<[f64; 2]>) -> String {
     let signed = |number: f64, decimals: usize| {
         format!("{}{}", if number > 0.0 { "+" } else { "" }, fixed(number, decimals))
@@ -93,7 +93,7 @@ pub(super) fn percent(mean: f64, ends: Option<[f64; 2]>) -> String {
     format!("{} % ({} to {top})", signed(mean, own), signed(low, own))
 }
 
-/// About `about` round numbers in a range: steps of 1, 2 or 5 times a power of ten.
+/// Round numbers in a range, about `about` of them: steps of 1, 2 or 5 times a power of ten.
 pub(super) fn linear_ticks(from: f64, until: f64, about: f64) -> Vec<f64> {
     let span = until - from;
     if span.is_nan() || span <= 0.0 {
@@ -120,7 +120,8 @@ pub(super) fn linear_ticks(from: f64, until: f64, about: f64) -> Vec<f64> {
     ticks.take_while(|&tick| tick <= until + at(1.0) * 1e-9).collect()
 }
 
-/// Mantissas, and the step between powers of ten, from many to few.
+/// Sets of ticks of a logarithmic axis, from dense to sparse: mantissas, and the step of the
+/// exponent.
 const SETS: [(&[f64], i32); 8] = [
     (&[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1),
     (&[1.0, 2.0, 3.0, 5.0, 7.0], 1),
@@ -132,7 +133,7 @@ const SETS: [(&[f64], i32); 8] = [
     (&[1.0], 10),
 ];
 
-/// Ticks of a logarithmic axis: as many as `most` allows, but at least two.
+/// Ticks of a logarithmic axis: at most `most`, but at least two.
 pub(super) fn log_ticks(from: f64, until: f64, most: f64) -> Vec<f64> {
     let (first, last) = (from.log10().floor() as i32, until.log10().ceil() as i32);
     let mut finer = linear_ticks(from, until, most - 1.0);
@@ -182,7 +183,7 @@ mod tests {
         assert_eq!(log_ticks(0.5, 80.0, 8.0), [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0]);
         assert_eq!(log_ticks(0.01, 1e6, 5.0), [0.01, 1.0, 100.0, 10_000.0, 1e6]);
         assert_eq!(log_ticks(0.01, 1e6, 4.0), [1.0, 1000.0, 1e6]);
-        // Never one alone.
+        // There are at least two ticks.
         assert_eq!(log_ticks(20.0, 900.0, 2.0), [30.0, 300.0]);
         assert_eq!(log_ticks(120.0, 900.0, 3.0), [200.0, 500.0]);
         assert_eq!(log_ticks(350.0, 480.0, 4.0), [350.0, 400.0, 450.0]);

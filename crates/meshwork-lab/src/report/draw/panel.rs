@@ -14,13 +14,13 @@ use crate::report::views::{Bound, FigureView, Scale, Style};
 const SMALL: f64 = 11.0;
 const SMALLER: &str = " font-size=\"11\"";
 
-/// Minimum width of a panel with the names of its lines at their ends.
+/// Minimum width of a panel that shows the names of its lines at their ends, in pixels.
 const NAMED: f64 = 420.0;
 
-/// Maximum width of a name at the end of a line.
+/// Maximum width of a name at the end of a line, in pixels.
 const NAME: f64 = 130.0;
 
-/// Minimum distance between two names at the ends of lines.
+/// Minimum vertical distance between two names at the ends of lines, in pixels.
 const BETWEEN: f64 = 13.0;
 
 /// Colours of a drawing.
@@ -38,9 +38,9 @@ pub(super) struct Common<'a> {
     points: Vec<Point>,
     domain: [f64; 2],
     log: bool,
-    /// Whether differences are in percent, which is the case if percentages are known.
+    /// Whether differences are drawn in percent, which is the case if percentages are known.
     in_percent: bool,
-    /// Mean over all panels of each sorted row, which gives their order.
+    /// Mean over all panels of each row, by which sorted rows are ordered.
     order: BTreeMap<usize, f64>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Common<'a> {
         Common { domain: measured(view, &points, log), view, points, log, in_percent, order }
     }
 
-    /// Draws a panel with this width.
+    /// Draws the panel with this index, `width` pixels wide.
     pub(super) fn panel(&self, panel: usize, width: f64, theme: &Theme) -> Drawn {
         let points: Vec<&Point> = self.points.iter().filter(|point| point.panel == panel).collect();
         match self.view.style {
@@ -205,7 +205,7 @@ impl<'a> Common<'a> {
                 svg.push_str("</g>\n");
                 continue;
             }
-            // Whiskers at the same place are offset, so that all are visible.
+            // Whiskers at one position are offset sideways, so that all are visible.
             let beside = 2.0 * (order as f64 - (colours.len() as f64 - 1.0) / 2.0);
             for point in &own {
                 let Some([is_below, is_above]) = point.whisker(domain) else { continue };
@@ -355,7 +355,7 @@ impl<'a> Common<'a> {
         Drawn { svg, height }
     }
 
-    /// Rows from top to bottom, as indices of names.
+    /// Indices of the names that have rows, from top to bottom.
     fn places(&self, points: &[&Point], is_one: bool) -> Vec<usize> {
         let mut places: Vec<usize> = points.iter().map(|point| point.x as usize).collect();
         places.sort_unstable();
@@ -368,15 +368,17 @@ impl<'a> Common<'a> {
     }
 }
 
-/// Draws a bound as a stroke across, with an arrow to the side on which the claim holds.
+/// Draws a bound of a claim as a stroke, with an arrow to the side on which the claim holds.
 fn draw_bound(svg: &mut String, [x, y]: At, [dx, dy]: At, colour: &str) {
     line(svg, [x - 9.0 * dy, y - 9.0 * dx, x + 9.0 * dy, y + 9.0 * dx], colour, 2.5, "");
     line(svg, [x, y, x + 9.0 * dx, y + 9.0 * dy], colour, 1.5, "");
     beyond(svg, [x + 9.0 * dx, y + 9.0 * dy], [dx, dy], colour);
 }
 
-/// Writes the names of lines, given with their ends and colours, beside these ends. Names that
-/// would overlap are moved apart.
+/// Writes the names of lines beside their ends.
+///
+/// Each name is given with the end and the colour of its line. Names that would overlap are moved
+/// apart.
 fn names_of_lines(
     svg: &mut String,
     mut ends: Vec<(At, &str, &str)>,
@@ -427,7 +429,7 @@ fn roomy_log_ticks([from, until]: [f64; 2], available: f64, x: &dyn Fn(f64) -> f
     }
 }
 
-/// The centre of a text, shifted so that the whole text is visible.
+/// Centre of a text at `x`, shifted so that the whole text is visible.
 fn inside(x: f64, half: f64, width: f64) -> f64 {
     x.min(width - half).max(half)
 }

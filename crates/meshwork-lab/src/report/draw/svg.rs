@@ -10,7 +10,7 @@ pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Formats a length, to a hundredth of a pixel.
+/// Formats a length in pixels, rounded to hundredths.
 pub(super) fn at(length: f64) -> String {
     let rounded = (length * 100.0 + 0.5).floor() / 100.0;
     if rounded == 0.0 { "0".to_owned() } else { rounded.to_string() }
@@ -30,7 +30,7 @@ pub(super) fn wide(text: &str, size: f64) -> f64 {
     text.chars().map(of).sum::<f64>() * size
 }
 
-/// Shortens a text to this width.
+/// Shortens a text that is wider than `available` pixels.
 pub(super) fn shortened(text: &str, available: f64, size: f64) -> String {
     if wide(text, size) <= available {
         return text.to_owned();
@@ -71,7 +71,7 @@ pub(super) fn text(out: &mut String, place: At, words: &str, fill: &str, anchor:
     );
 }
 
-/// Draws polylines, one for each list of points.
+/// Draws one path of several polylines, one for each list of points.
 pub(super) fn path(out: &mut String, pieces: &[Vec<At>], stroke: &str, width: f64, more: &str) {
     let mut d = String::new();
     for piece in pieces.iter().filter(|piece| piece.len() > 1) {
@@ -90,7 +90,7 @@ pub(super) fn path(out: &mut String, pieces: &[Vec<At>], stroke: &str, width: f6
     }
 }
 
-/// Draws an arrow head in this direction, for a value beyond the plot.
+/// Draws an arrow head that points to a value outside the plot.
 pub(super) fn beyond(out: &mut String, [x, y]: At, [dx, dy]: At, stroke: &str) {
     let back = |side: f64| [x - 5.0 * dx + side * dy, y - 5.0 * dy + side * dx];
     path(out, &[vec![back(4.0), [x, y], back(-4.0)]], stroke, 1.5, "");
@@ -100,7 +100,7 @@ pub(super) fn beyond(out: &mut String, [x, y]: At, [dx, dy]: At, stroke: &str) {
 const DASHES: [&str; 10] =
     ["", "7 3", "2 2.5", "9 3 2 3", "12 4", "4 2", "1 3", "9 3 2 3 2 3", "14 3 4 3", "5 5"];
 
-/// Dash attribute of a line without marks.
+/// SVG attribute with the dash pattern of a line without marks.
 pub(super) fn dashed(number: usize) -> String {
     match DASHES[number % DASHES.len()] {
         "" => String::new(),
@@ -113,7 +113,9 @@ pub(super) fn sample(out: &mut String, number: usize, [x, y]: At, stroke: &str) 
     path(out, &[vec![[x - 13.0, y], [x + 13.0, y]]], stroke, 2.0, &dashed(number));
 }
 
-/// Corners of each shape, with about the area of a circle of radius 1; the first is the circle.
+/// Corners of the mark of each colour, with about the area of a circle of radius 1.
+///
+/// The first mark is the circle, which has no corners.
 const SHAPES: [&[At]; 10] = [
     &[],
     &[[-0.89, -0.89], [0.89, -0.89], [0.89, 0.89], [-0.89, 0.89]],
@@ -164,10 +166,10 @@ const SHAPES: [&[At]; 10] = [
     &[[0.0, -1.2], [1.14, -0.37], [0.71, 0.97], [-0.71, 0.97], [-1.14, -0.37]],
 ];
 
-/// Number of colours, each with its own shape.
+/// Number of colours, each with a mark of its own shape.
 pub(super) const COLOURS: usize = SHAPES.len();
 
-/// Draws the mark of a series.
+/// Draws the mark of a series at a point.
 pub(super) fn mark(
     out: &mut String,
     number: usize,

@@ -6,15 +6,15 @@ use crate::report::views::{FigureView, Scale, Style};
 /// A measured value and its position.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
-    /// A number, or the index of a name.
+    /// Position along the plot: a number, or the index of a name.
     pub(super) x: f64,
     pub(super) mean: f64,
     pub(super) half: Option<f64>,
     pub(super) low: f64,
     pub(super) high: f64,
-    /// Number of replications; 0 if not applicable.
+    /// Number of replications behind the value; 0 if not applicable.
     pub(super) replications: u64,
-    /// Whether it has a single run by design.
+    /// Whether the scenario has a single run by design.
     pub(super) once: bool,
     pub(super) colour: usize,
     pub(super) panel: usize,
@@ -61,20 +61,21 @@ pub(super) fn points(view: &FigureView, in_percent: bool) -> Vec<Point> {
 }
 
 impl Point {
-    /// Whether its interval excludes 0.
+    /// Whether the interval of the point excludes 0.
     pub(super) fn is_clear(&self) -> bool {
         self.half.is_some() && (self.low > 0.0 || self.high < 0.0)
     }
 
-    /// Whether it has fewer replications than requested.
+    /// Whether the point has fewer replications than requested.
     pub(super) fn is_partial(&self, view: &FigureView) -> bool {
         !self.once
             && self.replications > 0
             && view.expected.is_some_and(|expected| self.replications < expected)
     }
 
-    /// Whether the whisker extends beyond the lower and the upper end; `None` if there is no
-    /// whisker.
+    /// Whether the whisker extends beyond the lower and beyond the upper end of a range.
+    ///
+    /// `None` if the point has no whisker in the range.
     pub(super) fn whisker(&self, [from, until]: [f64; 2]) -> Option<[bool; 2]> {
         let is_there = self.half.is_some_and(|half| half > 0.0);
         (is_there && self.low <= until && self.high >= from)
@@ -100,7 +101,7 @@ pub(super) fn label(scale: &Scale) -> String {
     }
 }
 
-/// Whether measured values have a logarithmic scale; those of steps run along the plot.
+/// Whether the scale of measured values is logarithmic; in a view of steps, it runs along the plot.
 pub(in crate::report) fn is_log(view: &FigureView) -> bool {
     if view.style == Style::Steps { view.x.log } else { view.y.log }
 }
@@ -124,7 +125,8 @@ pub(super) fn extent(numbers: impl Iterator<Item = f64>) -> [f64; 2] {
     })
 }
 
-/// Range of measured values. Wide intervals may extend beyond it, means may not.
+/// Range of the scale of measured values. It contains all means; wide intervals may extend beyond
+/// it.
 pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] {
     let bounds = view.bounds.iter().map(|bound| bound.y).filter(|&y| !log || y > 0.0);
     let [least, most] = extent(points.iter().map(|point| point.mean).chain(bounds));
@@ -152,7 +154,7 @@ pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 
     if view.differences || view.style == Style::Rows {
         return padded(from.min(0.0), until.max(0.0));
     }
-    // A line far above 0 may leave 0 out.
+    // The scale begins above 0 if all values are far above 0.
     if from > 0.0 && least < 0.6 * most { padded(0.0, until) } else { padded(from, until) }
 }
 

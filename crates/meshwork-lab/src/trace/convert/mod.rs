@@ -24,7 +24,8 @@ use crate::run::file::write_whole;
 use crate::run::inputs::Files;
 use crate::standard::catalogue;
 
-/// Parameters for the replay of jobs, for which a log has no fields.
+/// Parameters of the workload `swf` that change the replay of jobs, and for which a log has no
+/// fields.
 const OF_REPLAYS: [&str; 2] = ["deadlines", "dependencies"];
 
 /// Result of a conversion.
@@ -32,19 +33,19 @@ const OF_REPLAYS: [&str; 2] = ["deadlines", "dependencies"];
 pub struct Converted {
     /// Number of lines of the log that are not comments.
     pub lines: u64,
-    /// Lines left out because they are not jobs, by reason.
+    /// Lines left out because they have no run time.
     pub no_run_time: u64,
-    /// Lines without processors.
+    /// Lines left out because they have no processors.
     pub no_processors: u64,
-    /// Lines without a submission time.
+    /// Lines left out because they have no submission time.
     pub no_submit_time: u64,
-    /// Jobs submitted before the job of the line above.
+    /// Jobs that were submitted before the job of the preceding line.
     pub out_of_order: u64,
-    /// Jobs left out by the changes.
+    /// Jobs left out by the requested changes.
     pub cut: u64,
     /// Jobs written; a split job counts once per part.
     pub jobs: u64,
-    /// Nodes written, of a published list of nodes.
+    /// Nodes written, if the input is a published list of nodes.
     pub nodes: u64,
     /// Columns and fields that were lost, because the written format has no place for them.
     pub lost: Vec<String>,
@@ -61,11 +62,13 @@ impl Converted {
 /// Parameters of the workload `swf` that have no effect on a written log.
 const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
 
-/// Writes a log again, in order of submission and without lines that are not jobs. Its jobs are
-/// changed as the workload `swf` with the parameters `changes` would change them on a machine of
-/// the log's own size, where seed and replication are those of a shuffle or a resampling: a study
-/// of the new log without these parameters has the jobs of a study of the old one with them. The
-/// header keeps its order, with a corrected number of jobs and a note about the conversion.
+/// Writes a log again, in order of submission and without lines that are not jobs.
+///
+/// The jobs are changed as the workload `swf` with the parameters `changes` would change them on a
+/// machine of the log's own size. A study of the new log without these parameters then has the same
+/// jobs as a study of the old log with them. `seed` and `replication` are those of a shuffle or a
+/// resampling. The header keeps its order, with a corrected number of jobs and a note about the
+/// conversion.
 ///
 /// The endings of `input` and `output` decide their formats: `.csv`, `.csv.gz` and `.parquet` are
 /// tables of jobs, everything else is a log, compressed if it ends in `.gz`. Attributes that
@@ -75,9 +78,8 @@ const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
 /// A table, also with tabs (`.tsv`) or in JSON, may be a published trace, which is recognized by
 /// the names of its columns. A list of nodes becomes the machine of a study (`.toml`).
 ///
-/// # Errors
-/// One sentence, if a parameter is unknown, a line cannot be read, no job is left, or the file
-/// cannot be written. Nothing is written then.
+/// # Errors One sentence, if a parameter is unknown, a line cannot be read, no job is left, or the
+/// file cannot be written. Nothing is written then.
 pub fn convert(
     input: &Path,
     output: &Path,
@@ -131,7 +133,7 @@ fn machine(shown: &str, output: &Path, changes: &Table) -> Result<Converted, Tra
     Ok(Converted { nodes: machine.nodes, lost: machine.lost, ..Converted::default() })
 }
 
-/// Reads `changes` as parameters of the workload `swf`.
+/// Reads `changes` as parameters of the workload `swf` for the log at `path`.
 pub(super) fn parameters(path: &str, changes: &Table) -> Result<Params, String> {
     if let Some(key) = CHANGE_NOTHING.iter().find(|key| changes.contains_key(**key)) {
         return Err(format!("`{key}` says how a log is read, and changes nothing of one"));
@@ -150,7 +152,7 @@ pub(super) fn parameters(path: &str, changes: &Table) -> Result<Params, String> 
 pub(super) struct Log {
     pub(super) header: Header,
     pub(super) kept: Vec<(Record, Job)>,
-    /// Whether the lines are those of a log, instead of made from the jobs of a table.
+    /// Whether the lines were read from a log, instead of made from the jobs of a table.
     is_of_lines: bool,
     /// Counts of what was left out so far.
     done: Converted,
@@ -238,7 +240,8 @@ impl Log {
         Ok(log)
     }
 
-    /// Machine of the log: by its header, or of the size of its largest job.
+    /// Flat machine of the size that the header of the log states, or of the size of its largest
+    /// job.
     fn machine(&self) -> Result<Topology, TopologyError> {
         let largest = self.kept.iter().map(|(_, job)| job.request.nodes()).max().unwrap_or(1);
         let processors = self.header.processors().unwrap_or(largest);
@@ -246,7 +249,7 @@ impl Log {
     }
 }
 
-/// Rows of a table of jobs or of a published trace, and what is known to be left out.
+/// Rows of a table of jobs or of a published trace, and the counts of lines left out so far.
 fn rows(shown: &str) -> Result<(Rows, Converted), String> {
     if let Some(PublishedJobs { rows, lines, no_run_time, no_processors, no_submit_time, lost }) =
         published::jobs(shown)?
@@ -275,13 +278,13 @@ fn rows(shown: &str) -> Result<(Rows, Converted), String> {
     Ok((rows, Converted { lost, ..Converted::default() }))
 }
 
-/// Jobs of a log after the changes. Each has its line, and the index of its original line.
+/// Jobs of a log after the changes, each with the index of its original line and its new line.
 pub(super) fn changed(
     log: &Log,
     params: &Params,
     (seed, replication): (u64, u64),
 ) -> Result<Vec<(usize, Record, Job)>, TraceError> {
-    // During the changes jobs are identified by index, because numbers may occur twice.
+    // During the changes a job's number is its index, because numbers may occur twice in a log.
     let indexed: Vec<Job> = (0..)
         .zip(&log.kept)
         .map(|(number, (record, job))| {
@@ -313,14 +316,14 @@ pub(super) fn changed(
                 scale = job.runtime / original.runtime;
             }
             let record = rewritten(record, original, &job, scale);
-            // Read again, so that a table has the values that the log has.
+            // Read the line again, so that a table has the same values as a log.
             let mut read = self::job(&record, original.number)
                 .map_err(|error| error.to_string())?
                 .map_err(str::to_owned)?;
             if !matches!(job.request, Request::Nodes(_)) {
                 read.request = job.request;
             }
-            // A table may state 0, which is an unknown time in a log.
+            // A table may state an estimate of 0, which is an unknown time in a log.
             if !log.is_of_lines {
                 read.estimate = within(job.estimate);
             }
@@ -336,7 +339,7 @@ pub(super) fn changed(
     Ok(kept)
 }
 
-/// Formats a number for a log or a table.
+/// Limits a number to the largest one that a log may hold.
 fn within(number: f64) -> f64 {
     number.min(LARGEST)
 }
@@ -345,7 +348,7 @@ fn within(number: f64) -> f64 {
 fn rewritten(record: &Record, original: &Job, job: &Job, runtime_scale: f64) -> Record {
     let mut record = *record;
     let fields = &mut record.fields;
-    // A job without a number has the number of its line, which the conversion may change.
+    // A job without a number has the number of its original line.
     fields[0] = original.number as f64;
     fields[1] = within(job.arrival.units());
     fields[3] = within(job.runtime);
@@ -367,7 +370,7 @@ fn rewritten(record: &Record, original: &Job, job: &Job, runtime_scale: f64) -> 
     record
 }
 
-/// Corrects the counts in the header, where it has them.
+/// Corrects the numbers of jobs that the header states.
 fn number_of_jobs(header: &mut Header, jobs: u64) {
     for (label, value) in &mut header.entries {
         if label == "MaxJobs" || label == "MaxRecords" {
@@ -381,7 +384,7 @@ fn note(header: &mut Header, text: &str) {
     header.entries.push(("Note".to_owned(), text.to_owned()));
 }
 
-/// Summary of the conversion in one line.
+/// Describes the conversion in one line, for the header of the new log.
 fn story(changes: &Table, done: &Converted) -> String {
     let mut steps = vec![format!("converted by meshwork {}", env!("CARGO_PKG_VERSION"))];
     if done.unusable() > 0 {

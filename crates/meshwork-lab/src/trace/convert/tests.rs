@@ -85,7 +85,7 @@ fn the_ending_decides_both_ways() {
     let none = Table::new();
     let jobs = |path: &Path| {
         let kept = Log::read(&path.display().to_string(), &Choice::default()).unwrap().kept;
-        // The lines of a log hold the owners.
+        // In a log, the owners are in the lines.
         let numbers = |record: Record| [2, 11, 12, 13, 14, 15, 16, 17].map(|at| record.fields[at]);
         let job = |(record, job): (Record, Job)| (Job { owner: None, ..job }, numbers(record));
         kept.into_iter().map(job).collect::<Vec<_>>()

@@ -25,9 +25,9 @@ pub struct Distance {
     pub what: &'static str,
     /// Kolmogorov–Smirnov distance: maximum difference between the cumulative shares of jobs.
     pub ks: f64,
-    /// Sample of the log.
+    /// Spread of the column in the log.
     pub log: Spread,
-    /// Sample of the model.
+    /// Spread of the column in the jobs of the model.
     pub model: Spread,
 }
 
@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// The definition: at every value, the shares up to it are counted.
+    /// The definition of the distance: at every value, the shares up to it are counted.
     fn by_counting(a: &[f64], b: &[f64]) -> f64 {
         let share = |values: &[f64], most: f64| {
             values.iter().filter(|&&value| value <= most).count() as f64 / values.len() as f64

@@ -26,9 +26,10 @@ pub const MIN_JOBS: usize = 100;
 /// A model fitted to a log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
-    /// A complete study of its jobs on a flat machine of the log's size, ready for `run`.
+    /// A complete study of the model's jobs on a flat machine of the log's size, ready for `run`.
     pub study: Table,
-    /// Number of jobs of the log that were fitted; the same number is drawn for the distances.
+    /// Number of jobs of the log that were fitted, and of jobs drawn from the model for the
+    /// distances.
     pub jobs: u64,
     /// Distances between model and log: sizes, run times, interarrival times and, if the log has
     /// them, estimates.
@@ -37,7 +38,7 @@ pub struct Fitted {
     pub notes: Vec<String>,
 }
 
-/// Sample that a model is fitted to: numbers of the jobs of a log, in order of submission.
+/// Numbers of the jobs of a log to which a model is fitted, in order of submission.
 struct Sample {
     sizes: Vec<u64>,
     arrivals: Vec<f64>,
@@ -91,23 +92,21 @@ impl Sample {
         Ok(sample)
     }
 
-    /// Duration from the first submission to the last.
+    /// Duration from the first submission of the sample to the last, in seconds.
     fn span(&self) -> f64 {
         self.arrivals[self.arrivals.len() - 1] - self.arrivals[0]
     }
 }
 
-/// Fits a model to a log or a table of jobs. The distances compare the log with equally many jobs
-/// drawn from the model.
+/// Fits a model to a log or a table of jobs. The distances compare the log with the same number of
+/// jobs drawn from the model.
 ///
 /// If at least half of the jobs have a requested time, estimates are those of the model `tsafrir`
 /// with the 20 most frequent requests of the log, unless the model has requests of its own.
 ///
-/// # Errors
-/// One sentence, if the log cannot be read, or the model cannot be fitted to it.
+/// # Errors One sentence, if the log cannot be read, or the model cannot be fitted to it.
 ///
-/// # Complexity
-/// **O(n log n)** for *n* jobs, which are held in memory.
+/// # Complexity **O(n log n)** for *n* jobs, which are held in memory.
 pub fn fit(log: &Path, model: FitModel) -> Result<Fitted, TraceError> {
     let shown = log.display().to_string();
     let read = Log::read(&shown, &Choice::default())?;
@@ -148,7 +147,7 @@ pub fn fit(log: &Path, model: FitModel) -> Result<Fitted, TraceError> {
     Ok(Fitted { study, jobs: sample.sizes.len() as u64, distances, notes })
 }
 
-/// A study of these jobs.
+/// A study of the jobs of a fitted workload.
 fn study(workload: &Table, sample: &Sample) -> Table {
     let mut machine = Table::new();
     machine.insert("topology".to_owned(), "flat".into());
@@ -164,8 +163,8 @@ fn study(workload: &Table, sample: &Sample) -> Table {
     study
 }
 
-/// Seed for the jobs drawn for distances. It is one with which a log is unlikely to have been
-/// drawn, since a log must not be compared with itself.
+/// Seed of the jobs drawn for distances. A log is unlikely to have been drawn with this seed, so
+/// that no log is compared with itself.
 const SEED: u64 = 20_051_997;
 
 /// Jobs of a workload on a flat machine with this many processors.
@@ -197,7 +196,7 @@ fn gaps(arrivals: impl Iterator<Item = f64>) -> Vec<f64> {
     arrivals.windows(2).map(|pair| pair[1] - pair[0]).collect()
 }
 
-/// Distances of the jobs from the log.
+/// Distances between the log and the jobs of a model.
 fn compared(sample: &Sample, jobs: &[Job], has_estimates: bool) -> Vec<Distance> {
     let of = |what: fn(&Job) -> f64| jobs.iter().map(what).collect::<Vec<f64>>();
     let sizes = sample.sizes.iter().map(|&size| size as f64).collect();

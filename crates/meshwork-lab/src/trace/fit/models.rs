@@ -13,15 +13,15 @@ use crate::trace::TraceError;
 pub enum FitModel {
     /// Classes of sizes, each with three moments of interarrival times and run times: `jann`.
     Jann,
-    /// Requested times of which jobs use a share, and a daily cycle: `cirne_berman`.
+    /// Daily cycle, and requested times of which jobs use a share: `cirne_berman`.
     CirneBerman,
-    /// The model of Lublin and Feitelson with the sizes of the log. It is scaled to the log's mean
-    /// run time and interarrival time.
+    /// Model of Lublin and Feitelson with the sizes of the log: `lublin`. It is scaled to the log's
+    /// mean run time and interarrival time.
     Lublin,
 }
 
 impl FitModel {
-    /// The models by their names in studies.
+    /// All models with their names in studies.
     pub const ALL: [(&'static str, FitModel); 3] = [
         ("jann", FitModel::Jann),
         ("cirne_berman", FitModel::CirneBerman),
@@ -105,7 +105,8 @@ fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
         class.insert("p_largest".to_owned(), rounded(top as f64 / places.len() as f64));
         let gaps = gaps(places.iter().map(|&place| sample.arrivals[place]));
         let run_times: Vec<f64> = places.iter().map(|&place| sample.run_times[place]).collect();
-        // A class may begin late and end early; the number of its jobs must be preserved.
+        // A class may begin late and end early: its mean gap is computed so that the number of jobs
+        // stays.
         let every = sample.span() / places.len() as f64;
         for (of, values, mean) in [("gap", gaps, Some(every)), ("run", run_times, None)] {
             let (moments, widened) = possible(&values);
@@ -126,11 +127,12 @@ fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
     workload.insert("classes".to_owned(), Value::Array(tables));
 }
 
-/// The moments of a sample, or the nearest ones of a hyper-Erlang distribution. Also tells whether
-/// they differ.
+/// The moments of a sample, or the nearest ones that a hyper-Erlang distribution can have. `true`
+/// if the moments were changed.
 fn possible(values: &[f64]) -> (Moments, bool) {
     let moments = Moments::of(values).unwrap_or(Moments { mean: 1e-3, cv: 1.0, third: 1.5 });
-    // Rounding the parameters later must not make a barely possible fit impossible.
+    // Use moments at a distance from the limit, so that rounding the parameters keeps the fit
+    // possible.
     let safe = Moments { cv: moments.cv.max(0.04), third: moments.third.max(1.003), ..moments };
     let fits = HyperErlang::fitted(moments).is_some() && moments == safe;
     if fits { (moments, false) } else { (safe, true) }

@@ -59,11 +59,11 @@ fn a_model_is_near_to_what_was_drawn_from_it() {
             let ratio = distance.model.mean / distance.log.mean;
             assert!((ratio - 1.0).abs() < 0.1, "{model:?}: {distance:?}");
         }
-        // Equally many jobs in the same time.
+        // The model has the same number of jobs in the same time.
         let gap = &fitted.distances[2];
         assert!((gap.model.mean / gap.log.mean - 1.0).abs() < 0.1, "{model:?}: {gap:?}");
     }
-    // The distance from another model's jobs is larger.
+    // The distance from the jobs of another model is larger.
     let path = log(&folder, "name = 'jann'\njobs = 20000");
     let own = fit(&path, FitModel::Jann).unwrap();
     let other = fit(&path, FitModel::Lublin).unwrap();
@@ -92,7 +92,7 @@ fn the_study_is_read_by_run_and_estimates_are_modal() {
     assert!(ks(&fitted, "requested") < 0.02, "{:?}", fitted.distances);
 }
 
-/// A log of lines with these fields 2, 4, 5 and 9.
+/// A log of jobs with these values of fields 2, 4, 5 and 9.
 fn by_hand(folder: &TempDir, jobs: impl Iterator<Item = (u32, u32, u32, i32)>) -> PathBuf {
     let path = folder.path().join("hand.swf");
     let lines = jobs.enumerate().map(|(i, (submit, run, size, request))| {
@@ -132,7 +132,7 @@ fn what_no_model_is_fitted_to_is_said() {
     assert!(fitted.notes.iter().any(|note| note.contains("few requested times")));
 }
 
-/// Identical jobs have a fit, which is reported to vary more.
+/// A log of identical jobs has a fit, which is reported to vary more than the log.
 #[test]
 fn jobs_that_do_not_vary_have_a_fit() {
     let folder = tempfile::tempdir().unwrap();

@@ -12,9 +12,9 @@ const fn of(ours: &'static str, source: super::Source) -> Mapped {
 /// Seconds of an hour.
 const HOUR: f64 = 3600.0;
 
-/// All published traces that are read.
+/// All published traces that can be read.
 ///
-/// Of several entries for one of our columns, the first that has a value counts.
+/// If several entries map to one column of a table of jobs, the first that has a value counts.
 pub(super) static FORMATS: [Published; 15] = [
     Published {
         name: "Alibaba openb 2023, pods",

@@ -11,11 +11,11 @@ use crate::findings::number::count;
 pub(crate) struct PublishedMachine {
     pub(crate) text: String,
     pub(crate) nodes: u64,
-    /// Losses, in sentences.
+    /// Attributes of the trace that the machine does not model, in sentences.
     pub(crate) lost: Vec<String>,
 }
 
-/// A node: the groups above it, its name, and its type.
+/// A node: the names of the groups in which it lies, its own name, and its type.
 type Listed = (Vec<String>, String, NodeType);
 
 /// Cores, memory, GPUs and their model, as the trace gives them.
@@ -33,10 +33,10 @@ impl NodeType {
     }
 }
 
-/// The machine of a table of nodes.
+/// Makes the machine of a study from a table of nodes.
 ///
-/// # Errors
-/// One sentence, if the file is no such table, or a cell cannot be read.
+/// # Errors One sentence, if the file is not a table of nodes of a published trace, or a cell
+/// cannot be read.
 pub(crate) fn machine_text(path: &str) -> Result<PublishedMachine, String> {
     let found = recognized(path)?;
     let wanted = "only a table of the nodes of a published trace becomes a machine";
@@ -96,7 +96,7 @@ pub(crate) fn machine_text(path: &str) -> Result<PublishedMachine, String> {
     Ok(PublishedMachine { text, nodes: nodes.len() as u64, lost })
 }
 
-/// The types of sorted nodes as `machine.nodes`; `None` if the cores of any are not known.
+/// Types of the nodes, as the key `machine.nodes`; `None` if the cores of any node are unknown.
 fn types(nodes: &[Listed]) -> Option<Value> {
     let mut kinds: BTreeMap<&NodeType, Vec<usize>> = BTreeMap::new();
     for (at, (.., kind)) in nodes.iter().enumerate() {
@@ -129,7 +129,7 @@ fn types(nodes: &[Listed]) -> Option<Value> {
     Some(Value::Array(list))
 }
 
-/// Ascending numbers as `0-3,7`.
+/// Formats ascending numbers as ranges: `0-3,7`.
 fn ranges(numbers: &[usize]) -> String {
     let runs = numbers.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
         [only] => only.to_string(),
@@ -169,7 +169,7 @@ fn listed(path: &str, found: &Recognized, columns: &MachineColumns) -> Result<Ve
 
 /// Switches of a tree over sorted nodes, one for each group; `None` if there are no groups.
 ///
-/// Leaves come first. A single level of groups has one switch above it.
+/// Leaves come first. If there is a single level of groups, one switch is above all of them.
 fn switches(nodes: &[Listed], levels: usize) -> Option<Vec<Value>> {
     let last = levels.checked_sub(1)?;
     let unit = |key: &str, numbers: &[usize]| {
@@ -177,7 +177,7 @@ fn switches(nodes: &[Listed], levels: usize) -> Option<Vec<Value>> {
         Value::Table(Table::from_iter([(key.to_owned(), Value::Array(numbers))]))
     };
     let mut switches: Vec<Value> = Vec::new();
-    // Groups of the level below with the switch of each.
+    // Groups of the level below, each with its switch.
     let mut below: Vec<(&[String], usize)> = Vec::new();
     let mut first = 0;
     for leaf in nodes.chunk_by(|a, b| a.0 == b.0) {
@@ -185,7 +185,7 @@ fn switches(nodes: &[Listed], levels: usize) -> Option<Vec<Value>> {
         switches.push(unit("nodes", &(first..first + leaf.len()).collect::<Vec<_>>()));
         first += leaf.len();
     }
-    // The largest of several levels of groups are networks of their own.
+    // If there are several levels of groups, no switch joins the groups of the topmost level.
     for level in (last.min(1)..=last).rev() {
         let mut next: Vec<(&[String], usize)> = Vec::new();
         for group in below.chunk_by(|a, b| a.0 == b.0) {

@@ -24,27 +24,27 @@ pub(super) use machine::machine_text;
 #[derive(Debug)]
 struct Published {
     name: &'static str,
-    /// Columns by which it is recognized: a table that has all of them.
+    /// Columns that identify the trace: a table of it has all of them.
     marks: &'static [&'static str],
     holds: Holds,
-    /// Published columns that no column of a table of jobs corresponds to.
+    /// Published columns without a counterpart in a table of jobs.
     no_place: &'static [&'static str],
 }
 
 /// Content of a table of a trace.
 #[derive(Debug)]
 enum Holds {
-    /// Jobs.
+    /// Jobs, in one row or in several.
     Jobs {
         columns: &'static [Mapped],
         /// The column whose value is common to all rows of one job; `None` if each row is a job.
         one_per: Option<&'static str>,
-        /// Values of columns of rows in which a job does not run.
+        /// Columns with those of their values that mark rows in which a job does not run.
         skipped: &'static [(&'static str, &'static [&'static str])],
     },
     /// Nodes of a machine.
     Nodes(MachineColumns),
-    /// Nothing that can be read, for this reason.
+    /// Content that cannot be read, for this reason.
     Nothing(&'static str),
 }
 
@@ -58,34 +58,35 @@ struct Mapped {
 /// The source of a cell: columns of the trace, and the conversion of their values.
 #[derive(Clone, Copy, Debug)]
 enum Source {
-    /// An unchanged value.
+    /// The value of a column, unchanged.
     Of(&'static str),
-    /// A number of jobs, if all jobs have a whole one.
+    /// The number of a job, if all jobs of the column have a whole number.
     Id(&'static str),
-    /// A number in another unit.
+    /// A number times a factor, for another unit.
     Times(&'static str, f64),
-    /// A product of two numbers in another unit.
+    /// A product of two columns times a factor, for another unit.
     Product(&'static str, &'static str, f64),
-    /// A number per unit of another one, of which there is at least one.
+    /// A number divided by another one that is at least 1.
     Share(&'static str, &'static str),
-    /// Seconds between two instants.
+    /// Seconds from the instant in one column to that in another.
     Between(&'static str, &'static str),
-    /// A word translated by a list of pairs.
+    /// A word, translated by a list of pairs.
     Word(&'static str, &'static [(&'static str, &'static str)]),
-    /// A word of ours where a column has this value, and nothing elsewhere.
+    /// A constant word if a column has this value; no value otherwise.
     If(&'static str, &'static str, &'static str),
-    /// The beginning of an hour of a day, both counted from 0.
+    /// An instant at the beginning of an hour, from the columns of the day and of the hour, both
+    /// from 0.
     Hour(&'static str, &'static str),
-    /// A length of time as Slurm writes it.
+    /// A length of time in Slurm's format.
     Limit(&'static str),
-    /// An amount of memory as Slurm writes it, in MB.
+    /// An amount of memory in Slurm's format, converted to MB.
     SlurmMemory(&'static str),
-    /// A constant.
+    /// A constant number.
     Always(f64),
 }
 
 impl Source {
-    /// The columns that are read.
+    /// Columns of the trace that this source reads.
     fn columns(self) -> Vec<&'static str> {
         match self {
             Source::Of(one)
@@ -108,7 +109,7 @@ impl Source {
 #[derive(Debug)]
 struct MachineColumns {
     name: &'static str,
-    /// Column of cores, and the number of cores that 1 stands for.
+    /// Column of cores, and the number of cores that a value of 1 stands for.
     cpu: Option<(&'static str, f64)>,
     /// Column of memory in MB.
     memory: Option<&'static str>,
@@ -129,7 +130,7 @@ impl MachineColumns {
 /// Maximum number of columns that are read from a trace.
 const MOST: usize = 48;
 
-/// A row of a trace: its line, and the cells of the columns that are read.
+/// A row of a trace: its line number, and the cells of the columns that are read.
 struct Given {
     line: u64,
     cells: [Option<Cell<'static>>; MOST],
@@ -140,7 +141,7 @@ struct Recognized {
     format: &'static Published,
     /// The columns that are read, in the order of the cells of a row.
     read: Vec<&'static str>,
-    /// Columns of the file that are neither read nor known to be without a counterpart.
+    /// Columns of the file that are neither read nor known to lack a counterpart.
     unknown: Vec<String>,
     rows: Vec<Given>,
 }
@@ -153,14 +154,14 @@ pub(super) struct PublishedJobs {
     pub(super) no_run_time: u64,
     pub(super) no_processors: u64,
     pub(super) no_submit_time: u64,
-    /// Losses, in sentences.
+    /// Losses of the conversion, in sentences.
     pub(super) lost: Vec<String>,
 }
 
-/// Jobs of a published trace; `None` if the file is none.
+/// Jobs of a published trace; `None` if the file is no published trace.
 ///
-/// # Errors
-/// One sentence, if it is a table without jobs, or a cell cannot be read.
+/// # Errors One sentence, if the file is a table without jobs of such a trace, or a cell cannot be
+/// read.
 pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
     let Some(found) = recognized(path)? else { return Ok(None) };
     let name = found.format.name;
@@ -177,7 +178,7 @@ pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
     }
 }
 
-/// Reads a trace, if the file is one.
+/// Reads the rows of a published trace; `None` if the file is no published trace.
 fn recognized(path: &str) -> Result<Option<Recognized>, String> {
     if is_json(path) {
         return philly::read(path).map(Some);
@@ -185,7 +186,7 @@ fn recognized(path: &str) -> Result<Option<Recognized>, String> {
     let files = Files::default();
     let names = files.column_names(path).map_err(|error| error.0)?;
     let is_there = |wanted: &str| names.iter().any(|name| name.trim().eq_ignore_ascii_case(wanted));
-    // Our own tables have both.
+    // A table of jobs in the format of this program has both columns.
     if is_there("submit") && is_there("runtime") {
         return Ok(None);
     }
@@ -219,7 +220,7 @@ fn given(line: u64, cells: [Option<Cell<'_>>; MOST]) -> Result<Given, String> {
     Ok(Given { line, cells: cells.map(|cell| cell.filter(|cell| !is_none(cell)).map(owned)) })
 }
 
-/// Whether a cell says that there is no value.
+/// Whether a cell stands for a missing value.
 fn is_none(cell: &Cell<'_>) -> bool {
     const NONE: [&str; 10] =
         ["", "nan", "none", "null", "na", "n/a", "nat", "unknown", "infinite", "unlimited"];
@@ -230,7 +231,7 @@ fn is_none(cell: &Cell<'_>) -> bool {
 }
 
 impl Published {
-    /// All columns that are read, each once.
+    /// All columns of the trace that are read, each once.
     fn columns(&self) -> Vec<&'static str> {
         let mut all: Vec<&'static str> = match &self.holds {
             Holds::Jobs { columns, one_per, skipped } => {
@@ -258,11 +259,11 @@ struct Reading<'a> {
     columns: &'static [Mapped],
     one_per: Option<&'static str>,
     jobs: PublishedJobs,
-    /// Number of jobs with a value, for each of our columns that does not exist.
+    /// Number of jobs with a value, for each mapped column that tables of jobs do not have.
     absent: BTreeMap<&'static str, u64>,
-    /// Number of jobs with a value, for each column without a counterpart.
+    /// Number of jobs with a value, for each published column without a counterpart.
     no_place: Vec<u64>,
-    /// Number of jobs whose ID is no whole number.
+    /// Number of rows whose job ID is no whole number.
     other_ids: u64,
     /// Number of amounts that were rounded up.
     rounded: u64,
@@ -341,7 +342,7 @@ impl<'a> Reading<'a> {
         Ok(self.jobs)
     }
 
-    /// Converts a row, and returns whether it requests anything.
+    /// Converts a row; `true` if it requests nodes or pieces of nodes.
     ///
     /// Columns without a counterpart are counted if the row belongs to a new job.
     fn row(&mut self, given: &Given, is_new: bool) -> Result<(Row, bool), String> {
@@ -357,19 +358,20 @@ impl<'a> Reading<'a> {
                 self.other_ids += u64::from(is_id);
                 continue;
             };
-            // A count of none, as of a job that never started, is no request.
+            // A count of 0, as of a job that never started, is no request.
             if ["nodes", "pieces", "cpu", "gpu"].contains(&mapped.ours) && is_zero(&cell) {
                 continue;
             }
             done.push(mapped.ours);
-            // Where jobs have pieces, these say how many nodes they can be on.
+            // The pieces of a job, where there are any, state the number of nodes that it can be
+            // on.
             if mapped.ours == "nodes" && self.columns.iter().any(|own| own.ours == "pieces") {
                 continue;
             }
             match Column::named(mapped.ours) {
                 Some(column) => column.set(&mut row, self.whole(mapped.ours, cell)).map_err(
                     |says| match mapped.source {
-                        // The reader of the trace knows its own name of the column.
+                        // The error names the column as the trace does.
                         Source::Of(theirs) => says.replacen(mapped.ours, theirs, 1),
                         _ => says,
                     },
@@ -387,7 +389,7 @@ impl<'a> Reading<'a> {
         Ok((row, asks))
     }
 
-    /// Rounds cores, memory and more than one GPU up to a whole number.
+    /// Rounds a number of cores, of memory or of more than one GPU up to a whole number.
     fn whole(&mut self, ours: &str, cell: Cell<'static>) -> Cell<'static> {
         let number = match &cell {
             Cell::Number(number) => *number,
@@ -417,7 +419,7 @@ impl<'a> Reading<'a> {
         own.runtime = Some(end - first.at);
     }
 
-    /// Reports what was lost, with numbers of jobs.
+    /// Adds a sentence for each kind of loss, with the number of jobs concerned.
     fn report(&mut self, idle: u64, merged: u64) {
         let format = self.found.format;
         let mut say = |what: &str, of: Vec<String>| {
@@ -495,7 +497,7 @@ impl Recognized {
         }
     }
 
-    /// An instant, and whether it is a date.
+    /// The instant in a column, as a number or as a date.
     fn instant(&self, given: &Given, column: &str) -> Result<Option<Cell<'static>>, String> {
         match self.get(given, column) {
             Some(Cell::Text(text)) if text.trim().parse::<f64>().is_err() => {
@@ -511,7 +513,7 @@ impl Recognized {
         }
     }
 
-    /// Makes a cell; `None` if there is no value.
+    /// Makes a cell of a row; `None` if the trace has no value for it.
     fn cell(&self, given: &Given, source: Source) -> Result<Option<Cell<'static>>, String> {
         let positive = |number: f64| (number >= 0.0).then_some(Cell::Number(number));
         Ok(match source {

@@ -8,7 +8,7 @@ use super::{FORMATS, Given, MOST, Recognized, is_none};
 use crate::date::unix_seconds;
 use crate::run::inputs::Files;
 
-/// A job of `cluster_job_log`.
+/// A job of the file `cluster_job_log`.
 #[derive(Deserialize)]
 struct PhillyJob {
     status: Option<String>,
@@ -32,7 +32,7 @@ struct PhillyMachine {
     gpus: Vec<String>,
 }
 
-/// Reads the log: a list of jobs.
+/// Reads the file: a list of jobs.
 pub(super) fn read(path: &str) -> Result<Recognized, String> {
     let text = Files::default().text(path).map_err(|error| error.0)?;
     let jobs: Vec<PhillyJob> = serde_json::from_reader(text).map_err(|error| {
@@ -57,7 +57,7 @@ fn text(text: Option<&String>) -> Option<Cell<'static>> {
 }
 
 impl PhillyJob {
-    /// The last attempt decides on machines, as it is the one that succeeded, if any did.
+    /// Machines are those of the last attempt, which is the one that succeeded, if any did.
     fn cell(&self, column: &str) -> Option<Cell<'static>> {
         let last = self.attempts.last();
         let number = |number: usize| (number > 0).then_some(Cell::Number(number as f64));
@@ -82,7 +82,7 @@ impl PhillyJob {
 }
 
 impl PhillyAttempt {
-    /// `None` if one of the times was not recorded.
+    /// Seconds that an attempt ran; `None` if start or end was not recorded, or the end is earlier.
     fn seconds(&self) -> Option<f64> {
         let instant = |text: &Option<String>| unix_seconds(text.as_deref()?);
         Some(instant(&self.end_time)? - instant(&self.start_time)?).filter(|length| *length >= 0.0)

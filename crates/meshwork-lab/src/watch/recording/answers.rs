@@ -1,7 +1,7 @@
 //! Reasons why jobs wait, over the course of a run, as answered by the allocators.
 //!
-//! The answer depends on the request of a job and not on the job, and often stays the same for a
-//! while. So each change of the answer to each request is kept.
+//! The answer depends only on the request of a job, and often stays the same for a while. So the
+//! recording has each change of the answer to each request.
 
 use std::collections::BTreeMap;
 
@@ -21,24 +21,25 @@ const MOST_QUESTIONS: u32 = 200_000;
 /// startable.
 pub(super) type Answer = u8;
 
-/// A copy of the machine that follows a run and answers queries.
+/// A copy of the machine that follows a run and answers whether waiting jobs could start.
 pub(super) struct Answers {
     facility: Facility,
     held_up: Cause,
     running: BTreeMap<JobId, (usize, Placement)>,
-    /// Running jobs, needed if they are interrupted.
+    /// Running jobs, which wait again if they are interrupted.
     jobs: BTreeMap<JobId, Job>,
-    /// New placements of moved jobs, parts of which other jobs may have yet to leave.
+    /// New placements of moved jobs, claimed only after all moves of the instant.
     moved: BTreeMap<JobId, (usize, Placement)>,
     waiting: BTreeMap<JobId, Job>,
-    /// Waiting requests, each with the number of jobs and one of them.
+    /// Waiting requests, each with the number of jobs that make it and one of these jobs.
     alike: BTreeMap<Request, (u32, Job)>,
     told: BTreeMap<Request, Answer>,
     questions_left: u32,
 }
 
 impl Answers {
-    /// Starts at the beginning of a run of this scenario; `None` if the machine cannot be built.
+    /// Copy of the machine at the beginning of a run of this scenario; `None` if it cannot be
+    /// built.
     pub(super) fn of(scenario: &Scenario, replication: u64) -> Option<Answers> {
         let setup = scenario.setup_ideal(replication).ok()?;
         Some(Answers {
@@ -54,7 +55,7 @@ impl Answers {
         })
     }
 
-    /// The cause given for a waiting job that could start.
+    /// Reason why a waiting job that could start does not.
     pub(super) fn held_up(&self) -> Cause {
         self.held_up
     }
@@ -81,7 +82,7 @@ impl Answers {
                 if let Some(job) = self.leaves_queue(*id) {
                     self.jobs.insert(*id, job);
                 }
-                // Nodes claimed in the run are also free here.
+                // Nodes that the run claims are free in this copy too.
                 drop(self.facility.claim(*site, placement, *at));
                 self.running.insert(*id, (*site, placement.clone()));
             }
@@ -140,11 +141,11 @@ impl Answers {
         }
     }
 
-    /// Answers to waiting requests that have changed since the last call; incomplete at the query
-    /// limit.
+    /// Waiting requests whose answers have changed since the last call, with their new answers.
     ///
-    /// # Complexity
-    /// One query for each waiting request.
+    /// At the query limit, some requests are left out.
+    ///
+    /// # Complexity One query for each waiting request.
     pub(super) fn changes(&mut self, now: Time) -> Vec<(Request, Answer)> {
         self.have_moved(now);
         let mut changes = Vec::new();

@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-/// Events as columns. Everything that is not a time is an index or a count.
+/// Events of a recording as columns. Everything that is not a time is an index or a count.
 ///
 /// As JSON, it has `columns`, a list of name, type (`u8`, `u32` or `f64`) and length, and `data`.
 /// The data is a zlib stream in base64 of the columns one after the other. Each column has the
@@ -23,15 +23,15 @@ pub struct Columns {
     /// Kind of each event. For a job: 0 arrived, 1 refused, 2 turned away, 3 started, 4 moved, 5
     /// finished, 6 interrupted and waiting again; for a node: 7 out of service, 8 back in service.
     pub kind: Vec<u8>,
-    /// Index of the job in `number`, or number of the node on its site.
+    /// For each event, index of the job in `number`, or number of the node on its site.
     pub job: Vec<u32>,
     /// Number of every job in the workload, in order of arrival.
     pub number: Vec<f64>,
-    /// Index of the job's request in the list of requests.
+    /// For each job, index of its request in the list of requests.
     pub request: Vec<u32>,
-    /// Index of the job's user in the list of users; empty if no user is known.
+    /// For each job, index of its user in the list of users; empty if no user is known.
     pub user: Vec<u32>,
-    /// Index of the job's partition in the list of partitions; empty if none is known.
+    /// For each job, index of its partition in the list of partitions; empty if none is known.
     pub partition: Vec<u32>,
     /// Site of every start and every node event, in order; a job stays on its site.
     pub site: Vec<u32>,
@@ -41,12 +41,12 @@ pub struct Columns {
     pub base: Vec<u32>,
     /// Index of every block's side lengths in the list of shapes.
     pub shape: Vec<u32>,
-    /// Number of answers changed by the end of each instant; empty without queries.
+    /// Number of answers that changed by the end of each instant; empty if waits have no reasons.
     pub answers: Vec<u32>,
-    /// Index of the answered request in the list of requests.
+    /// For each changed answer, index of its request in the list of requests.
     pub answered: Vec<u32>,
-    /// Answers: 0 too few free nodes, 1 enough but not in the required shape, 2 the job could
-    /// start.
+    /// New value of each changed answer: 0 too few free nodes, 1 enough but not in the required
+    /// shape, 2 the job could start.
     pub answer: Vec<u8>,
     /// Intervals during which nodes slept.
     pub asleep: Spans,
@@ -57,15 +57,15 @@ pub struct Columns {
 pub struct Spans {
     /// Node of each interval.
     pub node: Vec<u32>,
-    /// Site of the node.
+    /// Site of the node of each interval.
     pub site: Vec<u32>,
     pub from: Vec<f64>,
-    /// End; infinite if the interval lasts until the end of the run.
+    /// End of each interval; infinite if it lasts until the end of the run.
     pub until: Vec<f64>,
 }
 
 impl Columns {
-    /// Name, type and length of every column, and the bytes.
+    /// Name, type and length of every column, and the bytes of all columns.
     fn pack(&self) -> (Vec<(&'static str, &'static str, usize)>, Vec<u8>) {
         let mut bytes = Vec::new();
         let mut list = Vec::new();

@@ -8,10 +8,10 @@ use crate::run::check::RepeatError;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RecordingError {
-    /// The scenario can no longer be read.
+    /// The scenario of the run can no longer be read.
     #[error(transparent)]
     Scenario(#[from] RepeatError),
-    /// It has no recording and no per-job output, and cannot be run again.
+    /// The run has no recording and no per-job output, and cannot be repeated.
     #[error(
         "{0}; and it has no per-job output either, which `[output] jobs = \"csv\"` would have written"
     )]

@@ -29,8 +29,8 @@ const MAGIC: &[u8] = b"meshwork recording 1\n";
 /// Bytes written at once.
 const BUFFER: usize = 1 << 16;
 
-/// Size limit, at some ten million jobs: a longer recording is dropped, and its run simulated again
-/// for display.
+/// Maximum size of a recording, reached at some ten million jobs. A longer recording is dropped,
+/// and its run is simulated again for display.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// Length of a digest in bytes.
@@ -42,12 +42,12 @@ const TURNED_AWAY: u8 = 2;
 const STARTED: u8 = 3;
 const MOVED: u8 = 4;
 const FINISHED: u8 = 5;
-/// Event of an outage; its kind is in the `REQUEST` bits.
+/// Event of an outage; the `REQUEST` bits tell its kind.
 const OUTAGE: u8 = 6;
 const INTERRUPTED: u8 = 0;
 const DOWN: u8 = 1;
 const UP: u8 = 2;
-/// End of the events.
+/// Marks the end of the events.
 const END: u8 = 7;
 const KINDS: u8 = 7;
 /// Flag: the event is later than the previous one, and the time difference follows.
@@ -61,19 +61,20 @@ pub fn path(folder: &Path, key: &str) -> PathBuf {
     folder.join(RECORDINGS).join(format!("{key}.run"))
 }
 
-/// Selection of the runs of a study that are recorded: the first replication of scenarios.
+/// Selection of the runs of a study that are recorded: first replications of all or some scenarios.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     folder: PathBuf,
-    /// All scenarios, because the study requests recordings.
+    /// Whether all scenarios are recorded, because the study requests recordings.
     all: bool,
-    /// Otherwise these scenarios.
+    /// Indices of the recorded scenarios if not all are.
     some: Vec<usize>,
 }
 
 impl Kept {
-    /// Selection for a study run into a folder; `record` is its setting, `some` the default
-    /// scenarios.
+    /// Selection for a study that is run into `folder`. `record` is the setting of the study, and
+    /// `some` has the indices of the scenarios that are recorded without it. `None` if `record` is
+    /// `false`.
     #[must_use]
     pub fn of(folder: &Path, record: Option<bool>, some: Vec<usize>) -> Option<Kept> {
         let all = record == Some(true);
@@ -98,10 +99,9 @@ impl Kept {
         path(&self.folder, key)
     }
 
-    /// Begins a recording.
+    /// Begins the recording of the run with this key.
     ///
-    /// # Errors
-    /// If the file cannot be created.
+    /// # Errors If the file cannot be created.
     pub fn begin(&self, key: &str) -> Result<RunRecorder, FileError> {
         RunRecorder::create(&self.folder, key)
     }
@@ -140,7 +140,7 @@ impl RunRecorder {
     /// # Errors
     /// If the file cannot be created.
     pub fn create(folder: &Path, key: &str) -> Result<RunRecorder, FileError> {
-        // Identical scenarios of a sweep have the same key, and may run at the same time.
+        // Scenarios of a sweep that are identical have the same key, and may run at the same time.
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let home = folder.join(RECORDINGS);
         fs::create_dir_all(&home).map_err(|error| FileError::making(&home, &error))?;
@@ -167,11 +167,10 @@ impl RunRecorder {
         })
     }
 
-    /// Completes the recording and gives the file its name. A recording dropped for its size is no
-    /// error.
+    /// Completes the recording and gives the file its final name. A recording dropped for its size
+    /// is no error.
     ///
-    /// # Errors
-    /// The error during the run or now; in that case no file is left.
+    /// # Errors The file could not be written, during the run or now. No file is left then.
     pub fn finish(mut self) -> Result<(), FileError> {
         self.buffer.push(END);
         self.buffer.extend_from_slice(&self.events.to_le_bytes());
@@ -299,7 +298,7 @@ impl Drop for RunRecorder {
     }
 }
 
-/// Writes seven bits per byte, the lowest first.
+/// Writes a number with seven bits per byte, the lowest first.
 fn write_number(buffer: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         buffer.push(number as u8 | 0x80);
@@ -308,7 +307,7 @@ fn write_number(buffer: &mut Vec<u8>, mut number: u64) {
     buffer.push(number as u8);
 }
 
-/// Writes the difference from the previous number, which is often small, with either sign.
+/// Writes the difference of a number from the previous one; it is often small, with either sign.
 fn write_change(buffer: &mut Vec<u8>, number: u64, before: &mut u64) {
     let change = number.wrapping_sub(*before) as i64;
     write_number(buffer, ((change << 1) ^ (change >> 63)) as u64);
@@ -336,8 +335,7 @@ fn write_sides(buffer: &mut Vec<u8>, sides: &[u32]) {
 /// Replays the recording of the run with this key, until `visit` returns `false`. A recorded job
 /// has the number and the request of the original one, but neither run time nor estimate.
 ///
-/// # Errors
-/// If the folder has no recording of it, or the recording is incomplete.
+/// # Errors If the folder has no recording of the run, or the recording is incomplete.
 pub fn replay(
     folder: &Path,
     key: &str,
@@ -359,7 +357,9 @@ pub fn replay(
     Ok(())
 }
 
-/// The number of events of a recording, if it is complete.
+/// Reads the number of events of the recording of the run with this key.
+///
+/// # Errors If the recording is incomplete, or of another run.
 fn whole(path: &Path, key: &str) -> io::Result<u64> {
     let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
     let mut file = File::open(path)?;

@@ -17,18 +17,18 @@ pub struct Marked {
     pub kind: &'static str,
     /// Name of the partition; empty for a reservation.
     pub name: String,
-    /// Index of the site.
+    /// Index of the site of the nodes.
     pub site: usize,
     pub first: u32,
     /// Number of nodes.
     pub count: u32,
-    /// Start; `None` means the beginning of the run.
+    /// Start of the marking; `None` means the beginning of the run.
     pub from: Option<f64>,
-    /// End; `None` means the end of the run.
+    /// End of the marking; `None` means the end of the run.
     pub until: Option<f64>,
 }
 
-/// Groups sorted nodes into runs of consecutive ones: first node and count.
+/// Groups sorted nodes into runs of consecutive ones, each as its first node and its length.
 fn runs(nodes: &[Node]) -> Vec<(u32, u32)> {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for &node in nodes {
@@ -73,7 +73,7 @@ pub(super) struct Sleep {
 }
 
 impl Sleep {
-    /// Begins an interval for each of the nodes.
+    /// Begins a sleep interval for each of the nodes.
     pub(super) fn begin(&mut self, now: Time, site: usize, nodes: &[Node]) {
         for &node in nodes {
             if self.spans.node.len() == MAX_SLEEPS {
@@ -87,7 +87,7 @@ impl Sleep {
         }
     }
 
-    /// Ends the intervals of nodes that are woken.
+    /// Ends the sleep intervals of nodes that wake up.
     pub(super) fn end(&mut self, now: Time, site: usize, nodes: &[Node]) {
         for &node in nodes {
             if let Some(place) = self.open.remove(&(site, node)) {

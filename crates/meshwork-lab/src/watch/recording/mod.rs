@@ -72,8 +72,8 @@ impl RecordedSite {
     }
 }
 
-/// The wiring to draw. A picture of a torus implies that all edges wrap around, so a torus with an
-/// open side is drawn as a mesh.
+/// Wiring with which a topology is drawn. In the picture of a torus all edges wrap around, so a
+/// torus with an open side is drawn as a mesh.
 fn drawn_as(topology: &Topology) -> Wiring {
     let grid = topology.grid();
     let is_open = (0..grid.dimensions()).any(|d| !grid.is_ring(d) && grid.sides()[d] > 2);
@@ -83,12 +83,12 @@ fn drawn_as(topology: &Topology) -> Wiring {
     }
 }
 
-/// A request made by jobs.
+/// A distinct request of the jobs of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RecordedRequest {
-    /// Text as in the `table` workload: `7`, `3x5`, `2^3`.
+    /// Text of the request as in the `table` workload: `7`, `3x5`, `2^3`.
     pub text: String,
-    /// Number of nodes.
+    /// Number of requested nodes.
     pub nodes: u64,
 }
 
@@ -103,30 +103,32 @@ pub struct Recording {
     pub scenario: u64,
     /// Number of the replication, from 1.
     pub replication: u64,
-    /// Unit and start of its clock: see [`Clock`]. Times here are in units of the clock.
+    /// Unit and start of the run's clock: see [`Clock`]. Times in the recording are in units of the
+    /// clock.
     pub clock: Clock,
     pub sites: Vec<RecordedSite>,
     /// Start of the shown window.
     pub from: f64,
     /// End of the shown window.
     pub until: f64,
-    /// Notes, such as why this is not the whole run: one sentence each.
+    /// Notes on the recording, such as why it is not the whole run: one sentence each.
     pub notes: Vec<String>,
-    /// Distinct requests.
+    /// Distinct requests of all jobs.
     pub asked: Vec<RecordedRequest>,
     /// Distinct side lengths of allocated blocks.
     pub shapes: Vec<Vec<u32>>,
-    /// Distinct users; empty if none is known, with an empty name for an unknown one among others.
+    /// Distinct users; empty if none is known. If some jobs have no user, one name is empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub users: Vec<String>,
-    /// Distinct partitions that jobs name; empty like `users`.
+    /// Distinct partitions that jobs name; empty if none is known. If some jobs name none, one is
+    /// empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub partitions: Vec<String>,
     /// Nodes reserved or restricted to some jobs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<Marked>,
-    /// Reason why a job waits that could start. It is `priority`, or `reserved` if the scheduler
-    /// makes reservations; `None` if reasons for waiting are unknown.
+    /// Reason why a job that could start waits: `priority`, or `reserved` if the scheduler makes
+    /// reservations. `None` if reasons for waiting are unknown.
     pub held_up: Option<&'static str>,
     /// Last instant with known reasons for waiting; `None` if they are known throughout.
     pub answers_until: Option<f64>,
@@ -138,25 +140,23 @@ pub struct Recording {
 /// Selection of a run to record, and its label.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// Catalogue of names that its scenario may use.
+    /// Catalogue of the names that the scenario of the run may use.
     pub catalogue: &'a Catalogue,
     pub record: &'a RunRecord,
     /// Label of the run; empty for a single run.
     pub title: &'a str,
-    /// Number of the scenario, from 1.
+    /// Number of the scenario of the run, from 1.
     pub scenario: u64,
 }
 
 impl Recording {
-    /// Reads a stored run of a results folder. Uses its recording if there is one. Otherwise the
-    /// run is repeated up to the end of the window; if that is impossible, its per-job output is
-    /// used, and a note says so.
+    /// Recording of a stored run of a results folder. Uses its recording if there is one. Otherwise
+    /// the run is repeated up to the end of the window; if that is impossible, its per-job output
+    /// is used, and a note says so.
     ///
-    /// # Errors
-    /// If none of these is possible, or the run ended before the window begins.
+    /// # Errors If none of these is possible, or the run ended before the window begins.
     ///
-    /// # Complexity
-    /// That of the run, or **O(events)** with a recording. Memory **O(events)**.
+    /// # Complexity That of the run, or **O(events)** with a recording. Memory **O(events)**.
     pub fn of(
         subject: Subject<'_>,
         folder: &Path,
@@ -201,9 +201,8 @@ impl Recording {
         }
     }
 
-    /// Adds users and partitions of jobs and sleep intervals, which are not in the stored
-    /// recording. If there may be any, the run is repeated up to the end of the window, if
-    /// possible.
+    /// Adds users and partitions of jobs, and sleep intervals, which a stored recording lacks. If
+    /// the scenario may have any, the run is repeated up to the end of the window, if possible.
     fn with_what_is_not_kept(
         self,
         subject: Subject<'_>,
@@ -234,14 +233,13 @@ impl Recording {
         Recording { users, partitions, marked, columns, ..self }
     }
 
-    /// Current state of a machine, in the form in which a page draws a recording. Contains all
-    /// running jobs and the first `most_waiting` waiting ones. This way the code that draws
-    /// finished runs also draws runs in progress.
+    /// Current state of a machine, in the form in which a page draws a recording.
     ///
-    /// The number of the scenario is 0, and sites have speed 1.
+    /// It contains all running jobs and the first `most_waiting` waiting ones. With it, the code
+    /// that draws finished runs also draws runs in progress. The number of the scenario is 0, and
+    /// sites have speed 1.
     ///
-    /// # Complexity
-    /// **O(n log n)** for *n* jobs.
+    /// # Complexity **O(n log n)** for *n* jobs.
     #[must_use]
     pub fn still(title: &str, replication: u64, scene: &Scene, most_waiting: usize) -> Recording {
         let mut happenings = Vec::new();
@@ -298,7 +296,7 @@ impl Recording {
         self.columns.number.len()
     }
 
-    /// Note that describes the shown part of the run; `None` if all of it is shown.
+    /// Note on which part of the run is shown; `None` if all of it is.
     fn part(record: &RunRecord, tape: &Tape, window: RecordingWindow) -> Option<String> {
         let time = |time: f64| significant(time, 6);
         let (jobs, until) = (count(tape.jobs() as u64), time(tape.until().units()));
@@ -337,7 +335,7 @@ impl Recording {
         }
     }
 
-    /// Fills in the contents of a tape, of a run that ended at `end`.
+    /// Fills in the contents of the tape of a run that ended at `end`.
     fn filled(
         mut self,
         subject: Subject<'_>,
@@ -368,7 +366,9 @@ impl Recording {
     }
 }
 
-/// The scenario of a run, if the run can be repeated.
+/// The scenario of a run that can be repeated.
+///
+/// # Errors If the run cannot be repeated.
 fn repeatable(
     catalogue: &Catalogue,
     record: &RunRecord,
@@ -394,7 +394,7 @@ struct Heard {
     window: RecordingWindow,
     tape: Tape,
     counts: Counts,
-    /// Partitions and reservations.
+    /// Nodes in partitions and reservations.
     marked: Vec<Marked>,
     asleep: Sleep,
 }
@@ -405,7 +405,7 @@ impl Heard {
         Heard { window, tape: Tape::new(window), counts: Counts::default(), marked, asleep }
     }
 
-    /// Observer of a run of this scenario, which also collects the reasons for waiting.
+    /// Observer of a run of this scenario that also collects the reasons for waiting.
     fn of(window: RecordingWindow, scenario: &Scenario, replication: u64) -> Heard {
         let tape = Tape::with_answers(window, Answers::of(scenario, replication));
         Heard { tape, marked: marked(scenario), ..Heard::new(window) }

@@ -1,4 +1,4 @@
-//! Reconstruction of a run that cannot be repeated from its per-job output.
+//! Reconstruction, from its per-job output, of a run that cannot be repeated.
 
 use std::path::Path;
 
@@ -17,10 +17,9 @@ use crate::run::joboutput::{self, HEADER, Part};
 use crate::study::JobFormat;
 use crate::watch::{EventKind, RunEvent};
 
-/// Recording of a run from its per-job output in this folder.
+/// Recording of a run, made from the per-job output in this folder.
 ///
-/// # Errors
-/// If there is no job output or it cannot be read.
+/// # Errors If there is no per-job output or it cannot be read.
 pub(super) fn read(
     subject: Subject<'_>,
     folder: &Path,
@@ -62,7 +61,7 @@ struct Row {
     blocks: String,
 }
 
-/// Number of columns that are always present.
+/// Number of columns of per-job output that are always present.
 const COLUMNS: usize = 13;
 
 /// The rows of a file of per-job output.
@@ -112,8 +111,8 @@ fn row(line: u64, cells: [Option<Cell<'_>>; COLUMNS]) -> Result<Row, String> {
     Ok(row)
 }
 
-/// Events in the order of the engine. At one instant departures come first, then arrivals and
-/// starts, but a job without a run time ends after it has started.
+/// Events of these jobs in the order of the engine. At one instant departures come first, then
+/// arrivals and starts; a job without a run time, however, ends after it has started.
 fn happenings(rows: Vec<Row>, topologies: &[Topology]) -> Result<Vec<RunEvent>, String> {
     let mut all: Vec<(Time, u8, RunEvent)> = Vec::with_capacity(3 * rows.len());
     for (i, row) in rows.into_iter().enumerate() {

@@ -12,15 +12,15 @@ use super::{Columns, RecordedRequest};
 use crate::watch::{EventKind, RunEvent};
 
 /// Maximum number of blocks kept. Jobs that move at every instant, or have many blocks, fill a page
-/// long before the limit on jobs.
+/// long before the limit on the number of jobs is reached.
 const MAX_BLOCKS: usize = 1_000_000;
 
 /// The part of a run to keep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecordingWindow {
-    /// Start of the window; jobs then in the system are kept too.
+    /// Start of the window. Jobs that are then in the system are kept too.
     pub from: f64,
-    /// Number of arrivals in the window after which it ends.
+    /// Maximum number of arrivals in the window, which ends after them.
     pub jobs: usize,
 }
 
@@ -30,13 +30,13 @@ impl Default for RecordingWindow {
     }
 }
 
-/// An observer that keeps the events of a window, and ends the run after it.
+/// An observer that keeps the events of a window, and ends the run after the window.
 pub struct Tape {
     window: RecordingWindow,
-    /// Before the window: past events of jobs still in the system.
+    /// Events before the window of jobs that are still in the system.
     earlier: BTreeMap<JobId, Vec<(u64, RunEvent)>>,
     before: u64,
-    /// Before the window: nodes out of service, with the event.
+    /// Nodes that went out of service before the window and have not returned, with the event.
     down: BTreeMap<(usize, Node), (u64, RunEvent)>,
     /// Events of the current instant; an instant is kept completely or not at all.
     instant: Vec<RunEvent>,
@@ -64,7 +64,7 @@ pub(super) struct Heard {
     pub(super) shapes: Vec<Vec<u32>>,
     pub(super) users: Vec<String>,
     pub(super) partitions: Vec<String>,
-    /// Reason why a job waits that could start; `None` if reasons are not recorded.
+    /// Reason why a job that could start waits; `None` if reasons are not recorded.
     pub(super) held_up: Option<&'static str>,
     pub(super) answers_until: Option<Time>,
 }
@@ -125,7 +125,7 @@ impl Tape {
         }
     }
 
-    /// Ends the recording at the end of the run.
+    /// Stores the last instant at the end of the run.
     pub(super) fn end(&mut self) {
         if !self.full {
             self.keep_instant();
@@ -154,7 +154,7 @@ impl Tape {
     }
 
     pub(super) fn heard(mut self) -> Heard {
-        // Drop the columns if no name is known.
+        // Drop a column if no name in it is known.
         for (names, column) in [
             (&mut self.users, &mut self.columns.user),
             (&mut self.partitions, &mut self.columns.partition),
@@ -179,7 +179,7 @@ impl Tape {
         }
     }
 
-    /// Stores an event before the window: only jobs in the system matter, with their last
+    /// Stores an event before the window. Only jobs in the system matter, with their last
     /// placement.
     fn remember(&mut self, happening: RunEvent) {
         let id = happening.id;
@@ -242,7 +242,7 @@ impl Tape {
             return;
         }
         for (request, answer) in answers.changes(self.until) {
-            // Some job waits with this request, so it has an index.
+            // Only requests of waiting jobs change their answer, and these have an index.
             let Some(&place) = self.asked.get(&request) else { continue };
             self.columns.answered.push(place);
             self.columns.answer.push(answer);

@@ -16,7 +16,7 @@ use crate::{Options, Study, run};
 use meshwork::catalogue::Catalogue;
 use meshwork::topology::Node;
 
-/// Events of a recording, in its order.
+/// Events of a recording, decoded as the page does, in order.
 fn told(recording: &Recording) -> Vec<RunEvent> {
     let json = serde_json::to_value(recording).unwrap();
     let columns = unpacked(&json);
@@ -75,8 +75,8 @@ fn told(recording: &Recording) -> Vec<RunEvent> {
     all
 }
 
-/// State of a scene, for comparisons. It has the number of the job on every node, or a mark for an
-/// outage, then the numbers of waiting jobs with their requested nodes.
+/// State of a scene, for comparisons: the number of the job on every node, or a mark for an outage,
+/// then the numbers of waiting jobs with their requested nodes.
 fn seen(scene: &Scene) -> (Vec<u64>, Vec<(u64, u64)>) {
     let number = |id: JobId| scene.running()[&id].job.number;
     let owners = scene.topologies().iter().enumerate().flat_map(|(site, topology)| {
@@ -353,7 +353,7 @@ fn what_is_not_whole_is_not_taken() {
     std::fs::write(kept::path(folder.path(), &"0".repeat(key.len())), &whole).unwrap();
     let strange = kept::replay(folder.path(), &"0".repeat(key.len()), &mut |_| true);
     assert!(strange.unwrap_err().to_string().contains("it is of another run"));
-    // A page is made nevertheless.
+    // A page can still be made, by repeating the run.
     std::fs::write(&path, &whole[..100]).unwrap();
     assert!(recorded(folder.path(), RecordingWindow::default()).unwrap().jobs() >= 120);
 }
@@ -369,7 +369,7 @@ fn kept_files(folder: &Path) -> Vec<String> {
 
 #[test]
 fn a_study_says_what_is_kept() {
-    // Compared scenarios are recorded, at the last of the other values.
+    // Without a setting, the compared scenarios are recorded, at the last of the other values.
     let sweep = "[sweep]\nscheduler = ['fcfs', 'sjf', 'easy']\nseed = [1, 2]\n";
     let count = |record: &str| {
         let head = format!("{record}\nreplications = 2\n{}", MACHINES[2]);
@@ -513,7 +513,7 @@ fn why_jobs_wait_is_what_the_run_itself_says() {
             let mut causes = Causes::default();
             let point = crate::study::expand::point_at(&study, 0).unwrap();
             point.scenario.run(0, &Files::of(&study), &mut causes).unwrap();
-            // From the beginning, and for a part of the run.
+            // Once from the beginning, and once for a part of the run.
             for from in [0.0, 60.0] {
                 let window = RecordingWindow { from, ..RecordingWindow::default() };
                 let recording = recorded(folder.path(), window).unwrap();

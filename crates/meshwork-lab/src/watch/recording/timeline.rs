@@ -23,10 +23,10 @@ fn brief<S: Serializer>(numbers: &[f64], serializer: S) -> Result<S::Ok, S::Erro
     serializer.collect_seq(numbers.iter().map(brief))
 }
 
-/// Timeline of a run, for plots over time and of the distribution of waits. Timelines of several
-/// runs in one plot compare policies on the same jobs.
+/// Utilization, queue and waits of a run, for plots. Timelines of several runs in one plot compare
+/// policies on the same jobs.
 ///
-/// Times and waits are in units of the clock of the run. The plots of a report are made from it.
+/// Times and waits are in units of the clock of the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Timeline {
     /// Number of the scenario, from 1.
@@ -43,7 +43,7 @@ pub struct Timeline {
     pub from: f64,
     /// End of the timeline.
     pub until: f64,
-    /// Whether this is the whole run instead of a repeated part of it.
+    /// Whether the timeline covers the whole run, instead of a repeated part of it.
     pub whole: bool,
     /// Mean utilization in each of the equal intervals, as a share.
     #[serde(serialize_with = "brief")]
@@ -60,11 +60,9 @@ pub struct Timeline {
 impl Timeline {
     /// Builds the timeline of a recorded run.
     ///
-    /// # Errors
-    /// If there is no readable recording of it.
+    /// # Errors If there is no readable recording of the run.
     ///
-    /// # Complexity
-    /// **O(e)** for *e* events, and memory for all of them.
+    /// # Complexity **O(e)** for *e* events, and memory for all of them.
     pub fn of(subject: Subject<'_>, folder: &Path) -> Result<Timeline, RecordingError> {
         let record = subject.record;
         let scenario = scenario_as_it_was(subject.catalogue, record)?;
@@ -79,7 +77,7 @@ impl Timeline {
         Ok(timeline.of_run(subject))
     }
 
-    /// Sets number and label of the run.
+    /// Sets number and label of the run to those of a subject.
     pub(super) fn of_run(self, subject: Subject<'_>) -> Timeline {
         Timeline {
             scenario: subject.scenario,
@@ -90,7 +88,7 @@ impl Timeline {
     }
 }
 
-/// Cumulative distribution of waits: at selected waits, the share of jobs that waited at most as
+/// Cumulative distribution of waits: for selected waits, the share of jobs that waited at most that
 /// long.
 ///
 /// Each share is exact. With more than a thousand jobs, neighbouring shares are a thousandth apart,
@@ -103,7 +101,7 @@ pub struct WaitDistribution {
     /// Selected waits, ascending.
     #[serde(serialize_with = "brief")]
     pub wait: Vec<f64>,
-    /// Share of jobs whose wait is at most this long.
+    /// Share of jobs whose wait is at most the selected wait at the same index.
     #[serde(serialize_with = "brief")]
     pub share: Vec<f64>,
 }
@@ -215,7 +213,7 @@ impl Counts {
         }
     }
 
-    /// Time-weighted mean and maximum in each interval.
+    /// Time-weighted mean and maximum of `counts` in each interval.
     fn spans(&self, counts: &[u64], from: f64, until: f64) -> (Vec<f64>, Vec<u64>) {
         if until <= from {
             return (Vec::new(), Vec::new());
