@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-/// Whether a text begins like a formula, after any apostrophes.
+/// Whether a text begins like a formula, apart from leading apostrophes.
 fn begins_a_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
 }

@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn days_are_those_of_the_calendar() {
-        // Every day of 800 years in sequence, by the rule of the Gregorian calendar.
+        // Compare every day of 800 years in sequence with the rule of the Gregorian calendar.
         let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
         let (mut year, mut month, mut day) = (1970, 1, 1);
         for days in 0..292_194 {

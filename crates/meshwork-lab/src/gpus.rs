@@ -1,4 +1,4 @@
-//! The experiment on fragmented GPUs of Weng et al. (ATC 2023): its traces, over many seeds.
+//! Experiment on fragmented GPUs of Weng et al. (ATC 2023), on its traces over many seeds.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,24 +19,23 @@ pub const MOST_LOAD: usize = 130;
 /// First seed; the published runs use the seeds 42 to 51.
 const FIRST_SEED: u64 = 42;
 
-/// Means of a rule at one arrived load, in per cent of all GPUs.
+/// Means of a placement rule at one arrived load, in per cent of all GPUs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AllocationPoint {
-    /// Arrived load.
+    /// Arrived load, in per cent of all GPUs.
     pub arrived: usize,
-    /// Mean allocation over the seeds.
+    /// Mean share of allocated GPUs over the seeds, in per cent.
     pub allocation: f64,
-    /// Standard error of the mean; `None` for a single seed.
+    /// Standard error of the mean allocation; `None` for a single seed.
     pub se: Option<f64>,
-    /// Mean of the GPUs that typical tasks cannot use.
+    /// Mean share of GPUs that typical tasks cannot use, in per cent.
     pub fragmentation: f64,
 }
 
-/// Nodes of a trace: `sn`, `cpu_milli`, `memory_mib`, `gpu` and `model`; those without GPUs are
-/// left out, as in the experiment.
+/// Reads the nodes of a trace: `sn`, `cpu_milli`, `memory_mib`, `gpu` and `model`. Nodes without
+/// GPUs are left out, as in the experiment.
 ///
-/// # Errors
-/// If the file cannot be read, a column is missing, or a value is no whole number.
+/// # Errors If the file cannot be read, a column is missing, or a value is no whole number.
 pub fn read_nodes(path: &str) -> Result<Vec<GpuNode>, Refused> {
     let mut nodes = Vec::new();
     rows(path, &["sn", "cpu_milli", "memory_mib", "gpu", "model"], &[], |row| {
@@ -54,12 +53,11 @@ pub fn read_nodes(path: &str) -> Result<Vec<GpuNode>, Refused> {
     Ok(nodes)
 }
 
-/// Tasks of a trace: `name`, `cpu_milli`, `memory_mib`, `num_gpu`, `gpu_milli` and, if there,
-/// `gpu_spec`. Times are ignored, as in the experiment.
+/// Reads the tasks of a trace: `name`, `cpu_milli`, `memory_mib`, `num_gpu`, `gpu_milli` and, if
+/// there, `gpu_spec`. Times are ignored, as in the experiment.
 ///
-/// # Errors
-/// If the file cannot be read, a column is missing, a value is no whole number, or a task asks for
-/// a part of several GPUs.
+/// # Errors If the file cannot be read, a column is missing, a value is no whole number, or a task
+/// asks for a part of several GPUs.
 pub fn read_tasks(path: &str) -> Result<Vec<GpuTask>, Refused> {
     let mut tasks = Vec::new();
     let columns = ["name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"];
@@ -87,10 +85,9 @@ pub fn read_tasks(path: &str) -> Result<Vec<GpuTask>, Refused> {
     Ok(tasks)
 }
 
-/// Mean allocation of every rule at every arrived load, over a number of seeds.
+/// Mean allocation of every placement rule at every arrived load, over a number of seeds.
 ///
-/// # Complexity
-/// A curve for each rule and seed, on all threads.
+/// # Complexity A simulation for each rule and seed, on all threads.
 #[must_use]
 pub fn fragmentation_experiment(
     nodes: &[GpuNode],
@@ -175,7 +172,7 @@ impl TraceRow<'_> {
     }
 }
 
-/// Hands over the rows of a CSV file: the columns `needed`, then the `optional` ones.
+/// Calls a function with each row of a CSV file: the cells of `needed`, then of `optional` columns.
 fn rows(
     path: &str,
     needed: &[&str],

@@ -34,16 +34,18 @@ pub struct Options<'a> {
     /// Limit on the memory of concurrent runs in bytes, as far as it can be estimated beforehand.
     /// `None` refuses nothing.
     pub max_memory: Option<u64>,
-    /// Called after every run.
+    /// Function that is called after every run.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
-    /// Observes the runs; the results do not depend on it.
+    /// Observer of the runs; results do not depend on it.
     pub watcher: Option<&'a dyn Watcher>,
     /// Build of the program, from [`build`](crate::run::build); runs stored by another build are
     /// repeated.
     pub build: String,
-    /// Called before every run; `true` stops. Finished runs are kept, and no table is written.
+    /// Function that is called before every run; `true` stops. Finished runs are kept, and no table
+    /// is written.
     pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// Whether tables of another study in the folder may be replaced; its runs are kept.
+    /// Whether tables of another study in the folder may be replaced; the runs of that study are
+    /// kept.
     pub replace: bool,
 }
 
@@ -78,9 +80,11 @@ pub struct Finished {
 }
 
 /// Runs a study: expands it, runs what the store of `options.out` lacks, and writes the tables.
-/// `experiment.toml` in the folder is the study of the tables beside it, and `asked.toml` records
-/// how it was requested. A later version of the study in the same folder replaces it with a warning
-/// and keeps all runs. A study of another name is refused unless `options.replace` is set.
+///
+/// The folder `options.out` gets `experiment.toml`, the text of the study, and `asked.toml`, which
+/// records how the study was requested. A later version of the study replaces the tables in the
+/// folder with a warning and keeps all runs. A study of another name is refused unless
+/// `options.replace` is set.
 ///
 /// ```
 /// use std::path::Path;
@@ -182,11 +186,10 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
     Ok(Finished { points, results, summary, claims, clock, warnings, failures })
 }
 
-/// Results of a study whose runs have already ended, here or in another process. Runs and writes
-/// nothing; a study of windows reads its log.
+/// Results of a study whose runs have already ended, in this process or in another one. Runs and
+/// writes nothing; a study of windows reads its log.
 ///
-/// # Errors
-/// If the study is invalid or its log is missing.
+/// # Errors If the study is invalid or its log is missing.
 pub fn again(study: &Study, results: Results) -> Result<Finished, Refused> {
     let mut points = expand(study)?;
     windows::open(study, &mut points, &Files::of(study))?;
@@ -198,7 +201,7 @@ pub fn again(study: &Study, results: Results) -> Result<Finished, Refused> {
     Ok(Finished { points, results, summary, claims, clock, warnings: Vec::new(), failures })
 }
 
-/// Puts the finished runs of a study in their final order, unless the store has already failed.
+/// Sorts the stored runs of a study into their final order, unless a write of the store has failed.
 fn settle(
     study: &Study,
     points: &[Point],
@@ -222,14 +225,15 @@ fn settle(
 /// A study that is checked and ready to run.
 pub(crate) struct Prepared {
     pub(crate) points: Vec<Point>,
-    /// Input of each scenario.
+    /// Input of each scenario; `None` if it reads no file.
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) files: Files,
     /// Time span of each log that is run in windows.
     pub(crate) spans: Vec<Span>,
 }
 
-/// Expands a study and checks its inputs, memory, windows and cuts.
+/// Expands a study, and checks that its inputs, windows and cuts are valid and that memory
+/// suffices.
 pub(crate) fn prepare(
     study: &Study,
     threads: usize,
@@ -247,7 +251,7 @@ pub(crate) fn prepare(
     Ok(Prepared { points, inputs, files, spans })
 }
 
-/// A warning about stored runs of another build, which cannot be used.
+/// Warning about stored runs of another build, which cannot be used; `None` if there are none.
 pub(crate) fn outdated(folder: &Path, count: u64) -> Option<String> {
     let runs = match count {
         0 => return None,
@@ -261,7 +265,7 @@ pub(crate) fn outdated(folder: &Path, count: u64) -> Option<String> {
     ))
 }
 
-/// Input file of each scenario. Digests are computed only if results are stored.
+/// Input files of each scenario. Digests are computed only if results are stored.
 fn inputs(
     study: &Study,
     points: &[Point],
@@ -289,7 +293,7 @@ fn inputs(
             let located = files.locate(path);
             let whole = std::path::absolute(&located).unwrap_or(located);
             let name = point.scenario.table()["workload"]["name"].as_str();
-            // A file that cannot be read is reported when it is run.
+            // A file that cannot be read is reported when the study is run.
             let start = match name {
                 Some("swf") => files
                     .text(path)
@@ -307,7 +311,7 @@ fn inputs(
     Ok(inputs)
 }
 
-/// The earliest submission in a table; `None` unless all its rows have dates.
+/// The earliest submission in a table; `None` unless all rows have dates.
 fn first_date(rows: Rows) -> Option<f64> {
     let mut first = None;
     for row in rows {
@@ -333,12 +337,12 @@ fn trace(
     Ok(Some(Trace { path: whole.display().to_string(), blake3 }))
 }
 
-/// Error for an outage trace that cannot be opened, pointing to where its path was written.
+/// Error for an outage trace that cannot be opened; it points to where the path was written.
 pub(crate) fn missing_trace(study: &Study, index: usize, message: String) -> Refused {
     expand::refused(study, index, &Problem::new("failures.trace", message))
 }
 
-/// Error for an input that cannot be opened, pointing to where its path was written.
+/// Error for an input that cannot be opened; it points to where the path was written.
 pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) -> Refused {
     if let Some(obtain) = &study.obtain {
         message = format!("{message}; {obtain}");
@@ -346,11 +350,11 @@ pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) ->
     expand::refused(study, index, &Problem::new("workload.path", message))
 }
 
-/// Records a study that cannot be run, with the reason, for a report on the folder. A folder with
-/// runs is left unchanged: they were made when the study could be run.
+/// Records a study that cannot be run, with the reason, for a report on the folder.
 ///
-/// # Errors
-/// One sentence, if the folder cannot be written.
+/// A folder with runs is left unchanged: the runs were made when the study could be run.
+///
+/// # Errors One sentence, if the folder cannot be written.
 pub fn leave_out(study: &Study, folder: &Path, why: &str) -> Result<(), Refused> {
     if folder.join(RUNS).exists() {
         return Ok(());
@@ -379,7 +383,7 @@ pub(crate) fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeM
     known
 }
 
-/// Start of an error sentence if the folder holds a study with another name, else `None`.
+/// Start of an error sentence if the folder holds a study with another name; otherwise `None`.
 pub(crate) fn another(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
     let other = StudyRequest::name_in(folder)?.filter(|other| *other != study.name);
     let (shown, own) = (folder.display(), &study.name);

@@ -13,9 +13,9 @@
 //!    [`store`](run::store) keeps every finished run, so that nothing is computed twice;
 //! 4. [`summary`](findings::summary) groups the runs by scenario and computes means with intervals.
 //!
-//! [`lab::run`] does all of it, and [`watch`] shows a run while it is in progress. Nothing here
-//! prints: progress goes to a callback, and errors are returned as sentences. **No result depends
-//! on the number of threads, or on how often a sweep was interrupted.**
+//! [`lab::run`] does all of this, and [`watch`] shows a run while it is in progress. Nothing in
+//! this crate prints: progress goes to a callback, and errors are returned as sentences. **No
+//! result depends on the number of threads, or on how often a sweep was interrupted.**
 #![allow(missing_docs, reason = "only the command and the Python package use it")]
 
 pub mod cell;

@@ -38,10 +38,10 @@ struct WithheldText {
     #[serde(default)]
     site: usize,
     from: f64,
-    /// The end; without one it never ends.
+    /// End of the time in which the nodes are withheld; if missing, it never ends.
     #[serde(default)]
     until: Option<f64>,
-    /// The IDs of the waiting jobs from which nodes are withheld; if missing, from all jobs.
+    /// IDs of the waiting jobs from which the nodes are withheld; if missing, from all jobs.
     #[serde(default)]
     jobs: Option<Vec<Json>>,
 }
@@ -54,14 +54,14 @@ struct HeldText {
     until: f64,
     #[serde(default)]
     site: usize,
-    /// Numbers of the nodes, or their names as a host list.
+    /// Numbers of the nodes that the job holds, or their names as a host list.
     #[serde(default)]
     nodes: Option<Json>,
     #[serde(default)]
     blocks: Option<Vec<PlacedBlock>>,
 }
 
-/// A parsed state, with the names that its answer needs.
+/// A parsed state, with the names and IDs with which its decisions are written.
 #[derive(Debug)]
 pub struct ReadState {
     /// The state.
@@ -73,8 +73,8 @@ pub struct ReadState {
 impl ReadState {
     /// Reads a state for a scenario.
     ///
-    /// # Errors
-    /// One sentence: the text is no such object, or names what the machine does not have.
+    /// # Errors One sentence, if the text is no state as JSON, or names what the machine does not
+    /// have.
     pub fn read(scenario: &Scenario, text: &str) -> Result<ReadState, String> {
         let value = serde_json::from_str(text).map_err(|error| no_state(&error))?;
         ReadState::of(scenario, value)
@@ -82,8 +82,7 @@ impl ReadState {
 
     /// Converts a parsed JSON object to a state for a scenario.
     ///
-    /// # Errors
-    /// The sentences of [`ReadState::read`].
+    /// # Errors One sentence, if the object is no state, or names what the machine does not have.
     pub fn of(scenario: &Scenario, state: Json) -> Result<ReadState, String> {
         let given = StateText::deserialize(state).map_err(|error| no_state(&error))?;
         if scenario.shares_nodes() {
@@ -268,7 +267,7 @@ fn held_nodes(
     Ok(HeldNodes { site: held.site, placement, since, until, job })
 }
 
-/// A waiting job from the columns of a table of jobs, of which it needs size and estimate.
+/// A waiting job, from cells in the columns of a table of jobs; size and estimate are required.
 fn waiting_job(given: &Map<String, Json>, now: f64) -> Result<Job, String> {
     let mut cells = vec![("submit", Cell::Number(now))];
     let mut has_time = false;

@@ -1,7 +1,7 @@
-//! The standard catalogue, used if the caller gives none.
+//! Functions that use the standard catalogue.
 //!
-//! The rest of this crate takes a catalogue as argument, so that the entries of an extended program
-//! are known everywhere.
+//! The rest of this crate takes a catalogue as argument, so that the strategies that an extended
+//! program adds are known everywhere.
 
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! Makes untrusted text safe to show.
 //!
 //! A name, a key or the header of a log may hold control characters, which a terminal obeys, and
-//! bidirectional marks, which can disguise a text. All shown text is escaped at the output: in the
-//! command for the terminal, in this crate for pages and tables. Stored text is unchanged.
+//! bidirectional marks, which can disguise a text. All shown text is escaped at the output: by the
+//! command for the terminal, by this crate for pages and tables. Stored text is unchanged.
 
 use std::borrow::Cow;
 use std::fmt::Write;

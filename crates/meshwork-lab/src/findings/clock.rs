@@ -35,7 +35,7 @@ pub struct LogStart {
 }
 
 impl LogStart {
-    /// The start according to a header; `None` if the header does not give it.
+    /// The start that a header states; `None` if the header states none.
     #[must_use]
     pub fn of(header: &Header) -> Option<LogStart> {
         let number = |label| -> Option<i64> {
@@ -50,13 +50,13 @@ impl LogStart {
         })
     }
 
-    /// A start at this second since 1970-01-01 UTC, without a time zone.
+    /// A start given in seconds since 1970-01-01 UTC, without a time zone.
     #[must_use]
     pub fn at(unix: f64) -> LogStart {
         LogStart { unix: unix as i64, offset: None, zone: None }
     }
 
-    /// Label of the local time: name of the time zone if known, `local time`, or `UTC`.
+    /// Label of local times: the name of the time zone if known, else `local time` or `UTC`.
     #[must_use]
     pub fn place(&self) -> String {
         match (self.offset, &self.zone) {
@@ -66,7 +66,8 @@ impl LogStart {
         }
     }
 
-    /// The date of an instant, given in seconds on the log's clock, in local time if known.
+    /// The date of an instant, given in seconds on the log's clock; in local time if the zone is
+    /// known.
     ///
     /// ```
     /// use meshwork_lab::findings::clock::LogStart;
@@ -84,13 +85,13 @@ impl LogStart {
     }
 }
 
-/// Unit of the clock of a scenario, and of its display.
+/// Unit of the clock of a scenario, and unit in which times are shown.
 ///
-/// In the data of a page this is the object `clock`: a time `t` of the clock is shown as
-/// `t / factor`, in `unit`s, so that an axis says "wait, hours". With `unit` `null` the unit of the
+/// In the data of a page this is the object `clock`: a time `t` of the clock is shown as `t /
+/// factor`, in `unit`s, so that an axis says "wait, hours". If `unit` is `null`, the unit of the
 /// clock is unknown, and times have no unit. If `start` is present, the instant `t` of the clock is
-/// the date `start.unix + t` in seconds since 1970-01-01 UTC; local time is `offset` seconds ahead
-/// of that, or that of `zone`.
+/// the date `start.unix + t` in seconds since 1970-01-01 UTC. Local time is `offset` seconds ahead
+/// of UTC, or is that of `zone`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Clock {
     /// Unit in which times are shown: `seconds`, `minutes`, `hours` or `days`.
@@ -124,7 +125,7 @@ impl Clock {
             Some((unit, _)) => (Some(unit), 1.0),
             None => (is_in_seconds.then_some("seconds"), 1.0),
         };
-        // With scaled arrivals, instants are no longer those of the log.
+        // Scaled arrivals have no dates.
         let scale = workload.get("arrival_scale").and_then(|scale| scale.as_float());
         let is_as_logged = scale.is_none_or(|scale| scale - 1.0 == 0.0);
         Clock { unit, factor, start: start.filter(|_| is_as_logged).cloned() }
@@ -132,7 +133,8 @@ impl Clock {
 
     /// Common clock of several scenarios whose numbers are shown side by side.
     ///
-    /// If their units differ, times have no unit, and if their starts differ, no date.
+    /// If the units of the scenarios differ, times have no unit; if their starts differ, times have
+    /// no date.
     #[must_use]
     pub fn shared(clocks: impl IntoIterator<Item = Clock>) -> Clock {
         let mut clocks = clocks.into_iter();
@@ -146,8 +148,9 @@ impl Clock {
         shared
     }
 
-    /// Seconds per shown unit, and local time of clock time 0 in seconds since 1970; `None` if
-    /// unknown.
+    /// Seconds per shown unit, and local time of clock time 0 in seconds since 1970.
+    ///
+    /// `None` if the unit or the start is unknown.
     #[must_use]
     pub fn seconds(&self) -> Option<(f64, i64)> {
         let start = self.start.as_ref()?;
@@ -155,14 +158,14 @@ impl Clock {
         Some((seconds, start.unix.saturating_add(start.offset.unwrap_or(0))))
     }
 
-    /// Seconds per unit of the clock, if known.
+    /// Seconds per shown unit, if known.
     #[must_use]
     pub fn unit_seconds(&self) -> Option<f64> {
         let (_, seconds) = UNITS.into_iter().find(|(unit, _)| self.unit == Some(unit))?;
         Some(seconds / self.factor)
     }
 
-    /// Converts a value of a metric with this unit to the shown unit.
+    /// Converts a value of a metric that has this unit to the unit in which times are shown.
     #[must_use]
     pub fn shown(&self, value: Interval, unit: &str) -> Interval {
         let scale = match unit {
@@ -202,7 +205,7 @@ mod tests {
     use super::*;
     use crate::study::expand::expand;
 
-    /// The clock of a study with this workload, which begins at `start`.
+    /// Clock of a study with this workload, whose input begins at `start`.
     fn clock(workload: &str, unit: &str, start: Option<f64>) -> Clock {
         let text = format!(
             "{unit}\nworkload = {workload}\nmachine = {{ topology = 'flat', processors = 8 }}\nmeasure.jobs = 9"

@@ -9,11 +9,11 @@ use meshwork::scenario::Scenario;
 use crate::findings::statistics::Interval;
 use crate::findings::summary::{Means, Summary};
 
-/// Metrics that are columns only on request. These are counts, which have a note of their own if
-/// they are not 0, and measures that few studies need.
+/// Metrics that are columns only on request: counts that get a note if they are not 0, and measures
+/// that few studies need.
 const ON_REQUEST: [&str; 5] = ["refused", "unusable", "queueing_delay", "carried_load", "size"];
 
-/// Metrics with columns, and the reasons why others have none.
+/// Metrics that have columns, and reasons why other metrics have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
     /// Metrics with columns, in canonical order.
@@ -23,9 +23,9 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Selects the metrics that the study names, according to one of its scenarios. If it names
-    /// none, uninformative columns are left out: counts with notes of their own, and shares that
-    /// are 0 or equal to another share throughout.
+    /// Selects the metrics that the study names, according to one of its scenarios. If the study
+    /// names none, uninformative columns are left out: counts that have a note, and shares that are
+    /// 0 or equal to another share throughout.
     #[must_use]
     pub fn of(summary: &Summary, scenario: Option<&Scenario>) -> Shown {
         let rows = &summary.rows;
@@ -109,7 +109,7 @@ impl Meanings {
     }
 }
 
-/// Compares the names of the metrics, which identify their entries.
+/// Compares the names of the metrics, which identify the entries.
 impl PartialEq for Meanings {
     fn eq(&self, other: &Meanings) -> bool {
         self.names().eq(other.names())

@@ -7,8 +7,9 @@ use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean}
 use crate::run::{Batches, Results, ScenarioRuns};
 use crate::study::{Baseline, Study, same};
 
-/// The scenario that equals this one except that it has the baseline's value. Scenarios are in the
-/// order of the cross product, so its index follows from strides.
+/// Index of the scenario that differs from that at `index` only in having the baseline's value.
+///
+/// Scenarios are in the order of the cross product, so that the index follows from strides.
 pub(crate) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Option<usize> {
     let at = study.sweep.iter().position(|axis| axis.key == baseline.key)?;
     let stride: usize = study.sweep[at + 1..].iter().map(|axis| axis.values.len()).product();
@@ -22,8 +23,9 @@ pub(crate) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Optio
 }
 
 /// Ratio of one scenario's mean of a metric to another's on the same jobs. The 95 % interval is
-/// computed by Fieller's method: a ratio is in it if the difference from that multiple is not
-/// significant, so it contains 1 exactly where [`paired`] finds no significant difference.
+/// computed by Fieller's method: it contains a ratio *r* if the difference between the first mean
+/// and *r* times the second one is not significant. So it contains 1 exactly where [`paired`] finds
+/// no significant difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
     pub(crate) mean: f64,
@@ -48,10 +50,11 @@ impl Ratio {
 /// Number of bisection steps per end of an interval.
 const HALVINGS: usize = 32;
 
-/// Computes the [`Ratio`] of a non-negative metric; `None` if not measured or the other mean is 0.
+/// Computes the [`Ratio`] of a non-negative metric in the first scenario to that in the second.
 ///
-/// # Complexity
-/// **O(n)** for *n* runs.
+/// `None` if the metric was not measured, or has the mean 0 in the second scenario.
+///
+/// # Complexity **O(n)** for *n* runs.
 pub(crate) fn ratio(
     study: &Study,
     results: &Results,
@@ -64,10 +67,9 @@ pub(crate) fn ratio(
 }
 
 /// Each metric of one scenario minus that of another, paired by run. Also returns the difference
-/// relative to the mean of the other. Scenarios are given by index.
+/// relative to the mean of the other scenario. Scenarios are given by index.
 ///
-/// # Complexity
-/// **O(n)** for each metric of *n* runs.
+/// # Complexity **O(n)** for each metric of *n* runs.
 #[must_use]
 pub(super) fn paired(
     study: &Study,
@@ -95,9 +97,9 @@ impl Side<'_> {
     }
 }
 
-/// Pairs of runs with the same replication, by index among the successful runs.
+/// Pairs of runs with the same replication number, as indices among the successful runs.
 fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
-    // A run that stands for all replications is paired with each.
+    // A run that stands for all replications is paired with each run of the other scenario.
     if ours.constant && ours.runs.ended() == 1 {
         return (0..theirs.runs.ended()).map(|b| (0, b)).collect();
     }
@@ -121,8 +123,8 @@ fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
 /// Values of a metric in two scenarios, paired by runs of the same jobs.
 struct Pairs {
     runs: Vec<(f64, f64)>,
-    /// For a log, batches of the same jobs are more informative than the random choices of one
-    /// side.
+    /// Pairs of batches of the same jobs. `None` for windows, or if both scenarios have several
+    /// replications.
     batches: Option<Vec<(f64, f64)>>,
     rule: Rule,
 }
@@ -150,7 +152,7 @@ impl Pairs {
         self.runs.iter().map(|(_, b)| *b).collect()
     }
 
-    /// Interval of ours minus `ratio` times theirs.
+    /// Interval of the mean of the first scenario minus `ratio` times that of the second.
     fn interval(&self, ratio: f64) -> Interval {
         let minus = |pairs: &[(f64, f64)]| -> Vec<f64> {
             pairs.iter().map(|(a, b)| a - ratio * b).collect()
@@ -163,7 +165,7 @@ impl Pairs {
         Interval { mean: mean(&values), half_width, replications, method }
     }
 
-    /// Ratio of the means; `None` if the base is not positive or the other negative.
+    /// Ratio of the means; `None` if the base is not positive or the other mean is negative.
     fn ratio(&self) -> Option<Ratio> {
         let (own, base) = (self.interval(0.0).mean?, mean(&self.bases())?);
         if base <= 0.0 || own < 0.0 {
@@ -214,8 +216,9 @@ fn differences(
 
 /// Values of a metric in two runs, paired by batches of the same jobs.
 ///
-/// If one run has met so many more jobs that its batches were merged once more, those of the other
-/// are merged alike. Batches that only one of them has are left out.
+/// The batches of a run with many jobs are merged pairwise to larger ones. If one run has larger
+/// batches than the other, those of the other are merged alike. Batches that only one of the runs
+/// has are left out.
 fn paired_batches(
     ours: (&ScenarioRuns, usize),
     theirs: (&ScenarioRuns, usize),
@@ -249,7 +252,7 @@ mod tests {
     use super::*;
     use crate::findings::statistics::t_quantile;
 
-    /// Ends of Fieller's interval, as roots of its quadratic equation; `None` if it is no interval.
+    /// Ends of Fieller's interval, as roots of its quadratic equation; `None` if it is unbounded.
     fn roots(runs: &[(f64, f64)]) -> Option<[f64; 2]> {
         let count = runs.len() as f64;
         let mean = |of: &dyn Fn(&(f64, f64)) -> f64| runs.iter().map(of).sum::<f64>() / count;

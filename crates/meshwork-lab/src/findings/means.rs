@@ -10,7 +10,7 @@ use crate::study::{Replications, Study};
 pub(super) enum Rule {
     /// Independent replications.
     Replications,
-    /// Windows of a log, with this stride relative to their length.
+    /// Windows of a log; holds the time between starts of windows relative to their length.
     Windows(f64),
 }
 
@@ -22,7 +22,8 @@ impl Rule {
         }
     }
 
-    /// Interval of these values; for a single value with batches, the interval of the batches.
+    /// Mean of these values with its interval. For a single value, the interval is that of
+    /// `batches`.
     pub(super) fn interval(self, values: &[f64], batches: &[f64]) -> Interval {
         let Rule::Windows(stride) = self else { return interval(values, batches) };
         let half_width = half_width_of_windows(values, stride);
@@ -42,7 +43,7 @@ pub(super) fn means(runs: &ScenarioRuns, rule: Rule) -> Means {
     runs.metrics().map(|name| (name.to_owned(), of(name))).collect()
 }
 
-/// Results by job size, smallest first. Replications without jobs of a size do not count for it.
+/// Results by job size, smallest first. A mean takes only replications that have jobs of the size.
 pub(super) fn by_size(runs: &ScenarioRuns, rule: Rule) -> Vec<SizeRow> {
     let mut classes = runs.sizes();
     classes.sort_by_key(|class| *class.kind);
@@ -54,7 +55,7 @@ pub(super) fn by_size(runs: &ScenarioRuns, rule: Rule) -> Vec<SizeRow> {
     classes.iter().map(row).collect()
 }
 
-/// Results by user or group, sorted by number or name, with unknown owners last.
+/// Results by owner, such as a user or a group, sorted by number or name, with unknown owners last.
 pub(super) fn by_owner(mut classes: Vec<Class<'_, Option<String>>>, rule: Rule) -> Vec<OwnerRow> {
     let number = |name: &str| name.parse::<u64>().unwrap_or(u64::MAX);
     classes.sort_by_key(|class| {

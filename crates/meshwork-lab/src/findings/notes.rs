@@ -12,8 +12,9 @@ use crate::study::{Axis, Replications, Study};
 /// Maximum number of scenarios listed by name.
 const MAX_NAMED: usize = 4;
 
-/// Warnings that change the meaning of the numbers, to be shown before them. One sentence each,
-/// without a full stop.
+/// Warnings that change the meaning of the numbers, to be shown before them.
+///
+/// Each is one sentence without a full stop.
 #[must_use]
 pub fn warnings(
     study: &Study,
@@ -40,7 +41,7 @@ pub fn warnings(
     warnings
 }
 
-/// Formats a count such as `in each run, 3 to 7 jobs were refused`; `None` if there are none.
+/// Formats a count such as `in each run, 3 to 7 jobs were refused`; `None` if all runs have 0.
 fn counted(
     results: &Results,
     of: fn(&ScenarioRuns) -> &[u64],
@@ -58,7 +59,7 @@ fn counted(
     Some(format!("{runs}{number} {}", if most == 1 { one } else { several }))
 }
 
-/// Whether run times do not depend on placement, because the network is ideal.
+/// Whether the run times of a scenario do not depend on placement, because its network is ideal.
 pub(crate) fn is_ideal(point: &Point) -> bool {
     point.scenario.table().get("network").is_none_or(|network| name_of(network) == Some("ideal"))
 }
@@ -67,7 +68,8 @@ fn name_of(value: &Value) -> Option<&str> {
     value.as_str().or_else(|| value.get("name")?.as_str())
 }
 
-/// A note if contiguous allocators are compared with others while contiguity can only cost.
+/// Note on contiguous allocators compared with others where contiguity can only cost, if there are
+/// any.
 fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
     let is_swept = |axis: &Axis| axis.key == "allocator" && axis.values.len() > 1;
     if !study.sweep.iter().any(is_swept) {
@@ -148,7 +150,7 @@ pub fn notes(study: &Study, points: &[Point], results: &Results) -> Vec<String> 
     notes
 }
 
-/// The scenarios that a note is about; empty if it is about all.
+/// Names the scenarios that a note is about; empty if the note is about all.
 fn place(study: &Study, points: &[Point], chosen: &[usize]) -> String {
     if chosen.len() == points.len() {
         return String::new();

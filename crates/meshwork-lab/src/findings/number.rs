@@ -25,11 +25,11 @@ impl Rounded {
             return Rounded { mean: significant(mean, 5), ..Rounded::default() };
         };
         let decimals = if half_width > 0.0 { decimals(half_width, 2) } else { 0 };
-        // An interval that is mere rounding error, or numbers too small to be written out.
+        // The interval is mere rounding error, or the numbers are too small to be written out.
         let is_tiny = decimals > 9 || half_width > 0.0 && decimals + magnitude(mean).max(0) > 12;
         let (mean, half_width) = match half_width {
             0.0 => (significant(mean, 5), "0".to_owned()),
-            // A mean within its interval has no more digits than this.
+            // A mean within its interval is not known to more digits.
             _ if is_tiny && mean.abs() <= half_width => {
                 (significant(mean, 2), scientific(half_width, 2))
             }
@@ -39,7 +39,7 @@ impl Rounded {
         Rounded { mean, half_width: Some(half_width), suffix: String::new() }
     }
 
-    /// Adds a sign in front of a positive number too.
+    /// Puts a plus sign in front of a positive number.
     #[must_use]
     pub fn signed(mut self) -> Rounded {
         let is_number = self.mean.starts_with(|c: char| c.is_ascii_digit());
@@ -50,7 +50,8 @@ impl Rounded {
     }
 }
 
-/// A number with this many significant digits, without trailing zeros after the decimal point.
+/// Formats a number with `digits` significant digits, without trailing zeros after the decimal
+/// point.
 #[must_use]
 pub fn significant(number: f64, digits: i32) -> String {
     if number.abs() > 0.0 && magnitude(number) < -5 {
@@ -70,7 +71,7 @@ pub fn count(number: u64) -> String {
     grouped(&number.to_string())
 }
 
-/// Formats a count and what is counted, as in `1 run` or `2 runs`.
+/// Formats a count with the noun for what is counted, as in `1 run` or `2 runs`.
 #[must_use]
 pub fn plural(number: u64, what: &str) -> String {
     let end = if number == 1 { "" } else { "s" };
@@ -82,10 +83,10 @@ fn magnitude(number: f64) -> i32 {
     if number.abs() > 0.0 { number.abs().log10().floor() as i32 } else { 0 }
 }
 
-/// Number of decimals that show this many significant digits after rounding.
+/// Number of decimals with which `number`, once rounded, shows this many significant digits.
 fn decimals(number: f64, digits: i32) -> i32 {
     let shown = (digits - 1 - magnitude(number)).max(0);
-    // 0.996 to two digits is 1.0 and not 1.00.
+    // 0.996 with two digits is 1.0 and not 1.00.
     let rounded: f64 = format!("{:.*}", shown as usize, number.abs()).parse().unwrap_or(number);
     (digits - 1 - magnitude(rounded)).max(0)
 }

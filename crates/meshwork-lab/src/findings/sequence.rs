@@ -1,15 +1,15 @@
 //! Confidence sequences: intervals for a mean that hold at every number of values at once.
 //!
-//! An ordinary interval that is looked at after every value misses the mean sooner or later. Here
-//! the whole sequence covers it with the given probability, so that one may look, stop and continue
-//! at any time. The sequence inverts a test martingale: the likelihood ratio of Student's *t*
-//! against a normal mixture of standardised means,
+//! An ordinary interval that is looked at after every value misses the mean sooner or later. The
+//! intervals of a confidence sequence all cover the mean together with the given probability, so that
+//! one may look, stop and continue at any time. The sequence inverts a test martingale: the likelihood
+//! ratio of Student's *t* against a normal mixture of standardised means,
 //!
 //! *E* = √(c² / (n + c²)) · ((n + c²) V / ((n + c²) V − S²))^(n/2)
 //!
 //! with the sum *S* and the sum of squares *V* of *n* values around the tested mean. By Ville's
-//! inequality *E* exceeds 1/α with probability at most α, at any time. It assumes normal values;
-//! tests of this module measure what skewed values do.
+//! inequality *E* exceeds 1/α with probability at most α, at any time. The values are assumed to be
+//! normal; tests of this module measure the coverage for skewed values.
 //!
 //! # Reference
 //! Lai, *On confidence sequences*, Annals of Statistics 4, 1976; Wang & Ramdas, *Anytime-valid
@@ -17,12 +17,14 @@
 
 use std::f64::consts::LN_2;
 
-/// Precision c² of the mixture, in observations. At the levels of a race the interval is then
-/// narrowest at some 20 to 100 values.
+/// Precision c² of the mixture of means, in observations. At the levels of a race, this value makes
+/// the interval narrowest at some 20 to 100 values.
 const MIXTURE: f64 = 1.0;
 
-/// Half width of the interval of `count` values at level `alpha`, in units of their deviation.
-/// The deviation has divisor *n*; the width is infinite for too few values.
+/// Half width of the confidence sequence after `count` values at level `alpha`, in standard
+/// deviations.
+///
+/// The standard deviation has divisor *n*. The half width is infinite for too few values.
 pub(crate) fn factor(count: f64, alpha: f64) -> f64 {
     let all = count + MIXTURE;
     let level = libm::exp((2.0 * libm::log(alpha) + libm::log(MIXTURE / all)) / count);
@@ -33,12 +35,12 @@ pub(crate) fn factor(count: f64, alpha: f64) -> f64 {
     (all * (1.0 - level) / denominator).sqrt()
 }
 
-/// Count, mean and scatter of values, updated one by one.
+/// Number, mean and scatter of values, updated one by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunningMoments {
     count: f64,
     mean: f64,
-    /// Sum of squared deviations from the mean.
+    /// Sum of squared deviations of the values from their mean.
     scatter: f64,
 }
 
@@ -57,20 +59,20 @@ impl RunningMoments {
         self.count as u64
     }
 
-    /// Mean; 0 without values.
+    /// Mean of the values; 0 without values.
     #[must_use]
     pub fn mean(&self) -> f64 {
         self.mean
     }
 
-    /// Sample variance, with divisor *n* − 1; 0 for fewer than two values.
+    /// Sample variance of the values, with divisor *n* − 1; 0 for fewer than two values.
     #[must_use]
     pub fn variance(&self) -> f64 {
         if self.count < 2.0 { 0.0 } else { self.scatter / (self.count - 1.0) }
     }
 
-    /// Half the width of the sequence's interval at this number of values, at level `alpha`.
-    /// Infinite while there are too few values. Values without any spread have width 0.
+    /// Half width of the confidence sequence at this number of values, at level `alpha`. It is
+    /// infinite for too few values, and 0 for values without any spread.
     ///
     /// ```
     /// use meshwork_lab::findings::sequence::RunningMoments;
@@ -83,7 +85,7 @@ impl RunningMoments {
         self.half_width_by(factor(self.count, alpha))
     }
 
-    /// Half width for a known [`factor`] of this count, shared by many pairs.
+    /// Half width for a [`factor`] computed beforehand, since many pairs have the same count.
     pub(crate) fn half_width_by(&self, factor: f64) -> f64 {
         if self.count < 2.0 || factor.is_infinite() {
             return f64::INFINITY;
@@ -91,7 +93,7 @@ impl RunningMoments {
         factor * (self.scatter / self.count).sqrt()
     }
 
-    /// Ends of the interval of [`half_width`](Self::half_width).
+    /// Ends of the interval whose half width is [`half_width`](Self::half_width).
     #[must_use]
     pub fn ends(&self, alpha: f64) -> [f64; 2] {
         let half = self.half_width(alpha);
@@ -107,19 +109,19 @@ impl FromIterator<f64> for RunningMoments {
     }
 }
 
-/// Count of pairs that one side wins, with a test that is valid at any time.
+/// Numbers of pairs that either side wins, with a test that is valid at any time.
 ///
-/// It assumes nothing of the values: it is the mixture of the likelihood ratios of all
+/// The test assumes nothing of the values: it is the mixture of the likelihood ratios of all
 /// probabilities of winning, by Jeffreys' prior, against ½.
 ///
 /// *E* = 2^n · B(s + ½, n − s + ½) / B(½, ½) for *s* of *n* pairs won. Equal pairs are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wins {
-    /// Pairs that the first side won.
+    /// Number of pairs that the first side won.
     pub won: u64,
-    /// Pairs that it lost.
+    /// Number of pairs that the first side lost.
     pub lost: u64,
-    /// Pairs of equal values.
+    /// Number of pairs of equal values.
     pub equal: u64,
 }
 
@@ -133,8 +135,8 @@ impl Wins {
         }
     }
 
-    /// Bound on the probability of this evidence if both sides win equally often, at any time.
-    /// It is 1/*E*, at most 1.
+    /// Bound on the probability of this evidence if both sides win equally often, at any time. The
+    /// bound is 1/*E*, at most 1.
     ///
     /// ```
     /// use meshwork_lab::findings::sequence::Wins;
@@ -162,7 +164,7 @@ mod tests {
         (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
     }
 
-    /// Logarithm of the test martingale, as in the formula, for values around a tested mean.
+    /// Logarithm of the test martingale *E* by its formula, for these values and a tested mean.
     fn evidence(values: &[f64], tested: f64) -> f64 {
         let n = values.len() as f64;
         let s: f64 = values.iter().map(|x| x - tested).sum();
@@ -190,8 +192,7 @@ mod tests {
         }
     }
 
-    /// Integrates the likelihood of a few values numerically over standardised mean and scale.
-    /// Their ratio is the martingale.
+    /// Compares *E* with likelihoods integrated numerically over standardised mean and scale.
     #[test]
     fn the_martingale_is_the_mixture_that_it_is_said_to_be() {
         let values = [0.3_f64, 1.1, -0.4, 2.0];
@@ -218,7 +219,7 @@ mod tests {
         assert!(((mixture / null).ln() - evidence(&values, 0.0)).abs() < 1e-3);
     }
 
-    /// Share of 2,000 sequences whose interval misses 0 at any number of values from `first` on.
+    /// Share of 2,000 sequences in which some interval from the value `first` on misses the mean 0.
     fn missed(name: &str, first: u64, most: u64, draw: impl Fn(&mut Stream) -> f64) -> f64 {
         let once = |run| {
             let (mut stream, mut moments) = (Stream::new(5, run, name), RunningMoments::default());

@@ -8,16 +8,16 @@ pub const CONFIDENCE: f64 = 0.95;
 /// Method by which half widths are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Independent replications.
+    /// Interval over independent replications.
     Replications,
-    /// Batches of one run; for a difference, batches of the same jobs in both.
+    /// Interval from batches of one run; for a difference, batches of the same jobs in both runs.
     BatchMeans,
-    /// Windows of one log.
+    /// Interval over windows of one log.
     Windows,
 }
 
 impl Method {
-    /// Name in results.
+    /// Name of the method in results.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -35,9 +35,9 @@ pub struct Interval {
     pub mean: Option<f64>,
     /// Half the width of the interval; `None` if there is too little data.
     pub half_width: Option<f64>,
-    /// Number of replications, or windows of a log, that measured it.
+    /// Number of replications, or windows of a log, that measured the metric.
     pub replications: u64,
-    /// Method of the half width; `None` without one.
+    /// Method of the half width; `None` if there is no half width.
     pub method: Option<Method>,
 }
 
@@ -48,7 +48,7 @@ impl Interval {
     }
 }
 
-/// Mean over independent replications, in order, with its Student-t interval. For a single
+/// Mean of values of independent replications, with its Student-t interval. For a single
 /// replication with batches, the interval is that of the batches.
 ///
 /// The mean of a single run is its own value and not the mean of its batches: for a ratio, such as
@@ -154,10 +154,10 @@ fn error_of_batches(batches: &[f64]) -> Option<(f64, u64)> {
     Some(((squares / (count - 1.0) / worth).sqrt(), degrees))
 }
 
-/// With fewer batches, their correlation cannot be estimated.
+/// Minimum number of batches: with fewer, their correlation cannot be estimated.
 const MIN_BATCHES: usize = 8;
 
-/// Upper bound on the correlation: a higher one cannot be told from a trend.
+/// Upper bound on the correlation of batches: a higher one cannot be told from a trend.
 const MAX_CORRELATION: f64 = 0.9;
 
 /// Half the width of the 95 % interval of the mean over windows of one log. `stride` is the time
@@ -181,7 +181,7 @@ pub fn half_width_of_windows(windows: &[f64], stride: f64) -> Option<f64> {
         return None;
     }
     let squares: f64 = windows.iter().map(|value| (value - mean) * (value - mean)).sum();
-    // Windows that share jobs deviate less from their own mean than independent ones would.
+    // Windows that share jobs deviate less from their common mean than independent windows would.
     let variance = squares / count * apart / (apart - 1.0);
     Some(t_quantile(apart.floor() as u64 - 1) * (variance / apart).sqrt())
 }
@@ -213,8 +213,9 @@ fn exact_quantile(degrees: u64) -> f64 {
     quantile(degrees, CONFIDENCE)
 }
 
-/// Two-sided quantile of Student's t distribution for this confidence. Bisects `within` down to
-/// adjacent floating-point numbers.
+/// Two-sided quantile of Student's t distribution at this confidence level.
+///
+/// Bisects [`within`] down to adjacent floating-point numbers.
 pub(crate) fn quantile(degrees: u64, confidence: f64) -> f64 {
     let (mut below, mut above) = (0.0, 1.0);
     while within(degrees, above) < confidence {

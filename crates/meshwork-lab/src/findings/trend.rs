@@ -1,26 +1,26 @@
-//! Test for a queue that grows over the whole run, whose means then mostly reflect the run's
-//! length.
+//! Test for a queue that grows over the whole run, so that means mostly reflect the run's length.
 //!
-//! The statistic is Kendall's τ of a run: of all pairs of its batches, the share in which the later
-//! one met the longer queue, minus the share in which it met the shorter one (Mann, *Nonparametric
-//! tests against trend*, Econometrica 13, 1945). The test of Mann and Kendall assumes independent
-//! batches, which those of a queue are not. So τ is compared with its own distribution at critical
-//! load, where exactly as much work arrives as can be done: there an initially empty queue is
-//! reflected Brownian motion in the limit, whatever the jobs are like, and τ does not depend on its
-//! scale. A machine below critical load raises fewer alarms.
+//! The statistic is Kendall's τ of a run: of all pairs of its batches, the share in which jobs of
+//! the later batch met the longer queue, minus the share in which they met the shorter one (Mann,
+//! *Nonparametric tests against trend*, Econometrica 13, 1945). The test of Mann and Kendall
+//! assumes independent batches, but the batches of a queue are correlated. So τ is compared with
+//! its own distribution at critical load, where exactly as much work arrives as can be done. At
+//! that load an initially empty queue is reflected Brownian motion in the limit, whatever the jobs
+//! are like, and τ does not depend on its scale. A machine below critical load raises fewer alarms.
 
 /// Threshold that τ exceeds in one of twenty runs at critical load, with 20 batches. With more
-/// batches it is slightly lower. The numbers are simulated; the test of this module repeats that.
+/// batches the exact threshold is slightly lower. The value is simulated; a test of this module
+/// repeats the simulation.
 const LIMIT: f64 = 0.87;
 
-/// Mean of τ at critical load; `DEVIATION` is its standard deviation.
+/// Mean of τ at critical load; `DEVIATION` is the standard deviation.
 const MEAN: f64 = 0.37;
 const DEVIATION: f64 = 0.345;
 
 /// The 95 % quantile of the normal distribution.
 const NORMAL: f64 = 1.645;
 
-/// Minimum number of jobs of a judged run: a shorter queue has only had time to grow.
+/// Minimum number of jobs of a judged run: the queue of a shorter run has only had time to grow.
 pub const MIN_JOBS: u64 = 100;
 
 /// Minimum number of batches of a judged run.
@@ -57,8 +57,9 @@ pub fn tau(series: &[f64]) -> Option<f64> {
     Some(balance as f64 / pairs as f64)
 }
 
-/// Whether the queue of a scenario grows, given the τ of each of its runs. The significance level
-/// is 5 % at critical load, and smaller below it.
+/// Whether the queue of a scenario grows, given the τ of each of its runs.
+///
+/// The significance level is 5 % at critical load, and smaller below it.
 #[must_use]
 pub fn is_growing(taus: &[f64]) -> bool {
     match taus {
@@ -78,7 +79,7 @@ mod tests {
 
     use super::*;
 
-    /// τ of the mean queue at arrival by batch, in a queue with one server.
+    /// Simulates a queue with one server, and returns τ of the mean queue at arrival by batch.
     fn run(stream: &mut Stream, load: f64, jobs: usize, batches: usize) -> f64 {
         let (mut in_system, mut met) = (0_u32, Vec::with_capacity(jobs));
         while met.len() < jobs {
@@ -96,7 +97,7 @@ mod tests {
         tau(&means).unwrap()
     }
 
-    /// Number of scenarios out of `scenarios` that are reported to grow.
+    /// Number of scenarios, out of `scenarios`, whose queue is reported to grow.
     fn raised(load: f64, jobs: usize, replications: usize, scenarios: usize) -> usize {
         let mut stream = Stream::new(1, replications as u64, "trend");
         let mut scenario = || {

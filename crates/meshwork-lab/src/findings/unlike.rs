@@ -1,7 +1,7 @@
 //! Shared parameters whose values differ between compared strategies.
 //!
-//! A sweep over strategies compares each with its defaults, which may differ: first fit does not
-//! turn a block, adaptive scan does. The reader of the table must be told.
+//! A sweep over strategies compares each with its default parameters, which may differ: first fit
+//! does not turn a block, adaptive scan does. The reader of the table must be told.
 
 use std::fmt;
 
@@ -19,12 +19,13 @@ pub struct Unlike {
     /// Swept key, such as `allocator`.
     pub key: String,
     pub parameter: String,
-    /// Each value with the strategies that have it, in the order of the sweep.
+    /// Each value of the parameter with the strategies that have it, in the order of the sweep.
     pub values: Vec<(String, Vec<String>)>,
 }
 
 impl fmt::Display for Unlike {
-    /// Formats one line: `rotation: never for first_fit, if_needed for adaptive_scan`.
+    /// Formats the parameter as one line: `rotation: never for first_fit, if_needed for
+    /// adaptive_scan`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.parameter)?;
         for (index, (value, names)) in self.values.iter().enumerate() {
@@ -40,9 +41,9 @@ impl fmt::Display for Unlike {
     }
 }
 
-/// Parameters with different values in the strategies of each swept family, in order of the sweep.
-/// A parameter that is itself swept has its own column and is left out, and so are parameters with
-/// the same name but another meaning.
+/// Parameters with different values in the strategies of each swept family, in the order of the
+/// sweep. A parameter that is itself swept has its own column and is left out, and so are
+/// parameters with the same name but another meaning.
 #[must_use]
 pub fn unlike(catalogue: &Catalogue, points: &[Point]) -> Vec<Unlike> {
     let Some(first) = points.first() else { return Vec::new() };
@@ -52,7 +53,7 @@ pub fn unlike(catalogue: &Catalogue, points: &[Point]) -> Vec<Unlike> {
         .collect()
 }
 
-/// The family of a swept key, if its entries are compared strategies.
+/// The family of a swept key, if its entries are strategies that are compared.
 fn family(key: &str) -> Option<&'static Family> {
     match key {
         "allocator" => Some(&alloc::FAMILY),
@@ -66,7 +67,7 @@ fn family(key: &str) -> Option<&'static Family> {
     }
 }
 
-/// A family, and the catalogue that has its entries.
+/// A family of strategies, and the catalogue that has the entries of the family.
 type List<'a> = (&'a Catalogue, &'static Family);
 
 /// A strategy of the sweep: its label in the table, and its resolved parameters.
@@ -97,7 +98,7 @@ fn in_family(key: &str, family: List<'_>, points: &[Point]) -> Vec<Unlike> {
             }
             let having = having(family, &compared, &kind);
             done.push(kind);
-            // Two forms of the same strategy are told apart by their labels.
+            // Forms of one strategy are already told apart by their labels.
             let differ = having.iter().any(|(own, value)| {
                 having
                     .iter()
@@ -142,7 +143,7 @@ fn declared((catalogue, family): List<'_>, table: &Table) -> impl Iterator<Item 
     family.common.iter().chain(entry.map_or(&[][..], |about| about.params))
 }
 
-/// Strategies with a parameter of this name and kind, and its value in each.
+/// Strategies that have a parameter of this name and kind, each with the value of the parameter.
 fn having<'a>(
     family: List<'_>,
     compared: &'a [Compared<'a>],
@@ -160,7 +161,7 @@ fn having<'a>(
     compared.iter().filter_map(|strategy| Some((strategy, value(strategy)?))).collect()
 }
 
-/// Groups strategies by value, as labels.
+/// Groups strategies by the value of a parameter; strategies are given by their labels.
 fn grouped(having: Vec<(&Compared<'_>, String)>) -> Vec<(String, Vec<String>)> {
     let mut values: Vec<(String, Vec<String>)> = Vec::new();
     for (strategy, value) in having {

@@ -1,9 +1,9 @@
 //! The build of the program that made a run.
 //!
-//! A stored run may be reused only if the same code would produce it. The model version covers
-//! users of releases, but a developer who edits a strategy builds the same version repeatedly. So a
-//! digest of the model's source is part of a run's key. A program with strategies of its own has
-//! code elsewhere as well: there the digest covers the whole executable.
+//! A stored run may be reused only if the same code would produce it. The model version suffices
+//! for users of releases, but a developer who edits a strategy builds the same version repeatedly.
+//! So a digest of the model's source is part of a run's key. A program with strategies of its own
+//! has code outside the model, so its digest covers the whole executable.
 
 use std::fs::File;
 
@@ -21,8 +21,8 @@ pub fn of(catalogue: &Catalogue) -> String {
     if catalogue.is_standard() { standard() } else { own() }
 }
 
-/// Returns the build of a program whose strategies are all in the model. Rebuilding the same source
-/// gives the same build.
+/// Returns the build of a program whose strategies are all in the model. Compiling the same source
+/// again gives the same build.
 ///
 /// ```
 /// assert_eq!(meshwork_lab::run::build::standard().len(), 32);

@@ -58,7 +58,7 @@ pub enum CheckError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RepeatError {
-    /// Another version of the model made it; holds that version.
+    /// The run was made by this other version of the model.
     #[error("it was run by version {0} of the model, and this is version {MODEL_VERSION}")]
     OtherModel(u32),
     /// The stored scenario is no table.
@@ -69,7 +69,7 @@ pub enum RepeatError {
     Refused(String),
     #[error(transparent)]
     Input(#[from] FileError),
-    /// The input has changed.
+    /// The input has changed; holds the error message.
     #[error("{0}: this file has changed since it was run")]
     Changed(String),
     /// The stored key does not match the run.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-/// Stored for a metric without a value in this run.
+/// Marks a metric without a value in a run.
 const NOTHING: f64 = f64::NAN;
 
-/// Stored for a metric that this row does not have. Measured values are finite.
+/// Marks a metric that a row does not have. Measured values are finite.
 const ABSENT: f64 = f64::INFINITY;
 
 /// Metric values, with one column per metric and one row per run or class.
@@ -46,7 +46,7 @@ impl Metrics {
         self.names.iter().position(|own| own == name)
     }
 
-    /// Metrics of a row with their values, in column order.
+    /// Names and values of the metrics that a row has, in column order.
     pub(super) fn row(&self, row: usize) -> impl Iterator<Item = (&str, Option<f64>)> {
         self.names.iter().zip(&self.columns).filter_map(move |(name, column)| {
             let value = column.get(row).copied().filter(|value| !value.is_infinite())?;
@@ -71,13 +71,13 @@ impl PartialEq for Metrics {
     }
 }
 
-/// Results per class of jobs, by size, user or group.
+/// Metrics per class of jobs, where a class is a size, a user or another owner.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Classes<K: Ord> {
-    /// Index of every class seen.
+    /// Index of every known class.
     numbers: BTreeMap<K, u32>,
     kinds: Vec<K>,
-    /// Per row: the class, the run and the number of jobs.
+    /// Index of the class, for each row.
     of: Vec<u32>,
     runs: Vec<usize>,
     jobs: Vec<u64>,
@@ -98,7 +98,7 @@ impl<K: Ord> Default for Classes<K> {
 }
 
 impl<K: Ord + Clone> Classes<K> {
-    /// Appends a class of run `run`; run indices must not decrease.
+    /// Appends the metrics of a class in the run `run`; the numbers of runs must not decrease.
     pub(super) fn push<'a>(
         &mut self,
         run: usize,
@@ -133,7 +133,7 @@ impl<K: Ord + Clone> Classes<K> {
             .map(|row| (&self.kinds[self.of[row] as usize], self.jobs[row], self.metrics.row(row)))
     }
 
-    /// Every class in order of first appearance, over all runs that had it.
+    /// Every class in order of first appearance, with the rows of all runs that have it.
     pub(super) fn gathered(&self) -> Vec<Class<'_, K>> {
         let of_kind = |kind| Class {
             kind,
@@ -153,12 +153,12 @@ impl<K: Ord + Clone> Classes<K> {
     }
 }
 
-/// A class of jobs over all runs that had it.
+/// A class of jobs in all runs that have jobs of it.
 #[derive(Clone, Debug)]
 pub struct Class<'a, K> {
-    /// The shared property: a size, a user or a group.
+    /// Common property of the jobs: a size, or an owner such as a user or a group.
     pub kind: &'a K,
-    /// Number of jobs in all runs.
+    /// Number of jobs of the class in all runs.
     pub jobs: u64,
     rows: Vec<usize>,
     metrics: &'a Metrics,
@@ -166,7 +166,7 @@ pub struct Class<'a, K> {
 }
 
 impl<'a, K> Class<'a, K> {
-    /// Names of the metrics of the first run that had this class.
+    /// Names of the metrics of the class, as in the first run that has it.
     pub fn names(&self) -> impl Iterator<Item = &'a str> {
         let first = self.rows.first().map_or(usize::MAX, |row| *row);
         self.metrics.row(first).map(|(name, _)| name)

@@ -1,4 +1,4 @@
-//! Rejects log cuts that leave no jobs, before anything runs.
+//! Rejects parameters `from` and `until` that leave no jobs of a log, before anything runs.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +13,13 @@ use crate::study::{Refused, Study};
 
 const KEYS: [&str; 2] = ["until", "from"];
 
-/// Checks that every `from` and `until` leaves a job. Other problems of a log are reported by the
-/// run that reads it.
+/// Checks that every `from` and `until` leaves a job of its log. Other problems of a log are
+/// reported by the run that reads it.
 ///
-/// # Errors
-/// The sentence of the first cut that leaves no job, pointing to where it was written.
+/// # Errors One sentence on the first `from` or `until` that leaves no job, pointing to where it
+/// was written.
 ///
-/// # Complexity
-/// Each log is read up to the first job of each cut.
+/// # Complexity Each log is read up to the first job that each `from` and `until` leave.
 pub(crate) fn check(study: &Study, points: &[Point], files: &dyn Inputs) -> Result<(), Refused> {
     let mut seen = BTreeSet::new();
     for (index, point) in points.iter().enumerate() {
@@ -48,7 +47,7 @@ fn first_job(scenario: &Scenario, files: &dyn Inputs) -> Result<(), String> {
     jobs.next().map_or(Ok(()), |first| first.map(drop)).map_err(|error| error.0)
 }
 
-/// The scenario without its cuts.
+/// The scenario without `from` and `until`.
 fn whole(catalogue: &Catalogue, scenario: &Scenario) -> Result<Scenario, Problem> {
     let mut table = scenario.table().clone();
     if let Some(workload) = table.get_mut("workload").and_then(Value::as_table_mut) {

@@ -8,72 +8,72 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use thiserror::Error;
 
-/// Reason why a file or a folder cannot be read or written. Messages of the operating system differ
-/// between systems, so common cases have our own.
+/// Reason why a file or a folder cannot be read or written. Messages of operating systems differ,
+/// so common cases have a message of their own.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// A folder instead of a file.
+    /// The path is a folder instead of a file.
     #[error("{0}: this is a directory, but must be a file")]
     IsFolder(String),
-    /// No such file.
+    /// The file does not exist.
     #[error("{0}: there is no such file")]
     Missing(String),
-    /// No permission to read.
+    /// There is no permission to read the file.
     #[error("{0}: this file may not be read")]
     NotReadable(String),
-    /// A pipe or a device instead of a regular file.
+    /// The path is a pipe or a device instead of a regular file.
     #[error("{0}: this is not a regular file, and every run reads it anew")]
     NotRegular(String),
-    /// A device, which may never end.
+    /// The path is a device, which may never end.
     #[error("{0}: this is a device, but must be a file")]
     Device(String),
-    /// Not UTF-8 text.
+    /// The file is not UTF-8 text.
     #[error("{0}: this file is no text in UTF-8")]
     NotText(String),
-    /// Longer than the limit of what is read.
+    /// The file is longer than the size limit.
     #[error("{path}: this file is too long: at most {mebibytes} MiB are read of it")]
     TooLong {
         path: String,
-        /// Limit in MiB.
+        /// Size limit in MiB.
         mebibytes: u64,
     },
-    /// Unreadable for another reason.
+    /// The file cannot be read, for another reason.
     #[error("{path}: cannot be read ({why})")]
     Unread {
         path: String,
         /// Message of the operating system.
         why: String,
     },
-    /// No permission to write.
+    /// There is no permission to write the path.
     #[error("{path}: {what} may not be written")]
     NotWritable {
         path: String,
         /// `this file` or `this folder`.
         what: &'static str,
     },
-    /// Disk full.
+    /// The disk is full.
     #[error("{path}: {what} cannot be written, the disk is full")]
     Full {
         path: String,
         /// `this file` or `this folder`.
         what: &'static str,
     },
-    /// A file instead of a folder.
+    /// A file is in the place of a folder.
     #[error("{path}: {what} cannot be made, because a file stands where a folder must be")]
     InTheWay {
         path: String,
         /// `this file` or `this folder`.
         what: &'static str,
     },
-    /// Parent folder missing.
+    /// The parent folder does not exist.
     #[error("{path}: {what} cannot be written, because its folder does not exist")]
     NoFolder {
         path: String,
         /// `this file` or `this folder`.
         what: &'static str,
     },
-    /// Not writable for another reason.
+    /// The path cannot be written, for another reason.
     #[error("{path}: {what} cannot be written ({why})")]
     Unwritten {
         path: String,
@@ -135,8 +135,8 @@ pub(crate) fn temporary(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// A number unique among processes that write to the same file system. Process ids do not suffice:
-/// two computers or containers may use the same one.
+/// A random number that identifies this process among all that write to one file system. Process
+/// ids do not suffice: two computers or containers may use the same one.
 pub(crate) fn process() -> u64 {
     static NUMBER: OnceLock<u64> = OnceLock::new();
     *NUMBER.get_or_init(|| {
@@ -149,7 +149,7 @@ pub(crate) fn process() -> u64 {
     })
 }
 
-/// The host name, in a form usable in file names.
+/// The host name, with characters that are safe in file names.
 pub(crate) fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname")
         .ok()
@@ -175,8 +175,7 @@ pub const MAX_RECORDS: u64 = 1 << 30;
 /// Reads a whole file of at most `most` bytes; `shown` is its name in messages. A pipe is read to
 /// its end.
 ///
-/// # Errors
-/// If it cannot be read, is a device, or is too long.
+/// # Errors If the file cannot be read, is a device, or is too long.
 pub fn read_whole(shown: &str, path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     if is_device(path) {
         return Err(FileError::Device(shown.to_owned()));
@@ -188,7 +187,9 @@ pub fn read_whole(shown: &str, path: &Path, most: u64) -> Result<Vec<u8>, FileEr
     bounded(shown, path, file, most)
 }
 
-/// Reads all bytes of `reader`; an error if there are more than `most`.
+/// Reads all bytes of `reader`.
+///
+/// # Errors If there are more than `most` bytes, or the reader fails.
 pub(crate) fn bounded(
     shown: &str,
     path: &Path,
@@ -229,10 +230,11 @@ pub(crate) fn target(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("its links lead in a circle"))
 }
 
-/// A file being written under a temporary name until complete.
+/// A file that has a temporary name until it is complete.
 ///
-/// Dropping it before leaves the previous file in place. For a symbolic link the target is
-/// replaced. A pipe or a device cannot be replaced by a file, and is written directly.
+/// A value that is dropped before [`finish`](Whole::finish) leaves the previous file in place. For
+/// a symbolic link the target is replaced. A pipe or a device cannot be replaced by a file, and is
+/// written directly.
 pub(crate) struct Whole {
     file: File,
     /// Temporary and final name; `None` for a pipe or a device.
@@ -278,12 +280,11 @@ impl Drop for Whole {
     }
 }
 
-/// Writes a file atomically: under a temporary name, which then replaces the file.
+/// Writes a file atomically: under a temporary name first, which then replaces the file.
 ///
 /// For a symbolic link the target is replaced; a file that is not regular is written directly.
 ///
-/// # Errors
-/// If it cannot be written; the previous file is then still there.
+/// # Errors If the file cannot be written; the previous file is then still there.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let written = Whole::create(path).and_then(|mut whole| {
         whole.write_all(bytes)?;

@@ -11,12 +11,12 @@ pub(crate) struct PointKeys<'a> {
     point: &'a Point,
     digest: Option<String>,
     build: &'a str,
-    /// Key parts common to all replications; `None` if each is a window of its own.
+    /// Key parts common to all replications; `None` if each replication is a window of the log.
     shared: Option<Keys>,
 }
 
 impl<'a> PointKeys<'a> {
-    /// Keys of a scenario that reads files with this digest, run by this build.
+    /// Keys of the runs of a scenario, for input with this digest and a program of this build.
     pub(crate) fn of(
         catalogue: &'a Catalogue,
         point: &'a Point,
@@ -28,7 +28,7 @@ impl<'a> PointKeys<'a> {
         PointKeys { catalogue, point, digest, build, shared }
     }
 
-    /// The key of a replication; `None` if no such run is possible.
+    /// Key of a replication; `None` if the window of the replication is impossible.
     pub(crate) fn of_replication(&self, replication: u64) -> Option<u128> {
         if let Some(shared) = &self.shared {
             return Some(shared.key(replication));

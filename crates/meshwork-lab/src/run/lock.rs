@@ -12,14 +12,14 @@ use crate::run::file::{FileError, host, target};
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum LockError {
-    /// Locked by another process.
+    /// The file is locked by another process.
     #[error("{path}: {by} is writing to this file: wait for it to end")]
     Held {
         path: String,
         /// Process id and host of the holder.
         by: String,
     },
-    /// Not a regular file, so it cannot be replaced.
+    /// The path is not a regular file, so it cannot be replaced.
     #[error("{0}: this is not a regular file, so nothing can be kept in it")]
     NotRegular(String),
     /// The lock file cannot be written.
@@ -29,7 +29,7 @@ pub enum LockError {
 
 /// An exclusive lock on writing a file, released when dropped or when its process ends.
 ///
-/// The lock is on a file beside it, `FILE.lock`, since every write replaces the file itself. Some
+/// The lock is on `FILE.lock` beside the file, since every write replaces the file itself. Some
 /// file systems support no locks; there, sharing a file between processes is at the user's risk.
 #[derive(Debug)]
 pub struct Lock {
@@ -63,7 +63,7 @@ impl Lock {
             }
             let lock = Lock { file, path: name.clone() };
             if !lock.has_its_name() {
-                // The previous holder removed this lock file meanwhile: lock the current one.
+                // The previous holder has removed the opened lock file: lock the new one.
                 continue;
             }
             lock.sign().map_err(failed)?;
@@ -87,7 +87,7 @@ impl Lock {
         own.is_ok_and(|own| named.is_ok_and(|named| id(own) == id(named)))
     }
 
-    /// On other systems an open file keeps its name.
+    /// Always `true`: on systems other than Unix, an open file keeps its name.
     #[cfg(not(unix))]
     fn has_its_name(&self) -> bool {
         true

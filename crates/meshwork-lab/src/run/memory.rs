@@ -1,8 +1,8 @@
-//! Memory estimates, made before anything is allocated.
+//! Estimates of the memory that a study needs, made before anything is allocated.
 //!
 //! One line of a study can request more memory than the machine has, and a process that runs out of
-//! memory is killed silently. So the need is estimated first, and refused with the estimate if it
-//! exceeds a limit.
+//! memory is killed silently. So the need is estimated first, and a study whose estimate exceeds a
+//! limit is refused.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::run::inputs::Files;
 use crate::study::expand::{Point, Windows, count, refused};
 use crate::study::{Refused, Study};
 
-/// Bytes of a scenario with all defaults filled in, measured on 20,000 scenarios.
+/// Memory of a scenario with all defaults filled in, in bytes, as measured on 20,000 scenarios.
 const BYTES_PER_SCENARIO: u64 = 14 << 10;
 
 /// Checks that all scenarios of a study fit in memory at once.
@@ -31,10 +31,10 @@ pub fn check_count(study: &Study, limit: Option<u64>) -> Result<(), Refused> {
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// Bytes of a run's result besides its metrics, measured on a million runs.
+/// Memory of a run's result without its metrics, in bytes, as measured on a million runs.
 const BYTES_PER_RUN: u64 = 100;
 
-/// Bytes per metric of a run, including the spare capacity of a growing column.
+/// Memory per metric of a run, in bytes, including the spare capacity of a growing column.
 const BYTES_PER_METRIC: u64 = 16;
 
 /// Number of metrics assumed for a study that names none.
@@ -62,13 +62,11 @@ pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Res
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// Checks that the jobs that workloads hold in memory fit: tables of jobs, and shuffled jobs.
+/// Checks that jobs that workloads hold in memory fit: tables of jobs, and shuffled logs.
 ///
-/// # Errors
-/// If they do not fit, or a file cannot be read.
+/// # Errors If the jobs do not fit, or a file cannot be read.
 ///
-/// # Complexity
-/// Each such file is read once, and nothing of it is kept.
+/// # Complexity Each such file is read once, and nothing of it is kept.
 pub fn check_inputs(
     study: &Study,
     points: &[Point],
@@ -124,24 +122,25 @@ pub fn check_runs(
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// A memory need that exceeds the limit.
+/// A need for memory that exceeds the limit.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "{what} about {} of memory, which is more than the {} of `--max-memory`{}",
     size(*bytes), size(*limit), if *at_once { ": `--threads` says how many go on at once" } else { "" }
 )]
 pub struct TooMuch {
-    /// Subject and verb of the message: `a run takes`.
+    /// Subject and verb of the error message: `a run takes`.
     pub what: String,
-    /// Estimated bytes.
+    /// Estimated need in bytes.
     pub bytes: u64,
-    /// Allowed bytes.
+    /// Limit in bytes.
     pub limit: u64,
-    /// Whether only the number of concurrent runs exceeds the limit.
+    /// Whether a single run would fit, so that only the number of concurrent runs is too high.
     pub at_once: bool,
 }
 
-/// Number of concurrent runs out of `runs` on `threads` threads; 0 uses one per processor.
+/// Number of runs that go on at once, out of `runs` on `threads` threads; 0 threads: one per
+/// processor.
 #[must_use]
 pub fn at_once(threads: usize, runs: u64) -> u64 {
     let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -149,12 +148,11 @@ pub fn at_once(threads: usize, runs: u64) -> u64 {
     runs.min(threads as u64).max(1)
 }
 
-/// Checks one run of `bytes` bytes, and `at_once` such runs, against the limit.
+/// Checks that one run of `bytes` bytes, and `at_once` such runs together, are within the limit.
 ///
-/// `what` begins the message.
+/// `what` begins the error message.
 ///
-/// # Errors
-/// If either exceeds the limit.
+/// # Errors If one run or all together exceed the limit.
 pub fn refuse_at_once(
     limit: Option<u64>,
     bytes: u64,
@@ -167,10 +165,9 @@ pub fn refuse_at_once(
         .map_err(|error| TooMuch { at_once: true, ..error })
 }
 
-/// Checks a number of bytes against the limit; `what` begins the message.
+/// Checks that a number of bytes is within the limit; `what` begins the error message.
 ///
-/// # Errors
-/// If it exceeds the limit.
+/// # Errors If the number exceeds the limit.
 pub fn refuse_above(limit: Option<u64>, bytes: u64, what: &str) -> Result<(), TooMuch> {
     match limit {
         Some(limit) if bytes > limit => {

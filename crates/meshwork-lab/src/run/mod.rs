@@ -43,25 +43,25 @@ pub use threads::NoThreads;
 pub struct RunProgress {
     /// Finished runs, including those taken from the store.
     pub done: u64,
-    /// Runs required; grows with `precision`.
+    /// Number of runs required; with `precision` it grows.
     pub total: u64,
-    /// Runs taken from the store.
+    /// Number of runs taken from the store.
     pub reused: u64,
     pub failed: u64,
-    /// Work done in unfinished runs, in units of runs; runs with an unknown end count as zero.
+    /// Progress of unfinished runs, in units of runs; a run with an unknown end counts as 0.
     pub begun: f64,
-    /// Jobs finished in all runs so far, without runs from the store.
+    /// Number of jobs finished in all runs so far, without runs from the store.
     pub jobs: u64,
 }
 
-/// A finished or failed run of a scenario.
+/// A run of a scenario that has finished or failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Key in the store.
+    /// Key of the run in the store.
     pub key: String,
     /// Replication number, from 0.
     pub replication: u64,
-    /// Its results, or one sentence saying why it failed.
+    /// Results of the run, or the error message of a failed one.
     pub result: Result<RunFindings, String>,
 }
 

@@ -14,8 +14,8 @@ use crate::run::store::{Note, Store};
 use crate::run::threads::{NoThreads, pool};
 use crate::run::{Run, RunProgress};
 
-/// A part of a study that a single process runs. It is a run or, if the number of replications
-/// depends on results, a scenario with all of its runs.
+/// A part of a study that a single process runs: one run, or all runs of a scenario if the number
+/// of replications depends on results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unit {
     /// Index of the scenario, from 0.
@@ -29,7 +29,7 @@ pub struct Unit {
 pub struct Worked {
     pub progress: RunProgress,
     pub stopped: bool,
-    /// Error of the store, if it accepts no more runs.
+    /// Error of the store, which then accepts no more runs.
     pub store_error: Option<String>,
     /// Failed runs: scenario, replication and reason.
     pub failures: Vec<(usize, u64, String)>,
@@ -40,11 +40,10 @@ pub const BEAT: Duration = Duration::from_secs(30);
 
 impl Runner<'_> {
     /// Runs the given units only and puts their results into the store. Units missing from the
-    /// store come first, in the given order; the stored ones are read after them, which may take a
+    /// store come first, in the given order. Stored units are read after them, which may take a
     /// while for a million. Meanwhile the process regularly writes a sign of life into the store.
     ///
-    /// # Errors
-    /// If the threads cannot be started.
+    /// # Errors If the threads cannot be started.
     pub fn work(&self, threads: usize, units: &[Unit]) -> Result<Worked, NoThreads> {
         let pool = pool(threads)?;
         let shared = Shared::new(self);
@@ -74,7 +73,7 @@ impl Runner<'_> {
         Ok(Worked { progress, stopped, store_error, failures })
     }
 
-    /// Minimum number of runs of a unit.
+    /// Number of runs that a unit needs at least.
     fn begins_with(&self, unit: Unit) -> u64 {
         match unit.replication {
             Some(_) => 1,
@@ -84,11 +83,11 @@ impl Runner<'_> {
 }
 
 impl Shared<'_, '_> {
-    /// Splits units into those missing from the store and those in it.
+    /// Splits units into those missing from the store and those that it has.
     fn apart(&self, units: &[Unit]) -> [Vec<Unit>; 2] {
         let store = self.runner.store.as_ref().filter(|store| !locked(store).is_empty());
         let Some(store) = store else { return [units.to_vec(), Vec::new()] };
-        // The common key parts of a scenario are digested once for consecutive units.
+        // Consecutive units of one scenario share the digest of the common key parts.
         let of_one: Vec<&[Unit]> = units.chunk_by(|a, b| a.scenario == b.scenario).collect();
         let parts: Vec<(Vec<Unit>, Vec<Unit>)> =
             of_one.into_par_iter().map(|units| self.apart_of_one(store, units)).collect();
@@ -96,7 +95,7 @@ impl Shared<'_, '_> {
         [fresh.concat(), stored.concat()]
     }
 
-    /// Splits units of one scenario, as [`apart`](Self::apart) does.
+    /// Splits units of one scenario into those missing from the store and those that it has.
     fn apart_of_one(&self, store: &Mutex<Store>, units: &[Unit]) -> (Vec<Unit>, Vec<Unit>) {
         let scenario = units[0].scenario;
         let keys = self.runner.keys(scenario);
@@ -135,7 +134,7 @@ impl Shared<'_, '_> {
         }
     }
 
-    /// Runs one replication; notes a failure in the store.
+    /// Runs one replication; a failure is written as a note into the store.
     fn noted(&self, scenario: usize, replication: u64) -> Run {
         let run = self.replication(scenario, replication);
         if let Err(message) = &run.result {

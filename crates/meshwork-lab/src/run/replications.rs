@@ -14,8 +14,8 @@ use crate::run::store::RunFindings;
 use crate::study::Replications;
 use crate::study::expand::{Point, Windows};
 
-/// The known runs of a study, and the number of missing ones. Equals the result of
-/// [`Runner::run`](crate::run::Runner::run) if it ran nothing.
+/// The stored runs of a study, and the number of missing ones. If none are missing, the runs equal
+/// the result of [`Runner::run`](crate::run::Runner::run).
 #[must_use]
 pub fn known(
     catalogue: &Catalogue,
@@ -50,8 +50,8 @@ pub fn known(
     (Results::of(runs, replications), missing.iter().sum())
 }
 
-/// Number of replications of a scenario to run before any result is known. If a log gives every
-/// replication the same jobs, two suffice to tell whether anything else is random.
+/// Number of replications of a scenario that are needed before any result is known. If a log gives
+/// every replication the same jobs, two suffice to tell whether anything else is random.
 pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
     let least = match replications {
         Replications::Fixed(count) => *count,
@@ -61,7 +61,7 @@ pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
     if has_same_jobs(&point.scenario) { least.min(2) } else { least }
 }
 
-/// Whether every replication of a scenario has the same jobs: those of a log as it is.
+/// Whether every replication of a scenario has the same jobs, namely those of an unchanged log.
 #[must_use]
 pub fn has_same_jobs(scenario: &Scenario) -> bool {
     let workload = &scenario.table()["workload"];
@@ -71,10 +71,10 @@ pub fn has_same_jobs(scenario: &Scenario) -> bool {
         && workload.get("resample").is_none()
 }
 
-/// Mean that `precision` watches, and half the width of its interval.
+/// Mean of the metric of `precision`, and the half width of its interval.
 ///
-/// The interval is that of a confidence sequence, so it holds however often it is looked at. It is
-/// `None` if nothing was measured; the width is infinite for too few values.
+/// The interval is that of a confidence sequence, so it holds however often it is looked at. The
+/// result is `None` if nothing was measured; the half width is infinite for too few values.
 #[must_use]
 pub fn watched(of: &str, runs: &ScenarioRuns) -> Option<[f64; 2]> {
     let moments: RunningMoments = runs.measured(of).map(|(_, value)| value).collect();
@@ -84,8 +84,8 @@ pub fn watched(of: &str, runs: &ScenarioRuns) -> Option<[f64; 2]> {
 /// Number of replications that a scenario needs, given `runs`; depends on results only.
 ///
 /// With `precision`, the number is estimated from the current interval, whose width falls about
-/// with the square root of the number. It at most doubles per round, because an early estimate is
-/// poor.
+/// with the square root of the number. An early estimate is poor, so the number at most doubles per
+/// round.
 #[must_use]
 pub fn more(replications: &Replications, runs: &ScenarioRuns) -> u64 {
     let have = runs.len() as u64;

@@ -6,15 +6,16 @@ use crate::study::Replications;
 /// Results of the runs of a study.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// Runs per scenario, by replication; a single one if all replications gave identical results.
+    /// Runs of each scenario, by replication; a single run if all replications gave identical
+    /// results.
     pub runs: Vec<ScenarioRuns>,
-    /// Whether the single run of a scenario stands for all replications, per scenario.
+    /// For each scenario, whether its single run stands for all replications.
     pub constant: Vec<bool>,
-    /// Error of the store, if it accepts no more runs; the results are complete nevertheless.
+    /// Error of the store, which then accepts no more runs; the results are complete nevertheless.
     pub store_error: Option<String>,
-    /// Whether it was stopped early; then only the store is complete.
+    /// Whether the study was stopped early; then only the store is complete.
     pub stopped: bool,
-    /// Runs repeated because the store had them from another build of the program.
+    /// Number of runs that were repeated because the store had them only from another build.
     pub outdated: u64,
 }
 
@@ -22,8 +23,8 @@ impl Results {
     /// Collects the runs of each scenario, by replication.
     ///
     /// Replications of a log differ only in the random choices of strategies. Without such choices
-    /// they repeat the same run, which would suggest a certainty that is none: only the first is
-    /// kept.
+    /// they repeat the same run, so that an interval over them would suggest a false certainty:
+    /// only the first run is kept.
     #[must_use]
     pub fn of(mut runs: Vec<ScenarioRuns>, replications: &Replications) -> Results {
         let is_windows = matches!(replications, Replications::Windows { .. });
@@ -34,7 +35,7 @@ impl Results {
         Results { runs, constant, ..Results::default() }
     }
 
-    /// Whether the single run of this scenario stands for all replications.
+    /// Whether the single run of the scenario with this index stands for all replications.
     #[must_use]
     pub fn is_constant(&self, index: usize) -> bool {
         self.constant.get(index).copied().unwrap_or(false)

@@ -1,4 +1,4 @@
-//! A round of runs: missing replications, numbered consecutively without a list.
+//! A round of runs: replications that are missing, numbered consecutively without a list.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use crate::run::runs::ScenarioRuns;
 
 /// The missing replications of each scenario, numbered consecutively.
 pub(super) struct Round {
-    /// Per scenario, the number of its first run in this round and that run's replication. The last
-    /// entry holds the total.
+    /// For each scenario, the number of its first run in the round and the replication of that run.
+    /// The last entry holds the total number of runs.
     begins: Vec<(usize, u64)>,
 }
 

@@ -39,15 +39,15 @@ pub struct Runner<'a> {
     pub build: &'a str,
     /// Store for finished runs; `None` stores nothing.
     pub store: Option<Mutex<Store>>,
-    /// Folder and formats of per-job output; `None` writes none.
+    /// Results folder and formats of per-job output; `None` writes none.
     pub jobs: Option<(PathBuf, Vec<JobFormat>)>,
     /// Selection of runs to record event by event; `None` records none.
     pub kept: Option<Kept>,
-    /// Called after every run, from any thread, one call at a time.
+    /// Function that is called after every run, from any thread, one call at a time.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
-    /// Observes the runs; results do not depend on it.
+    /// Observer of the runs; results do not depend on it.
     pub watcher: Option<&'a dyn Watcher>,
-    /// Called before every run, from any thread; `true` stops.
+    /// Function that is called before every run, from any thread; `true` stops.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -73,14 +73,14 @@ impl Runner<'_> {
         Ok(Results { store_error, outdated, stopped, ..Results::of(runs, self.replications) })
     }
 
-    /// Makes rounds of runs, each as large as the runs before it demand.
+    /// Makes rounds of runs until no run is missing.
     ///
-    /// The first has `wanted` replications of each scenario; after each round `next` sets the
-    /// numbers for the following one, given the runs so far. A round in which nothing is missing is
-    /// the last. Runs are not collapsed where all are the same.
+    /// The first round has `wanted` replications of each scenario. After each round `next` sets the
+    /// number of replications of each scenario for the following round, given the runs so far. A
+    /// round in which no run is missing is the last. A scenario whose runs are all identical keeps
+    /// all of them.
     ///
-    /// # Errors
-    /// If the threads cannot be started.
+    /// # Errors If the threads cannot be started.
     pub(crate) fn rounds(
         &self,
         threads: usize,
@@ -104,9 +104,9 @@ pub(super) struct Shared<'a, 'b> {
     outdated: AtomicU64,
     /// Number of jobs in the runs of a log, by the path of the log.
     pub(super) lengths: Mutex<BTreeMap<String, u64>>,
-    /// Whether a run was not begun because of a stop request.
+    /// Whether a stop request has prevented a run.
     pub(super) stopped: AtomicBool,
-    /// Runs made before stored runs are read; `None` for a run that is now in the store.
+    /// Runs made before any stored run is read; `None` for a run that has been put into the store.
     ahead: Mutex<BTreeMap<(usize, u64), Option<Box<Run>>>>,
     /// Failed runs of a part of a study.
     pub(super) failures: Mutex<Vec<(usize, u64, String)>>,
@@ -126,7 +126,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         }
     }
 
-    /// Whether to stop; remembers a stop request in `stopped`.
+    /// Whether to stop; a stop request is recorded in `stopped`.
     pub(super) fn must_stop(&self) -> bool {
         let stops = (self.runner.stop)();
         if stops {
@@ -135,8 +135,10 @@ impl<'a, 'b> Shared<'a, 'b> {
         stops
     }
 
-    /// Makes runs missing from the store before any stored run is read. Reading a million runs may
-    /// take a while. With a watcher this is skipped, so that it sees stored runs first.
+    /// Makes the runs that the store lacks before any stored run is read.
+    ///
+    /// Reading a million runs may take a while. With a watcher this is skipped, so that the watcher
+    /// sees stored runs first.
     fn ahead(&self, threads: &Threads, round: &Round) {
         let Some(store) = self.runner.store.as_ref().filter(|store| !locked(store).is_empty())
         else {
@@ -165,7 +167,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         });
     }
 
-    /// Replications of a scenario that a round needs and the store cannot provide.
+    /// Replications of a scenario that a round needs and that are not in the store.
     fn missing(
         &self,
         store: &Mutex<Store>,
@@ -178,7 +180,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         replications.filter_map(move |number| (!is_there(number)).then_some((point, number)))
     }
 
-    /// Whether the store can provide a run, judging by its key.
+    /// Whether the store has a run by its key, and the run has the requested output files.
     pub(super) fn is_there(
         &self,
         store: &Mutex<Store>,
@@ -194,9 +196,9 @@ impl<'a, 'b> Shared<'a, 'b> {
         })
     }
 
-    /// Makes rounds of all runs known to be needed; one suffices for a fixed number of
+    /// Makes rounds of all runs known to be needed; one round suffices for a fixed number of
     /// replications. Runs of a round are numbered consecutively, because nested parallel loops may
-    /// pile one scenario on another's stack, and not listed, because there may be millions.
+    /// pile one scenario on another's stack. They are not listed, because there may be millions.
     fn rounds(
         &self,
         threads: &Threads,
@@ -271,21 +273,21 @@ impl<'a, 'b> Shared<'a, 'b> {
         run
     }
 
-    /// Whether a stored run has the requested per-job output; otherwise it is repeated.
+    /// Whether a stored run has the requested per-job output; a run without it is repeated.
     fn has_job_output(&self, key: &str) -> bool {
         self.runner.jobs.as_ref().is_none_or(|(folder, formats)| {
             formats.iter().all(|&format| joboutput::path(folder, key, format).is_file())
         })
     }
 
-    /// Whether a stored run has the requested recording; otherwise it is repeated.
+    /// Whether a stored run has the requested recording; a run without it is repeated.
     fn has_recording(&self, point: usize, replication: u64, key: impl FnOnce() -> String) -> bool {
         let asked = self.runner.kept.as_ref().filter(|kept| kept.is_asked_for());
         asked.is_none_or(|kept| !kept.has(point, replication) || kept.path(&key()).is_file())
     }
 
-    /// Recorder for a run, if it is to be recorded. A failure is reported only if the study
-    /// requested recordings.
+    /// Recorder for a run, if it is to be recorded. A failure to record is reported only if the
+    /// study requested recordings.
     fn recorder(&self, point: usize, replication: u64, key: &str) -> Option<RunRecorder> {
         let kept = self.runner.kept.as_ref().filter(|kept| kept.has(point, replication))?;
         kept.begin(key).map_err(|error| self.no_recording(error.to_string())).ok()
@@ -307,7 +309,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         let at = &self.runner.points[point];
         let began = Instant::now();
         let mut ticker = Ticker::new(self, scenario);
-        // Every event passes all observers, so only those needed are attached.
+        // Attach only the observers that are needed, since every event passes all of them.
         let mut watched = |log: Option<&mut dyn Observer>| {
             let simulate =
                 |all: &mut dyn Observer| (self.runner.simulate)(scenario, replication, all);
@@ -384,13 +386,13 @@ impl Runner<'_> {
     }
 }
 
-/// Maximum number of runs whose results are collected together. With thousands per thread, the idle
-/// time at the end of each part is negligible.
+/// Maximum number of runs whose results are collected together. There are thousands per thread, so
+/// that the idle time at the end of each part is negligible.
 const AT_ONCE: usize = 1 << 14;
 
-/// Payload with which a run unwinds by [`resume_unwind`](std::panic::resume_unwind). Used if an
-/// external strategy cannot go on or an observer ends the run. The run fails with this sentence,
-/// which does not count as a fault of the program.
+/// Payload with which a run unwinds by [`resume_unwind`](std::panic::resume_unwind). It is used if
+/// an external strategy cannot go on or an observer ends the run. The run fails with this sentence,
+/// but not as a fault of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped(pub String);
 
@@ -474,7 +476,8 @@ mod tests {
         }
     }
 
-    /// Mean 10; the spread grows with the load. Load 3 fails, and 4 panics.
+    /// Simulation with mean 10 and a spread that grows with the load. Load 3 fails, and load 4
+    /// panics.
     fn fake(
         scenario: &Scenario,
         replication: u64,
@@ -594,8 +597,8 @@ mod tests {
         assert!(counts[1] > 3 && half_width(&values).unwrap() <= 0.02 * mean(&values).unwrap());
     }
 
-    /// `precision` may be asked after every replication: its interval holds at all of them. With
-    /// ordinary intervals 61 of these thousand miss when they stop.
+    /// An interval of `precision` holds although it is checked after every replication. With
+    /// ordinary intervals, 61 of these thousand studies miss the mean when they stop.
     #[test]
     fn an_interval_that_is_narrow_enough_rarely_misses() {
         let rule =

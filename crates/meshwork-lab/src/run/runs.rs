@@ -1,7 +1,7 @@
 //! Columnar storage of the runs of one scenario, of which there may be a million.
 //!
-//! A result consists of some fifty texts and lists; a table of means needs one number per metric.
-//! So a run is split into columns when it ends, and rebuilt on request.
+//! The result of a run consists of some fifty texts and lists, but a table of means needs one
+//! number per metric. So a result is split into columns when its run ends, and rebuilt on request.
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,21 @@ use crate::run::Run;
 use crate::run::columns::{Class, Classes, Metrics};
 use crate::run::store::{OwnerFindings, RunFindings, RunMetric, SizeFindings};
 
-/// Number of runs that keep their batches: the first successful ones. Batches are evaluated only
-/// for the single run of a scenario, or for the single pair that two scenarios share; with more
-/// runs, the runs themselves are more informative.
+/// Number of runs that keep their batches: the first successful ones. Batches are evaluated only if
+/// a scenario has a single run, or if two scenarios have a single pair of runs; with more runs, the
+/// runs themselves are more informative.
 const WITH_BATCHES: usize = 16;
 
 /// The runs of one scenario, by replication.
 ///
-/// # Complexity
-/// 64 bytes per run and 8 per metric of a run; with job classes, 20 bytes per class and run and 8
-/// per metric of these.
+/// # Complexity Memory: 64 bytes per run and 8 per metric of a run; with job classes, also 20 bytes
+/// per class and run and 8 per metric of a class.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScenarioRuns {
     ended: Ended,
     /// Failed runs: replication, key and reason.
     failed: Vec<(u64, String, String)>,
-    /// Findings of the first successful run, as long as all others are identical.
+    /// Findings of the first successful run; `None` once another run has other findings.
     same: Option<Box<RunFindings>>,
 }
 
@@ -47,15 +46,15 @@ struct Ended {
     /// Index of a run and the random speeds of its sites.
     speeds: Vec<(u32, Box<[f64]>)>,
     batches: Vec<Batches>,
-    /// Whether a run had batches that are not kept.
+    /// For each run, whether it had batches that were dropped.
     stripped: Vec<bool>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Batches {
-    /// Jobs per batch; 0 without batches.
+    /// Number of jobs per batch; 0 without batches.
     pub(crate) jobs: u64,
-    /// Number of the first batch that is in the metrics.
+    /// Number of the first batch that counts for the metrics.
     pub(crate) first: u64,
     of: Vec<Vec<f64>>,
     names: Vec<String>,
@@ -72,14 +71,14 @@ impl Batches {
         }
     }
 
-    /// Batch values of a metric.
+    /// Values of a metric by batch.
     pub(crate) fn metric(&self, name: &str) -> &[f64] {
         self.names.iter().position(|own| own == name).map_or(&[], |place| &self.of[place])
     }
 }
 
 impl ScenarioRuns {
-    /// Appends a run; its replication must be higher than all before.
+    /// Appends a run; its replication number must be higher than those of all runs before.
     pub fn push(&mut self, run: Run) {
         match run.result {
             Err(message) => self.failed.push((run.replication, run.key, message)),
@@ -183,7 +182,7 @@ impl ScenarioRuns {
         &self.ended.replications
     }
 
-    /// Batches of a run, if kept, by its index among the successful runs.
+    /// Batches of the run with this index among the successful runs, if they were kept.
     pub(crate) fn batches(&self, row: usize) -> Option<&Batches> {
         self.ended.batches.get(row)
     }
@@ -218,7 +217,8 @@ impl ScenarioRuns {
         (0..self.ended()).filter(is_whole).map(|row| self.ended.run(row))
     }
 
-    /// The run at `index` in order of replications; only the first few have batches.
+    /// The run at `index` in order of replications. Only the first few runs still have their
+    /// batches.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Run> {
         if self.failed.is_empty() {
@@ -227,7 +227,7 @@ impl ScenarioRuns {
         self.iter().nth(index)
     }
 
-    /// All runs by replication; only the first few have batches.
+    /// All runs by replication. Only the first few runs still have their batches.
     pub fn iter(&self) -> impl Iterator<Item = Run> {
         let (mut row, mut failed) = (0, 0);
         std::iter::from_fn(move || {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Key of the digest as written in the object.
+/// Key of the digest, as it is written in the object.
 const KEY: &str = ",\"blake3\":\"";
 
 const END: &str = "\"}\n";
@@ -24,8 +24,9 @@ pub fn seal(object: &str) -> String {
     format!("{body}{KEY}{}{END}", blake3::hash(body.as_bytes()).to_hex())
 }
 
-/// Returns the object before sealing; `None` if the digest does not match. A text without a digest
-/// at its end is returned unchanged: the reader must check that it has no key `blake3` elsewhere.
+/// Returns the object before it was sealed; `None` if the digest does not match. A text without a
+/// digest at its end is returned unchanged: the reader must check that it has no key `blake3`
+/// elsewhere.
 #[must_use]
 pub fn unseal(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     let sealed = text.strip_suffix(END.as_bytes()).and_then(|head| {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// Error: the threads cannot be started.
+/// Error if threads cannot be started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{threads} threads cannot be started ({why})")]
 pub struct NoThreads {
@@ -15,10 +15,10 @@ pub struct NoThreads {
     pub why: String,
 }
 
-/// The executor of runs.
+/// The threads on which runs are made.
 pub(crate) enum Threads {
-    /// The calling thread, if one thread suffices: starting and waking another takes longer than
-    /// many runs.
+    /// The calling thread, for a single requested thread: starting and waking another one takes
+    /// longer than many runs.
     Own,
     Pool(ThreadPool),
 }

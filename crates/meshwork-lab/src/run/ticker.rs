@@ -1,4 +1,4 @@
-//! Reports the progress of a run while it goes on.
+//! Reports the progress of a run while it is in progress.
 
 use std::time::{Duration, Instant};
 
@@ -14,19 +14,19 @@ pub(super) struct Ticker<'a, 'b, 'c> {
     expected: Expected,
     first_arrival: Option<Time>,
     finished: u64,
-    /// Share and number of jobs reported so far for this run.
+    /// Share of the run and number of finished jobs that were last reported.
     told: (f64, u64),
     last: Instant,
 }
 
-/// Condition that ends the run.
+/// Condition at which the run is expected to end.
 enum Expected {
     Jobs(u64),
     Time(f64),
     Unknown,
 }
 
-/// Finished jobs between two checks of the clock.
+/// Number of finished jobs between two readings of the clock.
 const JOBS_A_LOOK: u64 = 256;
 
 /// Minimum interval between two reports.
@@ -68,7 +68,7 @@ impl<'a, 'b, 'c> Ticker<'a, 'b, 'c> {
         (self.shared.runner.progress)(*progress);
     }
 
-    /// Removes the share of an ended run, which now counts as a whole one.
+    /// Takes the share of an ended run out of the progress, where the run now counts as a whole.
     pub(super) fn end(&mut self) {
         let mut progress = locked(&self.shared.progress);
         progress.begun = (progress.begun - self.told.0).max(0.0);

@@ -1,4 +1,4 @@
-//! Windows of a log as replications: their number and bounds.
+//! Number and bounds of the windows of a log that serve as replications.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::registry::Problem;
@@ -13,11 +13,9 @@ use crate::study::{MAX_REPLICATIONS, Refused, Replications, Study};
 
 /// Sets the windows of every scenario from its log, and returns the time span of each log.
 ///
-/// # Errors
-/// If a scenario has no log, or it yields too few or too many windows.
+/// # Errors If a scenario has no log, or its log has too few or too many windows.
 ///
-/// # Complexity
-/// Each log is read once.
+/// # Complexity Each log is read once.
 pub(crate) fn open(
     study: &Study,
     points: &mut [Point],
@@ -73,14 +71,14 @@ fn known<'a>(spans: &'a [Span], scenario: &Scenario, path: &str) -> Option<&'a S
     spans.iter().find(|span| span.path == path && span.from == from && span.until == until)
 }
 
-/// `from` and `until` of the workload.
+/// Parameters `from` and `until` of the workload.
 fn bounds(scenario: &Scenario) -> (Option<f64>, Option<f64>) {
     let bound = |key| scenario.table()["workload"].get(key).and_then(Value::as_float);
     (bound("from"), bound("until"))
 }
 
-/// Arrival times in ascending order, by the clock of the log. Jobs are neither scaled nor split;
-/// only those outside the workload's `from` and `until` are left out.
+/// Arrival times of the jobs of a log in ascending order, by the clock of the log. Jobs are neither
+/// scaled nor split; only those outside the workload's `from` and `until` are left out.
 pub(crate) fn arrivals(
     catalogue: &Catalogue,
     scenario: &Scenario,

@@ -1,7 +1,7 @@
 //! Machines managed by Slurm, in studies.
 //!
-//! The crate `meshwork-slurm` understands their files; [`read`] opens them, and [`scenario`] makes
-//! a study's machine of them.
+//! The crate `meshwork-slurm` parses the files of Slurm; [`read`] opens them, and [`scenario`]
+//! turns a Slurm machine into the machine of a study.
 
 use std::path::Path;
 
@@ -19,10 +19,9 @@ pub fn read(topology: &Path, conf: Option<&Path>) -> Result<site::Reading, Strin
     site::read(topology, conf, &read_file)
 }
 
-/// Reads one of these files.
+/// Reads a file of Slurm as text.
 ///
-/// # Errors
-/// One sentence, if it cannot be read.
+/// # Errors One sentence, if the file cannot be read.
 pub fn read_file(path: &Path) -> Result<String, String> {
     let shown = path.display().to_string();
     let text = read_whole(&shown, path, MAX_TEXT)

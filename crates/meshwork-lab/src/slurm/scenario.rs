@@ -1,4 +1,4 @@
-//! A Slurm partition, or a model of topograph, as the machine and the allocator of a scenario.
+//! A Slurm partition, or a topograph model, as the machine and the allocator of a scenario.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,23 +20,24 @@ const SLURM: &str = "slurm";
 /// The key of a machine's model file of topograph.
 const TOPOGRAPH: &str = "topograph";
 
-/// The keys of such machines: the first is required.
+/// Keys of a machine that is described by files: for Slurm and for topograph, the required key
+/// first.
 pub(crate) const KEYS: [&[&str]; 2] = [&[SLURM, "conf", "partition"], &[TOPOGRAPH, "as"]];
 
-/// Replaces a machine defined by Slurm files with an ordinary one, and sets its allocator.
+/// Replaces a machine that is described by Slurm files with an ordinary one, and sets its
+/// allocator.
 ///
-/// Such a machine is `machine = { slurm = "topology.yaml", conf = "slurm.conf" }`, or, of a model
+/// Such a machine is `machine = { slurm = "topology.yaml", conf = "slurm.conf" }` or, for a model
 /// file of topograph, `machine = { topograph = "model.yaml", as = "tree" }`, where `as` may be
-/// `block`. The allocator is set to the one by which Slurm allocates nodes if the scenario names
-/// none, or names `slurm`. Other machines are left unchanged.
+/// `block`. If the scenario names no allocator, or names `slurm`, the allocator becomes the one
+/// with which Slurm allocates nodes. Other machines are left unchanged.
 ///
 /// A torus without holes that is the whole partition becomes a torus whose processors are its
 /// cells, so that strategies for grids can be compared; any other topology becomes a flat machine.
 /// Jobs of unlisted sizes are refused, as by Slurm. If jobs come from a table, the allocator knows
-/// the names by which they may require and exclude nodes and name partitions.
+/// the names by which jobs may require and exclude nodes and name partitions.
 ///
-/// # Errors
-/// If a file cannot be read, Slurm would not start with it, or a key is unknown.
+/// # Errors If a file cannot be read, Slurm would not start with it, or a key is unknown.
 pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     let Some(machine) = table.get("machine").and_then(Value::as_table) else { return Ok(()) };
     let Some(keys) = KEYS.into_iter().find(|keys| machine.contains_key(keys[0])) else {
@@ -93,15 +94,17 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The nodes of a partition in the order of their numbers in a study's machine made of it.
+/// Nodes of a partition, in the order of their numbers in the machine of a study.
 #[must_use]
 pub fn node_order(reading: &Reading, site: &SlurmSite) -> Vec<Node> {
     let found = reading.topologies.iter().find(|(topology, _)| topology.name == site.topology);
     machine_of(site, found.map(|(topology, _)| topology)).2
 }
 
-/// Reads the files of a machine, and records each as a companion of the study. Files included by a
-/// `slurm.conf` are relative to it.
+/// Reads the topology file and the `slurm.conf` of a machine.
+///
+/// Each file is recorded as a companion of the study. Files included by a `slurm.conf` are relative
+/// to it.
 fn read(files: &Files, topology: &str, conf: Option<&str>) -> Result<Reading, String> {
     let text =
         |path: &str, place: &Path| files.companion(path, place).map_err(|error| error.to_string());
@@ -133,14 +136,16 @@ fn names_slurm(allocator: &Value) -> bool {
     name == Some(SLURM)
 }
 
-/// Whether jobs come from a table, which can have constraints.
+/// Whether the jobs of a workload come from a table, in which they can have constraints.
 fn names_table(workload: Option<&Value>) -> bool {
     let name = workload.and_then(|workload| workload.get("name").or(Some(workload)));
     name.and_then(Value::as_str) == Some("table")
 }
 
-/// Adds the names by which jobs refer to nodes and partitions. Other partitions are included if
-/// their nodes are a subset of this one's and their topology is the same.
+/// Adds the names by which jobs refer to nodes and partitions to an allocator.
+///
+/// Another partition is included if all its nodes are in this partition and its topology is the
+/// same.
 fn insert_names(allocator: &mut Table, reading: &Reading, site: &SlurmSite, order: &[Node]) {
     let name = |&node: &Node| site.hosts.name(node);
     allocator.insert("hosts".to_owned(), in_order(order.iter().map(name)).into());
@@ -166,7 +171,7 @@ fn insert_names(allocator: &mut Table, reading: &Reading, site: &SlurmSite, orde
     }
 }
 
-/// The machine, its allocator, and the nodes in the order of their numbers in the machine.
+/// Machine and allocator of a scenario, and the nodes in the order of their numbers in the machine.
 fn machine_of(site: &SlurmSite, listed: Option<&SlurmTopology>) -> (Table, Table, Vec<Node>) {
     if let Structure::Torus3d(anchors, _) = &site.structure
         && let [torus] = anchors.toruses()
@@ -183,7 +188,8 @@ fn machine_of(site: &SlurmSite, listed: Option<&SlurmTopology>) -> (Table, Table
         allocator.insert("unlisted".to_owned(), "refuse".into());
         return (machine, allocator, order);
     }
-    // The nodes of the partition come first, then other listed nodes, which are never free.
+    // The nodes of the partition come first, then other nodes of the topology, which are never
+    // free.
     let mut order: Vec<Node> = site.whole.iter().collect();
     let mut machine = Table::new();
     machine.insert("topology".to_owned(), "flat".into());
@@ -256,7 +262,7 @@ fn machine_of(site: &SlurmSite, listed: Option<&SlurmTopology>) -> (Table, Table
     (machine, allocator, order)
 }
 
-/// Whether the only torus has exactly the nodes of the partition, each in one cell.
+/// Whether the cells of the only torus are exactly the nodes of the partition.
 fn is_all_of(site: &SlurmSite, anchors: &Anchors) -> bool {
     let torus = &anchors.toruses()[0];
     let cells = torus.cells();
@@ -265,7 +271,7 @@ fn is_all_of(site: &SlurmSite, anchors: &Anchors) -> bool {
     cells.len() == nodes.count() as usize && nodes == site.whole && !torus.entries().is_empty()
 }
 
-/// The indices of the switches below a switch of the list.
+/// Indices of the switches that are children of a switch in the topology.
 fn children(listed: Option<&SlurmTopology>, place: usize) -> Vec<u32> {
     let Some(TopologyKind::Tree(switches)) = listed.map(|topology| &topology.kind) else {
         return Vec::new();
@@ -287,7 +293,7 @@ fn named(name: &str) -> Table {
 
 fn unit(key: &str, value: Value) -> Value {
     let mut table = Table::new();
-    // A unit without nodes is never used.
+    // A unit without nodes gets no key, so that it is never used.
     if value.as_array().is_some_and(|list| !list.is_empty()) {
         table.insert(key.to_owned(), value);
     }

@@ -1,8 +1,8 @@
 //! Record of how a study was requested, in addition to `experiment.toml`.
 //!
 //! Beside the text of the study, a results folder keeps `asked.toml`: the name of the study file,
-//! the command line settings in order, and the digests of the logs that were read. Together these
-//! identify the requested runs, long after the command was typed.
+//! the command line settings in order, and the digests of the logs that were read. Together, text
+//! and record identify the requested runs, long after the command was typed.
 //!
 //! ```toml
 //! file = "study.toml"
@@ -15,10 +15,10 @@
 //! beside = "../log.swf.gz"
 //! ```
 //!
-//! `place` is the path of the log, and `beside` the same relative to the results folder, so that
-//! the `experiment.toml` there finds the log from any working directory, and also after both were
-//! moved together. Files whose text becomes part of scenarios, such as a topology, are copied to
-//! [`FILES`]: without them the requested runs could not be identified.
+//! `place` is the path of the log, and `beside` the same path relative to the results folder, so
+//! that the `experiment.toml` there finds the log from any working directory, and also after folder
+//! and log were moved together. Files whose text becomes part of scenarios, such as a topology, are
+//! copied to [`FILES`]: without them the requested runs could not be identified.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -33,10 +33,10 @@ use crate::run::locked;
 use crate::run::store::{Input, RunRecord};
 use crate::study::{Refused, Study};
 
-/// Name of the file in a results folder.
+/// Name of the file in a results folder that records how the study was requested.
 pub const ASKED: &str = "asked.toml";
 
-/// Name of the folder, in a results folder, of texts that became part of scenarios.
+/// Name of the folder in a results folder that keeps texts that became part of scenarios.
 pub const FILES: &str = "files";
 
 /// Name of the file with the study's text in a results folder.
@@ -54,10 +54,10 @@ pub struct StudyRequest {
     /// `--set` settings from the command line, as given.
     #[serde(default)]
     pub settings: Vec<String>,
-    /// Build of the program that last ran it.
+    /// Build of the program that last ran the study.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub build: String,
-    /// Reason why nothing could be run, if so.
+    /// Reason why the study could not be run, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
     /// Files that the scenarios read, sorted by their paths in the scenarios.
@@ -66,7 +66,7 @@ pub struct StudyRequest {
     /// Time spans of logs, for a study of windows.
     #[serde(default, rename = "span", skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<Span>,
-    /// Texts kept beside it, by their names in the folder.
+    /// Texts that became part of scenarios, by their file names in the results folder.
     #[serde(skip)]
     pub(crate) texts: BTreeMap<String, String>,
 }
@@ -77,18 +77,18 @@ pub struct StudyRequest {
 pub struct RequestedInput {
     /// Path as written in the scenarios.
     pub path: String,
-    /// BLAKE3 digest of its bytes, in hexadecimal.
+    /// BLAKE3 digest of the file, in hexadecimal.
     pub blake3: String,
     /// Original path of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// `place` relative to the results folder.
+    /// Original path of the file, relative to the results folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
     /// Path of the copy in the results folder, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
-    /// Start of its clock, if it gives it.
+    /// Date at which the clock of the file begins, if the file gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<LogStart>,
 }
@@ -99,10 +99,10 @@ pub struct RequestedInput {
 pub struct Span {
     /// Path of the log as written in the scenario.
     pub path: String,
-    /// The workload's `from`.
+    /// Value of the workload's `from`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<f64>,
-    /// The workload's `until`.
+    /// Value of the workload's `until`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<f64>,
     /// First arrival, by the clock of the log.
@@ -156,7 +156,7 @@ impl StudyRequest {
         }
     }
 
-    /// Candidate paths of each file, seen from this folder, in the order in which to try them.
+    /// Paths at which each file may be, in the order in which to try them, for a results folder.
     #[must_use]
     pub fn found(&self, folder: &Path) -> BTreeMap<String, Vec<PathBuf>> {
         let places = |input: &RequestedInput| {
@@ -190,8 +190,7 @@ impl StudyRequest {
 
     /// Reads the record of a folder; `None` if there is none, as in folders of older versions.
     ///
-    /// # Errors
-    /// One sentence that names the file, if it exists and cannot be read.
+    /// # Errors One sentence that names the file, if the file exists and cannot be read.
     pub fn read(folder: &Path) -> Result<Option<StudyRequest>, Refused> {
         let path = folder.join(ASKED);
         let name = path.display().to_string();
@@ -206,10 +205,9 @@ impl StudyRequest {
         })
     }
 
-    /// Name of the study in a results folder, if there is one and its name is known.
+    /// Name of the study in a results folder; `None` if there is no study or its name is unknown.
     ///
-    /// # Errors
-    /// As for [`read`](StudyRequest::read).
+    /// # Errors If the record of the study exists and cannot be read.
     pub(crate) fn name_in(folder: &Path) -> Result<Option<String>, Refused> {
         let Ok(source) = std::fs::read_to_string(folder.join(EXPERIMENT)) else { return Ok(None) };
         let Some(asked) = StudyRequest::read(folder)? else { return Ok(None) };
@@ -219,14 +217,14 @@ impl StudyRequest {
         Ok(asked.name.clone().or(own).or_else(stem))
     }
 
-    /// A record for a folder without one. It has no settings; inputs are to be
+    /// A record for a folder that has none. It has no settings; its inputs are to be
     /// [learnt](StudyRequest::learn) from the runs.
     #[must_use]
     pub fn guess() -> StudyRequest {
         StudyRequest { file: EXPERIMENT.to_owned(), ..StudyRequest::default() }
     }
 
-    /// Takes over the input files of a run; the latest digest wins if a path had several contents.
+    /// Adds the input files of a run. If a path had several contents, the latest digest wins.
     pub fn learn(&mut self, record: &RunRecord) {
         let Some(input) = &record.input else { return };
         let of = |key: &str| record.scenario.pointer(key).and_then(|path| path.as_str());
@@ -252,7 +250,7 @@ impl StudyRequest {
         }
     }
 
-    /// Digest of the file with this path in a scenario.
+    /// Digest of the file that has this path in a scenario.
     #[must_use]
     pub fn digest(&self, path: &str) -> Option<&str> {
         self.inputs.iter().find(|input| input.path == path).map(|input| input.blake3.as_str())

@@ -10,19 +10,19 @@ use super::{Axis, same};
 /// A claim of a paper, and the test that decides it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaperClaim {
-    /// The claim in words.
+    /// Text of the claim.
     pub text: String,
-    /// Place in the paper.
+    /// Place in the paper where the claim stands.
     pub source: Option<String>,
     pub check: ClaimCheck,
 }
 
-/// Check of a claim.
+/// How a claim is checked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClaimCheck {
-    /// Not checked; holds the reason.
+    /// The claim is not checked; holds the reason.
     No(String),
-    /// Tested in every cell, which is a combination of the remaining swept values.
+    /// The claim is tested in every cell, a combination of the swept values that it leaves open.
     Cells(Test),
 }
 
@@ -30,9 +30,9 @@ pub enum ClaimCheck {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Test {
     pub metric: String,
-    /// Restriction of some swept keys to these values; other keys keep all.
+    /// Restriction of some swept keys to these values; other swept keys keep all values.
     pub only: Vec<(String, Vec<Value>)>,
-    /// Pairs of job sizes, the judged and the reference one, with a cell for each pair.
+    /// Pairs of job sizes, the judged and the reference one; each pair has cells of its own.
     pub sizes: Vec<(u64, u64)>,
     pub relation: Relation,
     pub needed: Needed,
@@ -46,33 +46,33 @@ pub type SweptValues = Vec<(String, Value)>;
 /// The relation that must hold in a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Relation {
-    /// The metric of a choice, or its ratio to or difference from another's, lies within bounds.
+    /// The metric lies within bounds, or its ratio to or difference from that of a reference does.
     Bounds {
         of: SweptValues,
-        /// Reference of the ratio or difference, if any.
+        /// Reference for the ratio or the difference, if any.
         to: Option<SweptValues>,
         above: Option<f64>,
         below: Option<f64>,
         /// Whether the bounds apply to the difference instead of the ratio.
         by_difference: bool,
     },
-    /// The choice has the lowest or highest metric of all choices that differ only in these keys.
+    /// The metric of a choice is the lowest or highest among choices that differ only in its keys.
     Extreme {
         of: SweptValues,
-        /// Whether the lowest is meant, else the highest.
+        /// Whether the metric must be the lowest; otherwise the highest.
         lowest: bool,
-        /// Allowed relative distance from the best of the others.
+        /// Allowed relative distance from the best of the other choices.
         within: f64,
     },
-    /// The metric of a choice, or its ratio to another's, rises or falls along an axis. Compares
-    /// the first point of the axis with the last.
+    /// The metric of a choice, or its ratio to that of a reference, rises or falls along a swept
+    /// key. The first value of the key is compared with the last.
     Trend {
         of: SweptValues,
-        /// Divisor of the ratio, if any.
+        /// Reference for the ratio, if any.
         to: Option<SweptValues>,
-        /// Swept key of the axis.
+        /// Swept key along which the metric changes.
         along: String,
-        /// Whether it rises, else falls.
+        /// Whether the metric must rise; otherwise fall.
         rises: bool,
     },
 }
@@ -81,9 +81,9 @@ pub enum Relation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needed {
     All,
-    /// More than half.
+    /// More than half of the cells.
     Most,
-    /// At least this number.
+    /// At least this number of cells.
     AtLeast(u64),
 }
 
@@ -183,7 +183,8 @@ pub(super) static PARAMS: &[&Param] = &[
     },
 ];
 
-/// Pairs of each size with itself, or of each with `than_size`.
+/// Pairs of judged and reference size: each of `sizes` with `than_size`, or with itself without
+/// one.
 fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
     let sizes = params.get_integers("sizes").unwrap_or_default();
     let than = params.get_integer("than_size");
@@ -193,8 +194,8 @@ fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
 /// Keys of a claim that contain swept keys, or whose values have several types.
 pub(super) const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
 
-/// Reads `[[claim]]`. If `changed`, the command line has changed the sweep, and a claim may name
-/// values that are not swept.
+/// Reads `[[claim]]`. If `changed` is set, the command line has changed the sweep, so that a claim
+/// may name values that are not swept.
 pub(super) fn read(
     catalogue: &Catalogue,
     given: Option<Value>,
@@ -276,7 +277,7 @@ impl Reader<'_> {
         let of = self.choice(kind)?;
         let mut to = self.table.get("to").map(|_| self.choice("to")).transpose()?;
         if params.has("than_size") && to.is_none() {
-            // Jobs of one size against those of another, in the same scenario.
+            // The reference is in the same scenario: jobs of another size.
             to = Some(SweptValues::new());
         }
         if kind != "of" {
@@ -368,7 +369,7 @@ impl Reader<'_> {
         ))
     }
 
-    /// Swept keys under this key of the claim, with their values there.
+    /// Swept keys that a claim gives under `key`, with their values.
     fn swept(&self, key: &str) -> Result<Vec<(&Axis, &Value)>, Problem> {
         let mut found = Vec::new();
         match self.table.get(key) {
@@ -387,8 +388,9 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// Collects swept keys from nested tables: `"workload.load" = 1` and `workload.load = 1` are
-    /// equivalent.
+    /// Collects swept keys from nested tables.
+    ///
+    /// `"workload.load" = 1` and `workload.load = 1` are equivalent.
     fn walk<'b>(
         &'b self,
         key: &str,

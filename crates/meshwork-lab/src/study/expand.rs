@@ -25,12 +25,13 @@ pub struct Point {
     /// Swept keys and their values, as written, in the order of `[sweep]`.
     pub swept: Vec<(String, Value)>,
     pub scenario: Scenario,
-    /// Windows of its log that serve as replications; `None` without windows or before the log is
-    /// read.
+    /// Windows of the scenario's log that serve as replications.
+    ///
+    /// `None` without windows or before the log is read.
     pub windows: Option<Windows>,
 }
 
-/// The windows of a log in which jobs arrive, in the log's time.
+/// The windows of a log in which jobs arrive, by the clock of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Windows {
     /// Start of the first window.
@@ -39,9 +40,9 @@ pub struct Windows {
     pub length: f64,
     /// Time between the starts of consecutive windows.
     pub stride: f64,
-    /// Numbers of these windows among all, from 0.
+    /// Numbers of the windows with jobs among all windows, from 0.
     with_jobs: Arc<[u64]>,
-    /// Number of other windows, in which no job arrives.
+    /// Number of windows in which no job arrives.
     pub empty: u64,
 }
 
@@ -53,10 +54,9 @@ impl Windows {
         if rest < 0.0 { 0 } else { (rest.floor() as u64).saturating_add(1) }
     }
 
-    /// Windows of a log, without empty ones.
+    /// Windows of a log in which jobs arrive.
     ///
-    /// # Complexity
-    /// O(w), with w windows.
+    /// # Complexity **O(w)**, with *w* windows.
     #[must_use]
     pub fn of(span: &Span, length: f64, stride: f64) -> Windows {
         let all = 0..Windows::between(span.first, span.last, length, stride);
@@ -70,28 +70,27 @@ impl Windows {
         self.with_jobs.len() as u64
     }
 
-    /// Start and end of the window with this replication number.
+    /// Start and end of the window that is the replication `replication`.
     ///
-    /// # Panics
-    /// If `replication` is not less than [`count`](Windows::count).
+    /// # Panics If `replication` is not less than [`count`](Windows::count).
     #[must_use]
     pub fn at(&self, replication: u64) -> (f64, f64) {
         window(self.first, self.length, self.stride, self.with_jobs[replication as usize])
     }
 }
 
-/// Start and end of the window with this number.
+/// Start and end of the window with the number `index`, from 0, among all windows of a log.
 pub(crate) fn window(first: f64, length: f64, stride: f64, index: u64) -> (f64, f64) {
     let from = first + index as f64 * stride;
     (from, from + length)
 }
 
 impl Point {
-    /// The scenario of a replication, read in the catalogue of its study. If windows of a log are
+    /// The scenario of a replication, read with the catalogue of its study. If windows of a log are
     /// the replications, `workload.from` and `workload.until` are set to the window.
     ///
-    /// # Errors
-    /// Only for windows whose length vanishes beside the time of their start.
+    /// # Errors Only for windows that are so short that adding their length to their start makes no
+    /// difference.
     pub fn scenario_of(
         &self,
         catalogue: &Catalogue,
@@ -132,14 +131,13 @@ pub fn count(study: &Study) -> Result<u64, Refused> {
 }
 
 /// Makes every scenario of a study, in the order of `[sweep]`, the last axis running fastest. A
-/// study without `[sweep]` has one.
+/// study without `[sweep]` has one scenario.
 ///
-/// Settings of the command line are applied to every scenario after the sweep, so that
-/// `--set allocator.rotation=best` applies to every swept allocator; if a key and one inside it are
-/// both given, the outer one is applied first.
+/// Settings of the command line are applied to every scenario after the sweep, so that `--set
+/// allocator.rotation=best` applies to every swept allocator. If a key and a key inside it are both
+/// set, the outer one is applied first.
 ///
-/// # Errors
-/// The first problem in one of them, with its line, or too many scenarios.
+/// # Errors The first problem in one of the scenarios, with its line, or too many scenarios.
 pub fn expand(study: &Study) -> Result<Vec<Point>, Refused> {
     let points = points(study)?.collect::<Result<Vec<Point>, Refused>>()?;
     if let (Replications::Precision { of, .. }, Some(point)) = (&study.replications, points.first())
@@ -149,10 +147,9 @@ pub fn expand(study: &Study) -> Result<Vec<Point>, Refused> {
     Ok(points)
 }
 
-/// Lazy version of [`expand`], for callers that only inspect the scenarios.
+/// Iterator over the scenarios of [`expand`], for callers that only inspect them.
 ///
-/// # Errors
-/// If there are too many; each item may be an error of its own.
+/// # Errors If there are too many scenarios; each item may be an error of its own.
 pub fn points(study: &Study) -> Result<impl Iterator<Item = Result<Point, Refused>>, Refused> {
     Ok((0..count(study)?).map(|index| point(study, index)))
 }
@@ -177,7 +174,7 @@ enum Origin<'a> {
     Setting(&'a str),
 }
 
-/// A value applied to the study's own table: its path, value and origin.
+/// A value that is applied to the scenario in the study file: its path, value and origin.
 type Laid<'a> = (String, &'a Value, Origin<'a>);
 
 fn point(study: &Study, index: u64) -> Result<Point, Refused> {
@@ -197,7 +194,7 @@ fn point(study: &Study, index: u64) -> Result<Point, Refused> {
     Ok(Point { swept, scenario, windows: None })
 }
 
-/// Converts dates in `workload.from` and `workload.until` to times on the log's clock.
+/// Converts dates in `workload.from` and `workload.until` to times on the clock of the log.
 fn on_the_clock_of_its_log(study: &Study, table: &mut Table) -> Result<(), Problem> {
     let Some(Value::Table(workload)) = table.get_mut("workload") else { return Ok(()) };
     let Some(path) = workload.get("path").and_then(Value::as_str).map(str::to_owned) else {
@@ -212,7 +209,7 @@ fn on_the_clock_of_its_log(study: &Study, table: &mut Table) -> Result<(), Probl
         .map_err(|sentence| Problem::new("workload", sentence))
 }
 
-/// Converts a problem of a scenario into a sentence that begins with where it was written.
+/// Converts a problem of a scenario into a sentence that begins with the place of its cause.
 pub(crate) fn refused(study: &Study, index: usize, problem: &Problem) -> Refused {
     refused_at(study, &layers(study, index as u64).1, problem)
 }
@@ -223,9 +220,11 @@ fn refused_at(study: &Study, laid: &[Laid<'_>], problem: &Problem) -> Refused {
     blame(study, problem, origin.map(|(_, _, origin)| origin))
 }
 
-/// The setting that causes a problem, if the study does not have it without settings. It is a
-/// setting in the same table that decides it, else the last one there, else the last of all:
-/// another topology may require keys that the file lacks.
+/// The setting that causes a problem; `None` if the study has the problem without settings too.
+///
+/// Of the settings in the same table as the problem, the last one without which the problem
+/// disappears is chosen, else the last one. If there are none, the last setting of all is chosen:
+/// another topology, for example, may require keys that the file lacks.
 fn setting_to_blame<'l, 's>(
     study: &Study,
     laid: &'l [Laid<'s>],
@@ -233,7 +232,7 @@ fn setting_to_blame<'l, 's>(
 ) -> Option<&'l Laid<'s>> {
     let is_setting = |laid: &&Laid<'_>| matches!(laid.2, Origin::Setting(_));
     laid.iter().find(is_setting)?;
-    // The study's own text: `study` itself has the settings already applied.
+    // Read the study again, since `study` already has the settings applied.
     let Study { catalogue, file, source, folder, .. } = study;
     let own = Study::parse_in(catalogue, file, source, folder, &[]).ok()?.scenario;
     let has_it = |kept: &dyn Fn(&Laid<'_>) -> bool| {
@@ -256,7 +255,7 @@ fn setting_to_blame<'l, 's>(
         .or_else(|| settings().next())
 }
 
-/// Swept values of a scenario, and all values applied to the study's table, in order.
+/// Swept values of a scenario, and all values that are applied to the study's table, in order.
 fn layers(study: &Study, index: u64) -> (Vec<(String, Value)>, Vec<Laid<'_>>) {
     let mut rest = index;
     let mut swept = Vec::with_capacity(study.sweep.len());
@@ -285,7 +284,7 @@ fn blame(study: &Study, problem: &Problem, origin: Option<&Origin<'_>>) -> Refus
         Some(Origin::Setting(text)) => Refused(format!("--set {text}: {problem}")),
         Some(Origin::Sweep { axis, element }) => {
             let key = &study.sweep[*axis].key;
-            // A setting that pinned the axis, or that wrote `[sweep]` itself.
+            // The setting has fixed the axis to one value, or has written `[sweep]` itself.
             match study.setting(key).or_else(|| study.setting(&format!("sweep.{key}"))) {
                 Some(setting) => Refused(format!("--set {}: {problem}", setting.text)),
                 None => Refused(study.at_line(&format!("sweep.{key}[{element}]"), problem)),

@@ -6,10 +6,10 @@ use toml::{Table, Value};
 
 use super::{JobFormat, Replications};
 
-/// Maximum number of replications, which keeps counts of runs in bounds.
+/// Maximum number of replications, which keeps counts of runs within the range of integers.
 pub const MAX_REPLICATIONS: u64 = 1_000_000;
 
-/// Keys of a study besides its scenario and its tables.
+/// Keys of a study other than those of its scenario and its tables.
 pub static PARAMS: &[&Param] = &[
     &Param {
         name: "name",
@@ -92,7 +92,7 @@ pub static PARAMS: &[&Param] = &[
     },
 ];
 
-/// The machine parameter, for suggesting its keys; it is read as part of the scenario.
+/// The parameter `machine`, for suggestions of its name; it is read as part of the scenario.
 pub(super) static MACHINE: Param = Param {
     name: "machine",
     help: "the machine",
@@ -100,7 +100,7 @@ pub(super) static MACHINE: Param = Param {
     default: DefaultValue::Required,
 };
 
-/// Keys of `windows`, in the log's own time like `workload.from` and `workload.until`.
+/// Keys of `windows`; times are by the clock of the log, like `workload.from` and `workload.until`.
 pub static WINDOWS: &[Param] = &[
     Param {
         name: "length",

@@ -1,4 +1,5 @@
-//! Inlines partition lists from files beside a study as text, since the model reads no files.
+//! Replaces names of partition lists in a study by the text of their files, since the model reads
+//! none.
 
 use std::fmt::Write as _;
 
@@ -9,7 +10,7 @@ use toml::{Table, Value};
 
 use crate::run::file::FileError;
 
-/// Number of nodes on a node card of a Blue Gene machine; Cobalt files do not give it.
+/// Number of nodes on a node card of a Blue Gene machine, which Cobalt files do not give.
 const NODES_OF_A_CARD: u32 = 32;
 
 /// Function that returns the text of a file by its name.
@@ -18,10 +19,9 @@ type Texts<'a> = dyn Fn(&str) -> Result<String, FileError> + 'a;
 /// Replaces the file name in `list` by the file's text, for every allocator `partitions` of a
 /// scenario. A `list` that is a text or a built-in name stays.
 ///
-/// A Cobalt file, with `<PartitionList>` or `<BlockList>`, is converted to the same kind of text.
+/// A Cobalt file, with `<PartitionList>` or `<BlockList>`, is converted to the text of a list.
 ///
-/// # Errors
-/// If the file cannot be read, or is no such list.
+/// # Errors If the file cannot be read, or is no such list.
 pub(super) fn read_in(files: &Texts<'_>, table: &mut Table) -> Result<(), Problem> {
     replace(files, table, "allocator")?;
     let Some(Value::Table(machine)) = table.get_mut("machine") else { return Ok(()) };
@@ -42,7 +42,7 @@ fn replace(files: &Texts<'_>, table: &mut Table, path: &str) -> Result<(), Probl
         return Ok(());
     }
     let Some(Value::String(list)) = allocator.get_mut("list") else { return Ok(()) };
-    // A list has lines, and names of built-in lists have no extension.
+    // The text of a list has several lines, and names of built-in lists have no extension.
     if list.contains('\n') || !list.contains('.') {
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! Index from dotted paths to lines of the study file.
 //!
 //! `[sweep]` and `--set` edit a study as plain tables, which do not record where values were
-//! written. So problems carry a path, and this index finds the line.
+//! written. So a problem carries the path of its value, and this index finds the line.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ impl Lines {
     }
 
     /// Line of a key, from 1. For a missing key, returns the line of the innermost table around it
-    /// that exists; `None` if that is the whole file.
+    /// that exists; `None` if no table around the key exists.
     ///
     /// ```
     /// use meshwork_lab::study::locate::Lines;

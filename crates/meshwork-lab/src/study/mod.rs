@@ -55,15 +55,15 @@ pub const SCENARIO_KEYS: &[&str] = &[
 pub enum Replications {
     /// A fixed number.
     Fixed(u64),
-    /// The number that makes the interval narrow enough.
+    /// The number of replications that makes the interval narrow enough.
     Precision {
         /// Half width of the interval relative to the mean.
         target: f64,
-        /// Replications before the first check, at least 2.
+        /// Number of replications before the first check, at least 2.
         least: u64,
         /// Maximum number of replications.
         most: u64,
-        /// Metric that is checked.
+        /// Metric whose interval is checked.
         of: String,
     },
     /// One run in each window of the log.
@@ -84,7 +84,7 @@ pub struct Axis {
     pub values: Vec<Value>,
 }
 
-/// The value of a swept key with which its other values are compared.
+/// The value of a swept key with which the other values of the key are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Baseline {
     pub key: String,
@@ -103,7 +103,7 @@ pub enum JobFormat {
 }
 
 impl JobFormat {
-    /// Name in studies.
+    /// Name of the format in studies.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -113,7 +113,7 @@ impl JobFormat {
         }
     }
 
-    /// File extension.
+    /// Extension of a file in the format.
     #[must_use]
     pub fn ending(self) -> &'static str {
         match self {
@@ -123,23 +123,23 @@ impl JobFormat {
     }
 }
 
-/// A setting `KEY=VALUE`, from `--set` or the like.
+/// A setting `KEY=VALUE` from the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// Text as given, for messages.
+    /// Text of the setting as given, for messages.
     pub text: String,
     pub key: String,
     pub value: Value,
 }
 
-/// A parsed study. Its scenario keys are checked when it is expanded.
+/// A parsed study. Its scenario keys are checked only when scenarios are made of it.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// Name of the file in messages.
+    /// Name of the study file in messages.
     pub file: String,
-    /// Text of the file.
+    /// Text of the study file.
     pub source: String,
-    /// Folder of the file, where relative paths in it are looked up first.
+    /// Folder of the study file, in which relative paths are looked up first.
     pub folder: PathBuf,
     pub name: String,
     /// Question that the study answers.
@@ -156,26 +156,26 @@ pub struct Study {
     /// Whether the first replication of every scenario is recorded for replay. `None` records up to
     /// ten scenarios that are compared.
     pub record: Option<bool>,
-    /// Key of the paper that it partly reproduces.
+    /// Key of the paper that the study partly reproduces.
     pub paper: Option<String>,
     /// Figures or tables of the paper.
     pub figure: Option<String>,
-    /// Source of the log that it reads, for messages.
+    /// Source of the log that the study reads, for messages.
     pub obtain: Option<String>,
-    /// Unit of time, if given: see [`clock`](crate::findings::clock).
+    /// Unit of time that the study gives: see [`clock`](crate::findings::clock).
     pub time_unit: Option<String>,
     /// Settings of `[quick]`, for a short run.
     pub quick: Vec<String>,
     /// Claims of the paper.
     pub claims: Vec<PaperClaim>,
-    /// Candidate locations of input files, by their paths in the study. Known for the
+    /// Paths at which input files may be, by their paths in the study. Known for the
     /// `experiment.toml` in a results folder.
     pub found: BTreeMap<String, Vec<PathBuf>>,
     /// All settings of the command line, in order.
     pub settings: Vec<Setting>,
-    /// Catalogue of names that its scenarios may use.
+    /// Catalogue of the names that scenarios of the study may use.
     pub catalogue: Catalogue,
-    /// Texts of companion files that became part of its scenarios.
+    /// Texts of companion files that became part of scenarios.
     pub(crate) companions: Companions,
     lines: Lines,
 }
@@ -183,8 +183,7 @@ pub struct Study {
 impl Study {
     /// Reads a study file with the names of a catalogue, and applies `KEY=VALUE` settings.
     ///
-    /// # Errors
-    /// As for [`read`](Study::read).
+    /// # Errors The first problem found, with its line.
     pub fn read_in(
         catalogue: &Catalogue,
         path: &Path,
@@ -212,10 +211,10 @@ impl Study {
         Ok(study)
     }
 
-    /// Parses the text of a study with the names of a catalogue; `file` is its name in messages.
+    /// Parses the text of a study with the names of a catalogue; `file` is the study's name in
+    /// messages.
     ///
-    /// # Errors
-    /// As for [`parse`](Study::parse).
+    /// # Errors The first problem found, with its line.
     pub fn parse_in(
         catalogue: &Catalogue,
         file: &str,
@@ -252,7 +251,7 @@ impl Study {
         };
         for text in settings {
             let (key, value) = assignment(text)?;
-            // The command line overrides the file, even if the two exclude each other.
+            // The command line overrides the file, even if the two keys exclude each other.
             match key.as_str() {
                 "replications" => {
                     for other in [
@@ -269,7 +268,7 @@ impl Study {
                     document.remove("replications");
                     document.remove("windows");
                 }
-                // For most workloads the two keys mean the same.
+                // For most workloads, `load` and `scale` mean the same.
                 "workload.load" => {
                     let scale = document.get_mut("workload").and_then(|own| own.get_mut("scale"));
                     scale.and_then(Value::as_table_mut).map(|scale| scale.remove("load"));
@@ -287,7 +286,7 @@ impl Study {
                 }
                 _ => {}
             }
-            // In these two tables a dotted path is one key.
+            // In `[sweep]` and `[compare]`, a dotted path is one key.
             let plain = plain(&key);
             let path = ["sweep", "compare"]
                 .iter()
@@ -305,7 +304,7 @@ impl Study {
     }
 
     /// Maximum number of replications of a scenario. The number of windows is unknown before their
-    /// log is read, so they have the general limit.
+    /// log is read, so a study of windows has the general limit.
     #[must_use]
     pub fn most_replications(&self) -> u64 {
         match self.replications {
@@ -327,8 +326,8 @@ impl Study {
         self.figure.iter().flat_map(|figures| figures.split(", "))
     }
 
-    /// Converts a problem into a sentence that begins with its location. This is the command line
-    /// setting that last wrote the key, else the line of the file.
+    /// Converts a problem into a sentence that begins with its location: the command line setting
+    /// that last wrote the key, else the line of the file.
     #[must_use]
     pub fn refused(&self, problem: &Problem) -> Refused {
         Refused(match self.setting(&problem.path) {
@@ -345,7 +344,7 @@ impl Study {
         }
     }
 
-    /// The last setting that wrote the key at this path or a table around it.
+    /// The last setting that wrote the key at this path, or a table around it.
     pub(crate) fn setting(&self, path: &str) -> Option<&Setting> {
         self.settings.iter().rev().find(|setting| is_within(path, &plain(&setting.key)))
     }
@@ -460,7 +459,7 @@ impl fmt::Display for Study {
     }
 }
 
-/// Whether `path` is `around` or inside it.
+/// Whether the path `path` equals `around` or lies inside it.
 pub(crate) fn is_within(path: &str, around: &str) -> bool {
     path.strip_prefix(around).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
@@ -478,7 +477,7 @@ pub(crate) fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The command for a file whose name shows that it is a log, not a study; else `None`.
+/// The command for a file whose name shows that it is a log, not a study; otherwise `None`.
 ///
 /// ```
 /// use meshwork_lab::study::command_for;
@@ -497,7 +496,7 @@ pub fn command_for(path: &Path) -> Option<&'static str> {
     (plain.contains("sacct") && !ends_with(&[".toml"])).then_some("meshwork ops import --sacct")
 }
 
-/// Maximum number of characters of a wrong line that its error shows.
+/// Maximum number of characters that an error shows of a wrong line.
 const MAX_SHOWN: usize = 60;
 
 fn not_toml(file: &str, source: &str, error: &toml::de::Error) -> Refused {

@@ -12,7 +12,7 @@ static STUDIES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/studies");
 /// A paper that is partly reproduced.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Paper {
-    /// Key on the command line.
+    /// Key of the paper on the command line.
     pub key: &'static str,
     pub authors: &'static str,
     pub title: &'static str,
@@ -56,8 +56,7 @@ pub static PAPERS: &[Paper] = &[
 
 /// The paper with this key.
 ///
-/// # Errors
-/// One sentence with the known keys.
+/// # Errors One sentence with the known keys, if there is no such paper.
 pub fn paper(key: &str) -> Result<&'static Paper, Refused> {
     PAPERS.iter().find(|paper| paper.key == key).ok_or_else(|| {
         let known: Vec<&str> = PAPERS.iter().map(|paper| paper.key).collect();
@@ -76,7 +75,7 @@ pub fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
     files.into_iter()
 }
 
-/// Sort key of a file name that puts 2 before 10.
+/// Sort key of a file name, in which numbers are compared as numbers: 2 before 10.
 fn by_figure(name: &str) -> Vec<(u64, String)> {
     name.trim_end_matches(".toml")
         .split(['_', '-'])
@@ -87,11 +86,10 @@ fn by_figure(name: &str) -> Vec<(u64, String)> {
         .collect()
 }
 
-/// The studies of a paper or of one of its figures, in order, read in a catalogue. A setting of
+/// The studies of a paper or of one of its figures, in order, read with a catalogue. A setting of
 /// `workload.path` applies only to studies that read a log.
 ///
-/// # Errors
-/// If the paper has no such figure, or a setting is invalid.
+/// # Errors If the paper has no such figure, or a setting is invalid.
 pub fn studies(
     catalogue: &Catalogue,
     paper: &Paper,
@@ -171,7 +169,7 @@ mod tests {
         }
     }
 
-    /// Utilization and turnaround of the same runs are two figures.
+    /// A study of two figures is found by either: utilization and turnaround of the same runs.
     #[test]
     fn a_study_of_two_figures_is_found_by_either() {
         let paper = paper("noncontiguous").unwrap();

@@ -6,13 +6,13 @@ use crate::run::file::FileError;
 use crate::run::memory::TooMuch;
 use crate::run::store::StoreError;
 
-/// A rejected request, as one sentence. It says what was given, what would have been right, and
+/// A rejected request, as one sentence that says what was given, what would have been right, and
 /// where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refused(pub String);
 
-/// Converts errors that are such sentences already.
+/// Converts errors that are already sentences to [`Refused`].
 macro_rules! is_refused {
     ($($error:ty),*) => {
         $(impl From<$error> for Refused {

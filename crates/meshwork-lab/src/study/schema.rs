@@ -27,7 +27,7 @@ pub fn schema(catalogue: &Catalogue) -> Json {
     let mut writer = Writer { catalogue, definitions: Map::new() };
     let scenario: Vec<&Param> = scenario::PARAMS.iter().collect();
     let mut properties = writer.properties(&scenario);
-    // A machine with Slurm files brings its own allocator.
+    // A machine of Slurm files has no allocator in its table, since the files decide it.
     let allocator = properties["allocator"].take();
     let with_slurm = json!({ "anyOf": [
         allocator,
@@ -88,7 +88,7 @@ pub fn schema(catalogue: &Catalogue) -> Json {
     })
 }
 
-/// A list of values, or a table of parameters that each have such a list.
+/// Schema of a swept value: a list of values, or a table of parameters that each have such a list.
 fn swept(value: &Json) -> Json {
     json!({ "anyOf": [
         { "type": "array", "minItems": 1, "items": value },
@@ -118,7 +118,7 @@ impl Writer<'_> {
                 ) {
                     value.as_object_mut().and_then(|value| value.remove("minItems"));
                 }
-                // Draft 7 ignores everything beside a `$ref`.
+                // Draft 7 ignores all keys beside a `$ref`.
                 if value.get("$ref").is_some() {
                     value = json!({ "allOf": [value] });
                 }
@@ -260,7 +260,7 @@ impl Writer<'_> {
                 several,
                 slurm,
                 topograph,
-                // For a topology supplied by `[sweep]`.
+                // A table without a topology, which `[sweep]` supplies.
                 { "type": "object", "not": { "anyOf": [
                     { "required": ["topology"] },
                     { "required": ["sites"] },

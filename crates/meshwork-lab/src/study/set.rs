@@ -1,6 +1,6 @@
-//! Setting a value at a dotted path, the only operation on studies.
+//! Setting a value at a dotted path, the operation with which studies are changed.
 //!
-//! `[sweep]` does it for every combination, and `--set` does it once.
+//! `[sweep]` sets values for every combination, and `--set` sets one once.
 
 use meshwork::registry::{Problem, join};
 use toml::{Table, Value};
@@ -83,7 +83,7 @@ pub fn assignment(text: &str) -> Result<(String, Value), Refused> {
 }
 
 /// Number of steps of a path. If two settings overlap, the shorter path is applied first, so that
-/// the longer one is not lost.
+/// the value at the longer path is not lost.
 pub(crate) fn depth(path: &str) -> usize {
     steps(path).map_or(1, |steps| steps.len())
 }

@@ -21,11 +21,11 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Reads the study of a folder; `guess` supplies a missing `asked.toml`. Its input files need
-    /// not exist any more.
+    /// Reads the study of a results folder. The input files of the study need not exist any more.
     ///
-    /// # Errors
-    /// One sentence, if it cannot be read.
+    /// `guess` supplies a record if `asked.toml` is missing.
+    ///
+    /// # Errors One sentence, if the study cannot be read.
     pub fn read(
         catalogue: &Catalogue,
         folder: &Path,
@@ -33,7 +33,7 @@ impl Stored {
     ) -> Result<Stored, Refused> {
         let asked = StudyRequest::read(folder)?.unwrap_or_else(guess);
         let written = Study::read_in(catalogue, &folder.join(EXPERIMENT), &asked.settings)?;
-        // Under its original file name, after which a study without a name is called.
+        // Parse with the original file name, after which a study without a name is called.
         let mut study =
             Study::parse_in(catalogue, &asked.file, &written.source, folder, &asked.settings)?;
         study.found = asked.found(folder);
@@ -50,15 +50,16 @@ impl Stored {
         Ok(Stored { study, asked, points, digests })
     }
 
-    /// Keys of the replications of a scenario, in the build that ran the study.
+    /// Keys of the replications of a scenario, for the build that ran the study.
     pub(crate) fn keys(&self, point: usize) -> PointKeys<'_> {
         let digest = self.digests[point].clone();
         PointKeys::of(&self.study.catalogue, &self.points[point], digest, &self.asked.build)
     }
 }
 
-/// Keys of all possible runs of a study, by scenario and replication. Runs are stored in this
-/// order.
+/// Keys of all possible runs of a study, in the order in which runs are stored.
+///
+/// The order is by scenario and replication.
 pub(crate) fn order<'a>(
     study: &'a Study,
     points: &'a [Point],

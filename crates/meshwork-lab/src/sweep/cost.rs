@@ -19,12 +19,14 @@ pub fn nominal(scenario: &Scenario) -> f64 {
     (jobs * machine * load).clamp(1.0, 1e15)
 }
 
-/// Number of jobs assumed for a log of unknown length, the same for all scenarios.
+/// Number of jobs assumed for a log of unknown length, in all scenarios.
 const JOBS_OF_A_LOG: f64 = 100_000.0;
 
-/// Estimates the duration of a run of each scenario in seconds from measured runs. A scenario with
-/// measured runs has their mean; others have their nominal cost times the seconds per unit of the
-/// measured ones. If nothing was measured, returns the nominal costs.
+/// Estimates the duration of a run of each scenario in seconds from measured runs.
+///
+/// A scenario with measured runs has their mean. Other scenarios have their nominal cost, times the
+/// seconds per unit of nominal cost in the measured runs. If nothing was measured, returns the
+/// nominal costs.
 #[must_use]
 pub fn refined(nominal: &[f64], measured: &[(u64, f64)]) -> Vec<f64> {
     let mut known = (0.0, 0.0);
@@ -46,7 +48,7 @@ mod tests {
     #[test]
     fn what_was_measured_counts_and_the_rest_is_scaled_by_hand() {
         let costs = refined(&[10.0, 20.0, 40.0], &[(2, 6.0), (0, 0.0), (1, 9.0)]);
-        // 15 seconds for 2 × 10 + 40 = 60: a quarter of a second for each unit.
+        // 15 seconds for a nominal cost of 2 × 10 + 40 = 60: a quarter of a second for each unit.
         assert_eq!(costs, [3.0, 5.0, 9.0]);
         assert_eq!(refined(&[10.0, 20.0], &[(0, 0.0), (0, 0.0)]), [10.0, 20.0]);
     }

@@ -1,4 +1,4 @@
-//! Assignment of runs to shards.
+//! Assignment of runs to shards: the deal.
 //!
 //! Runs are assigned by expected cost, longest first, each to the shard with the least cost so far.
 //! The assignment depends only on the study and, if given, the file of the deal; never on which
@@ -7,8 +7,8 @@
 //!
 //! The file of a deal is a table, `scenario,seconds,replications`: the scenario from 1, the
 //! expected duration of one of its runs, and its replications from 0: `0-4 7`, or `all` if their
-//! number depends on results. `meshwork submit` writes it once, before any shard begins; through
-//! it, finished runs and measured durations enter a deal.
+//! number depends on results. `meshwork submit` writes it once, before any shard begins, so that a
+//! deal can take finished runs and measured durations into account.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,7 +24,7 @@ use crate::study::{Refused, Replications};
 use crate::sweep::cost::nominal;
 use crate::sweep::name::Shard;
 
-/// The parts of a study and their costs.
+/// The units of a study with their expected costs, to be assigned to shards.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deal {
     /// Units with their costs, by scenario and replication.
@@ -37,7 +37,7 @@ pub struct Deal {
 pub fn is_whole(replications: &Replications, point: &Point) -> bool {
     match replications {
         Replications::Precision { .. } => true,
-        // If two runs of a log are identical, no more are made.
+        // If the first two runs of a log are identical, no more are made.
         Replications::Fixed(count) => *count > 2 && has_same_jobs(&point.scenario),
         Replications::Windows { .. } => false,
     }
@@ -67,10 +67,9 @@ impl Deal {
         Deal { units }
     }
 
-    /// Units of one shard, in the order in which they are to be run.
+    /// Units of one shard, in the order in which the shard runs them.
     ///
-    /// # Complexity
-    /// **O(n log n)** for *n* runs, and 32 bytes per run.
+    /// # Complexity **O(n log n)** for *n* runs, and 32 bytes per run.
     #[must_use]
     pub fn hand(&self, shard: Shard) -> Vec<Unit> {
         let mut units: Vec<(u64, Unit)> =
@@ -91,7 +90,7 @@ impl Deal {
         own
     }
 
-    /// Total cost.
+    /// Total expected cost of all units.
     #[must_use]
     pub fn cost(&self) -> f64 {
         self.units.iter().map(|(_, cost)| cost).sum()
@@ -123,8 +122,7 @@ impl Deal {
 
     /// Reads the file of a deal of a study.
     ///
-    /// # Errors
-    /// One sentence with the line, if it cannot be read or belongs to another study.
+    /// # Errors One sentence with the line, if the file cannot be read or belongs to another study.
     pub fn read(
         path: &Path,
         replications: &Replications,
@@ -176,7 +174,7 @@ fn row(line: &str, replications: &Replications, points: &[Point]) -> Option<Vec<
     Some(units)
 }
 
-/// Number of runs of a unit, as far as it is known.
+/// Number of runs of a unit, as far as known before the unit has run.
 pub(crate) fn weight(replications: &Replications, point: &Point, unit: Unit) -> f64 {
     if unit.replication.is_some() { 1.0 } else { first(replications, point) as f64 }
 }
@@ -216,7 +214,8 @@ mod tests {
             prop_assert_eq!(all, expected);
             let cost = |unit: &Unit| costs[unit.scenario].1;
             let loads: Vec<f64> = hands.iter().map(|hand| hand.iter().map(cost).sum()).collect();
-            // Longest first: the last shard to end began its last unit before any other was done.
+            // With the longest units first, the last shard to end began its last unit before any
+            // other was done.
             let longest = units.iter().map(|(_, cost)| *cost).fold(0.0, f64::max);
             let mean = deal.cost() / of as f64;
             prop_assert!(loads.iter().all(|load| *load <= mean + longest + 1e-3));
@@ -234,7 +233,8 @@ mod tests {
         let of = |index| -> Vec<usize> {
             deal.hand(Shard { index, of: 2 }).iter().map(|unit| unit.scenario).collect()
         };
-        // 5 | 4, then 3 to the second (7), 3 to the first (8), 3 to the second (10).
+        // Costs 5 and 4 go to the shards 0 and 1, then 3 to shard 1 (7), 3 to shard 0 (8), 3 to
+        // shard 1 (10).
         assert_eq!((of(0), of(1)), (vec![0, 3], vec![1, 2, 4]));
     }
 }

@@ -9,17 +9,17 @@ use crate::study::Refused;
 /// Name of the table in a results folder.
 const TABLE: &str = "runs.parquet";
 
-/// Writes `runs.parquet` and returns its path. A row holds the number of the scenario, from 1, the
-/// swept keys with their values, the replication, from 0, the key, every metric, and the numbers of
-/// finished jobs, refused jobs and unusable lines. It covers every finished run of the study, by
-/// scenario and replication. An empty cell means not measured.
+/// Writes `runs.parquet` and returns its path.
 ///
-/// # Errors
-/// If there is no sweep in the folder, it cannot be read or written, or the program was built
-/// without the feature `parquet`.
+/// A row holds the number of the scenario, from 1, the swept keys with their values, the
+/// replication, from 0, the key, every metric, and the numbers of finished jobs, refused jobs and
+/// unusable lines. The table has every finished run of the study, by scenario and replication. An
+/// empty cell means not measured.
 ///
-/// # Complexity
-/// Every run is read once; 50 bytes of memory per run.
+/// # Errors If there is no sweep in the folder, it cannot be read or written, or the program was
+/// built without the feature `parquet`.
+///
+/// # Complexity Every run is read once; 50 bytes of memory per run.
 #[cfg(feature = "parquet")]
 pub fn export(catalogue: &Catalogue, folder: &Path) -> Result<PathBuf, Refused> {
     let path = folder.join(TABLE);
@@ -66,8 +66,8 @@ mod rows {
         rows: usize,
         names: Vec<String>,
         metrics: Vec<(String, Float64Builder)>,
-        /// Numeric swept keys by position in the sweep; `None` for a key whose values go to
-        /// `texts`.
+        /// Columns of numeric swept keys, by position in the sweep. `None` for a key whose values
+        /// go to `texts`.
         numbers: Vec<Option<Float64Builder>>,
         texts: Vec<StringBuilder>,
         scenario: UInt64Builder,

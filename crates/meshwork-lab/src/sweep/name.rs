@@ -1,4 +1,4 @@
-//! Names of shards and of attempts at them.
+//! Names of shards and of attempts at shards.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub struct Shard {
 /// Limit on the number of shards: more than any engine starts, and each has its own file.
 pub const MAX_SHARDS: u64 = 1_000_000;
 
-/// An engine that numbers the processes that it starts.
+/// A workload manager that numbers the processes that it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
     /// Environment variable that holds the number.
@@ -25,8 +25,8 @@ pub struct Counter {
     pub first: u64,
 }
 
-/// Known engines, innermost first. HyperQueue runs inside jobs of the others, which may be arrays
-/// themselves. LSF counts from 1, and gives 0 outside arrays.
+/// Known workload managers, innermost first. HyperQueue runs inside jobs of the others, which may
+/// be arrays themselves. LSF counts from 1, and gives 0 outside arrays.
 pub const COUNTERS: [Counter; 4] = [
     Counter { variable: "HQ_TASK_ID", first: 0 },
     Counter { variable: "SLURM_ARRAY_TASK_ID", first: 0 },
@@ -112,8 +112,8 @@ fn from_environment(
     ))
 }
 
-/// Unique name of this attempt. It consists of job and restart number, if the engine gives them,
-/// host and process id.
+/// Unique name of an attempt at a shard. It consists of job and restart number, if the workload
+/// manager gives them, host and process id.
 #[must_use]
 pub fn attempt(environment: impl Fn(&str) -> Option<String>) -> String {
     let job = ["HQ_JOB_ID", "SLURM_ARRAY_JOB_ID", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"]

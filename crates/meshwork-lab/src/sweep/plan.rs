@@ -14,22 +14,22 @@ use crate::sweep::progress::{Known, progress};
 use crate::sweep::script::SUBMISSIONS;
 use crate::sweep::shard::begin;
 
-/// The plan of a submission.
+/// The plan of a submission: unfinished runs, and whether their durations are known.
 pub struct SubmissionPlan {
-    /// Unfinished runs and their expected costs.
+    /// Unfinished runs with their expected costs.
     pub deal: Deal,
-    /// Whether costs are seconds, because some runs have ended; otherwise only their ratios are
-    /// meaningful.
+    /// Whether costs are in seconds, because some runs have ended. Otherwise only ratios of costs
+    /// are meaningful.
     pub is_measured: bool,
     /// Number of processes still writing to the folder.
     pub at_work: u64,
 }
 
-/// Plans the unfinished runs of a study. The folder is begun, unless `writes` is `false`.
+/// Plans the unfinished runs of a study. The sweep is begun in the folder, unless `writes` is
+/// `false`.
 ///
-/// # Errors
-/// If the study or its inputs are invalid, the folder holds another sweep, or it cannot be read or
-/// written.
+/// # Errors If the study or its inputs are invalid, the folder holds another sweep, or it cannot be
+/// read or written.
 pub fn plan(
     study: &Study,
     folder: &Path,
@@ -55,12 +55,12 @@ pub fn plan(
     Ok(SubmissionPlan { deal, is_measured, at_work: now.attempts.0 })
 }
 
-/// Path of the deal of a submission.
+/// Path of the deal of the submission with this number.
 fn deal_of(folder: &Path, number: u64) -> PathBuf {
     folder.join(SUBMISSIONS).join(format!("{number}.deal.csv"))
 }
 
-/// The next submission number, from 1, that no deal and no script uses.
+/// The next submission number, from 1, for which neither a deal nor a script exists.
 #[must_use]
 pub fn next_submission(folder: &Path) -> u64 {
     let script = |number: u64| folder.join(SUBMISSIONS).join(format!("{number}.sh"));
@@ -68,18 +68,18 @@ pub fn next_submission(folder: &Path) -> u64 {
     (1..).find(|number| !is_taken(number)).unwrap_or(1)
 }
 
-/// Stores a deal under the next number, for engines that need no script, and returns its path.
-/// Concurrent calls get different numbers.
+/// Stores a deal under the next submission number, for engines that need no script.
 ///
-/// # Errors
-/// If it cannot be written.
+/// Returns the path of the file. Concurrent calls get different numbers.
+///
+/// # Errors If the file cannot be written.
 pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
     let submissions = folder.join(SUBMISSIONS);
     fs::create_dir_all(&submissions).map_err(|error| FileError::making(&submissions, &error))?;
     loop {
         let path = deal_of(folder, next_submission(folder));
         match OpenOptions::new().write(true).create_new(true).open(&path) {
-            // The name is reserved; the content is written atomically.
+            // The number is reserved by creating the file; the content is then written atomically.
             Ok(_) => {
                 write_whole(&path, deal.text().as_bytes())?;
                 return Ok(path);
@@ -90,12 +90,14 @@ pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
     }
 }
 
-/// Target duration of a task: worth its start, and short enough to be scheduled soon.
+/// Target duration of a task: long enough to be worth starting, short enough to be scheduled soon.
 const TASK: Duration = Duration::from_secs(1800);
 
 impl SubmissionPlan {
-    /// Number of shards: each takes half an hour, or half of `time` if that is less. If durations
-    /// are unknown, there is one shard per part, up to `limit`.
+    /// Number of shards that a submission should have.
+    ///
+    /// Each shard takes about half an hour, or half of `time` if that is less. If durations are
+    /// unknown, there is one shard per unit, up to `limit`.
     #[must_use]
     pub fn shards(&self, time: Duration, limit: u64) -> u64 {
         let parts = (self.deal.units.len() as u64).max(1);

@@ -1,4 +1,4 @@
-//! Progress of a sweep, from its files alone.
+//! Progress of a sweep, as read from its files alone.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,17 +20,18 @@ use crate::sweep::cost::{nominal, refined};
 use crate::sweep::deal::{Deal, is_whole};
 use crate::sweep::shard::stored;
 
-/// Time without writes after which an attempt counts as dead or disconnected. Six beats, since a
-/// shared file system may report file times of other computers a minute late.
+/// Time without writes after which an attempt counts as dead or disconnected. It is six intervals
+/// between signs of life, since a shared file system may report file times of other computers a
+/// minute late.
 const SILENCE: Duration = Duration::from_secs(BEAT.as_secs() * 6);
 
-/// Tolerated difference between clocks.
+/// Tolerated difference between the clocks of computers.
 const SKEW: Duration = Duration::from_secs(60);
 
 /// Progress of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepProgress {
-    /// Number of runs needed, as far as known; it grows if it depends on results.
+    /// Number of runs that the study needs, as far as known; it grows if it depends on results.
     pub total: u64,
     /// Successful runs.
     pub done: u64,
@@ -39,11 +40,12 @@ pub struct SweepProgress {
     /// Runs that have neither ended nor begun.
     pub missing: u64,
     pub failed: u64,
-    /// Number of attempts that write, and of attempts that went silent without an end.
+    /// Number of attempts that are writing, and of attempts that went silent without an end.
     pub attempts: (u64, u64),
-    /// Runs per second of the writing attempts; `None` without any.
+    /// Runs per second of the attempts that are writing; `None` if there are none.
     pub rate: Option<f64>,
-    /// Estimated seconds until all runs have ended, if the current threads share the rest evenly.
+    /// Estimated seconds until all runs have ended, if the current threads share the remaining runs
+    /// evenly.
     pub seconds_left: Option<f64>,
     /// Warnings, one sentence each.
     pub warnings: Vec<String>,
@@ -65,16 +67,16 @@ pub(crate) struct Known {
 pub struct Missing {
     /// Unfinished units, by scenario and replication.
     pub units: Vec<Unit>,
-    /// Number of runs in them, as far as known.
+    /// Number of unfinished runs, as far as known.
     pub runs: u64,
-    /// Number of runs needed.
+    /// Number of runs that the study needs.
     pub total: u64,
     /// Number of failed runs.
     pub failed: u64,
 }
 
 impl Known {
-    /// Reads a folder without changing it.
+    /// Reads the state of the sweep in a folder without changing it.
     pub(crate) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Known, Refused> {
         let stored = stored(catalogue, folder)?;
         let mut taken = BTreeMap::new();
@@ -91,13 +93,13 @@ impl Known {
         Ok(Known { stored, attempts, taken, failures, warnings, archive })
     }
 
-    /// The unfinished part of the sweep.
+    /// Runs of the sweep that have neither ended nor failed.
     pub(crate) fn missing(&self) -> Missing {
         let find = |key: u128| self.archive.findings(&format!("{key:032x}"));
         missing(&self.stored, &|key| self.archive.has(key), &find, &self.failures)
     }
 
-    /// A deal of these units, using measured durations of runs of the same scenario.
+    /// A deal of these units, whose costs use measured durations of runs of the same scenario.
     pub(crate) fn deal(&self, units: &[Unit]) -> Deal {
         let seconds = self.costs();
         let least = |unit: &Unit| match unit.replication {
@@ -111,7 +113,7 @@ impl Known {
         Deal { units: units.iter().map(cost).collect() }
     }
 
-    /// Whether the duration of any run is known.
+    /// Whether the duration of any run was measured.
     pub(crate) fn is_measured(&self) -> bool {
         !self.taken.is_empty()
     }

@@ -1,6 +1,7 @@
-//! Script for an engine: one for all tasks of an array.
+//! Batch script for a workload manager: one for all tasks of an array.
 //!
-//! It is meant to be read and edited by people: directives at the top, one command at the bottom.
+//! The script is meant to be read and edited by people: directives at the top, one command at the
+//! bottom.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,44 +19,44 @@ pub enum BatchSystem {
     Hq,
 }
 
-/// Contents of a script.
+/// Contents of a batch script.
 #[derive(Clone, Debug)]
 pub struct Script {
     pub engine: BatchSystem,
     /// Name of the study.
     pub name: String,
-    /// The absolute command `meshwork`; for a module of an interpreter, the interpreter and its
-    /// arguments.
+    /// The command `meshwork` with an absolute path. If it is a module of an interpreter, the
+    /// interpreter and its arguments.
     pub command: Vec<String>,
-    /// Results folder, absolute.
+    /// Absolute path of the results folder.
     pub folder: PathBuf,
     /// `--set` settings from the command line.
     pub settings: Vec<String>,
-    /// Number of the submission, with which its file names begin.
+    /// Number of the submission, with which the names of its files begin.
     pub number: u64,
     pub shards: u64,
     /// Maximum number of tasks of an array.
     pub largest_array: u64,
-    /// Maximum number of tasks running at once.
+    /// Maximum number of tasks that run at once.
     pub max_parallel: u64,
     /// Time limit of a task.
     pub time: Duration,
     /// Memory limit of a task in bytes.
     pub memory: u64,
-    /// Partition or queue.
+    /// Partition or queue to which the tasks are submitted.
     pub partition: Option<String>,
-    /// Account or project.
+    /// Account or project to which the tasks are charged.
     pub account: Option<String>,
-    /// The race of which it is a round; `None` for the runs of a study.
+    /// The race of which the submission is a round; `None` for the runs of a study.
     pub race: Option<RaceWords>,
 }
 
-/// Words of the commands for the rounds of a race.
+/// Command line words for the rounds of a race.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RaceWords {
-    /// Options of the choice.
+    /// Options of `meshwork choose`.
     pub choice: Vec<String>,
-    /// Options of a submission, with which the next round is submitted.
+    /// Options of `meshwork submit`, with which the next round is submitted.
     pub submission: Vec<String>,
 }
 
@@ -64,7 +65,7 @@ pub struct RaceWords {
 pub struct Call {
     /// Program and arguments.
     pub words: Vec<String>,
-    /// File for standard input; `None` if there is none.
+    /// File for standard input of the command; `None` if there is none.
     pub input: Option<PathBuf>,
 }
 
@@ -74,14 +75,14 @@ pub const SUBMISSIONS: &str = "submit";
 /// Name of the folder of task output in a results folder.
 pub const LOGS: &str = "log";
 
-/// No run begins in the last 1/`LAST_PART` of a task's time.
+/// Divisor of a task's time limit: no run begins in the last 1/`LAST_PART` of the time.
 const LAST_PART: u32 = 20;
 
 impl Script {
-    /// Checks that the paths can be used in a script: directives have no common way of quoting.
+    /// Checks that the paths can be used in a batch script, whose directives have no common way of
+    /// quoting.
     ///
-    /// # Errors
-    /// One sentence, if a path cannot be used.
+    /// # Errors One sentence, if a path cannot be used.
     pub fn check(&self) -> Result<(), String> {
         let fits = |c: char| c.is_alphanumeric() || "/._-+@:,=~".contains(c);
         let folder = self.folder.to_string_lossy();
@@ -96,13 +97,13 @@ impl Script {
         })
     }
 
-    /// Path of the script.
+    /// Path of the batch script.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.beside("sh")
     }
 
-    /// Path of the deal.
+    /// Path of the file of the deal.
     #[must_use]
     pub fn deal(&self) -> PathBuf {
         self.beside("deal.csv")
@@ -122,7 +123,8 @@ impl Script {
         self.folder.join(LOGS).join(name).display().to_string()
     }
 
-    /// First shard and number of tasks of each array; more than one only above the array limit.
+    /// First shard and number of tasks of each array. There are several only if shards exceed the
+    /// limit.
     #[must_use]
     pub fn arrays(&self) -> Vec<(u64, u64)> {
         let largest = self.largest_array.max(1);
@@ -132,12 +134,12 @@ impl Script {
             .collect()
     }
 
-    /// Maximum number of tasks of one array running at once.
+    /// Maximum number of tasks of one array that run at once.
     fn at_once(&self) -> u64 {
         (self.max_parallel / self.arrays().len().max(1) as u64).max(1)
     }
 
-    /// Task range of an array in the syntax of this engine.
+    /// Task range of an array with `count` tasks, in the syntax of the workload manager.
     fn tasks(&self, count: u64) -> String {
         let last = count - 1;
         match self.engine {
@@ -152,7 +154,7 @@ impl Script {
         if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { format!("m{name}") }
     }
 
-    /// Text of the script.
+    /// Text of the batch script.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = "#!/bin/bash\n".to_owned();
@@ -187,13 +189,13 @@ impl Script {
         text
     }
 
-    /// Settings as words of a shell, each with a space in front.
+    /// `--set` settings as words of a shell, each with a space in front.
     fn settings(&self) -> String {
         self.settings.iter().map(|setting| format!(" --set {}", quoted(setting))).collect()
     }
 
-    /// Shell expression for the index of the shard. With several arrays, each is given its first
-    /// shard.
+    /// Shell expression for the index of the shard. If there are several arrays, each task gets the
+    /// first shard of its array.
     fn index(&self) -> String {
         let is_split = self.arrays().len() > 1;
         if self.shards == 1 {
@@ -283,7 +285,7 @@ impl Script {
         }
     }
 
-    /// Submission commands, one per array.
+    /// Commands that submit the batch script, one per array.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
         let path = self.path().display().to_string();
@@ -389,7 +391,7 @@ impl Script {
     }
 
     /// Command that submits the merge script after these jobs, however they end. Returns `None` if
-    /// the engine supports no such dependency.
+    /// the workload manager supports no such dependency.
     #[must_use]
     pub fn collect_call(&self, jobs: &[String]) -> Option<Call> {
         let path = self.collect_path().display().to_string();
@@ -420,7 +422,7 @@ impl Script {
 }
 
 impl BatchSystem {
-    /// Parses the job id from the engine's answer.
+    /// Parses the job id from the answer of the workload manager to a submission.
     ///
     /// ```
     /// use meshwork_lab::sweep::script::BatchSystem;
@@ -439,7 +441,7 @@ impl BatchSystem {
         (!number.is_empty() && number.chars().all(fits)).then(|| number.to_owned())
     }
 
-    /// Name on the command line.
+    /// Name of the workload manager on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -469,7 +471,7 @@ fn clock(time: Duration) -> String {
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// Words of a shell in one line.
+/// Formats words of a command as one line of a shell.
 fn words(words: &[String]) -> String {
     let call = Call { words: words.to_vec(), input: None };
     shown(&call)

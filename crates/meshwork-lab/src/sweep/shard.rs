@@ -1,4 +1,4 @@
-//! An attempt at a shard.
+//! Runs one shard of a study, in one attempt.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -17,31 +17,31 @@ use crate::sweep::deal::Deal;
 use crate::sweep::name::{Shard, attempt};
 use crate::watch::recording::kept::Kept;
 
-/// Parameters of an attempt.
+/// Parameters of an attempt at a shard.
 pub struct ShardWork<'a> {
     /// Results folder, shared by all shards.
     pub folder: PathBuf,
     pub shard: Shard,
-    /// File of the deal; `None` deals all runs of the study.
+    /// File of the deal; `None` assigns all runs of the study anew.
     pub deal: Option<PathBuf>,
     /// Number of threads; 0 uses one per processor.
     pub threads: usize,
     /// Limit on the memory of concurrent runs in bytes; `None` refuses nothing.
     pub max_memory: Option<u64>,
-    /// Called after every run.
+    /// Function that is called after every run.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
-    /// Observes the runs; results do not depend on it.
+    /// Observer of the runs; results do not depend on it.
     pub watcher: Option<&'a dyn Watcher>,
     pub build: String,
-    /// Called before every run; `true` stops.
+    /// Function that is called before every run; `true` stops.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// Outcome of an attempt.
+/// Outcome of an attempt at a shard.
 pub struct Ended {
-    /// Progress; runs finished by an earlier attempt count as reused.
+    /// Progress of the attempt; runs finished by an earlier attempt count as reused.
     pub progress: RunProgress,
-    /// Whether it was stopped early.
+    /// Whether the attempt was stopped early.
     pub stopped: bool,
     /// Warnings, one sentence each.
     pub warnings: Vec<String>,
@@ -49,11 +49,11 @@ pub struct Ended {
     pub failures: Vec<String>,
 }
 
-/// Runs the shard's runs not completed by earlier attempts. Finished runs are appended to a segment
-/// of this attempt.
+/// Makes the runs of a shard that earlier attempts have not completed. Finished runs are appended
+/// to a segment of this attempt.
 ///
-/// # Errors
-/// If the study, its inputs, the deal or the folder are invalid; in that case nothing has run.
+/// # Errors If the study, its inputs, the deal or the folder are invalid; in that case nothing has
+/// run.
 pub fn run_shard(study: &Study, work: &ShardWork<'_>) -> Result<Ended, Refused> {
     let prepared = prepare(study, work.threads, work.max_memory, true)?;
     begin(study, &work.folder, &prepared, &work.build)?;
@@ -127,7 +127,7 @@ pub(crate) fn failure(
     format!("{}: the run of {place}replication {replication} failed: {message}", study.file)
 }
 
-/// Number of a deal, with which its file name begins.
+/// Number of a deal, with which the name of its file begins.
 fn number(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy();
     Some(name.split('.').next().unwrap_or_default().to_owned())
@@ -144,9 +144,8 @@ fn threads(asked: usize) -> usize {
 /// study, which must be the same for all processes. Processes that begin at the same time write
 /// identical files.
 ///
-/// # Errors
-/// If the folder holds another study, or was begun with another build of the program, other
-/// settings or other inputs, or cannot be written.
+/// # Errors If the folder holds another study, or was begun with another build of the program,
+/// other settings or other inputs, or cannot be written.
 pub(crate) fn begin(
     study: &Study,
     folder: &Path,
@@ -218,17 +217,16 @@ fn short(build: &str) -> &str {
     if shown.is_empty() { "one of before" } else { shown }
 }
 
-/// Whether a folder holds any runs, of any build.
+/// Whether a folder holds any runs, of whatever build.
 fn has_runs(folder: &Path) -> bool {
     let is_full = std::fs::metadata(folder.join(RUNS)).is_ok_and(|data| data.len() > 0);
     is_full || folder.join(crate::run::store::SEGMENTS).is_dir()
 }
 
-/// The study of the sweep begun in a folder, for callers that know only the folder. It has the
-/// settings, the file name and the input locations of the original study.
+/// The study of the sweep that was begun in a folder, for callers that know only the folder. It has
+/// the settings, the file name and the input locations of the original study.
 ///
-/// # Errors
-/// One sentence, if there is none.
+/// # Errors One sentence, if the folder has no such sweep.
 pub fn begun(catalogue: &Catalogue, folder: &Path) -> Result<Study, Refused> {
     must_be_begun(folder)?;
     let asked = StudyRequest::read(folder)?.unwrap_or_else(StudyRequest::guess);
@@ -237,10 +235,9 @@ pub fn begun(catalogue: &Catalogue, folder: &Path) -> Result<Study, Refused> {
     Ok(study)
 }
 
-/// The study and its points in a folder where a sweep was begun.
+/// The study and its scenarios in a folder where a sweep was begun.
 ///
-/// # Errors
-/// One sentence, if there is none.
+/// # Errors One sentence, if the folder has no such sweep.
 pub(crate) fn stored(
     catalogue: &Catalogue,
     folder: &Path,

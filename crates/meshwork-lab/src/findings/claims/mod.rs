@@ -1,10 +1,10 @@
-//! Judgement of the claims of a paper by our runs.
+//! Verdicts on the claims of a paper, from the runs of a study.
 //!
-//! A claim is tested in cells, the combinations of swept values that it leaves open. In a cell,
-//! replications are compared pairwise, since they have the same jobs, and the 95 % interval of the
-//! difference decides: a cell holds if the whole interval is on the right side of the bound, fails
-//! if it is on the wrong side, and is open if it contains the bound. With only one replication, or
-//! if the claim says so, means alone decide.
+//! A claim is tested in cells, the combinations of swept values that the claim leaves open. In a
+//! cell, replications are compared pairwise, since they have the same jobs, and the 95 % interval
+//! of the difference decides: a cell holds if the whole interval is on the right side of the bound,
+//! fails if it is on the wrong side, and is open if it contains the bound. With only one
+//! replication, or if the claim says so, means alone decide.
 //!
 //! | file | columns |
 //! |---|---|
@@ -27,14 +27,14 @@ use crate::study::expand::Point;
 use crate::study::{ClaimCheck, PaperClaim, Refused, Relation, Study, SweptValues, Test, same};
 use crate::visible::visible;
 
-/// Verdict of our runs on a claim.
+/// Verdict of the runs of a study on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClaimVerdict {
     /// The claim holds in the required number of cells.
     BorneOut,
-    /// The claim cannot hold in enough cells, whatever the undecided ones turn out to be.
+    /// The claim cannot hold in enough cells, whatever the verdict on the open ones would be.
     NotBorneOut,
-    /// The intervals do not decide.
+    /// Open cells decide whether the claim holds in enough cells.
     Undecided,
     /// The study has no runs that could check the claim.
     NotCheckable,
@@ -63,16 +63,16 @@ pub enum CellState {
 /// A combination of swept values and its results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimCell {
-    /// Swept values that distinguish it from the other cells of the claim.
+    /// Swept values that distinguish the cell from the other cells of the claim.
     pub at: SweptValues,
     pub holds: CellState,
     /// Job size, if only jobs of one size are judged.
     pub size: Option<u64>,
-    /// Mean of the judged metric, or of the ratio at the end of a trend.
+    /// Mean of the judged metric; for a trend, of the metric or ratio at the end of the axis.
     pub of: Option<f64>,
-    /// Mean of the reference, if there is one.
+    /// Mean of the reference, if there is one; for a trend, of the metric or ratio at the start.
     pub to: Option<f64>,
-    /// Whether the comparison is a difference instead of a ratio.
+    /// Whether the claim compares by difference instead of by ratio.
     pub by_difference: bool,
 }
 
@@ -90,11 +90,11 @@ impl ClaimCell {
 pub struct Judgement {
     pub claim: PaperClaim,
     pub verdict: ClaimVerdict,
-    /// Number of cells in which it must hold.
+    /// Number of cells in which the claim must hold.
     pub needed: u64,
-    /// Cells in the order of the sweep.
+    /// Cells of the claim, in the order of the sweep.
     pub cells: Vec<ClaimCell>,
-    /// Reason why it cannot be checked, if so.
+    /// Reason why the claim cannot be checked, if so.
     pub why: Option<String>,
 }
 
@@ -233,7 +233,8 @@ pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
     write_whole(&path, &text).map_err(Refused::from)
 }
 
-/// A test, with the sizes of the judged and of the reference jobs; `None` takes all.
+/// A test, with the sizes of the judged jobs and of the reference jobs; `None` takes jobs of all
+/// sizes.
 struct Ask<'a> {
     test: &'a Test,
     of_size: Option<u64>,
@@ -248,7 +249,7 @@ struct Court<'a> {
 /// A replication and its measured value.
 type Measured = (u64, f64);
 
-/// Replication number of a run that stands for all of them.
+/// Replication number given to a single run that stands for all replications.
 const EVERY: u64 = u64::MAX;
 
 impl Court<'_> {
@@ -326,7 +327,7 @@ impl Court<'_> {
     ) -> Vec<ClaimCell> {
         let cell = |index: usize| {
             let ours = self.ours(index, ask);
-            // Without a partner the metric is compared with 1.
+            // A claim without a reference compares the metric with 1.
             let theirs = match to {
                 None => ours.iter().map(|&(replication, _)| (replication, 1.0)).collect(),
                 Some(to) => self.theirs(self.partner(index, to)?, ask),
@@ -402,7 +403,7 @@ impl Court<'_> {
                     Some(partner) => {
                         let theirs = self.theirs(partner, ask);
                         // If one side is a single run for all replications, use the replications of
-                        // the other.
+                        // the other side.
                         let of_theirs = matches!(ours[..], [(EVERY, _)]);
                         let replications = if of_theirs { &theirs } else { &ours };
                         let both = |&(replication, _): &Measured| {
@@ -442,7 +443,7 @@ impl Court<'_> {
         cells
     }
 
-    /// Scenarios with this choice that the claim is about.
+    /// Scenarios that have the values `of`, and that the test does not exclude.
     fn judged<'b>(
         &'b self,
         test: &'b Test,
@@ -455,14 +456,14 @@ impl Court<'_> {
             };
             of.iter().all(|(key, value)| has(key, value))
                 && test.only.iter().all(|(key, values)| {
-                    // The judged choice overrides `where`.
+                    // A value in `of` takes precedence over `where`.
                     of.iter().any(|(own, _)| own == key)
                         || values.iter().any(|value| has(key, value))
                 })
         })
     }
 
-    /// The scenario that equals this one except for the values of `to`.
+    /// The scenario that has the values `to`, and otherwise the values of the scenario at `index`.
     fn partner(&self, index: usize, to: &SweptValues) -> Option<usize> {
         let swept = &self.points[index].swept;
         self.points.iter().position(|other| {
@@ -473,7 +474,7 @@ impl Court<'_> {
         })
     }
 
-    /// Scenarios that differ from this one only in keys of `of`.
+    /// Other scenarios that differ from the scenario at `index` only in the keys of `of`.
     fn rivals<'b>(&'b self, index: usize, of: &'b SweptValues) -> impl Iterator<Item = usize> + 'b {
         let swept = &self.points[index].swept;
         (0..self.points.len()).filter(move |&other| {
@@ -484,7 +485,7 @@ impl Court<'_> {
         })
     }
 
-    /// Swept values left open by the claim, which identify a cell.
+    /// Swept values that the claim leaves open; they identify a cell.
     fn place(&self, index: usize, test: &Test, of: &SweptValues) -> SweptValues {
         let is_open = |key: &str| {
             let one = test.only.iter().any(|(own, values)| own == key && values.len() == 1);
@@ -493,12 +494,12 @@ impl Court<'_> {
         self.points[index].swept.iter().filter(|(key, _)| is_open(key)).cloned().collect()
     }
 
-    /// Values of the judged jobs by replication.
+    /// Measured values of the judged jobs in a scenario, by replication.
     fn ours(&self, index: usize, ask: &Ask<'_>) -> Vec<Measured> {
         self.values(index, &ask.test.metric, ask.of_size)
     }
 
-    /// Values of the reference jobs by replication.
+    /// Measured values of the reference jobs in a scenario, by replication.
     fn theirs(&self, index: usize, ask: &Ask<'_>) -> Vec<Measured> {
         self.values(index, &ask.test.metric, ask.to_size)
     }
@@ -520,7 +521,7 @@ fn mean_of(values: &[Measured]) -> Option<f64> {
     mean(&values.iter().map(|(_, value)| *value).collect::<Vec<f64>>())
 }
 
-/// Differences for replications present in both.
+/// Differences of two scenarios, for the replications that both have.
 fn paired(
     ours: &[Measured],
     theirs: &[Measured],
@@ -543,7 +544,7 @@ fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
     Some(values[place].1)
 }
 
-/// Whether the mean is above 0, as far as its interval decides.
+/// Whether the mean is above 0; open if the interval contains 0, unless means alone decide.
 fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     let Some(mean) = mean(differences) else { return CellState::Open };
     let half = if by_means { None } else { half_width(differences) };
@@ -557,7 +558,7 @@ fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     }
 }
 
-/// Whether the mean difference is not negative, so that all ties for the best count as best.
+/// Whether the mean is at least 0, so that values equal to the best count as best.
 fn is_not_negative(differences: &[f64]) -> CellState {
     match mean(differences) {
         None => CellState::Open,
@@ -566,7 +567,7 @@ fn is_not_negative(differences: &[f64]) -> CellState {
     }
 }
 
-/// A cell holds if all of its parts hold, and fails if one fails.
+/// State of a cell that holds if all parts hold, and fails if one part fails.
 fn both(parts: impl Iterator<Item = CellState>) -> CellState {
     parts.fold(CellState::Yes, |all, part| match (all, part) {
         (CellState::No, _) | (_, CellState::No) => CellState::No,
@@ -601,7 +602,7 @@ mod tests {
             replication: replication as u64,
             result: Ok(RunFindings {
                 metrics: vec![finding(wait)],
-                // Large jobs wait twice as long.
+                // Jobs of size 4 wait twice as long as those of size 1.
                 by_size: [(1, 1.0), (4, 2.0)]
                     .map(|(size, times)| SizeFindings {
                         size,
@@ -626,7 +627,7 @@ mod tests {
         judge(&study, &expand(&study).unwrap(), &results).remove(0)
     }
 
-    /// fcfs, sjf and easy, each at loads 0.5 and 1.
+    /// Waits of fcfs, sjf and easy, each at loads 0.5 and 1, in three replications.
     const WAITS: [&[f64]; 6] = [
         &[10.0, 12.0, 11.0],
         &[20.0, 26.0, 23.0],

@@ -6,8 +6,10 @@ use super::{CellState, ClaimVerdict, Judgement};
 const MAX_CELLS: usize = 3;
 
 impl Judgement {
-    /// Number of scenarios in which the claim holds, with the numbers of the decisive ones. For a
-    /// claim that is not borne out, these are the cells that contradict it. For one that cannot be
+    /// Explains the verdict: the number of cells in which the claim holds, and the decisive cells.
+    ///
+    /// Decisive cells are those that contradict a claim that is not borne out, the open ones of an
+    /// undecided claim, and otherwise those in which the claim holds. For a claim that cannot be
     /// checked, returns the reason.
     #[must_use]
     pub fn reason(&self) -> String {

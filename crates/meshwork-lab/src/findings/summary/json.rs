@@ -6,11 +6,13 @@ use super::{Difference, Means, OwnerRow, SizeRow, Summary, SummaryRow};
 use crate::findings::statistics::{Interval, Method};
 
 impl Summary {
-    /// Converts the summary to one JSON object per scenario. It has the swept keys under
-    /// `scenario`, and under `metrics` each metric's `mean`, `half_width`, `replications` and
-    /// `method`, with `null` for missing values. `growing` tells whether the queue grows over the
-    /// whole run. If requested, there are `by_size` and `differences`; with random speeds of sites,
-    /// `speeds`, a list per replication; with failed runs, `failures`.
+    /// Converts the summary to one JSON object per scenario.
+    ///
+    /// The object has the swept keys under `scenario`, and under `metrics` each metric's `mean`,
+    /// `half_width`, `replications` and `method`, with `null` for missing values. `growing` tells
+    /// whether the queue grows over the whole run. If the study requests them, there are `by_size`
+    /// and `differences`; with random speeds of sites, `speeds`, a list per replication; with
+    /// failed runs, `failures`.
     #[must_use]
     pub fn json(&self) -> Vec<Json> {
         self.rows.iter().map(SummaryRow::json).collect()

@@ -60,11 +60,11 @@ pub struct SummaryRow {
     pub speeds: Vec<(u64, Vec<f64>)>,
     /// Differences from each baseline, if requested.
     pub differences: Vec<Difference>,
-    /// Failed runs: replication and reason.
+    /// Failed runs of the scenario, each with its replication number and the reason.
     pub failures: Vec<(u64, String)>,
     /// Whether the queue grows over the whole run: see [`trend`](crate::findings::trend).
     pub growing: bool,
-    /// Whether its single run stands for all replications, because they do not differ.
+    /// Whether the scenario has a single run for all replications, because they do not differ.
     pub constant: bool,
 }
 
@@ -79,9 +79,9 @@ impl SummaryRow {
 /// Results of the jobs of one size class in a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeRow {
-    /// Largest size of the class.
+    /// Largest job size of the class.
     pub size: u64,
-    /// Number of finished jobs in all replications.
+    /// Number of finished jobs of the class in all replications.
     pub jobs: u64,
     pub metrics: Means,
 }
@@ -89,19 +89,20 @@ pub struct SizeRow {
 /// Results of the jobs of one owner in a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnerRow {
-    /// Name in the workload; `unknown` for jobs whose owner is unknown.
+    /// Name of the owner in the workload; `unknown` for jobs whose owner is unknown.
     pub name: String,
-    /// Number of finished jobs in all replications.
+    /// Number of finished jobs of the owner in all replications.
     pub jobs: u64,
     pub metrics: Means,
 }
 
-/// Differences of a scenario from the one that has the baseline's value instead.
+/// Differences of a scenario from the baseline scenario, which differs only in the compared key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     pub baseline: Baseline,
-    /// Per metric, this scenario minus the baseline, paired by replication. The last value is the
-    /// difference relative to the baseline's mean.
+    /// For each metric, the scenario's value minus the baseline's, and the relative difference.
+    ///
+    /// Differences are paired by replication; relative ones are shares of the baseline's mean.
     pub metrics: Vec<(String, Interval, Option<f64>)>,
 }
 
@@ -157,11 +158,10 @@ impl Summary {
         Summary { rows: rows.collect(), meanings: Meanings::of(&study.catalogue) }
     }
 
-    /// Writes the tables into a folder, each atomically, and removes obsolete ones of an earlier
-    /// study.
+    /// Writes the tables into a folder, each atomically, and removes those that only an earlier
+    /// study has.
     ///
-    /// # Errors
-    /// One sentence that names the file.
+    /// # Errors One sentence that names the file.
     pub fn write(&self, folder: &Path) -> Result<(), Refused> {
         let by_owner =
             OwnerAttribute::ALL.map(|by| (format!("{}.csv", by.key()), self.by_owner_csv(by)));
@@ -204,7 +204,7 @@ pub fn label(swept: &[(String, Value)]) -> String {
     words.join(", ")
 }
 
-/// Metrics named by a study, in its order; empty if it names none.
+/// Metrics that a study names, in its order; empty if it names none.
 fn asked_order(point: &Point) -> Vec<String> {
     let names = point.scenario.table()["measure"].get("metrics").and_then(Value::as_array);
     names.into_iter().flatten().filter_map(name_of).map(str::to_owned).collect()

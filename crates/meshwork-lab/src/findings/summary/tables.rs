@@ -35,7 +35,7 @@ impl Summary {
         })
     }
 
-    /// Text of `by_size.csv`, if requested.
+    /// Text of `by_size.csv`; `None` unless the study requests results by size.
     #[must_use]
     pub fn by_size_csv(&self) -> Option<String> {
         self.by_class_csv("size", |row| {
@@ -43,7 +43,7 @@ impl Summary {
         })
     }
 
-    /// Text of `by_user.csv`, or of the table of another kind of owner, if requested.
+    /// Text of `by_user.csv` or of the table of another kind of owner; `None` if not requested.
     #[must_use]
     pub fn by_owner_csv(&self, by: OwnerAttribute) -> Option<String> {
         self.by_class_csv(by.name(), |row| owners(row.owners(by)))
@@ -75,7 +75,7 @@ impl Summary {
         }))
     }
 
-    /// Text of `comparison.csv`, if requested.
+    /// Text of `comparison.csv`; `None` if the study compares nothing.
     #[must_use]
     pub fn comparison_csv(&self) -> Option<String> {
         if self.rows.iter().all(|row| row.differences.is_empty()) {
@@ -109,7 +109,7 @@ impl Summary {
         }))
     }
 
-    /// Text of `speeds.csv`, if speeds were drawn at random.
+    /// Text of `speeds.csv`; `None` unless speeds were drawn at random.
     #[must_use]
     pub fn speeds_csv(&self) -> Option<String> {
         if self.rows.iter().all(|row| row.speeds.is_empty()) {
@@ -124,7 +124,7 @@ impl Summary {
         }))
     }
 
-    /// Text of `failures.csv`, if runs failed.
+    /// Text of `failures.csv`; `None` if no run failed.
     #[must_use]
     pub fn failures_csv(&self) -> Option<String> {
         if self.rows.iter().all(|row| row.failures.is_empty()) {

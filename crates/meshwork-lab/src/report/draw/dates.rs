@@ -39,8 +39,7 @@ const MONTH: f64 = 30.436_875 * DAY as f64;
 /// The first Monday after 1970-01-01, in seconds since then: ticks of whole weeks are on Mondays.
 const MONDAY: i64 = 4 * DAY;
 
-/// Whether a time, in seconds since 1970, is in a year of at most four digits, which can be
-/// formatted.
+/// Whether a time, in seconds since 1970, is in the years 0 to 9999, which can be formatted.
 fn is_written(second: f64) -> bool {
     (-62_167_219_200.0..253_402_300_800.0).contains(&second)
 }

@@ -16,8 +16,7 @@ const EXACT: i128 = 1 << 53;
 
 /// Checks that cells of this type can be read.
 ///
-/// # Errors
-/// One sentence about the named column, if they cannot.
+/// # Errors One sentence about the column `name`, if its cells cannot be read.
 pub fn readable(name: &str, kind: &DataType) -> Result<(), String> {
     let value = if let DataType::Dictionary(_, value) = kind { value } else { kind };
     let is_readable = value.is_integer()
@@ -43,7 +42,7 @@ pub fn readable(name: &str, kind: &DataType) -> Result<(), String> {
     ))
 }
 
-/// Reads a cell of a [`readable`] column; `None` if it is empty. Durations are in seconds.
+/// Reads a cell of a [`readable`] column; `None` if the cell is empty. Durations are in seconds.
 #[must_use]
 pub fn cell(column: &dyn Array, at: usize) -> Option<Cell<'_>> {
     if column.is_null(at) {
@@ -101,8 +100,8 @@ pub fn cell(column: &dyn Array, at: usize) -> Option<Cell<'_>> {
     (!text.is_empty()).then(|| Cell::Text(text.into()))
 }
 
-/// Converts a whole number. One that `f64` cannot hold exactly stays text, so that no two users
-/// become one.
+/// Converts a whole number to a cell. A number that `f64` cannot hold exactly stays text, so that
+/// two users with large numbers stay distinct.
 fn whole<T: ArrowPrimitiveType<Native: Into<i128>>>(
     column: &dyn Array,
     at: usize,

@@ -1,4 +1,4 @@
-//! Tables of jobs with named columns: the part common to all formats, and CSV.
+//! Reading of tables of jobs by the names of their columns: parts common to all formats, and CSV.
 
 use std::io::{self, BufRead, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,13 +11,13 @@ use super::Files;
 use crate::cell::plain;
 use crate::date::unix_seconds;
 
-/// Maximum length of a line.
+/// Maximum length of a line of a table, in bytes.
 const MAX_LINE: u64 = 1 << 20;
 
-/// Content of a table, row by row.
+/// Rows of a table, read one by one.
 pub(crate) type Lines<T> = Box<dyn Iterator<Item = Result<T, WorkloadError>> + Send>;
 
-/// Conversion of the line number and the cells of a row.
+/// Function that makes a row from its line number and its cells.
 pub(crate) type Make<T, const N: usize> = fn(u64, [Option<Cell<'_>>; N]) -> Result<T, String>;
 
 impl Files {
@@ -40,10 +40,9 @@ impl Files {
         Ok(all)
     }
 
-    /// Columns of a table of jobs that are not known, and so ignored.
+    /// Columns that are ignored, because tables of jobs have no such column.
     ///
-    /// # Errors
-    /// If the file cannot be read, or is not a table of jobs.
+    /// # Errors If the file cannot be read, or is not a table of jobs.
     pub(crate) fn unread_columns(&self, path: &str) -> Result<Vec<String>, WorkloadError> {
         let names = self.column_names(path)?.into_iter();
         Ok(names.filter(|name| Column::named(name).is_none()).collect())
@@ -58,7 +57,7 @@ pub(super) fn jobs_of_csv(
     from_csv(path, text, |names| places(names.iter().copied()), job)
 }
 
-/// Makes a row of the cells of all columns.
+/// Makes a row of a table of jobs from the cells of all known columns.
 pub(super) fn job(line: u64, cells: [Option<Cell<'_>>; COLUMNS.len()]) -> Result<Row, String> {
     let mut row = Row { line, ..Row::default() };
     for (column, cell) in COLUMNS.iter().zip(cells) {
@@ -67,8 +66,8 @@ pub(super) fn job(line: u64, cells: [Option<Cell<'_>>; COLUMNS.len()]) -> Result
     Ok(row)
 }
 
-/// Rows of a CSV file, with their line numbers in it. Blank lines and lines that begin with `#` are
-/// skipped.
+/// Rows of a CSV file, with their line numbers in the file. Blank lines and lines that begin with
+/// `#` are skipped.
 pub(super) fn from_csv<T: 'static, const N: usize>(
     path: &str,
     text: Box<dyn BufRead + Send>,
@@ -105,8 +104,8 @@ pub(crate) fn is_tsv(path: &str) -> bool {
     lower.strip_suffix(".gz").unwrap_or(&lower).ends_with(".tsv")
 }
 
-/// Passes on the lines of a text that are neither blank nor comments. The CSV reader could skip
-/// them too, but would then report the line at which it started to look for a row.
+/// Reader of a text that leaves out blank lines and comments. The CSV reader could skip such lines
+/// too, but would then report the line at which it started to look for a row.
 struct Filter {
     text: Box<dyn BufRead + Send>,
     line: Vec<u8>,
@@ -127,7 +126,7 @@ impl Read for Filter {
             if read as u64 > MAX_LINE {
                 return Err(io::Error::other("a line has more than a million bytes"));
             }
-            // A carriage return would count as a line break of its own.
+            // The CSV reader would count a carriage return as a line break of its own.
             if self.line.ends_with(b"\r\n") {
                 self.line.truncate(self.line.len() - 2);
                 self.line.push(b'\n');
@@ -146,8 +145,8 @@ impl Read for Filter {
     }
 }
 
-/// Positions at which lines were skipped: the number of lines passed on before, and of lines
-/// skipped so far.
+/// Positions at which [`Filter`] left out lines: number of lines passed on before, and number of
+/// lines left out so far.
 #[derive(Clone, Default)]
 struct Passed(Arc<Mutex<Vec<(u64, u64)>>>);
 
@@ -165,7 +164,7 @@ impl Passed {
         }
     }
 
-    /// The line number in the file for a position in the filtered text.
+    /// Line number in the file for a position in the filtered text.
     fn line(&self, position: &csv::Position) -> u64 {
         let gaps = self.gaps();
         let before = gaps.partition_point(|&(handed_on, _)| handed_on < position.line());
@@ -173,7 +172,7 @@ impl Passed {
     }
 }
 
-/// Makes a row of these columns, for a job that is not in a file.
+/// Makes a row of a table of jobs from named cells, for a job that is not in a file.
 ///
 /// ```
 /// use meshwork::workload::table::Cell;

@@ -27,10 +27,10 @@ const BUFFER: usize = 1 << 16;
 
 /// Files that the workloads of a study read.
 ///
-/// A relative path is resolved beside the study file first and then in the current directory, so
-/// that a study and its logs can be moved together, and a path on the command line means what it
-/// means to other commands. Compression by gzip and the format Parquet are recognized by the first
-/// bytes, not by the name.
+/// A relative path is looked up first in the folder of the study file and then in the current
+/// directory, so that a study and its logs can be moved together, and a path on the command line
+/// means the same as for other commands. Compression by gzip and the format Parquet are recognized
+/// by the first bytes, not by the name.
 #[derive(Debug, Default)]
 pub struct Files {
     folder: PathBuf,
@@ -52,21 +52,21 @@ pub(crate) struct Companion {
 }
 
 impl Files {
-    /// Files of a study in this directory.
+    /// Files of a study whose relative paths begin in this folder.
     #[must_use]
     pub fn beside(folder: &Path) -> Files {
         Files { folder: folder.to_path_buf(), ..Files::default() }
     }
 
-    /// Files of a study: those in its folder and, for a study in a folder of results, the copies
-    /// that were made when it was run.
+    /// Files of a study. A study in a results folder also finds the copies that were made there
+    /// when the study was run.
     #[must_use]
     pub fn of(study: &Study) -> Files {
         let (found, companions) = (study.found.clone(), Arc::clone(&study.companions));
         Files { found, companions, ..Files::beside(&study.folder) }
     }
 
-    /// Resolves a path of a study.
+    /// Resolves the path of a file as the study writes it.
     ///
     /// ```
     /// use std::path::Path;
@@ -81,16 +81,16 @@ impl Files {
         places.find(|place| place.exists()).unwrap_or_else(|| PathBuf::from(path))
     }
 
-    /// Resolves the path of a companion; a study in a folder of results has a copy of its own
+    /// Resolves the path of a companion file. A study in a results folder has a copy of the file
     /// there.
     pub(crate) fn locate_companion(&self, path: &str) -> PathBuf {
         let mut found = self.found.get(path).into_iter().flatten();
         found.find(|place| place.exists()).cloned().unwrap_or_else(|| self.locate(path))
     }
 
-    /// Reads the text of a companion, decompressing it if necessary.
+    /// Reads the text of a companion file, decompressing it if necessary.
     ///
-    /// It is recorded, so that it can be copied beside the study.
+    /// The text is recorded, so that it can be copied beside the study.
     pub(crate) fn companion(&self, path: &str, located: &Path) -> Result<String, FileError> {
         let shown = located.display().to_string();
         let reader = decompressed(open(&shown, located)?)
@@ -105,16 +105,14 @@ impl Files {
 
     /// Checks that a file can be opened.
     ///
-    /// # Errors
-    /// If it cannot.
+    /// # Errors If the file cannot be opened.
     pub fn check(&self, path: &str) -> Result<(), FileError> {
         open(path, &self.locate(path)).map(drop)
     }
 
     /// BLAKE3 digest of a file as stored on disk, in hexadecimal. Each file is read once.
     ///
-    /// # Errors
-    /// If it cannot be read.
+    /// # Errors If the file cannot be read.
     pub fn digest(&self, path: &str) -> Result<String, FileError> {
         let located = self.locate(path);
         let mut digests = self.digests.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -129,14 +127,12 @@ impl Files {
         Ok(digest)
     }
 
-    /// Number of rows of a file: the lines of a log or of CSV, or the count that Parquet states.
-    /// Nothing is kept in memory.
+    /// Number of rows of a file: the lines of a log or of CSV, or the count that a Parquet file
+    /// states.
     ///
-    /// # Errors
-    /// If it cannot be read.
+    /// # Errors If the file cannot be read.
     ///
-    /// # Complexity
-    /// Text files are read to the end.
+    /// # Complexity Text files are read to the end, in constant memory.
     pub fn rows_of(&self, path: &str) -> Result<u64, FileError> {
         let located = self.locate(path);
         let failed = |error: io::Error| FileError::reading(path, &located, &error);
@@ -159,7 +155,7 @@ impl Files {
 }
 
 impl Files {
-    /// Reads a table, given its column names and the index of each known column.
+    /// Reads a table; `places` maps the column names to the index of each known column.
     pub(crate) fn table<T: Send + 'static, const N: usize>(
         &self,
         path: &str,
@@ -238,7 +234,7 @@ pub fn check_rows(text: String, what: &str) -> Result<(), WorkloadError> {
     }
 }
 
-/// Whether a file is Parquet, by its first bytes.
+/// Whether a file is in the format Parquet, by its first bytes.
 fn is_parquet(reader: &mut BufReader<File>) -> io::Result<bool> {
     Ok(reader.fill_buf()?.starts_with(b"PAR1"))
 }
@@ -246,7 +242,7 @@ fn is_parquet(reader: &mut BufReader<File>) -> io::Result<bool> {
 #[cfg(feature = "parquet")]
 use self::parquet::{from_parquet, rows_of_parquet};
 
-/// Without the feature `parquet`, a file has no reader and so no rows.
+/// Returns 0, since a program without the feature `parquet` refuses the file when it is read.
 #[cfg(not(feature = "parquet"))]
 fn rows_of_parquet(_: File) -> u64 {
     0
@@ -263,7 +259,8 @@ fn from_parquet<T, const N: usize>(
     Err(WorkloadError(format!("{path}: this is Parquet, and {NO_PARQUET}: CSV can be read")))
 }
 
-/// Reason why a program without the feature `parquet` refuses a file, to follow "…, and".
+/// Reason for which a program without the feature `parquet` refuses a file; it continues a
+/// sentence.
 #[cfg(not(feature = "parquet"))]
 pub(crate) const NO_PARQUET: &str = "this program was built without the feature `parquet`";
 
@@ -271,7 +268,7 @@ fn open(shown: &str, path: &Path) -> Result<File, FileError> {
     if path.is_dir() {
         return Err(FileError::IsFolder(shown.to_owned()));
     }
-    // Checked before opening: opening a pipe would block, and a second replication would find it
+    // Check before opening: opening a pipe would block, and a second replication would find it
     // empty.
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return Err(FileError::NotRegular(shown.to_owned()));
@@ -279,7 +276,7 @@ fn open(shown: &str, path: &Path) -> Result<File, FileError> {
     File::open(path).map_err(|error| FileError::reading(shown, path, &error))
 }
 
-/// Error of an unreadable file, in the form that the model takes.
+/// Converts the error of an unreadable file to one of the model.
 #[expect(clippy::needless_pass_by_value, reason = "what `map_err` takes")]
 fn refused(error: FileError) -> WorkloadError {
     WorkloadError(error.to_string())
@@ -301,7 +298,7 @@ fn decompress<R: Read + Send + 'static>(
     }
 }
 
-/// Reader of a decompressor, with its errors in plain words.
+/// Decompressing reader that words errors plainly.
 struct Unpacked<R>(MultiGzDecoder<R>);
 
 impl<R: BufRead> Read for Unpacked<R> {

@@ -1,9 +1,8 @@
-//! Per-job output: one row per job of a run, as CSV, as Parquet, or as CSV in the columns of
-//! Batsim.
+//! Per-job output: one row per job of a run, as CSV, as Parquet, or in the columns of Batsim.
 //!
 //! The columns are the outcome, `job,submit,start,finish,requested,held,site,blocks`, and then the
 //! request, `runtime,estimate,nodes,block,subcube`, so that a `table` workload replays the same
-//! jobs. Other columns of such a table follow if some job has a cell in them. `requested` and
+//! jobs. Other columns of tables of jobs follow if some job has a cell in them. `requested` and
 //! `held` are counts of processors; `site` is an index from 0.
 
 mod batsim;
@@ -70,7 +69,7 @@ impl Part {
         }
     }
 
-    /// The cell of a job; `None` if it is empty.
+    /// The cell of a finished job in this column; `None` if the cell is empty.
     #[must_use]
     pub fn cell(self, ended: &Ended<'_>) -> Option<String> {
         match self {
@@ -91,33 +90,34 @@ pub fn optional() -> impl Iterator<Item = Part> {
     COLUMNS.iter().filter(move |column| !is_always(column)).map(Part::Asked)
 }
 
-/// Path of the jobs of the run with this key, in a folder of results.
+/// Path of the per-job output of the run with this key, in a results folder.
 #[must_use]
 pub fn path(folder: &Path, key: &str, format: JobFormat) -> PathBuf {
     folder.join("jobs").join(format!("{key}.{}", format.ending()))
 }
 
-/// Reason why the jobs of a run cannot be written.
+/// Reason why the per-job output of a run cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum JobOutputError {
-    /// A file that cannot be written.
+    /// The file cannot be written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A program that was built without the feature `parquet`.
+    /// The program was built without the feature `parquet`.
     #[error("{0}: this program was built without the feature `parquet`")]
     NoParquet(String),
 }
 
-/// Index of the files of per-job output, in the folder of these files.
+/// Name of the index of the files of per-job output, in the folder of these files.
 pub const INDEX: &str = "index.csv";
 
-/// Writes `jobs/index.csv`: a row for each file of the study, with its name and format, the number
-/// of its scenario from 1, its replication from 0, and the swept keys with their values. Without
-/// per-job output, the index of an earlier study is removed.
+/// Writes `jobs/index.csv`, the index of the per-job output of a study.
 ///
-/// # Errors
-/// If it cannot be written.
+/// A row describes a file: its name and format, the number of its scenario from 1, its replication
+/// from 0, and the swept keys with their values. If a study has no per-job output, the index of an
+/// earlier study is removed.
+///
+/// # Errors If the index cannot be written.
 pub fn write_index(
     folder: &Path,
     formats: &[JobFormat],
@@ -161,7 +161,7 @@ pub fn write_index(
 /// until [`JobLog::finish`].
 pub struct JobLog {
     topologies: Vec<Topology>,
-    /// Jobs from number `first` on in order of arrival, up to the latest arrival.
+    /// Jobs in order of arrival, from the job `first` up to the latest arrival.
     pending: VecDeque<Slot>,
     first: JobId,
     outputs: Vec<Output>,
@@ -221,8 +221,7 @@ impl JobLog {
 
     /// Writes the remaining rows and renames the files to their final names.
     ///
-    /// # Errors
-    /// The first error of the run or of this call; in that case no file is left.
+    /// # Errors The first error of the run or of this call; no file is left then.
     pub fn finish(mut self) -> Result<(), JobOutputError> {
         let pending = std::mem::take(&mut self.pending);
         for slot in pending {

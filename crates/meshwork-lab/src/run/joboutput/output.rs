@@ -16,20 +16,20 @@ use crate::cell::written;
 use crate::run::file::{FileError, process};
 use crate::study::JobFormat;
 
-/// A file under a temporary name.
+/// A file of per-job output that has a temporary name until it is complete.
 pub(super) struct Output {
     path: PathBuf,
     temporary: PathBuf,
     format: JobFormat,
     writer: Option<BufWriter<File>>,
     always: Vec<Part>,
-    /// The [`optional`] columns, each with whether some job has a cell in it.
+    /// The [`optional`] columns, each with whether some job has had a cell in it.
     optional: Vec<(Part, bool)>,
 }
 
 impl Output {
     pub(super) fn create(path: PathBuf, format: JobFormat) -> Result<Output, JobOutputError> {
-        // Identical scenarios of a sweep have the same key, and may run at the same time.
+        // Scenarios of a sweep that are identical have the same key, and may run at the same time.
         static COUNT: AtomicU64 = AtomicU64::new(0);
         if cfg!(not(feature = "parquet")) && format == JobFormat::Parquet {
             return Err(JobOutputError::NoParquet(path.display().to_string()));
@@ -84,7 +84,7 @@ impl Output {
         fs::rename(&self.temporary, &self.path)
     }
 
-    /// Writes the rows again, with the optional columns in which some job has a cell.
+    /// Writes all rows again, with those optional columns in which some job has a cell.
     fn rewrite(&self, out: File) -> io::Result<()> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_path(&self.temporary)?;
         let always = self.always.iter().map(|part| (*part, true));
@@ -119,7 +119,7 @@ impl Drop for Output {
     }
 }
 
-/// A table whose columns are known.
+/// Writer of a table whose columns are known.
 enum Table {
     Csv(Box<csv::Writer<BufWriter<File>>>),
     #[cfg(feature = "parquet")]
@@ -165,8 +165,8 @@ impl Table {
     }
 }
 
-/// Writes a row: the cells that are always present, and if it has others, those of all optional
-/// columns.
+/// Writes a row: the cells of columns that are always present and, if the job has other cells,
+/// those of all optional columns.
 fn write_csv(
     out: &mut impl Write,
     row: &Row,
@@ -179,7 +179,7 @@ fn write_csv(
         let comma = if at == 0 { "" } else { "," };
         let cell = part.cell(&ended).unwrap_or_default();
         match part {
-            // Blocks are always quoted, even if they need not be.
+            // Cells of blocks are always quoted, for simplicity.
             Part::Happened(outcome) if outcome.holds == CellKind::Text => {
                 write!(out, "{comma}\"{cell}\"")?;
             }
@@ -197,7 +197,7 @@ fn write_csv(
     writeln!(out)
 }
 
-/// A cell of CSV.
+/// Quotes a cell of CSV if necessary.
 pub(super) fn quoted(cell: &str) -> Cow<'_, str> {
     if cell.contains(['"', ',', '\n', '\r']) {
         return format!("\"{}\"", cell.replace('"', "\"\"")).into();

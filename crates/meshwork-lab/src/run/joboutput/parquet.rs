@@ -75,7 +75,7 @@ pub(crate) struct Columns<W: Write + Send> {
 }
 
 impl<W: Write + Send> Columns<W> {
-    /// Creates a table with these columns.
+    /// Creates a table that has these columns.
     pub(crate) fn create(out: W, parts: Vec<Part>) -> io::Result<Columns<W>> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
@@ -119,7 +119,7 @@ fn batch(columns: &mut [(&'static str, Cells, bool)]) -> io::Result<RecordBatch>
     RecordBatch::try_from_iter_with_nullable(arrays).map_err(io::Error::other)
 }
 
-/// The operating system's error within an error of the Parquet writer.
+/// Finds the error of the operating system within an error of the Parquet writer.
 fn disk(error: parquet::errors::ParquetError) -> io::Error {
     match error {
         parquet::errors::ParquetError::External(inner) => match inner.downcast::<io::Error>() {

@@ -7,11 +7,10 @@ use super::lines::{Handles, Head, Lines, Place};
 use super::record::{RunFindings, RunRecord};
 use super::{RUNS, StoreError, segment};
 
-/// The runs of a folder, open for reading only. Includes runs in segments, to which processes may
-/// still append.
+/// The runs of a folder, open for reading only. They include runs in segments, to which processes
+/// may still append.
 ///
-/// # Complexity
-/// Some 50 bytes of memory per run, however long its line is.
+/// # Complexity Some 50 bytes of memory per run, however long its line is.
 #[derive(Debug, Default)]
 pub struct Archive {
     lines: Lines,
@@ -22,8 +21,7 @@ impl Archive {
     /// Opens the store of a folder and calls `each` once per run; a folder without a store has no
     /// runs.
     ///
-    /// # Errors
-    /// If it cannot be read, or holds two different results for one run.
+    /// # Errors If the store cannot be read, or holds two different results for one run.
     pub fn open(
         folder: &Path,
         mut each: impl FnMut(&Head<'_>, &[u8]),
@@ -63,19 +61,19 @@ impl Archive {
         self.lines.has(key)
     }
 
-    /// The run with this key.
+    /// The run with this key; `None` if there is none or its line is unreadable.
     #[must_use]
     pub fn find(&self, key: &str) -> Option<RunRecord> {
         self.at(self.lines.place(key)?)
     }
 
-    /// The findings of the run with this key.
+    /// Findings of the run with this key; `None` if there is no such run or its line is unreadable.
     #[must_use]
     pub fn findings(&self, key: &str) -> Option<RunFindings> {
         RunFindings::read(&self.line(self.lines.place(key)?)?)
     }
 
-    /// The runs at the given positions in the order of keys.
+    /// Runs at these positions among all runs sorted by key.
     #[must_use]
     pub fn chosen(&self, places: impl Iterator<Item = usize>) -> Vec<RunRecord> {
         let all = self.lines.places();

@@ -2,8 +2,8 @@
 //!
 //! A file beside a store has a temporary name until it is complete. A run removes its own temporary
 //! files unless it is killed. The holder of the store lock is the only writer on any host, so all
-//! temporary files that it finds come from crashed runs. If the file system supports no locks,
-//! nothing is removed, since the files may be in use.
+//! temporary files that the holder finds come from killed runs. If the file system supports no
+//! locks, nothing is removed, since the files may be in use.
 
 use std::fs;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(crate) const WHOLE: &[&str] = &[
     "asked.toml",
 ];
 
-/// Deletes temporary files of crashed runs. The caller must hold the store lock. Files that cannot
+/// Deletes temporary files of killed runs. The caller must hold the store lock. Files that cannot
 /// be deleted are harmless and stay.
 pub(super) fn remove(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -48,7 +48,7 @@ pub(super) fn remove(folder: &Path) {
     }
 }
 
-/// Whether this is the temporary name of a file in `WHOLE`: `summary.csv.17.tmp`.
+/// Whether a name is the temporary name of a file in `WHOLE`: `summary.csv.17.tmp`.
 fn is_unfinished(name: &str) -> bool {
     let Some(name) = name.strip_suffix(ENDING) else { return false };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

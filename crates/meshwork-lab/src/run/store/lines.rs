@@ -1,7 +1,7 @@
 //! Index of the lines of run files: scanned once, then read one by one by position.
 //!
-//! A line is some kilobytes, and there may be a million: only their positions stay in memory. They
-//! lie in `runs.jsonl` and, while a study is spread over processes, in segments.
+//! A line is some kilobytes long, and there may be a million lines, so only their positions stay in
+//! memory. Lines are in `runs.jsonl` and, while a study is spread over processes, in segments.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -19,10 +19,10 @@ use super::segment;
 use super::{GARBLED, StoreError};
 use crate::run::file::FileError;
 
-/// Position of a line, without its line break.
+/// Position of a line in a file, without its line break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Index in `Lines::files`.
+    /// Index of the file in `Lines::files`.
     pub(super) file: u32,
     pub(super) offset: u64,
     pub(super) length: u32,
@@ -32,7 +32,7 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) path: PathBuf,
-    /// Number of bytes up to the last line break, when the file was read.
+    /// Number of bytes up to and including the last line break, when the file was read.
     pub(super) whole_bytes: u64,
     /// Number of bytes after the last line break: an incomplete line.
     pub(super) torn_bytes: u64,
@@ -96,17 +96,17 @@ impl<'de> Visitor<'de> for Object {
     }
 }
 
-/// Bytes of a file that are scanned in parallel, line by line; a longer line is read whole.
+/// Number of bytes of a file that are scanned together, in parallel; a longer line is read whole.
 const BLOCK: u64 = 4 << 20;
 
-/// Minimum number of lines per thread.
+/// Minimum number of lines that a thread scans.
 const MIN_LINES: usize = 64;
 
-/// Kind of a line.
+/// Kind of a line, as found by scanning it.
 enum Look<'a> {
     /// A note of a segment, or an empty line in one.
     Note,
-    /// A line that is no readable run.
+    /// A line that is unreadable as a run.
     Garbled,
     /// A run, with its key as a number and the length of its line in bytes.
     Run { head: Head<'a>, key: u128, length: u32 },
@@ -137,7 +137,7 @@ fn lines_of(mut text: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-/// The key of a run as a number.
+/// Key of a run as a number; `None` if the text is no key.
 pub(super) fn digits(key: &str) -> Option<u128> {
     let is_key =
         key.len() == 32 && key.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
@@ -145,10 +145,9 @@ pub(super) fn digits(key: &str) -> Option<u128> {
 }
 
 impl Lines {
-    /// Scans one more file, and calls `each` for every new run with its line; changes no file.
+    /// Scans one more file, and calls `each` for every new run with its line. No file is changed.
     ///
-    /// # Errors
-    /// If it cannot be read, or two different results are found for one run.
+    /// # Errors If the file cannot be read, or two different results are found for one run.
     pub(super) fn read(
         &mut self,
         path: &Path,
@@ -157,12 +156,12 @@ impl Lines {
         let name = path.display().to_string();
         let failed = |error: io::Error| FileError::reading(&name, path, &error);
         let is_segment = segment::is_segment(path);
-        // Checked before opening: opening a pipe would wait for its other end.
+        // Check before opening: opening a pipe would wait for its other end.
         if !is_segment && !fs::metadata(path).map_err(failed)?.is_file() {
             return Err(StoreError::NotRegular(name));
         }
         let opened = match segment::open(path) {
-            // The segment was merged since the folder was listed.
+            // The segment has been merged since the folder was listed.
             Err(error) if is_segment && error.kind() == io::ErrorKind::NotFound => return Ok(()),
             opened => opened.map_err(failed)?,
         };
@@ -220,7 +219,7 @@ impl Lines {
         }
     }
 
-    /// Compares a second line of a run with the first; replaces the first if that proves
+    /// Compares the second line of a run with the first, which it replaces if the first proves
     /// unreadable.
     fn compare(
         &mut self,
@@ -287,7 +286,7 @@ impl Lines {
         all
     }
 
-    /// Replaces all positions.
+    /// Replaces the positions of all runs, after the files were written anew.
     pub(super) fn moved(&mut self, files: Vec<Source>, places: Vec<(u128, Place)>) {
         self.files = files;
         self.places = places.into_iter().collect();
@@ -298,11 +297,11 @@ impl Lines {
 #[derive(Debug, Default)]
 pub(super) struct Handles(BTreeMap<u32, File>);
 
-/// Many systems allow a process 256 or 1024 open files in all.
+/// Maximum number of open files: many systems allow a process 256 or 1024 in all.
 const MAX_HANDLES: usize = 64;
 
 impl Handles {
-    /// The line at a position.
+    /// Reads the line at a position; `None` if it cannot be read.
     pub(super) fn line(&mut self, lines: &Lines, place: Place) -> Option<Vec<u8>> {
         if !self.0.contains_key(&place.file) {
             if self.0.len() >= MAX_HANDLES {
@@ -319,7 +318,7 @@ impl Handles {
     }
 }
 
-/// Number of line breaks before this byte.
+/// Number of line breaks before a byte of a file.
 fn breaks_before(path: &Path, offset: u64) -> io::Result<u64> {
     let mut before = BufReader::new(File::open(path)?).take(offset);
     let mut count = 0;

@@ -1,8 +1,8 @@
-//! Store of finished runs: one line per run, appended when it ends.
+//! Store of finished runs: one line per run, appended when the run ends.
 //!
-//! A folder holds `runs.jsonl`, with one line per run: its key, the scenario with every default
-//! filled in, the replication, the measured values, and the versions that measured them. The key
-//! identifies the run, so that resuming after a kill, extending a sweep and caching are one
+//! A results folder holds `runs.jsonl`, with one line per run: its key, the scenario with every
+//! default filled in, the replication, the measured values, and the versions that measured them.
+//! The key identifies the run, so that resuming after a kill, extending a sweep and caching are one
 //! mechanism: a run whose key is present is not repeated. Everything else in the folder is derived
 //! and may be deleted.
 
@@ -46,7 +46,7 @@ pub const GARBLED: &str = "runs.garbled";
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// A file instead of a results folder.
+    /// The path is a file instead of a results folder.
     #[error("{0}: this is a file, but must be a folder for results")]
     NoFolder(String),
     /// `runs.jsonl` is a folder, a pipe or a device.
@@ -78,7 +78,7 @@ pub enum StoreError {
         /// File and number of the later line.
         second: String,
     },
-    /// A repeated run has given results different from the stored ones.
+    /// A repeated run has given other results than the stored ones.
     #[error(
         "{file}: the run with the key {key} is stored with other results than it has now given"
     )]
@@ -93,44 +93,44 @@ pub enum StoreError {
 
 /// The runs of a folder, open for appending.
 ///
-/// # Complexity
-/// Some 50 bytes of memory per run: findings are read again from its line.
+/// # Complexity Some 50 bytes of memory per run: findings are read from the line of the run when
+/// needed.
 pub struct Store {
     file: PathBuf,
     sink: Sink,
     known: Lines,
     handles: Handles,
-    /// Length of the file.
+    /// Length of the file of runs, in bytes.
     bytes: u64,
-    /// Requests that another build of the program has run, for [`Store::is_known_elsewhere`].
+    /// Digests of requests that another build of the program has run, for
+    /// [`Store::is_known_elsewhere`].
     elsewhere: BTreeSet<u128>,
     /// Segments whose runs are now in `runs.jsonl`.
     merged: Vec<Source>,
-    /// Whether the file is locked; `false` on file systems without locks.
+    /// Whether the file of runs is locked; `false` on file systems without locks.
     is_alone: bool,
     broken: bool,
 }
 
-/// Destination of new runs.
+/// File to which new runs are appended.
 enum Sink {
     /// `runs.jsonl`.
     Whole(Box<dyn Write + Send>),
-    /// A segment that belongs to this attempt alone.
+    /// A segment to which only this attempt at a shard writes.
     Segment(Segment),
 }
 
 impl Store {
-    /// Opens the store of a folder; creates both if they are missing.
+    /// Opens the store of a folder; creates the folder and the store if they are missing.
     ///
-    /// A last line without a line break was torn by a kill: it is cut off, and its run is repeated.
-    /// Other unreadable lines are moved to `runs.garbled`, with a warning each, and their runs are
-    /// repeated. Meanwhile no other process can open the store for writing, and temporary files of
-    /// killed processes are removed. Runs in segments, to which other processes may still append,
-    /// are known too; segments are not changed.
+    /// A last line without a line break is incomplete because its process was killed: it is cut
+    /// off, and its run is repeated. Other unreadable lines are moved to `runs.garbled`, with a
+    /// warning each, and their runs are repeated. While the store is open, no other process can
+    /// open it for writing, and temporary files of killed processes are removed. Runs in segments,
+    /// to which other processes may still append, are known too; segments are not changed.
     ///
-    /// # Errors
-    /// If the folder cannot be created or written, `runs.jsonl` is no regular file or is in use, or
-    /// there are two different results for one run.
+    /// # Errors If the folder cannot be created or written, `runs.jsonl` is no regular file or is
+    /// in use, or there are two different results for one run.
     pub fn open(folder: &Path, build: &str) -> Result<Store, StoreError> {
         make(folder)?;
         let path = folder.join(RUNS);
@@ -145,7 +145,7 @@ impl Store {
         known.read(&path, |head, line| note_elsewhere(&mut elsewhere, head, line, build))?;
         if !known.garbled.is_empty() {
             set_aside(&path, &folder.join(GARBLED), &known)?;
-            // The file was replaced: the open one has lost its name.
+            // The file was replaced, so the open file no longer has a name.
             (file, _) = open_for_append(&path)?;
             let warnings = std::mem::take(&mut known.warnings);
             known = Lines::default();
@@ -173,13 +173,13 @@ impl Store {
         })
     }
 
-    /// Opens the store of a folder for one attempt at a shard. Runs go to a segment of its own, and
-    /// nothing else is written. The store knows the runs of earlier attempts at the same shard and,
-    /// if `looks_into_runs`, those of `runs.jsonl`. `label` names the shard and `attempt` the
-    /// attempt.
+    /// Opens the store of a folder for one attempt at a shard.
     ///
-    /// # Errors
-    /// If the folder cannot be created or written, a file cannot be read, or there are two
+    /// Runs go to a segment of the attempt, and nothing else is written. The store knows the runs
+    /// of earlier attempts at the same shard and, if `looks_into_runs`, those of `runs.jsonl`.
+    /// `label` names the shard and `attempt` the attempt.
+    ///
+    /// # Errors If the folder cannot be created or written, a file cannot be read, or there are two
     /// different results for one run.
     pub fn for_shard(
         folder: &Path,
@@ -209,14 +209,14 @@ impl Store {
         })
     }
 
-    /// The findings of the run with this key.
+    /// Findings of the run with this key; `None` if there is no such run or its line is unreadable.
     #[must_use]
     pub fn get(&mut self, key: &str) -> Option<RunFindings> {
         let place = self.known.place(key)?;
         let line = self.handles.line(&self.known, place)?;
         let findings = RunFindings::read(&line);
         if findings.is_none() {
-            // The scan accepted the line, but it is no run.
+            // The scan took the line for a run, but it is none.
             self.known.remove(key);
         }
         findings
@@ -239,37 +239,37 @@ impl Store {
         self.known.len()
     }
 
-    /// Whether another build of the program, or of the model, has made this run.
+    /// Whether the run was made by another build of the program, or by another model version.
     #[must_use]
     pub fn is_known_elsewhere(&self, record: &RunRecord) -> bool {
         !self.elsewhere.is_empty()
             && request(record).is_some_and(|request| self.elsewhere.contains(&request))
     }
 
-    /// Warnings found on opening, one sentence each.
+    /// Warnings from opening the store, one sentence each.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.known.warnings
     }
 
-    /// Whether a write has failed, so that no more runs are stored.
+    /// Whether a write has failed, after which no more runs are stored.
     #[must_use]
     pub fn is_broken(&self) -> bool {
         self.broken
     }
 
-    /// Moves the index into an archive for reading; until dropped, the store still blocks other
-    /// writers.
+    /// Moves the index of the store into an archive for reading. The store still blocks other
+    /// writers until it is dropped.
     pub(crate) fn archive(&mut self) -> Archive {
         Archive::of(std::mem::take(&mut self.known))
     }
 
-    /// Appends a run, which took `took`, and flushes it. A run that is already stored is not
-    /// written again.
+    /// Appends a run and flushes it; `took` is the duration of the run. A run that is already
+    /// stored is not written again.
     ///
-    /// # Errors
-    /// If a write fails, for instance because the disk is full; later calls then succeed without
-    /// effect, so that this is reported once. Or if the run is stored with different results.
+    /// # Errors If a write fails, for instance because the disk is full, or if the run is stored
+    /// with different results. After a failed write, later calls do nothing and succeed, so that it
+    /// is reported once.
     pub fn append(&mut self, record: &RunRecord, took: Duration) -> Result<(), StoreError> {
         if self.known.place(&record.key).is_some() {
             let known = self.get(&record.key);
@@ -296,7 +296,7 @@ impl Store {
             self.broken = true;
             FileError::writing(&self.file, &error)
         })?;
-        // `runs.jsonl` is the first file read, and the own segment the last.
+        // `runs.jsonl` is the first file in the index, and the store's own segment the last.
         let file = match self.sink {
             Sink::Whole(_) => 0,
             Sink::Segment(_) => u32::try_from(self.known.files.len() - 1).unwrap_or_default(),
@@ -308,10 +308,9 @@ impl Store {
         Ok(())
     }
 
-    /// Appends a note to the segment of a shard; does nothing for other stores.
+    /// Appends a note to the segment of a shard; other stores ignore it.
     ///
-    /// # Errors
-    /// If a write fails, as for [`append`](Store::append).
+    /// # Errors If a write fails, as for [`append`](Store::append).
     pub fn note(&mut self, note: impl FnOnce(f64) -> Note) -> Result<(), StoreError> {
         let Sink::Segment(segment) = &mut self.sink else { return Ok(()) };
         if self.broken {
@@ -335,10 +334,9 @@ impl Store {
         }
     }
 
-    /// Ends the segment of a shard and gives it its final name; does nothing for other stores.
+    /// Ends the segment of a shard and gives it its final name; other stores ignore the call.
     ///
-    /// # Errors
-    /// If that fails; the runs in the segment count nevertheless.
+    /// # Errors If that fails; the runs in the segment count nevertheless.
     pub fn finish(&mut self, stopped: bool) -> Result<(), StoreError> {
         match &mut self.sink {
             Sink::Segment(segment) if !self.broken => segment.finish(stopped),
@@ -346,7 +344,7 @@ impl Store {
         }
     }
 
-    /// Opens the file anew after it was replaced.
+    /// Opens the file of runs again after it was replaced.
     fn reopen(&mut self) -> Result<(), StoreError> {
         let (mut file, _) = open_for_append(&self.file)?;
         let end = file.seek(SeekFrom::End(0));
@@ -366,14 +364,14 @@ fn make(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Notes a run of another build. Such lines are read completely, which is rare.
+/// Records the request of a run of another build. Such lines are read completely, which is rare.
 fn note_elsewhere(elsewhere: &mut BTreeSet<u128>, head: &Head<'_>, line: &[u8], build: &str) {
     if head.build != build || head.model_version != MODEL_VERSION {
         elsewhere.extend(RunRecord::read(line).as_ref().and_then(request));
     }
 }
 
-/// Digest of a run's request, independent of the build.
+/// Digest of a run's request, which does not depend on the build.
 fn request(record: &RunRecord) -> Option<u128> {
     let digest = record.input.as_ref().map(Input::digest);
     lines::digits(&record::request(record.scenario.clone(), digest.as_deref(), record.replication))
@@ -382,7 +380,7 @@ fn request(record: &RunRecord) -> Option<u128> {
 /// Contents of a store.
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
-    /// Its runs, in the order of the file.
+    /// Runs of the store, in the order of the file.
     pub records: Vec<RunRecord>,
     /// One sentence for each unreadable line.
     pub warnings: Vec<String>,
@@ -391,18 +389,17 @@ pub struct Loaded {
 /// Reads the whole store of a folder and changes nothing. Takes some kilobytes of memory per run;
 /// [`Archive`] takes 50 bytes.
 ///
-/// # Errors
-/// If it cannot be read, or holds two different results for one run.
+/// # Errors If the store cannot be read, or holds two different results for one run.
 pub fn load(folder: &Path) -> Result<Loaded, StoreError> {
     let mut records = Vec::new();
     let archive = Archive::open(folder, |_, line| records.extend(RunRecord::read(line)))?;
     Ok(Loaded { records, warnings: archive.warnings().to_vec() })
 }
 
-/// Opens a file for appending; returns it and whether it could be locked.
+/// Opens a file for appending; `true` if the file could be locked.
 fn open_for_append(path: &Path) -> Result<(File, bool), StoreError> {
     let name = || path.display().to_string();
-    // Checked before opening: opening a pipe would wait for its other end.
+    // Check before opening: opening a pipe would wait for its other end.
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(StoreError::NotRegular(name()));
     }
@@ -411,7 +408,8 @@ fn open_for_append(path: &Path) -> Result<(File, bool), StoreError> {
         .create(true)
         .open(path)
         .map_err(|error| FileError::writing(path, &error))?;
-    // Some file systems support no locks; there, two runs into one folder are at the user's risk.
+    // Some file systems support no locks; there, running two studies into one folder is at the
+    // user's risk.
     let lock = file.try_lock();
     if matches!(lock, Err(fs::TryLockError::WouldBlock)) {
         return Err(StoreError::InUse(name()));
@@ -419,7 +417,7 @@ fn open_for_append(path: &Path) -> Result<(File, bool), StoreError> {
     Ok((file, lock.is_ok()))
 }
 
-/// Moves unreadable lines to another file; they are written there before they are removed here.
+/// Moves unreadable lines to the file `aside`, where they are written before they are removed.
 fn set_aside(path: &Path, aside: &Path, lines: &Lines) -> Result<(), StoreError> {
     let mut garbled: Vec<u8> = Vec::new();
     for line in lines.garbled.iter().filter(|line| !line.trim_ascii().is_empty()) {

@@ -1,9 +1,8 @@
 //! Canonical order of `runs.jsonl`, which makes files with the same runs identical byte for byte.
 //!
-//! It does not depend on which process made the runs or in which order they ended.
-//!
-//! The runs of the study come first, by scenario and replication; all others follow, by key. While
-//! a study runs, lines are appended as runs end; when all have ended, the file is sorted once.
+//! The runs of the study come first, by scenario and replication; all others follow, by key. So the
+//! order does not depend on which process made the runs or in which order they ended. While a study
+//! runs, lines are appended as runs end; when all have ended, the file is sorted once.
 
 use std::fs;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -12,18 +11,20 @@ use super::lines::{Lines, Place, Source};
 use super::{Store, StoreError, leftovers, segment};
 use crate::run::file::{FileError, Whole};
 
-/// Bytes of the new file assembled in memory at a time. Each old file is opened once per part.
+/// Number of bytes of the new file that are assembled in memory; each part opens every old file
+/// once.
 const PART: u64 = 64 << 20;
 
 impl Store {
-    /// Sorts `runs.jsonl`, runs with the given keys first, and merges the segments into it. Returns
-    /// whether the file was rewritten.
+    /// Sorts `runs.jsonl`, with the runs of the keys in `order` first, and merges the segments into
+    /// it.
     ///
-    /// # Errors
-    /// If it cannot be written: then it is unchanged.
+    /// Returns whether the file was rewritten.
     ///
-    /// # Complexity
-    /// **O(n log n)** for *n* runs; every byte is read and written once, 64 MiB at a time.
+    /// # Errors If the file cannot be written; it is then unchanged.
+    ///
+    /// # Complexity **O(n log n)** for *n* runs; every byte is read and written once, 64 MiB at a
+    /// time.
     pub fn settle(&mut self, order: impl Iterator<Item = u128>) -> Result<bool, StoreError> {
         let places = in_order(&self.known, order);
         let mut end = 0;
@@ -57,10 +58,11 @@ impl Store {
         Ok(true)
     }
 
-    /// Removes segments merged by [`settle`](Store::settle), unless they have grown since.
+    /// Removes the segments that [`settle`](Store::settle) has merged, unless they have grown
+    /// since.
     pub fn remove_segments(&mut self) {
         for source in self.merged.drain(..) {
-            // Under its former name, or the final name that it may have received meanwhile.
+            // A segment may have received its final name since it was read.
             for path in [segment::whole_of(&source.path), source.path] {
                 let length = fs::metadata(&path).map(|data| data.len());
                 if length.is_ok_and(|length| length == source.whole_bytes + source.torn_bytes) {
@@ -69,8 +71,8 @@ impl Store {
             }
         }
         if let Some(folder) = self.file.parent() {
-            // Only if no segment is left. Then no process writes beside the store any more, and
-            // temporary files of processes killed earlier can be removed.
+            // If no segment is left, no other process writes into the folder, and temporary files
+            // of processes that were killed earlier can be removed.
             let segments = folder.join(segment::SEGMENTS);
             if (fs::remove_dir(&segments).is_ok() || !segments.exists()) && self.is_alone {
                 leftovers::remove(folder);
@@ -96,8 +98,8 @@ fn in_order(known: &Lines, order: impl Iterator<Item = u128>) -> Vec<(u128, Plac
     places
 }
 
-/// Copies lines in the given order. For each part, every file is read once from start to end,
-/// whatever the order in the part.
+/// Copies lines in the given order, part by part. For each part, every file is read once from start
+/// to end, whatever the order in the part.
 fn copy(known: &Lines, places: &[(u128, Place)], out: &mut Whole) -> io::Result<()> {
     let mut rest = places;
     while !rest.is_empty() {

@@ -17,31 +17,31 @@ use crate::findings::trend;
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunMetric {
     pub name: String,
-    /// Value; `None` if there was nothing to measure.
+    /// Value of the metric; `None` if there was nothing to measure.
     pub value: Option<f64>,
-    /// Value in each batch of the run, in order; empty without batches.
+    /// Value of the metric in each batch of the run, in order; empty without batches.
     pub batches: Vec<f64>,
 }
 
 /// Results of the jobs of one size class in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeFindings {
-    /// Largest size of the class.
+    /// Largest job size of the class.
     pub size: u64,
-    /// Number of finished jobs.
+    /// Number of finished jobs of the class.
     pub jobs: u64,
-    /// Metrics, without batches.
+    /// Metrics of the class, without batches.
     pub metrics: Vec<RunMetric>,
 }
 
 /// Results of the jobs of one owner in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OwnerFindings {
-    /// Name in the workload; `None` for jobs whose owner is unknown.
+    /// Name of the owner in the workload; `None` for jobs whose owner is unknown.
     pub name: Option<String>,
-    /// Number of finished jobs.
+    /// Number of finished jobs of the owner.
     pub jobs: u64,
-    /// Metrics; `None` if there was nothing to measure.
+    /// Metrics of the owner's jobs; a value is `None` if there was nothing to measure.
     pub metrics: Vec<(String, Option<f64>)>,
 }
 
@@ -75,12 +75,12 @@ pub struct RunFindings {
     pub unusable: u64,
     /// Last instant of the run.
     pub end: f64,
-    /// Speed of each site, if drawn at random; else empty.
+    /// Speed of each site, if speeds were drawn at random; else empty.
     pub speeds: Vec<f64>,
-    /// Jobs per batch, in order of arrival; 0 without batches.
+    /// Number of jobs per batch, in order of arrival; 0 without batches.
     pub batch_jobs: u64,
-    /// Number of the first batch that is in the metrics. It begins with job
-    /// `first_batch · batch_jobs`, counted from 0.
+    /// Number of the first batch that counts for the metrics. It begins with job `first_batch ·
+    /// batch_jobs`, counted from 0.
     pub first_batch: u64,
     /// Kendall's τ of the queue length at arrival, by batch over the whole run: see [`trend`].
     pub queue_trend: Option<f64>,
@@ -139,15 +139,16 @@ impl RunFindings {
 /// Input files of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
-    /// Path of the workload file; empty if only a trace is read.
+    /// Path of the workload file; empty if the run reads only an outage trace.
     pub path: String,
-    /// BLAKE3 digest of its bytes, in hexadecimal; empty if only a trace is read, or if nothing is
-    /// stored.
+    /// BLAKE3 digest of the workload file, in hexadecimal.
+    ///
+    /// It is empty if the run reads only an outage trace, or if nothing is stored.
     pub blake3: String,
-    /// Start of the clock of a log, if its header gives it.
+    /// Date at which the clock of a log begins, if its header gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<LogStart>,
-    /// Outage trace, if the machine fails by one.
+    /// Outage trace, if the outages of the machine come from one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
 }
@@ -156,13 +157,13 @@ pub struct Input {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
     pub path: String,
-    /// BLAKE3 digest of its bytes, in hexadecimal.
+    /// BLAKE3 digest of the trace, in hexadecimal.
     pub blake3: String,
 }
 
 impl Input {
-    /// Digest of all input, for the [key](key()) of a run. It is the digest of the workload file,
-    /// followed by a colon and the digest of the trace if there is one.
+    /// Digest of all input files, for the [key](key()) of a run. It is the digest of the workload
+    /// file, followed by a colon and the digest of the outage trace if there is one.
     #[must_use]
     pub fn digest(&self) -> String {
         digest_of(Some(&self.blake3), self.trace.as_ref().map(|trace| trace.blake3.as_str()))
@@ -199,7 +200,7 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// The line of `runs.jsonl`, with its line break.
+    /// The run as a line of `runs.jsonl`, with its line break.
     #[must_use]
     pub fn line(&self) -> Vec<u8> {
         let findings = &self.findings;
@@ -256,7 +257,7 @@ impl RunRecord {
 }
 
 impl RunFindings {
-    /// Parses the findings only of a line of `runs.jsonl`, at half the cost of the whole line.
+    /// Parses only the findings in a line of `runs.jsonl`, at half the cost of the whole line.
     /// Returns `None` if the line is unreadable.
     pub(super) fn read(line: &[u8]) -> Option<RunFindings> {
         let mut line: Line<IgnoredAny> = serde_json::from_slice(line).ok()?;
@@ -265,7 +266,7 @@ impl RunFindings {
 }
 
 impl<S> Line<S> {
-    /// Takes the findings out of the line; `None` if they or the key are unreadable.
+    /// Takes the findings out of the line; `None` if findings or key are unreadable.
     fn findings(&mut self) -> Option<RunFindings> {
         digits(&self.key)?;
         let mut metrics = findings(&self.metrics)?;
@@ -298,16 +299,16 @@ impl<S> Line<S> {
     }
 }
 
-/// The key of a run, as 32 hexadecimal digits of a BLAKE3 digest. It covers the resolved scenario,
-/// the replication, the version of the model and the build of the program. The path of an input
-/// file is replaced by the digest of its content, so that a log can be moved, and a changed log is
-/// another run.
+/// The key of a run, as 32 hexadecimal digits of a BLAKE3 digest. The digest covers the resolved
+/// scenario, the replication, the version of the model and the build of the program. The path of an
+/// input file is replaced by the digest of its content, so that a log can be moved, and a run of a
+/// changed log has another key.
 #[must_use]
 pub fn key(scenario: &Table, input: Option<&str>, replication: u64, build: &str) -> String {
     format!("{:032x}", Keys::of(scenario, input, build).key(replication))
 }
 
-/// Keys of all replications of one scenario; common parts are digested once.
+/// Keys of all replications of one scenario; the parts that they share are digested once.
 ///
 /// ```
 /// use meshwork_lab::run::store::{Keys, key};
@@ -321,7 +322,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Keys of a scenario with this input digest, run by this build.
+    /// Keys of the runs of a scenario, for input with this digest and a program of this build.
     #[must_use]
     pub fn of(scenario: &Table, input: Option<&str>, build: &str) -> Keys {
         let mut hasher = blake3::Hasher::new();
@@ -341,13 +342,13 @@ impl Keys {
     }
 }
 
-/// Digest of a requested run, equal for all builds of the program, whose keys differ.
+/// Digest of a requested run, which all builds of the program share, although their keys differ.
 pub(super) fn request(scenario: Value, input: Option<&str>, replication: u64) -> String {
     let text = format!("{}{replication}\n", digested(scenario, input));
     short(&blake3::hash(text.as_bytes()))
 }
 
-/// A scenario in the form that is digested, with a line break.
+/// The text of a scenario that is digested, with a line break.
 fn digested(mut scenario: Value, input: Option<&str>) -> String {
     let Some(digest) = input else { return format!("{scenario}\n") };
     let (workload, trace) = digest.split_once(':').unwrap_or((digest, ""));
@@ -359,7 +360,7 @@ fn digested(mut scenario: Value, input: Option<&str>) -> String {
     format!("{scenario}\n")
 }
 
-/// The first 128 bits of a digest in hexadecimal.
+/// The first 128 bits of a digest, in hexadecimal.
 fn short(hash: &blake3::Hash) -> String {
     hash.to_hex()[..32].to_owned()
 }
@@ -370,7 +371,7 @@ pub fn json(table: &Table) -> Value {
     serde_json::to_value(table).expect("a table has texts for keys")
 }
 
-/// A line; `S` is the type as which its scenario is read.
+/// A line of `runs.jsonl`; `S` is the type as which the scenario is read.
 #[derive(Serialize, Deserialize)]
 struct Line<S> {
     key: String,

@@ -41,10 +41,10 @@ pub enum Note {
         /// Name of the computer.
         host: String,
         threads: usize,
-        /// Number of runs assigned; for a whole scenario, its initial number of replications.
+        /// Number of runs assigned; a scenario assigned as a whole counts its initial replications.
         runs: u64,
     },
-    /// End of a run, described by the preceding line.
+    /// End of a run; the preceding line is the run.
     Ended {
         key: String,
         /// Duration of the run in seconds.
@@ -66,7 +66,7 @@ pub enum Note {
     Over {
         /// Duration of the attempt in seconds.
         at: f64,
-        /// Whether it was stopped early.
+        /// Whether the attempt was stopped early.
         stopped: bool,
     },
 }
@@ -93,10 +93,9 @@ pub(super) fn is_segment(path: &Path) -> bool {
     is_inside && name.is_some_and(|name| name.ends_with(WHOLE) || name.ends_with(PART))
 }
 
-/// The segments of a results folder, sorted by name; empty if there is no folder of them.
+/// Paths of the segments of a results folder, sorted by name; empty if there are none.
 ///
-/// # Errors
-/// If the folder of segments cannot be read.
+/// # Errors If the folder of segments cannot be read.
 pub(super) fn all(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let folder = folder.join(SEGMENTS);
     let failed =
@@ -114,8 +113,7 @@ pub(super) fn all(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     for entry in entries {
         let entry = entry.map_err(failed)?;
         let path = entry.path();
-        // The file type comes with the directory entry, which avoids a query for each of many
-        // files.
+        // The directory entry gives the file type, which avoids a query for each of many files.
         if is_segment(&path) && entry.file_type().is_ok_and(|kind| kind.is_file()) {
             found.push(path);
         }
@@ -124,7 +122,7 @@ pub(super) fn all(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(found)
 }
 
-/// Opens a segment, which may have received its final name since the folder was read.
+/// Opens a segment, which may have received its final name since the folder was listed.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     File::open(path).or_else(|error| match error.kind() {
         io::ErrorKind::NotFound if is_segment(path) => File::open(whole_of(path)),
@@ -142,7 +140,7 @@ pub(super) fn of_shard(folder: &Path, label: &str) -> Result<Vec<PathBuf>, Store
     Ok(found)
 }
 
-/// A segment being written by its only writer.
+/// A segment that is being written by its only writer.
 pub(super) struct Segment {
     file: File,
     part: PathBuf,
@@ -152,7 +150,7 @@ pub(super) struct Segment {
 
 impl Segment {
     /// Creates a segment with an unused name. The name ends with the identifier of the attempt, and
-    /// with a number if that is not unique.
+    /// with a number if that name is taken.
     pub(super) fn create(folder: &Path, label: &str, attempt: &str) -> Result<Segment, StoreError> {
         let folder = folder.join(SEGMENTS);
         fs::create_dir_all(&folder).map_err(|error| FileError::making(&folder, &error))?;
@@ -183,7 +181,8 @@ impl Segment {
         millis(self.began.elapsed())
     }
 
-    /// Writes all bytes in one call; syncs if the last sync is `SYNC_EVERY` ago.
+    /// Writes all bytes in one call; syncs the file if the last sync was longer ago than
+    /// `SYNC_EVERY`.
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
         if self.synced.elapsed() >= SYNC_EVERY {
@@ -199,7 +198,7 @@ impl Segment {
         Ok(line.len() as u64)
     }
 
-    /// Writes the line of a run and the note of its duration.
+    /// Writes the line of a run and the note of its duration; returns the length of the line.
     pub(super) fn run(&mut self, line: &[u8], key: &str, took: Duration) -> io::Result<u64> {
         let note = Note::Ended { key: key.to_owned(), took: millis(took), at: self.now() };
         let both = [line, &note.line()].concat();
@@ -207,8 +206,8 @@ impl Segment {
         Ok(both.len() as u64)
     }
 
-    /// Ends the segment and gives it its final name. A segment already merged and removed is no
-    /// error.
+    /// Ends the segment and gives it its final name. It is no error if the segment has already been
+    /// merged and removed.
     pub(super) fn finish(&mut self, stopped: bool) -> Result<(), StoreError> {
         let writing = |error: io::Error| FileError::writing(&self.part, &error);
         let line = Note::Over { at: self.now(), stopped }.line();
@@ -220,7 +219,7 @@ impl Segment {
     }
 }
 
-/// The final name of a segment.
+/// The final name of a segment that has the temporary name `part`.
 pub(super) fn whole_of(part: &Path) -> PathBuf {
     let name = part.to_string_lossy();
     PathBuf::from(name.strip_suffix(".part").unwrap_or(&name))
@@ -230,7 +229,7 @@ fn millis(duration: Duration) -> f64 {
     duration.as_millis() as f64 / 1000.0
 }
 
-/// Notes and file state of a segment.
+/// Notes of a segment, and the state of its file.
 #[derive(Clone, Debug)]
 pub struct ShardAttempt {
     pub path: PathBuf,
@@ -238,23 +237,21 @@ pub struct ShardAttempt {
     pub is_whole: bool,
     /// Time of the last write, by the clock of the file system.
     pub touched: Option<std::time::SystemTime>,
-    /// Number of finished runs.
+    /// Number of runs that have finished in the attempt.
     pub ended: u64,
-    /// End of the last run, in seconds since the attempt began.
+    /// End of the last run of the attempt, in seconds since the attempt began.
     pub last: f64,
-    /// Other notes, in order.
+    /// Notes other than those of finished runs, in order.
     pub notes: Vec<Note>,
 }
 
 /// Reads the notes of all segments of a folder, skipping unreadable lines. `each` is called with
-/// the key and the duration in seconds of every finished run; there may be a million, so they are
-/// not kept.
+/// the key and the duration in seconds of every finished run; these are not kept, since there may
+/// be a million.
 ///
-/// # Errors
-/// If a file cannot be read.
+/// # Errors If a file cannot be read.
 ///
-/// # Complexity
-/// Linear in the bytes of all segments.
+/// # Complexity Linear in the bytes of all segments.
 pub fn attempts(
     folder: &Path,
     mut each: impl FnMut(u128, f64),
@@ -265,7 +262,7 @@ pub fn attempts(
             |error: io::Error| FileError::reading(&path.display().to_string(), &path, &error);
         let file = match open(&path) {
             Ok(file) => file,
-            // The segment was merged since the folder was read.
+            // The segment has been merged since the folder was listed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(failed(error).into()),
         };

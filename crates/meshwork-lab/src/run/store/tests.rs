@@ -276,7 +276,7 @@ fn what_a_killed_run_left_is_removed_and_nothing_else() {
     let first = Store::open(folder.path(), BUILD).unwrap();
     let is_there = |name: &String| folder.path().join(name).exists();
     assert!(!dead.iter().any(is_there) && others.iter().all(is_there));
-    // While another store holds the lock, its files are not touched.
+    // While another store holds the lock, the temporary files stay.
     fs::write(folder.path().join(&dead[0]), "").unwrap();
     assert!(Store::open(folder.path(), BUILD).is_err() && is_there(&dead[0]));
     drop(first);
