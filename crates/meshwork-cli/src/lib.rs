@@ -1,10 +1,10 @@
 //! The command `meshwork`: a thin front end to the laboratory and the model.
 //!
-//! It simulates processor allocation and job scheduling on meshes, tori, hypercubes, fat trees,
-//! dragonflies, pods of TPU slices, flat machines and several sites; `meshwork ops` is for clusters
-//! under Slurm or Kueue.
+//! The command simulates processor allocation and job scheduling on meshes, tori, hypercubes, fat
+//! trees, dragonflies, pods of TPU slices, flat machines and several sites; `meshwork ops` is for
+//! clusters under Slurm or Kueue.
 //!
-//! A program with strategies of its own gets the whole command with them:
+//! A program with strategies of its own gets the whole command, which then knows them:
 //!
 //! ```no_run
 //! use std::process::ExitCode;
@@ -43,9 +43,9 @@ use output::{Ended, Kept, Output, Stop, Verdict, answer, finish};
 /// The message and location of the last panic.
 static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 
-/// Runs the command line of this process with this catalogue.
+/// Runs the command line of this process with the strategies of a catalogue.
 ///
-/// If the catalogue is invalid, the program ends with its error in one sentence.
+/// If the catalogue is invalid, the program ends with one sentence about the error.
 pub fn main_with<C: TryInto<Catalogue, Error: Display>>(catalogue: C) -> ExitCode {
     ExitCode::from(match catalogue.try_into() {
         Ok(catalogue) => main_of(&catalogue, std::env::args_os()),
@@ -55,10 +55,10 @@ pub fn main_with<C: TryInto<Catalogue, Error: Display>>(catalogue: C) -> ExitCod
 
 /// Runs the command line `words`, including the program name, and returns the exit status.
 ///
-/// It is for programs that are not started as the command, such as a Python interpreter.
+/// The function is for programs that are not started as the command, such as a Python interpreter.
 pub fn main_of(catalogue: &Catalogue, words: impl IntoIterator<Item = OsString>) -> u8 {
-    // A panic is a fault of the program, reported in one sentence. A panic inside a run is caught
-    // by the laboratory and fails only that run.
+    // A panic is a fault of the program and is reported in one sentence. A panic inside a run is
+    // caught by the laboratory and makes only that run fail.
     panic::set_hook(Box::new(remember));
     let arguments = args::command()
         .try_get_matches_from(words)
@@ -72,21 +72,21 @@ pub fn main_of(catalogue: &Catalogue, words: impl IntoIterator<Item = OsString>)
     }
 }
 
-/// The output of a command called by a program.
+/// The output of a command that was called by a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandOutput {
-    /// All that it wrote to standard output, as plain text.
+    /// All that the command wrote to standard output, as plain text.
     pub text: String,
     /// Whether no run failed, and no check found a difference.
     pub all_well: bool,
 }
 
-/// The reason, in one sentence, why a command gave no answer.
+/// Reason why a command gave no answer, in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The request was wrong.
     Wrong(String),
-    /// An error occurred while it ran.
+    /// An error occurred while the command ran.
     Failed(String),
 }
 

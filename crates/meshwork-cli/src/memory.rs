@@ -14,7 +14,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// The limit in bytes; `None` if none is given and the installed memory is unknown.
+    /// Memory limit in bytes; `None` if no option gives one and the installed memory is unknown.
     pub(crate) fn limit(self) -> Option<u64> {
         self.max_memory.or_else(|| installed().map(|bytes| bytes / 4 * 3))
     }
@@ -24,7 +24,9 @@ impl Memory {
         refuse_above(self.limit(), bytes, what).map_err(|error| Stop::Wrong(error.to_string()))
     }
 
-    /// The check for runs of `bytes` each on several threads; 0 threads means one per processor.
+    /// Returns an error if runs of `bytes` bytes each exceed the limit together.
+    ///
+    /// Of the `runs` runs, one goes on per thread; 0 threads means one per processor.
     pub(crate) fn check_at_once(
         self,
         bytes: u64,
@@ -38,7 +40,7 @@ impl Memory {
     }
 }
 
-/// The memory in bytes that this process may use: of the computer, or of its control group.
+/// Memory that this process may use, in bytes: that of the computer, or of its control group.
 fn installed() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;

@@ -2,7 +2,7 @@
 
 use meshwork_lab::findings::number::Rounded;
 
-/// Aligns numbers at decimal points and `±`. All lines have the same width.
+/// Aligns numbers at decimal points and `±`. All returned texts have the same width.
 pub(crate) fn align(numbers: &[Rounded]) -> Vec<String> {
     let means: Vec<&str> = numbers.iter().map(|number| number.mean.as_str()).collect();
     let halves: Vec<&str> =
@@ -40,12 +40,12 @@ pub(crate) fn width(text: &str) -> usize {
     unicode_width::UnicodeWidthStr::width(text)
 }
 
-/// A text padded on the right to a number of columns.
+/// Pads a text on the right to a number of terminal columns.
 pub(crate) fn left(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// A text padded on the left to a number of columns.
+/// Pads a text on the left to a number of terminal columns.
 pub(crate) fn right(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }

@@ -9,17 +9,17 @@ use meshwork_lab::visible::{visible, visible_text};
 
 use crate::table::wrapped;
 
-/// The width of tables in columns, if the terminal does not give one.
+/// Width of tables in columns, if the terminal does not tell its own.
 const WIDTH: usize = 100;
 
-/// The reason why a command ends early.
+/// Reason why a command ends early.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// The request was wrong: exit status 2.
     Wrong(String),
-    /// An error occurred while it ran: exit status 1.
+    /// An error occurred while the command ran: exit status 1.
     Failed(String),
-    /// The reader of the output is gone, as with `head`; nothing more is printed.
+    /// The reader of the output is gone, as after `head`; nothing more is printed.
     Gone,
 }
 
@@ -50,7 +50,7 @@ impl From<TraceError> for Stop {
     }
 }
 
-/// The result of a command.
+/// Result of a command.
 pub(crate) type Ended = Result<Verdict, Stop>;
 
 /// The outcome of a command that was not ended early.
@@ -66,13 +66,15 @@ pub(crate) enum Verdict {
     Stopped,
 }
 
-/// The only way to write to standard output, buffered; or to the buffer of a calling program.
+/// Output of a command: buffered standard output, or the buffer of a calling program.
+///
+/// Commands write to standard output only through this type.
 pub(crate) struct Output {
     sink: Box<dyn Write>,
     /// The maximum width of tables, in columns.
     pub(crate) width: usize,
     pub(crate) bold: bool,
-    /// Whether the output is that of a command called by a program, which has its own signals.
+    /// Whether the output goes to a calling program, which handles signals itself.
     pub(crate) is_kept: bool,
 }
 
@@ -89,18 +91,18 @@ impl Output {
         Output { sink, width, bold, is_kept: false }
     }
 
-    /// Writes plain text into this buffer.
+    /// Output into the buffer of a calling program.
     pub(crate) fn kept(text: &Kept) -> Output {
         Output { sink: Box::new(text.clone()), width: WIDTH, bold: false, is_kept: true }
     }
 
-    /// Writes a text of the program's own unescaped: a script, a page, help.
+    /// Writes a text made by this program without escaping it: a script, a page, help.
     pub(crate) fn raw(&mut self, text: &str) -> Result<(), Stop> {
         Ok(self.sink.write_all(text.as_bytes())?)
     }
 
-    /// Writes several lines. Here and in all methods below, terminal control characters are
-    /// escaped.
+    /// Writes several lines. This method and all methods below escape characters that control a
+    /// terminal.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Stop> {
         self.raw(&visible_text(text))
     }
@@ -118,7 +120,7 @@ impl Output {
         self.raw(&format!("\u{1b}[1m{}\u{1b}[0m\n", visible(line)))
     }
 
-    /// Writes an object as one line of JSON, where JSON escapes keep the original characters.
+    /// Writes an object as one line of JSON; JSON escapes keep the original characters.
     pub(crate) fn json(&mut self, value: &serde_json::Value) -> Result<(), Stop> {
         self.line(&value.to_string())
     }
@@ -128,7 +130,7 @@ impl Output {
     }
 }
 
-/// The buffer of a command's output for a calling program.
+/// Buffer for the output of a command that a program calls.
 #[derive(Clone, Default)]
 pub(crate) struct Kept(Arc<Mutex<Vec<u8>>>);
 
@@ -175,13 +177,16 @@ pub(crate) fn tell(line: &str) {
     let _ = writeln!(stderr, "{}", visible(line));
 }
 
-/// Prints clap's answer: help and version to standard output, all else to standard error.
+/// Prints the answer of the argument parser, and returns the exit status.
+///
+/// Help and version go to standard output, all else to standard error.
 pub(crate) fn answer(error: &clap::Error) -> u8 {
     let text = error.render();
     if error.use_stderr() {
         let mut stderr = io::stderr().lock();
         let plain = text.to_string();
-        // Clap's colours cannot be told from control sequences in an argument that it repeats.
+        // Clap's colours cannot be told from control sequences in an argument that the message
+        // repeats.
         let is_plain = !stderr.is_terminal() || !colour_is_welcome() || repeats_what_is_obeyed();
         let _ = if is_plain {
             write!(stderr, "{}", visible_text(&plain))
@@ -195,7 +200,7 @@ pub(crate) fn answer(error: &clap::Error) -> u8 {
     finish(output.raw(&text).and_then(|()| output.flush()).map(|()| Verdict::Done))
 }
 
-/// Whether an argument has characters that control a terminal.
+/// Whether an argument of the command line has characters that control a terminal.
 fn repeats_what_is_obeyed() -> bool {
     std::env::args_os().any(|word| matches!(visible(&word.to_string_lossy()), Cow::Owned(_)))
 }

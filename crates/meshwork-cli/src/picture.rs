@@ -1,4 +1,4 @@
-//! A machine as rows of characters: the position of each node, and the letters of the jobs.
+//! A machine as rows of characters: positions of nodes, and letters of the jobs that hold them.
 
 use meshwork::topology::{Grid, Node, Topology, Wiring};
 
@@ -11,30 +11,32 @@ pub(crate) enum Cell {
     Blank,
 }
 
-/// The positions of the nodes of a site. A plane is drawn as it is, node 0 at the top left. Further
-/// dimensions are drawn as layers, side by side if they fit. A hypercube is drawn as a Karnaugh
-/// map: half of the dimensions are columns and half are rows, both in Gray code, so that adjacent
-/// nodes are neighbours. A single dimension is broken into rows. Positions are computed, not
-/// stored: a picture of millions of nodes costs only what is looked at.
+/// Map of the positions of a site's nodes in a picture of characters.
+///
+/// A plane has node 0 at the top left. Further dimensions are layers, side by side if they fit. A
+/// hypercube is a Karnaugh map: half of the dimensions are columns and half are rows, both in Gray
+/// code, so that adjacent nodes are neighbours. A single dimension is broken into rows. Positions
+/// are computed, not stored: a map of millions of nodes costs only the positions that are looked
+/// at.
 #[derive(Clone, Debug)]
 pub(crate) struct Map {
     grid: Grid,
     form: Form,
-    /// The word for a layer in labels: a switch or a group, for wirings with such layers.
+    /// Word for a layer in labels, such as switch or group for wirings that have such layers.
     layer: &'static str,
 }
 
 #[derive(Clone, Debug)]
 enum Form {
-    /// Rows of `across` nodes, with the number of the first one in front.
+    /// Rows of `across` nodes, with the number of the first node in front of each row.
     Rows { across: usize, label: usize },
-    /// Layers of the first two dimensions, `across` side by side.
+    /// Layers of the first two dimensions, with `across` layers side by side.
     Layers { across: usize },
-    /// The first `columns` dimensions as columns, the others as rows.
+    /// The first `columns` dimensions as columns, all others as rows.
     Karnaugh { columns: usize },
 }
 
-/// The columns between two layers.
+/// Number of columns between two layers.
 const GAP: usize = 2;
 
 impl Map {
@@ -65,7 +67,7 @@ impl Map {
         map
     }
 
-    /// The columns and rows of the whole picture.
+    /// Size of the whole picture: columns and rows.
     pub(crate) fn size(&self) -> (usize, usize) {
         match self.form {
             Form::Rows { across, label } => {
@@ -74,7 +76,7 @@ impl Map {
             Form::Layers { across } => {
                 let width = across * (self.layer_width() + GAP) - GAP;
                 let bands = self.layers().div_ceil(across);
-                // Bands are separated by an empty line.
+                // An empty line separates two rows of layers.
                 (width, bands * (self.heading() + self.plane().1) + bands - 1)
             }
             Form::Karnaugh { columns } => {
@@ -111,7 +113,7 @@ impl Map {
                     (Some(column), Some(row)) => {
                         Cell::Node((gray(row) << columns | gray(column)) as Node)
                     }
-                    // The bits of a column are above it, those of a row before it.
+                    // The bits of a column are above the column, those of a row before the row.
                     (Some(column), None) => bit(gray(column), columns - 1 - y),
                     (None, Some(row)) if x < rows => bit(gray(row), rows - 1 - x),
                     _ => Cell::Blank,
@@ -151,8 +153,8 @@ impl Map {
         usize::from(self.layers() > 1)
     }
 
-    /// The coordinates of a layer beyond the first two: `z=3` or `switch 3`, or `3,1` with more
-    /// dimensions.
+    /// Label of a layer, from its coordinates in all dimensions but the first two: `z=3` or `switch
+    /// 3`, or `3,1` with more dimensions.
     fn title(&self, layer: usize) -> String {
         let (width, height) = self.plane();
         let corner = self.grid.coordinates((layer * width * height) as Node);
@@ -169,7 +171,7 @@ impl Map {
     }
 }
 
-/// The Gray code of a number: consecutive codes differ in one bit.
+/// Gray code of a number: consecutive numbers have codes that differ in one bit.
 fn gray(place: usize) -> usize {
     place ^ (place >> 1)
 }
@@ -178,14 +180,14 @@ fn bit(number: usize, bit: usize) -> Cell {
     Cell::Label(if number >> bit & 1 == 1 { '1' } else { '0' })
 }
 
-/// The character at column `x` of a number right-aligned in a field of this width.
+/// Character at column `x` of a number that is right-aligned in a field of `width` columns.
 fn digits(number: usize, width: usize, x: usize) -> Cell {
     let text = number.to_string();
     let at = (x + text.len()).checked_sub(width);
     at.and_then(|at| text.chars().nth(at)).map_or(Cell::Blank, Cell::Label)
 }
 
-/// The letters of node holders, unique while unused letters are left.
+/// Letters of the holders of nodes, distinct as long as there are unused letters.
 #[derive(Clone, Debug)]
 pub(crate) struct Letters {
     next: usize,
@@ -201,7 +203,7 @@ impl Default for Letters {
 }
 
 impl Letters {
-    /// Takes the next unused letter or, if all are in use, the next of the least used ones.
+    /// Takes the next unused letter; if all are in use, the next of the least used letters.
     pub(crate) fn take(&mut self) -> char {
         let around = (0..LETTERS.len()).map(|i| (self.next + i) % LETTERS.len());
         let letter = around.min_by_key(|&letter| self.users[letter]).expect("there are letters");
@@ -210,12 +212,12 @@ impl Letters {
         char::from(LETTERS[letter])
     }
 
-    /// The letter assigned last.
+    /// The letter that was assigned last.
     pub(crate) fn last(&self) -> Option<char> {
         self.next.checked_sub(1).map(|last| char::from(LETTERS[last]))
     }
 
-    /// Restores the letters in use and the last one; `None` if a character is no letter.
+    /// Restores letters from those in use and the last one; `None` if a character is no letter.
     pub(crate) fn of(given: impl Iterator<Item = char>, last: Option<char>) -> Option<Letters> {
         let place = |letter| LETTERS.iter().position(|&known| char::from(known) == letter);
         let mut letters = Letters::default();
@@ -239,7 +241,7 @@ impl Letters {
 mod tests {
     use super::*;
 
-    /// The picture as text: nodes as letters modulo 26, and labels.
+    /// The picture as text: nodes as letters by their number modulo 26, and labels.
     fn drawn(topology: &Topology, width: usize) -> Vec<String> {
         let map = Map::new(topology, width);
         let (width, height) = map.size();

@@ -1,4 +1,4 @@
-//! Tables for reading: columns side by side if they fit, else in several blocks.
+//! Tables of text: columns side by side if they fit, else in several blocks.
 
 use meshwork_lab::visible::visible;
 
@@ -21,13 +21,13 @@ impl Column {
         Column::new(header, cells, false)
     }
 
-    /// A right-aligned column of numbers. Cells should have one width.
+    /// A right-aligned column of numbers. All cells should have one width.
     pub(crate) fn numbers(header: &str, cells: Vec<String>) -> Column {
         Column::new(header, cells, true)
     }
 
     fn new(header: &str, cells: Vec<String>, at_the_right: bool) -> Column {
-        // Escaped first, so that the width is that of the visible text.
+        // Escape first, so that the width is that of the visible text.
         let cells: Vec<String> =
             cells.into_iter().map(|cell| visible(&cell).into_owned()).collect();
         let header = &visible(header);
@@ -37,7 +37,7 @@ impl Column {
         Column { header, cells, width: widest, at_the_right }
     }
 
-    /// The width in terminal columns.
+    /// Width of the column on a terminal, in characters.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
@@ -47,7 +47,7 @@ impl Column {
     }
 }
 
-/// Splits a header wider than its column into two lines after a `_` or a `.`.
+/// Splits a header that is wider than its column into two lines, after a `_` or a `.`.
 fn folded(header: &str, columns: usize) -> Vec<String> {
     if width(header) <= columns.max(10) {
         return vec![header.to_owned()];
@@ -59,8 +59,8 @@ fn folded(header: &str, columns: usize) -> Vec<String> {
     }
 }
 
-/// Writes a table in blocks. Each block begins with `keys` and has the columns that fit. A blank
-/// line precedes each row in `groups`.
+/// Writes a table in blocks. Each block begins with the columns `keys` and has as many of the other
+/// columns as fit. A blank line precedes each row whose index is in `groups`.
 pub(crate) fn print(
     out: &mut Output,
     keys: &[Column],
@@ -82,7 +82,7 @@ pub(crate) fn print(
     Ok(())
 }
 
-/// The number of columns that fit beside the keys, at least one.
+/// Number of columns that fit beside the key columns; at least one.
 fn fitting(keys: &[Column], columns: &[Column], most: usize) -> usize {
     let mut taken: usize = keys.iter().map(|key| key.width + GUTTER.len()).sum();
     let fit = columns.iter().take_while(|column| {
@@ -97,7 +97,7 @@ fn fitting(keys: &[Column], columns: &[Column], most: usize) -> usize {
 fn print_block(out: &mut Output, columns: &[&Column], groups: &[usize]) -> Result<(), Stop> {
     let height = columns.iter().map(|column| column.header.len()).max().unwrap_or(1);
     for line in 0..height {
-        // Short headers are at the bottom, beside the cells.
+        // A header of one line stands at the bottom, next to the cells.
         let text = |column: &&Column| {
             let above = height - column.header.len();
             column.cell(line.checked_sub(above).map_or("", |line| &column.header[line]))
@@ -121,7 +121,8 @@ fn joined(cells: impl Iterator<Item = String>) -> String {
     cells.collect::<Vec<_>>().join(GUTTER)
 }
 
-/// Wraps a text at `columns`, with `before` on continuation lines. A longer word stays whole.
+/// Wraps a text at `columns` columns, with `before` in front of continuation lines. A word that is
+/// longer stays whole.
 pub(crate) fn wrapped(text: &str, columns: usize, before: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

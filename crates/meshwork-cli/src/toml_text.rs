@@ -1,14 +1,15 @@
-//! A study as TOML text in which every string is on one line and visible. The writer of the `toml`
-//! library spreads strings with a line break over several lines, and does not escape characters
-//! that change the direction of writing. Here both are escaped as in TOML, so that the output can
-//! be read again.
+//! Writes a study as TOML text in which every string is on one line and visible.
+//!
+//! The writer of the `toml` library spreads strings with a line break over several lines, and does
+//! not escape characters that change the direction of writing. Here such characters and line breaks
+//! are escaped as in TOML, so that the output can be read again.
 
 use std::fmt::Write;
 
 use meshwork_lab::visible::visible;
 use toml::{Table, Value};
 
-/// The document: values first, then tables, each below its heading.
+/// Text of a document: values first, then tables, each below its heading.
 pub(crate) fn document(table: &Table) -> String {
     let mut out = String::new();
     write_table(&mut out, "", table);
@@ -23,7 +24,7 @@ fn write_table(out: &mut String, path: &str, table: &Table) {
         let own = if path.is_empty() { quoted(key) } else { format!("{path}.{}", quoted(key)) };
         match value {
             Value::Table(inner) => {
-                // A table of tables needs no heading of its own.
+                // A table that holds only tables needs no heading of its own.
                 if inner.is_empty() || inner.values().any(|value| !has_heading(value)) {
                     write_heading(out, &format!("[{own}]"));
                 }

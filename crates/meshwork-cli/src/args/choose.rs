@@ -17,14 +17,14 @@ pub(super) const CHOOSE_HELP: &str = "The candidates are the scenarios of [sweep
     Examples:\n  meshwork choose study.toml --within 2% --out results\n  \
     meshwork choose study.toml --constraint 'p95_wait <= 4 h' --hold-out 8w --baseline scheduler=easy";
 
-/// Options of a choice, for the commands that make one or submit its rounds.
+/// Options of a choice, shared by the commands that make a choice or submit its rounds.
 #[derive(Args, Debug)]
 pub(crate) struct ChoiceOptions {
     /// The indifference zone: how much worse than the best the choice may be; with --raw also in
     /// units of the metric
     #[arg(long, value_name = "SHARE", default_value = "2%")]
     pub(crate) within: String,
-    /// The confidence of that guarantee
+    /// The confidence with which the choice is within the indifference zone
     #[arg(long, value_name = "SHARE", default_value = "95%")]
     pub(crate) confidence: String,
     /// A limit on the mean of a metric, such as 'p95_wait <= 4 h'; may be given several times

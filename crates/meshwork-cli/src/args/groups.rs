@@ -10,7 +10,7 @@ use meshwork_lab::study::command_for;
 
 use super::Arguments;
 
-/// The groups, in the order of `--help`. A test checks that they name every command once.
+/// Groups of commands in the order of `--help`. A test checks that each command occurs once.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Begin", &["replay", "new", "reproduce"]),
     ("Studies", &["run", "choose", "report", "watch", "show", "list", "schema", "check"]),
@@ -40,7 +40,7 @@ pub(crate) fn command() -> Command {
     command.help_template(text)
 }
 
-/// The suggested command if a file or a folder was given in place of a command.
+/// The command to suggest if a file or a folder was given in place of a command.
 pub(crate) fn hint(error: &clap::Error) -> Option<String> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;

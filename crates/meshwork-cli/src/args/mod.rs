@@ -407,7 +407,7 @@ impl Watch {
         }
     }
 
-    /// Whether any option is given that implies frames of plain text.
+    /// Whether an option is given that implies frames of plain text.
     pub(crate) fn wants_frames(&self) -> bool {
         self.frames || self.every.is_some() || self.until.is_some() || self.max_frames.is_some()
     }
@@ -444,10 +444,10 @@ pub(crate) struct Place {
     /// would
     #[arg(long, value_name = "FILE", conflicts_with_all = ["machine", "allocator", "state", "seed", "shape"])]
     pub(crate) slurm: Option<PathBuf>,
-    /// The slurm.conf of that machine: nodes, weights, partitions
+    /// The slurm.conf of the machine of --slurm: nodes, weights, partitions
     #[arg(long, value_name = "FILE", requires = "slurm")]
     pub(crate) conf: Option<PathBuf>,
-    /// The gres.conf of that machine: its GPUs, for requests with options
+    /// The gres.conf of the machine of --slurm: its GPUs, for requests with options
     #[arg(long, value_name = "FILE", requires = "conf")]
     pub(crate) gres: Option<PathBuf>,
     /// The partition [default: the default one of slurm.conf]
@@ -463,7 +463,8 @@ pub(crate) struct Place {
     /// Which cores and GPUs of a node are given where jobs share nodes [default: lowest]
     #[arg(long, conflicts_with = "slurm")]
     pub(crate) within: Option<String>,
-    /// A file that keeps what is held: read at the beginning, if it is there, and written before each answer
+    /// A file that keeps the held processors: read at the beginning, if it exists, and written
+    /// before each answer
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
     /// The seed of an allocator that uses random numbers
@@ -492,7 +493,7 @@ pub(crate) struct Check {
     pub(crate) json: bool,
 }
 
-/// Upper bound of `--threads`: more have no use, and some systems cannot start them.
+/// Upper bound of `--threads`: more threads are of no use, and some systems cannot start them.
 const MAX_THREADS: usize = 1024;
 
 fn threads(text: &str) -> Result<usize, String> {

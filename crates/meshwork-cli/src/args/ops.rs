@@ -102,7 +102,7 @@ pub(crate) enum Ops {
     Agent(Agent),
 }
 
-/// Where a running Slurm is, and how often it is looked at.
+/// Options of commands that observe a running Slurm.
 #[derive(Args, Debug)]
 pub(crate) struct Live {
     /// A folder with slurm.conf and optionally topology.yaml or topology.conf: a site, or

@@ -51,7 +51,7 @@ pub(crate) struct New {
     pub(crate) from: Start,
 }
 
-/// What a new study begins with.
+/// Template of a new study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Start {
     /// Strategies under a growing load

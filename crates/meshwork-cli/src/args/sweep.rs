@@ -94,7 +94,7 @@ fn word(text: &str) -> Result<String, String> {
         .ok_or_else(|| "must be a name of letters, digits and the signs _ - . , @ + : /".to_owned())
 }
 
-/// What starts the processes of a sweep.
+/// Workload manager that starts the processes of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Engine {
     /// Slurm: an array of jobs.
@@ -117,12 +117,12 @@ pub(crate) struct Collect {
     pub(crate) format: RunsFormat,
 }
 
-/// What runs are kept as.
+/// Format in which the runs of a study are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum RunsFormat {
-    /// A line of JSON for each.
+    /// One line of JSON per run.
     Jsonl,
-    /// A row of Parquet for each, beside that.
+    /// One row of Parquet per run, in addition to the lines of JSON.
     Parquet,
 }
 

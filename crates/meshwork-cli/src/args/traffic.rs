@@ -91,7 +91,7 @@ pub(crate) struct Traffic {
     pub(crate) memory: Memory,
 }
 
-/// The parameters of topologies, of which each has its own.
+/// Parameters of topologies; each topology uses some of them.
 #[derive(Args, Debug)]
 pub(crate) struct Wiring {
     /// The sides, or the dimension of a hypercube
@@ -123,7 +123,7 @@ pub(crate) struct Wiring {
     pub(crate) h: Option<u32>,
 }
 
-/// Parses a side. Sides are separated by commas here, and by `x` in `--machine`.
+/// Parses a side of a grid. Sides are separated by commas in `--dims`, and by `x` in `--machine`.
 fn side(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| {
         let machine = format!("--machine torus:{text}");

@@ -73,7 +73,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -
     Ok(last)
 }
 
-/// Races one study; returns its line of a table of several.
+/// Races the candidates of one study; returns the study's line in a table of several studies.
 fn one(
     out: &mut Output,
     study: &Study,
@@ -114,7 +114,7 @@ fn one(
     Ok((verdict, Some([study.name.clone(), label, bound, change, runs])))
 }
 
-/// Prints an outcome.
+/// Prints the outcome of a choice.
 pub(super) fn printed(
     out: &mut Output,
     choice: &ChoiceOutcome,
@@ -218,7 +218,7 @@ fn text(out: &mut Output, choice: &ChoiceOutcome) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Pads cells to one width.
+/// Pads cells on the left to one width.
 fn right(cells: Vec<String>) -> Vec<String> {
     let width = cells.iter().map(String::len).max().unwrap_or(0);
     cells.into_iter().map(|cell| format!("{cell:>width$}")).collect()

@@ -67,7 +67,7 @@ fn list(out: &mut Output, points: &[Point], missing: &Missing) -> Result<(), cra
     Ok(())
 }
 
-/// `replications 0-4, 7`, or a note that more are needed if their number is still unknown.
+/// Formats replications as `replications 0-4, 7`, or says that more are needed if none is known.
 pub(super) fn replications(units: &[Unit]) -> String {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
     for number in units.iter().filter_map(|unit| unit.replication) {

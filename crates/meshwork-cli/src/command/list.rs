@@ -15,24 +15,24 @@ use crate::number::{left, width};
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::wrapped;
 
-/// A kind under its name on the command line, with its entries.
+/// A kind of entries, under its name on the command line.
 pub(super) struct Listed {
     about: About,
     pub(super) family: &'static Family,
 }
 
 impl Listed {
-    /// The singular, which names one entry.
+    /// The name of the kind in the singular, with which one entry is named.
     pub(super) fn word(&self) -> &'static str {
         self.about.name
     }
 
-    /// The plural, which names all entries.
+    /// The name of the kind in the plural, with which all entries are named.
     pub(super) fn plural(&self) -> &'static str {
         self.about.aliases[0]
     }
 
-    /// The purpose of the kind, and the study key that names an entry.
+    /// The purpose of the kind, and the key of a study in which an entry is named.
     pub(super) fn introduction(&self) -> &'static str {
         self.about.definition
     }
@@ -48,7 +48,7 @@ const fn kind(
     Listed { about, family }
 }
 
-/// Every kind, in the order of a scenario.
+/// Every kind of entries, in the order of their keys in a scenario.
 pub(super) static KINDS: &[Listed] = &[
     kind(
         "topology",
@@ -226,13 +226,13 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &List) -> 
     }
 }
 
-/// Whether an entry mentions a text, given in lower case.
+/// Whether an entry mentions a text, which is given in lower case.
 fn contains(about: &About, text: &str) -> bool {
     let texts = [about.name, about.summary, about.definition, about.source];
     texts.iter().chain(about.aliases).any(|own| own.to_lowercase().contains(text))
 }
 
-/// The entries of any kind with this name or alias: `first_fit` is an allocator and a selector.
+/// Entries of any kind that have this name or alias: `first_fit` is an allocator and a selector.
 pub(super) fn of_any_kind(
     catalogue: &Catalogue,
     given: &str,
@@ -354,7 +354,7 @@ fn print_one(
     Ok(())
 }
 
-/// The values a parameter accepts, with the command that lists the names.
+/// The values that a parameter accepts, with the command that lists names.
 fn may_be(param: &Param) -> String {
     match param.kind {
         Kind::Component(family) | Kind::Components(family) => {
@@ -463,7 +463,7 @@ fn as_json(catalogue: &Catalogue, kind: &Listed, about: &About) -> Json {
     object
 }
 
-/// Whether an entry is the workload whose jobs stand in columns.
+/// Whether an entry is the workload `table`, whose jobs are in columns.
 pub(super) fn has_columns(about: &About) -> bool {
     std::ptr::eq(about, &raw const table::ENTRY.about)
 }
@@ -523,7 +523,8 @@ mod tests {
                 if let Kind::Component(family) | Kind::Components(family) | Kind::Names(family) =
                     param.kind
                 {
-                    // The entries of a family without pages are described where it is named.
+                    // Entries of a family that has no pages are described where the family is
+                    // named.
                     let plain =
                         |about: &&About| !about.summary.is_empty() && about.params.is_empty();
                     assert!(

@@ -10,27 +10,27 @@ use meshwork_lab::run::RunProgress;
 
 use crate::output::tell;
 
-/// The time of the first line without a terminal, and the time between further lines.
+/// Time until the first line if there is no bar; `NEXT_LINE` is the time between further lines.
 const FIRST_LINE: Duration = Duration::from_secs(5);
 const NEXT_LINE: Duration = Duration::from_secs(15);
 
-/// The time between updates of the text beside the bar.
+/// Minimum time between updates of the text beside the bar.
 const NEW_WORDS: Duration = Duration::from_millis(200);
 
-/// Progress on standard error.
+/// Display of the progress of a study on standard error.
 pub(super) struct Meter {
     began: Instant,
-    /// `None` if standard error is no terminal.
+    /// Progress bar; `None` if standard error is no terminal.
     bar: Option<ProgressBar>,
-    /// The singular of the counted unit.
+    /// Noun for what is counted, in the singular.
     noun: &'static str,
     is_silent: bool,
-    /// The time since `began` at which the next text is due.
+    /// Time since `began` at which the text is to be updated.
     due: Mutex<Duration>,
 }
 
 impl Meter {
-    /// A meter that prints nothing.
+    /// A display that prints nothing.
     pub(super) fn silent() -> Meter {
         Meter {
             began: Instant::now(),
@@ -41,14 +41,14 @@ impl Meter {
         }
     }
 
-    /// A bar if standard error is a terminal, and lines otherwise.
+    /// A display as a bar if standard error is a terminal, else as lines.
     pub(super) fn new(noun: &'static str) -> Meter {
         let bar = std::io::stderr().is_terminal().then(|| bar(noun));
         let due = if bar.is_some() { Duration::ZERO } else { FIRST_LINE };
         Meter { began: Instant::now(), bar, noun, is_silent: false, due: Mutex::new(due) }
     }
 
-    /// Shows `done` of `all`.
+    /// Shows that `done` of `all` are done.
     pub(super) fn count(&self, done: usize, all: usize) {
         self.show(RunProgress { done: done as u64, total: all as u64, ..RunProgress::default() });
     }
@@ -87,7 +87,7 @@ impl Meter {
         }
     }
 
-    /// Removes the bar.
+    /// Removes the bar from the terminal.
     pub(super) fn end(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -97,7 +97,7 @@ impl Meter {
 
 /// A bar on standard error, drawn at most ten times a second.
 fn bar(noun: &str) -> ProgressBar {
-    // Text that does not fit in the line is cut at its end, the least important part.
+    // Text that does not fit in the line is cut at its end, where the least important part is.
     let template = format!("{{bar:20}} {{pos}} of {{len}} {noun}s{{wide_msg}}");
     let style = ProgressStyle::with_template(&template)
         .expect("the template is right")
@@ -108,7 +108,7 @@ fn bar(noun: &str) -> ProgressBar {
     bar
 }
 
-/// The failed, reused and begun runs, and the number of jobs.
+/// Text on the numbers of failed, reused and begun runs, and of jobs.
 fn more(progress: &RunProgress) -> String {
     let mut text = String::new();
     if progress.failed > 0 {
@@ -126,8 +126,9 @@ fn more(progress: &RunProgress) -> String {
     text
 }
 
-/// The estimated remaining time, or `None` if unknown. Runs from the store took no time, so they
-/// say nothing about the time of the others.
+/// Estimated remaining time of a study; `None` if unknown.
+///
+/// Runs from the store took no time, so the estimate ignores them.
 fn remaining(progress: &RunProgress, elapsed: Duration) -> Option<Duration> {
     let ran = progress.done.saturating_sub(progress.reused) as f64 + progress.begun;
     let left = (progress.total.saturating_sub(progress.done) as f64 - progress.begun).max(0.0);
@@ -142,7 +143,7 @@ fn left(progress: &RunProgress, elapsed: Duration) -> String {
     remaining(progress, elapsed).map_or_else(String::new, words)
 }
 
-/// A time in words: `35 s`, `12 min`, `3.4 h`, `2.1 days`.
+/// Formats a time in a readable unit: `35 s`, `12 min`, `3.4 h`, `2.1 days`.
 pub(super) fn words(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {

@@ -24,7 +24,7 @@ pub(crate) fn completions(out: &mut Output, catalogue: &Catalogue, shell: Shell)
     Ok(Verdict::Done)
 }
 
-/// The program's name: `meshwork`, or that of a program with strategies of its own.
+/// Name of the program: `meshwork`, or that of a program with strategies of its own.
 fn program() -> String {
     let own = std::env::current_exe().ok();
     let own =
@@ -32,8 +32,8 @@ fn program() -> String {
     own.unwrap_or_else(|| "meshwork".to_owned())
 }
 
-/// The command line with all values that completions offer. It is not used for parsing, which
-/// accepts further spellings and has its own error messages.
+/// The command line with all values that shell completions offer. Arguments are not parsed with it,
+/// since parsing accepts further spellings and has its own error messages.
 fn with_values(catalogue: &Catalogue) -> Command {
     let offer = |arg: Arg, values: Vec<PossibleValue>| {
         // Several entries may share a name.
@@ -104,7 +104,7 @@ fn with_values(catalogue: &Catalogue) -> Command {
         })
 }
 
-/// Prints the main manual page, or writes one for each command into a folder.
+/// Prints the main manual page, or writes the page of every command into a folder.
 pub(crate) fn man(out: &mut Output, folder: Option<&Path>) -> Ended {
     let Some(folder) = folder else {
         let mut page = Vec::new();

@@ -15,7 +15,7 @@ use crate::output::{Ended, Output, Stop, Verdict};
 /// Maximum length of a state on standard input, in bytes.
 const MOST: u64 = 1 << 28;
 
-/// Prints which jobs start now, where, and what is reserved.
+/// Prints which jobs start now, on which nodes, and which reservations are made.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Plan) -> Ended {
     let study = Study::read_in(catalogue, &arguments.study, &arguments.settings)?;
     let points = expand(&study)?;

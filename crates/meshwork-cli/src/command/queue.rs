@@ -1,4 +1,4 @@
-//! The state of a sweep's jobs as reported by the engine; for information only.
+//! State of a sweep's jobs as reported by the workload manager; for information only.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 
 use meshwork_lab::findings::number::count;
 
-/// The file in `DIR/submit` with one job per line: the engine's name and the job number.
+/// Name of the file in `DIR/submit` with one job per line: name of the workload manager and job
+/// number.
 pub(super) const JOBS: &str = "jobs.txt";
 
-/// The maximum time to wait for the engine's answer.
+/// Maximum time to wait for the answer of the workload manager.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// `Slurm says: 12 running, 30 pending`, or `None` if it cannot be had.
+/// Text such as `Slurm says: 12 running, 30 pending`; `None` if the state is unavailable.
 pub(super) fn said(folder: &Path) -> Option<String> {
     let text = std::fs::read_to_string(folder.join("submit").join(JOBS)).ok()?;
     let jobs: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("slurm ")).collect();

@@ -18,7 +18,7 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 use crate::toml_text::document;
 
-/// Runs the study defined by the options, prints its table and writes its page.
+/// Runs the study that the options define, prints its table and writes its page.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -> Ended {
     let log = arguments.log.display();
     if arguments.log.extension().is_some_and(|ending| ending == "toml") {
@@ -63,7 +63,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -
     Ok(Verdict::Done)
 }
 
-/// A flat machine with the processors given in the header of a log.
+/// A flat machine with the number of processors in the header of a log.
 fn of_header(log: &Path) -> Result<Value, Stop> {
     let statistics = info(log)?;
     let Some(processors) = statistics.processors_by_header else {
@@ -109,12 +109,12 @@ fn study(arguments: &Replay, machine: Value) -> Result<Table, Stop> {
     Ok(study)
 }
 
-/// The folder for results: by default one in the working directory, named after the log.
+/// Results folder; by default a folder in the working directory, named after the log.
 fn folder(arguments: &Replay) -> PathBuf {
     arguments.out.clone().unwrap_or_else(|| format!("{}-replay", stem(&arguments.log)).into())
 }
 
-/// The name of a log without its endings.
+/// Name of a log without its extensions.
 fn stem(log: &Path) -> String {
     let name = log.file_name().unwrap_or_default().to_string_lossy();
     let name = name.strip_suffix(".gz").unwrap_or(&name);

@@ -32,7 +32,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Report) -
     Ok(Verdict::Done)
 }
 
-/// Writes every figure of a page into a folder, created if missing; returns their number.
+/// Writes every figure of a page into a folder, which is created if missing; returns their number.
 fn write_figures(page: &Page, folder: &Path) -> Result<u64, Stop> {
     let shown = folder.display();
     if folder.exists() && !folder.is_dir() {
@@ -53,7 +53,7 @@ fn write_figures(page: &Page, folder: &Path) -> Result<u64, Stop> {
     Ok(files.len() as u64)
 }
 
-/// Writes the page of a folder, by default to its `report.html`, and returns the path.
+/// Writes the page of a results folder, by default to `report.html` in it, and returns the path.
 pub(super) fn write(
     catalogue: &Catalogue,
     folder: &Path,

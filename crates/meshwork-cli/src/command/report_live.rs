@@ -1,4 +1,4 @@
-//! `meshwork report --serve`: the page of a folder that processes still add results to.
+//! `meshwork report --serve`: the page of a folder to which processes still add results.
 
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -18,14 +18,16 @@ use crate::output::{Ended, Stop, Verdict, tell};
 use crate::serve::http::Resource;
 use crate::serve::{Answer, Server, Source};
 
-/// The interval between looks at the folder; after making a page, `REST_SHARE` times its duration.
+/// Minimum interval between two checks of the folder.
+///
+/// After making a page, the interval is at least `REST_SHARE` times the duration of making it.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const REST_SHARE: u32 = 8;
 
-/// The time for an open page to fetch the final results.
+/// Time in which an open page can fetch the final results.
 const FAREWELL: Duration = Duration::from_secs(4);
 
-/// A finished page.
+/// A page that is ready to be sent, with its version.
 #[derive(Default)]
 struct Made {
     version: u64,
@@ -83,7 +85,7 @@ pub(super) fn serve(catalogue: &Catalogue, folder: &Path, until: ServeUntil) -> 
         seen = now;
         version += 1;
         let began = Instant::now();
-        // Files that are just being collected may be incomplete for a moment.
+        // Files that are being collected may be incomplete for a moment.
         if let Ok(again) = make(catalogue, folder, version) {
             made = again;
             is_over = has_ended(&made.1);

@@ -18,7 +18,7 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 use crate::table::{Column, print as print_table, wrapped};
 
-/// The paper whose experiment is no study: it has tasks that never leave, and no times.
+/// Name of the paper whose experiment is no study: it has tasks that never leave, and no times.
 const FGD: &str = "fgd";
 
 /// Runs the studies of the papers one after the other, and prints each claim with its verdict.
@@ -138,12 +138,12 @@ fn fgd(out: &mut Output, arguments: &Reproduce) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// The parent folder of the folders of the studies.
+/// Folder that holds a results folder for each study.
 fn base(arguments: &Reproduce) -> PathBuf {
     if arguments.quick { arguments.out.join("quick") } else { arguments.out.clone() }
 }
 
-/// Runs one study; if its log is missing, its claims are not checkable.
+/// Runs one study; if its log is missing, its claims are reported as not checkable.
 fn reproduce(
     out: &mut Output,
     study: &Study,

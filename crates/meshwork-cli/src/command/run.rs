@@ -21,7 +21,7 @@ use crate::results;
 /// The maximum number of failed runs listed.
 const MAX_FAILURES: usize = 10;
 
-/// Runs all studies, after reading all of them.
+/// Runs all studies of the command line; all are read before the first runs.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> Ended {
     // A run is interrupted only if it can be resumed later.
     let is_resumable = arguments.shard.is_some() || arguments.time_budget.is_some();
@@ -45,7 +45,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> E
         Some(_) => Some(Arc::new(Watched::new(&studies)?)),
         None => None,
     };
-    // Dropped at the end, which stops the server.
+    // The server stops when this is dropped at the end.
     let _server = watched.as_ref().map(run_live::serve).transpose()?;
     let mut verdict = Verdict::Done;
     for (i, (study, folder)) in studies.iter().zip(folders).enumerate() {
@@ -81,7 +81,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> E
                 results::print_files(out, study, &finished, &folder)?;
             }
         }
-        // Results come before errors if both go to one terminal.
+        // Print results before errors, in case both go to one terminal.
         out.flush()?;
         tell(&finished, arguments.quiet);
         if !finished.failures.is_empty() {
@@ -94,7 +94,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> E
     Ok(verdict)
 }
 
-/// The folder of each study: `--out` itself for a single one, else a subfolder for each.
+/// Results folder of each study: `--out` itself for a single study, else a subfolder per study.
 fn folders(arguments: &Run, studies: &[Study]) -> Result<Vec<Option<PathBuf>>, Stop> {
     let Some(out) = &arguments.out else { return Ok(vec![None; studies.len()]) };
     if let [_] = studies {
@@ -154,7 +154,7 @@ pub(super) fn tell(finished: &Finished, quiet: bool) {
     complain(&finished.failures);
 }
 
-/// Prints the first few failures, and the number of the others.
+/// Prints the first few failures, and the number of the remaining ones.
 pub(super) fn complain(failures: &[String]) {
     for failure in failures.iter().take(MAX_FAILURES) {
         say("error", failure);

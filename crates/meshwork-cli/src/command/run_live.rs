@@ -26,15 +26,15 @@ use crate::serve::{Answer, Server, Source};
 /// The maximum number of waiting jobs listed.
 const MAX_WAITING: usize = 20;
 
-/// The minimum interval between two reports. It is at least `MAKE_SHARE` times as long as one
-/// takes, which leaves the processors to the runs.
+/// Minimum interval between two reports. The interval is also at least `MAKE_SHARE` times as long
+/// as making a report takes, which leaves the processors to the runs.
 const MAKE_EVERY: Duration = Duration::from_millis(700);
 const MAKE_SHARE: u32 = 8;
 
-/// The time for an open page to fetch the final results.
+/// Time in which an open page can fetch the final results.
 const FAREWELL: Duration = Duration::from_secs(4);
 
-/// A page counts as open for this time after its last request.
+/// Time after its last request for which a page counts as open.
 const OPEN: Duration = Duration::from_secs(3);
 
 /// The studies of one command, with their results so far.
@@ -54,23 +54,23 @@ struct Followed {
 
 #[derive(Default)]
 struct State {
-    /// The runs by study, scenario and replication.
+    /// Runs so far, by study, scenario and replication.
     runs: Vec<Vec<InOrder>>,
     progress: Vec<RunProgress>,
-    /// Increased on every change of the runs.
+    /// Version of the results, increased on every change of the runs.
     version: u64,
     has_ended: bool,
-    /// The time of the page's last request; `given` is the version last sent.
+    /// Time of the last request of a page; `given` is the version that was last sent.
     asked: Option<Instant>,
     given: Option<u64>,
 }
 
-/// The runs of a scenario in order of replication, whatever order they end in.
+/// Runs of a scenario in order of replication, in whatever order they end.
 #[derive(Clone, Default)]
 struct InOrder {
-    /// The complete prefix: no earlier replication is missing.
+    /// Runs up to the first replication that is missing.
     runs: ScenarioRuns,
-    /// Runs that ended before an earlier replication.
+    /// Runs that ended before an earlier replication has ended.
     early: BTreeMap<u64, Run>,
 }
 
@@ -89,7 +89,7 @@ impl InOrder {
     }
 }
 
-/// A finished report.
+/// A report that is ready to be sent, with the time that making it took.
 struct Made {
     version: u64,
     at: Instant,
@@ -98,10 +98,9 @@ struct Made {
 }
 
 impl Watched {
-    /// Starts without runs.
+    /// Begins with no results.
     ///
-    /// # Errors
-    /// If a study cannot be expanded.
+    /// # Errors If a study cannot be expanded.
     pub(super) fn new(studies: &[Study]) -> Result<Watched, Refused> {
         let follow = |study: &Study| Ok(Followed { study: study.clone(), points: expand(study)? });
         let studies = studies.iter().map(follow).collect::<Result<Vec<Followed>, Refused>>()?;
@@ -173,7 +172,7 @@ impl Watched {
         (version, Report::of(&contents))
     }
 
-    /// The report as JSON, made again if due; `None` if the client knows this version.
+    /// The report as JSON, made anew if one is due; `None` if the client knows the current version.
     fn fetched(&self, known: Option<&str>) -> Option<Answer> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let (version, has_ended) = {
@@ -197,7 +196,7 @@ impl Watched {
         (known != Some(&tag)).then(|| Answer { kind: JSON, tag, body: Arc::clone(&made.body) })
     }
 
-    /// The progress, and the machine of the followed run.
+    /// Progress of the studies, and the machine of the observed run.
     fn now(&self) -> Json {
         let mut state = self.state();
         state.asked = Some(Instant::now());
@@ -278,7 +277,9 @@ pub(super) fn serve(watched: &Arc<Watched>) -> Result<Server, Stop> {
     Ok(server)
 }
 
-/// Waits for open pages to fetch the end; `until` selects whether the server stays up.
+/// Waits until open pages have fetched the final results, or until the user ends the server.
+///
+/// `until` decides which.
 pub(super) fn leave(watched: &Watched, until: ServeUntil) {
     watched.end();
     let stays = match until {
@@ -290,7 +291,7 @@ pub(super) fn leave(watched: &Watched, until: ServeUntil) {
         tell("All has run. The page stays until you press Enter or Ctrl-C.");
         let mut line = String::new();
         let is_over = io::stdin().read_line(&mut line).is_ok_and(|bytes| bytes == 0);
-        // Without a terminal to press Enter on, it stays until it is terminated.
+        // Without a terminal on which to press Enter, the server stays until it is terminated.
         if is_over && until == ServeUntil::Stay {
             loop {
                 thread::park();

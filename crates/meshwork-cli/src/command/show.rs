@@ -14,7 +14,7 @@ use crate::output::{Ended, Output, Stop, Verdict};
 use crate::toml_text;
 use meshwork_lab::findings::number::significant;
 
-/// Prints the scenarios one by one, as they are expanded.
+/// Prints the scenarios of a study one by one, as they are expanded.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Show) -> Ended {
     let name = arguments.file.to_string_lossy();
     if !arguments.file.exists() && !of_any_kind(catalogue, &name).is_empty() {
@@ -58,7 +58,7 @@ fn json(value: impl serde::Serialize) -> Json {
     serde_json::to_value(value).unwrap_or(Json::Null)
 }
 
-/// The drawn speed of each site, for each replication that is certain to be run.
+/// Random speed of each site, for each replication that is certain to be run.
 fn speeds(study: &Study, scenario: &Scenario) -> Vec<Vec<f64>> {
     let count = match study.replications {
         Replications::Fixed(count) | Replications::Precision { least: count, .. } => count,
@@ -67,7 +67,7 @@ fn speeds(study: &Study, scenario: &Scenario) -> Vec<Vec<f64>> {
     (0..count).map_while(|replication| scenario.speeds(replication)).collect()
 }
 
-/// A study of this one scenario that `run` accepts.
+/// A study that has this scenario only, and that `run` accepts.
 fn document(study: &Study, scenario: &Table) -> Table {
     let mut document = Table::new();
     let whole = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));

@@ -17,7 +17,9 @@ use super::queue;
 use crate::args::Status;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// The interval of `--watch`; at least `LOOK_SHARE` times as long as one look takes.
+/// Minimum interval of `--watch`.
+///
+/// The interval is also at least `LOOK_SHARE` times as long as reading the folder takes.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 const LOOK_SHARE: u32 = 10;
 

@@ -11,18 +11,19 @@ pub(super) struct Stopper {
 }
 
 impl Stopper {
-    /// Stops after `budget`, or on SIGTERM or SIGXCPU, which engines send some time before a kill.
+    /// Stops after `budget`, or on SIGTERM or SIGXCPU, which workload managers send before they
+    /// kill a job.
     pub(super) fn new(budget: Option<Duration>) -> Stopper {
         let asked = Arc::new(AtomicBool::new(false));
         #[cfg(unix)]
         for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGXCPU] {
-            // If registering fails, the signal ends the process at once, as usual.
+            // If the handler cannot be registered, the signal ends the process at once, as usual.
             let _ = signal_hook::flag::register(signal, Arc::clone(&asked));
         }
         Stopper { began: Instant::now(), budget, asked }
     }
 
-    /// Stops on Ctrl-C too; a second one ends the process at once.
+    /// Stops on Ctrl-C too; a second Ctrl-C ends the process at once.
     pub(super) fn of_user(budget: Option<Duration>) -> Stopper {
         let stopper = Stopper::new(budget);
         #[cfg(unix)]
@@ -34,7 +35,7 @@ impl Stopper {
         stopper
     }
 
-    /// Whether no further run must start.
+    /// Whether it is time to stop, so that no further run starts.
     pub(super) fn is_time(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
             || self.budget.is_some_and(|budget| self.began.elapsed() >= budget)

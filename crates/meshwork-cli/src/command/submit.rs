@@ -26,7 +26,7 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 /// Slurm's default of `MaxArraySize`.
 const SLURM_DEFAULT: u64 = 1001;
 
-/// Writes the script of a study, and submits it.
+/// Writes the batch script of a study, and submits it.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -> Ended {
     let study = Study::read_in(catalogue, &arguments.file, &arguments.settings)?;
     let folder = std::path::absolute(&arguments.out)
@@ -81,7 +81,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -
         }
         let round = next_round(&study, &options, &folder, writes)?;
         if round.is_over && writes {
-            // The winner is measured here: by some forty runs.
+            // The winner is measured in this process, by some forty runs.
             let choice = choose(&study, &options)?;
             return super::choose::printed(out, &choice, Some(&folder), false, false);
         }
@@ -136,7 +136,7 @@ fn submission(arguments: &Submit) -> Vec<String> {
     words
 }
 
-/// The command that calls this program; under Python it is the interpreter with `-m meshwork`.
+/// The command that starts this program; under Python, the interpreter with `-m meshwork`.
 fn program() -> Result<Vec<String>, Stop> {
     let path = std::env::current_exe().map_err(|error| {
         Stop::Failed(format!("the path of this program is not known ({error})"))
@@ -157,7 +157,7 @@ fn engine(engine: Engine) -> script::BatchSystem {
     }
 }
 
-/// The number of shards, never more than runs.
+/// Number of shards, never more than units of work.
 fn shards(arguments: &Submit, plan: &SubmissionPlan) -> u64 {
     match arguments.shards {
         Shards::Auto => plan.shards(arguments.time, arguments.max_parallel),
@@ -165,7 +165,7 @@ fn shards(arguments: &Submit, plan: &SubmissionPlan) -> u64 {
     }
 }
 
-/// The maximum number of tasks in an array of this Slurm.
+/// Maximum number of tasks in an array of the Slurm on this computer.
 fn largest_array(arguments: &Submit, shards: u64) -> Result<u64, Stop> {
     let config = Command::new("scontrol").args(["show", "config"]).stdin(Stdio::null()).output();
     let told =
@@ -183,7 +183,7 @@ fn largest_array(arguments: &Submit, shards: u64) -> Result<u64, Stop> {
     Ok(largest)
 }
 
-/// Prints the script, and the commands that would be called.
+/// Prints the batch script, and the commands that would be called.
 fn dry(out: &mut Output, script: &Script) -> Ended {
     out.text(&script.text())?;
     out.line("")?;
@@ -211,7 +211,7 @@ fn keep(script: &Script, plan: &SubmissionPlan) -> Result<(), FileError> {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
-            // A failure is harmless: engines only read the script.
+            // A failure is harmless: workload managers only read the script.
             let _ = fs::set_permissions(&path, fs::Permissions::from_mode(0o755));
         }
     }
@@ -268,7 +268,7 @@ fn note_jobs(script: &Script, jobs: &[String]) {
     let _ = write_whole(&path, text.as_bytes());
 }
 
-/// Calls a program of the engine, and returns the job number from its answer.
+/// Calls a program of the workload manager, and returns the job number from its answer.
 fn answered(call: &Call, engine: script::BatchSystem, path: &Path) -> Result<String, Stop> {
     let program = &call.words[0];
     let failed = |why: String| {

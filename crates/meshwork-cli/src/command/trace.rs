@@ -19,12 +19,13 @@ use crate::table::{Column, print as print_table, wrapped};
 use crate::toml_text::document;
 use meshwork_lab::findings::number::{count, significant};
 
-/// Memory per generated job, all of which are kept for the statistics. Measured on 300,000 jobs.
+/// Memory per generated job in bytes, measured on 300,000 jobs, all of which are kept for
+/// statistics.
 const BYTES_PER_JOB: u64 = 270;
 
 const DAY: f64 = 86_400.0;
 
-/// Header labels that identify a log.
+/// Header labels of a log that tell its origin.
 const ORIGIN: [&str; 4] = ["Computer", "Installation", "StartTime", "EndTime"];
 
 pub(crate) fn run(out: &mut Output, command: &Trace) -> Ended {
@@ -70,7 +71,7 @@ fn converted(out: &mut Output, arguments: &Convert) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The options as parameters of the workload `swf`.
+/// Options of `trace convert` as parameters of the workload `swf`.
 fn changes(arguments: &Convert) -> Result<Table, Stop> {
     let mut changes = Table::new();
     for (key, value) in [
@@ -99,7 +100,7 @@ fn generated(out: &mut Output, arguments: &Generate) -> Result<(), Stop> {
         load: arguments.load,
     };
     let what = format!("--jobs {}: so many jobs take", arguments.jobs);
-    // A number beyond `MAX_JOBS` is refused as such, whatever the memory.
+    // A number of jobs beyond `MAX_JOBS` is refused for that reason, whatever the memory.
     let jobs = arguments.jobs.min(MAX_JOBS);
     arguments.memory.check(jobs.saturating_mul(BYTES_PER_JOB), &what)?;
     let statistics = generate(&arguments.output, &model)?;
@@ -179,7 +180,7 @@ fn compared(out: &mut Output, arguments: &Resample) -> Result<(), Stop> {
     out.line("* the log lies outside of the range")
 }
 
-/// The study of a fitted model, with its distances in comments.
+/// Text of the study of a fitted model, with the distances from the log in comments.
 fn study_text(fitted: &Fitted, log: &str, model: &str) -> String {
     let mut text = format!(
         "# The model {model}, fitted to the {} jobs of {} by meshwork trace fit.\n#\n# distance of Kolmogorov and \

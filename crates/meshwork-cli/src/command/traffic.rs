@@ -21,7 +21,7 @@ use meshwork_lab::findings::number::{Rounded, significant};
 pub(crate) fn run(out: &mut Output, arguments: &Traffic) -> Ended {
     let mut loads = offered(arguments)?;
     if !arguments.json {
-        // Saturation throughput is measured at the maximum offered load.
+        // Add the maximum offered load, at which the saturation throughput is measured.
         loads.push(Offered { load: 1.0, ..loads[0].clone() });
     }
     let threads = arguments.threads.unwrap_or(0);
@@ -83,7 +83,7 @@ fn offered(arguments: &Traffic) -> Result<Vec<Offered>, Stop> {
         global_latency: arguments.global_latency,
         ..usual
     };
-    // A single channel, which is simulated faster, is used if it suffices.
+    // One virtual channel, which is simulated faster, is used if it suffices.
     let least = if topology.grid().is_wrapped() { 2 } else { 1 };
     let channels = setting.usual_channels(&topology).max(least);
     let setting = WormholeConfig { virtual_channels: arguments.vcs.unwrap_or(channels), ..setting };
@@ -106,7 +106,7 @@ fn offered(arguments: &Traffic) -> Result<Vec<Offered>, Stop> {
     Ok(arguments.loads.iter().map(offered).collect())
 }
 
-/// The topology, as a study with these parameters would have it.
+/// The topology that a study with these parameters would have.
 fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
     if let Some(text) = &arguments.machine {
         let table = machine(text).map(|machine| match machine.as_str() {
@@ -141,7 +141,7 @@ fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
     let name = arguments.topology.as_str();
     let wrong_dims = |sentence: &str| Stop::Wrong(format!("--dims: {sentence}"));
     match (name, dims) {
-        // The library's messages are worded in terms of sides.
+        // Use the message of the model, which is worded in terms of sides.
         ("mesh" | "torus" | "tofu", _) if dims.contains(&0) || dims.is_empty() => {
             let error = Topology::mesh(dims).err().map_or_else(String::new, |e| e.to_string());
             return Err(wrong_dims(&error));
@@ -171,13 +171,13 @@ fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
     })
 }
 
-/// The topology of a site given as a table.
+/// The topology of a site, given as a table.
 fn wired(path: &str, site: &Value) -> Result<Topology, Problem> {
     let params = SITE_FAMILY.resolve(path, site)?;
     (entry(TOPOLOGIES, params.name()).build)(&params)
 }
 
-/// The problem as a sentence that begins with the argument to blame.
+/// Formats a problem as a sentence that begins with the argument that causes it.
 fn blame(arguments: &Traffic, problem: &Problem) -> Stop {
     let argument = match problem.path.as_str() {
         "packet_length" => "--packet",
@@ -189,10 +189,10 @@ fn blame(arguments: &Traffic, problem: &Problem) -> Stop {
         "global_latency" => "--global-latency",
         "load" => "--loads",
         "traffic" => "--traffic",
-        // A problem of the machine itself.
+        // The machine itself is wrong.
         "" | "topology" if arguments.machine.is_some() => "--machine",
         "topology" => "--topology",
-        // Threads that cannot be started, or a deadlocked network.
+        // Threads cannot be started, or the network deadlocks.
         _ => return Stop::Failed(problem.message.clone()),
     };
     Stop::Wrong(format!("{argument}: {problem}"))

@@ -1,11 +1,11 @@
-//! The claims of a paper, with their verdicts.
+//! Prints the claims of a paper with their verdicts.
 
 use meshwork_lab::findings::claims::Judgement;
 
 use crate::output::{Output, Stop};
 use crate::table::wrapped;
 
-/// The width of the column of verdicts.
+/// Width of the column of verdicts, in characters.
 const VERDICT: usize = 15;
 
 /// Prints each claim with its verdict and the numbers that decide.

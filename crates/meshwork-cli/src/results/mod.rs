@@ -89,7 +89,7 @@ pub(crate) fn print_files(
     out.line(&format!("written to {}: {}", folder.display(), files.join(", ")))
 }
 
-/// The number of scenarios and replications, and the meaning of a half-width.
+/// Caption: the numbers of scenarios and replications, and the meaning of a half width.
 fn caption(study: &Study, finished: &Finished) -> String {
     let scenarios = finished.points.len();
     let replications: Vec<u64> =
@@ -154,7 +154,7 @@ fn print_means(out: &mut Output, study: &Study, finished: &Finished) -> Result<(
     Ok(())
 }
 
-/// Prints one scenario: a line for each metric, with its meaning.
+/// Prints the results of a single scenario: a line for each metric, with its meaning.
 fn print_one(
     out: &mut Output,
     finished: &Finished,
@@ -164,7 +164,7 @@ fn print_one(
     let figures: Vec<Rounded> =
         names.iter().map(|name| measured(finished, &row.metrics, name)).collect();
     let words = |of: &dyn Fn(&str) -> String| names.iter().map(|name| of(name)).collect();
-    // The numbers are of different kinds, so their points are not aligned.
+    // The metrics have different units, so their decimal points are not aligned.
     let most = figures.iter().map(|figure| width(&figure.mean)).max().unwrap_or(0);
     let text = |figure: &Rounded| match &figure.half_width {
         Some(half) => format!("{} ± {half}", right(&figure.mean, most)),
@@ -187,7 +187,7 @@ fn print_one(
     print_table(out, &keys, &columns, &[])
 }
 
-/// The line, cut before its last comma or, if it has none, in the middle.
+/// Shortens a text that is too wide: cuts it before a comma, or anywhere if there is none.
 fn cut(text: &str, columns: usize) -> String {
     if text.chars().count() <= columns {
         return text.to_owned();
@@ -198,7 +198,7 @@ fn cut(text: &str, columns: usize) -> String {
     }
 }
 
-/// The result for a metric, in the unit in which it is shown.
+/// Result for a metric, in the unit in which it is shown.
 fn measured(finished: &Finished, metrics: &Means, name: &str) -> Rounded {
     figure(&finished.clock.shown(value(metrics, name), finished.summary.meanings.unit(name)))
 }
@@ -207,7 +207,7 @@ fn figure(interval: &Interval) -> Rounded {
     Rounded::new(interval.mean, interval.half_width)
 }
 
-/// The columns of swept keys of these rows.
+/// Columns with the values of the swept keys in these rows.
 fn keys<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> Vec<Column> {
     let rows: Vec<&SummaryRow> = rows.collect();
     let Some(first) = rows.first() else { return Vec::new() };
@@ -292,7 +292,7 @@ fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Re
     Ok(())
 }
 
-/// Differences with a mark if the interval excludes 0, and as shares of the baseline.
+/// Formats differences with their shares of the baseline; marks those whose interval excludes 0.
 fn differences(found: &[(Interval, Option<f64>)]) -> Vec<Rounded> {
     let any_interval = found.iter().any(|(interval, _)| interval.half_width.is_some());
     let figures = found.iter().map(|(interval, relative)| {
@@ -360,10 +360,10 @@ fn print_sizes(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
     print_table(out, &keys, &columns, &begins)
 }
 
-/// The maximum number of users or groups printed; beyond that, their file is named.
+/// Maximum number of users or groups that are printed; with more, only their file is named.
 const MAX_OWNERS: usize = 100;
 
-/// Prints the jobs of each user or group.
+/// Prints the results of the jobs of each user or group.
 fn print_owners(out: &mut Output, finished: &Finished, by: OwnerAttribute) -> Result<(), Stop> {
     let owner = by.name();
     let rows = &finished.summary.rows;
@@ -398,7 +398,7 @@ fn print_owners(out: &mut Output, finished: &Finished, by: OwnerAttribute) -> Re
     print_table(out, &keys, &columns.collect::<Vec<_>>(), &begins.collect::<Vec<_>>())
 }
 
-/// Prints notes on conditions that apply to these results.
+/// Prints notes on conditions that apply to the results.
 fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {
     let mut lines = Vec::new();
     if finished.summary.rows.iter().any(|row| !row.speeds.is_empty()) {
@@ -422,14 +422,14 @@ fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(
     Ok(())
 }
 
-/// A note about the scenarios whose interval is too wide.
+/// Note on the scenarios whose interval is wider than requested.
 fn missed_precision(study: &Study, finished: &Finished) -> Option<String> {
     let Replications::Precision { target, most, of, .. } = &study.replications else { return None };
     let is_too_wide = |index: usize| {
         watched(of, &finished.results.runs[index])
             .is_none_or(|[mean, half_width]| half_width > target * mean.abs())
     };
-    // More replications of a run without random draws would give the same values.
+    // A run without random draws would give the same values in further replications.
     let is_missed = |index: &usize| !finished.results.is_constant(*index) && is_too_wide(*index);
     let rows = &finished.summary.rows;
     let missed: Vec<&SummaryRow> =
@@ -449,7 +449,7 @@ fn missed_precision(study: &Study, finished: &Finished) -> Option<String> {
     }
 }
 
-/// `7`, or `3 to 7`.
+/// Formats counts as `7`, or as `3 to 7`.
 fn range(counts: &[u64]) -> String {
     let least = counts.iter().min().copied().unwrap_or(0);
     let most = counts.iter().max().copied().unwrap_or(0);

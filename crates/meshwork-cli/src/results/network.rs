@@ -1,4 +1,4 @@
-//! The network of a study in words: the settings common to all scenarios.
+//! The network of a study in words: settings that all scenarios share.
 
 use meshwork_lab::findings::summary::shown;
 use meshwork_lab::study::expand::Point;
@@ -16,8 +16,9 @@ pub(crate) fn print(out: &mut Output, points: &[Point]) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The settings of machine and network common to all scenarios, or `None` without messages. For
-/// example `8 × 8 × 8 torus, network wormhole: pattern all_to_all, buffer 2`.
+/// Settings of machine and network that all scenarios share; `None` if jobs send no messages.
+///
+/// An example is `8 × 8 × 8 torus, network wormhole: pattern all_to_all, buffer 2`.
 fn in_words(points: &[Point]) -> Option<String> {
     let of = |point: &Point| point.scenario.table()["network"].as_table().cloned();
     let networks: Vec<Table> = points.iter().filter_map(of).collect();

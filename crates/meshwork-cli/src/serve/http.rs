@@ -5,7 +5,7 @@ const MAX_BYTES: usize = 8 << 10;
 
 const MAX_HEADERS: usize = 64;
 
-/// The resources, by path.
+/// Resources of the server, by path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resource {
     /// `/`
@@ -20,9 +20,9 @@ pub(crate) enum Resource {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) resource: Resource,
-    /// Whether only the head of the answer is requested.
+    /// Whether only the head of the answer is requested (HEAD instead of GET).
     pub(crate) is_head: bool,
-    /// The tag of the version that the client knows.
+    /// Tag of the version that the client knows, if any.
     pub(crate) known: Option<String>,
 }
 
@@ -58,12 +58,12 @@ impl Refusal {
     };
 }
 
-/// Parses a request from all bytes received so far; `None` while it is incomplete. The port is the
-/// server's own: `Host` must be `127.0.0.1`, `localhost` or `[::1]` with that port. Any other name
-/// may be an attack by a web page.
+/// Parses a request from all bytes received so far; `None` while the request is incomplete.
 ///
-/// # Errors
-/// The reason of the refusal.
+/// `port` is the server's own: the header `Host` must be `127.0.0.1`, `localhost` or `[::1]` with
+/// this port. A request with any other name may be an attack by a web page.
+///
+/// # Errors The reason of the refusal.
 pub(crate) fn read(bytes: &[u8], port: u16) -> Result<Option<Request>, Refusal> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut parsed = httparse::Request::new(&mut headers);
@@ -116,12 +116,12 @@ pub(crate) fn head(kind: &str, tag: &str, length: usize) -> Vec<u8> {
         .into_bytes()
 }
 
-/// The answer to a client that knows the current version.
+/// Answer to a client that knows the current version.
 pub(crate) fn unchanged() -> Vec<u8> {
     format!("HTTP/1.1 304 Not Modified\r\n{ALWAYS}").into_bytes()
 }
 
-/// The answer to a refused request.
+/// Answer to a refused request.
 pub(crate) fn refusal(refusal: &Refusal, is_head: bool) -> Vec<u8> {
     let Refusal { status, sentence } = refusal;
     let allow = if *refusal == Refusal::METHOD { "Allow: GET, HEAD\r\n" } else { "" };

@@ -1,8 +1,9 @@
-//! A loopback-only server: three GET/HEAD routes, and a strict check of `Host`. It listens on the
-//! loopback interface alone, on a port chosen by the system. It answers one GET or HEAD request per
-//! connection, and only if `Host` is a name of the loopback interface: a foreign page whose name
-//! resolves to 127.0.0.1 is refused. It opens no file. Time, size and number of connections are
-//! limited, so that no client can slow down the runs beside it.
+//! HTTP server for a page of results, on the loopback interface only.
+//!
+//! The system chooses the port. The server answers one GET or HEAD request per connection, for one
+//! of three paths, and only if the header `Host` is a name of the loopback interface: a foreign
+//! page whose name resolves to 127.0.0.1 is refused. It opens no file. Time, size and number of
+//! connections are limited, so that no client can slow down the runs in the same process.
 
 pub(crate) mod http;
 
@@ -15,37 +16,37 @@ use std::time::{Duration, Instant};
 
 use http::{Refusal, Request, Resource};
 
-/// The maximum number of connections at once; others get status 503.
+/// Maximum number of connections at once; further clients get status 503.
 const MAX_CONNECTIONS: usize = 32;
 
-/// The time for a request to arrive; a browser on the same machine needs a millisecond.
+/// Time limit for a request to arrive; a browser on the same machine needs a millisecond.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The time for an answer to be read.
+/// Time limit for a client to read an answer.
 const ANSWERING: Duration = Duration::from_secs(20);
 
-/// The maximum number of bytes read from a client that still sends after the answer.
+/// Maximum number of bytes read from a client that still sends after its answer.
 const MAX_DRAINED: usize = 1 << 16;
 
-/// The stack size of a connection's thread, which has no deep calls.
+/// Stack size in bytes of a connection's thread, which has no deep calls.
 const STACK: usize = 1 << 20;
 
-/// The current content of a resource.
+/// Current content of a resource.
 pub(crate) struct Answer {
     /// The media type.
     pub(crate) kind: &'static str,
-    /// The entity tag of this version; empty if it has none.
+    /// Entity tag of this version of the content; empty if it has none.
     pub(crate) tag: String,
     pub(crate) body: Arc<Vec<u8>>,
 }
 
-/// The source of answers.
+/// Source of the contents that a server sends.
 pub(crate) trait Source: Send + Sync + 'static {
-    /// The current content, or `None` if its tag is `known`.
+    /// Current content of a resource; `None` if its tag is `known`.
     fn answer(&self, resource: Resource, known: Option<&str>) -> Option<Answer>;
 }
 
-/// A server with a thread of its own, stopped when dropped.
+/// A running server, which stops when dropped.
 pub(crate) struct Server {
     address: SocketAddr,
     is_closing: Arc<AtomicBool>,
@@ -76,7 +77,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.is_closing.store(true, Ordering::Release);
-        // A connection wakes the listener from `accept`.
+        // Connect to the server once, so that its thread returns from `accept`.
         let woken = TcpStream::connect_timeout(&self.address, PATIENCE).is_ok();
         if let Some(listener) = self.listener.take().filter(|_| woken) {
             let _ = listener.join();
@@ -92,7 +93,7 @@ fn listen(listener: &TcpListener, port: u16, closing: &AtomicBool, source: &Arc<
             return;
         }
         let Ok((stream, _)) = connection else {
-            // The system is short of a resource, which will not be available at once.
+            // The system lacks a resource, which takes a while to become available.
             thread::sleep(Duration::from_millis(20));
             continue;
         };
@@ -107,7 +108,7 @@ fn listen(listener: &TcpListener, port: u16, closing: &AtomicBool, source: &Arc<
     }
 }
 
-/// One of the slots for connections, freed when dropped.
+/// A slot for a connection, which is freed when dropped.
 struct Place(Arc<AtomicUsize>);
 
 impl Place {
@@ -123,7 +124,7 @@ impl Drop for Place {
     }
 }
 
-/// Refuses a connection for lack of a slot, within a short time limit.
+/// Answers a connection, for which there is no slot, with an error within a short time limit.
 fn turn_away(mut stream: TcpStream) {
     let _ = stream.set_write_timeout(Some(Duration::from_millis(100)));
     let _ = stream.write_all(&http::refusal(&Refusal::BUSY, false));
@@ -183,7 +184,7 @@ fn respond(stream: &mut TcpStream, request: &Request, answer: Option<&Answer>) -
     if request.is_head { Ok(()) } else { write(stream, &answer.body) }
 }
 
-/// Writes all bytes, unless the time limit passes.
+/// Writes all bytes, unless the time limit for answers passes.
 fn write(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
     let end = Instant::now() + ANSWERING;
     for chunk in bytes.chunks(1 << 14) {
@@ -197,8 +198,8 @@ fn write(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
     stream.flush()
 }
 
-/// Closes the sending side and discards further input. Closing a connection with unread bytes would
-/// also discard the answer.
+/// Closes the sending side of a connection and discards further input. Closing a connection with
+/// unread bytes would also discard the answer.
 fn drain(stream: &mut TcpStream) {
     let end = Instant::now() + Duration::from_millis(500);
     let _ = stream.shutdown(Shutdown::Write);

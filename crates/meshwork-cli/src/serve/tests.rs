@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::*;
 
-/// A source with a body of `bytes` bytes that records the requested resources.
+/// Source whose content has `bytes` bytes, and which records the requested resources.
 struct Fake {
     bytes: usize,
     asked: Mutex<Vec<Resource>>,
@@ -35,17 +35,17 @@ fn get(server: &Server, path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", server.address)
 }
 
-/// The answer, read until the connection is closed.
+/// Reads the answer of the server until the connection is closed.
 fn heard(mut stream: TcpStream) -> String {
     let mut bytes = Vec::new();
-    // What arrived before a reset is kept.
+    // Bytes that arrived before a reset are kept.
     let _ = stream.read_to_end(&mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn said(server: &Server, request: &[u8]) -> String {
     let mut stream = connect(server);
-    // The server may close the connection before all of it is written.
+    // The server may close the connection before the whole request is written.
     let _ = stream.write_all(request);
     heard(stream)
 }
@@ -170,7 +170,7 @@ fn one_byte_at_a_time_is_too_slow() {
     let dripping =
         get(&server, "/").replace("\r\n\r\n", "\r\nX: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
     for byte in dripping.bytes().cycle() {
-        // Each byte comes long before a pause would be noticed.
+        // A byte is sent well before the server would notice a pause.
         if slow.write_all(&[byte]).is_err() || began.elapsed() > PATIENCE + PATIENCE / 2 {
             break;
         }

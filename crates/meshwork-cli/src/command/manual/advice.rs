@@ -1,4 +1,4 @@
-//! Advice on when to use an entry, and related pages: for authors of studies, not of the model.
+//! Advice on when to use an entry, and related pages, for authors of studies.
 
 use std::fmt::Write;
 
@@ -24,7 +24,7 @@ const fn of_kind(
     Advice { kind, names, when, related }
 }
 
-/// The lines of a page; empty for an entry without advice.
+/// Lines on the page of an entry with its advice; empty without advice.
 pub(super) fn of(catalogue: &Catalogue, kind: &Listed, name: &str) -> String {
     let mut text = String::new();
     for advice in ADVICE.iter().filter(|a| a.kind == kind.word() && a.names.contains(&name)) {

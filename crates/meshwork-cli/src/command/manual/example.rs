@@ -1,5 +1,5 @@
-//! The example of an entry: a study or a command, derived from the entry's own description. A new
-//! strategy thus gets an example without further work, and the tests run all of them.
+//! The example of an entry: a study or a command, derived from the entry's own description. So a
+//! new strategy gets an example without further work. The tests run all examples.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::observe::metrics::{Features, usual};
@@ -10,7 +10,7 @@ use crate::command::list::Listed;
 
 const MESH: &str = "{ topology = \"mesh\", dims = [16, 8] }";
 const CUBE: &str = "{ topology = \"hypercube\", dimension = 6 }";
-/// A machine whose nodes jobs share, and such jobs.
+/// A machine whose nodes are shared by jobs, and jobs that share nodes.
 const SHARED: &str = "{ topology = \"fat_tree\", arity = [4, 8], nodes = [{ type = \"dgx\" }] }";
 const VECTORS: &str = "[\n    { share = 3, gpu = 1, cpu = 8, mem = 100000 },\n    \
      { share = 1, pieces = 4, gpu = 4, cpu = 32, mem = 400000 },\n]";
@@ -70,7 +70,7 @@ impl Draft {
         }
     }
 
-    /// Pieces on nodes that jobs share.
+    /// A comparison for jobs that consist of pieces, on nodes that jobs share.
     fn of_pieces() -> Draft {
         let sizes = format!("{{ name = \"vectors\", of = {VECTORS} }}");
         Draft {
@@ -104,7 +104,8 @@ impl Draft {
         )
     }
 
-    /// Compares an entry with a plainer one; if it is the plainer one, sweeps the load instead.
+    /// Compares an entry with the simpler entry `plain`; for `plain` itself, sweeps the load
+    /// instead.
     fn beside(mut self, key: &str, about: &About, plain: &str) -> Draft {
         let name = about.name;
         if name == plain {
@@ -350,7 +351,7 @@ fn is_shared(catalogue: &Catalogue, name: &str) -> bool {
     catalogue.entry::<meshwork::presets::MachineEntry>(name).tables().0.contains_key("nodes")
 }
 
-/// Whether a metric is of nodes that jobs share.
+/// Whether a metric is about parts of nodes that jobs share.
 fn is_of_parts(name: &str) -> bool {
     let endings = ["_allocation", "_utilization", "_per_job"];
     let kinds = ["cpu", "mem", "gpu", "other", "islands", "nodes", "leaves", "blocks"];
@@ -366,7 +367,7 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// A small machine that fits the given wirings and numbers of dimensions.
+/// A small machine that an allocator serves, given its wirings and numbers of dimensions.
 fn machine(serves: &[Wiring], dimensions: Option<&[usize]>) -> String {
     let dimensions = dimensions.and_then(|all| all.first().copied());
     let is_mesh = serves.contains(&Wiring::Mesh);
@@ -384,7 +385,7 @@ fn machine(serves: &[Wiring], dimensions: Option<&[usize]>) -> String {
     }
 }
 
-/// An entry as written in a study: its name, or a table with its required parameters.
+/// An entry as a study names it: by its name, or by a table with its required parameters.
 fn component(about: &About, key: &str) -> String {
     let name = about.name;
     let params: Vec<String> =

@@ -1,5 +1,6 @@
-//! `meshwork manual`: the generated pages and pictures of the manual. The command is hidden. It
-//! must be run after a strategy is added; a test checks that it was.
+//! `meshwork manual`: the generated pages and pictures of the manual.
+//!
+//! The command is hidden. It must be run after a strategy is added, which a test checks.
 
 mod advice;
 mod drawing;
@@ -21,7 +22,7 @@ use meshwork::workload::table;
 use super::list::{KINDS, Listed, capabilities, has_columns, words};
 use crate::output::{Ended, Stop, Verdict};
 
-/// The heading of the summary below which this command writes everything.
+/// Heading in `SUMMARY.md` below which all lines are generated.
 const PART: &str = "# Reference";
 
 /// Writes `reference/`, `img/` and the last part of `SUMMARY.md` into the folder of the manual.
@@ -184,7 +185,7 @@ fn page(catalogue: &Catalogue, kind: &Listed, about: &About) -> String {
     text
 }
 
-/// The columns of a table of jobs, and those that per-job output has beside them.
+/// Describes the columns of tables of jobs, and the further columns of per-job output.
 fn columns() -> String {
     let mut text = "\n## Columns\n\n\
          Times are on the clock of `submit`. A field of a log says the same as the column beside it.\n\n\
@@ -206,7 +207,7 @@ fn columns() -> String {
     text
 }
 
-/// Appends a table of parameters; `up` is the relative path to the folder of the kinds.
+/// Appends a table of parameters; `up` is the relative path to the folder with a page per kind.
 fn parameters(text: &mut String, params: &[&Param], up: &str) {
     text.push_str("| name | what it means | may be | left out |\n|---|---|---|---|\n");
     for param in params {
@@ -220,7 +221,7 @@ fn parameters(text: &mut String, params: &[&Param], up: &str) {
                 let what = cell(&param.kind.to_string());
                 match KINDS.iter().find(|kind| std::ptr::eq(kind.family, family)) {
                     Some(kind) => format!("{what} ([list]({up}{}/README.md))", kind.plural()),
-                    // The entries of a family without pages are listed here.
+                    // Entries of a family that has no pages are listed here.
                     None => {
                         let word = |about: &&About| format!("`{}` ({})", about.name, about.summary);
                         let words: Vec<String> = (family.entries)().iter().map(word).collect();

@@ -16,16 +16,16 @@ use super::LONGEST;
 use super::state::Saved;
 use crate::picture::{Cell, Letters, Map};
 
-/// The letter of a node with several holders.
+/// Letter of a node that several jobs share.
 const SEVERAL: char = '+';
 
-/// The width in columns of the drawing returned by `show`.
+/// Width of the drawing that `show` returns, in columns.
 const WIDTH: usize = 80;
 
-/// The operations, for error messages.
+/// Operations of a line, as listed in error messages.
 const OPS: &str = "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"adopt\", \"hold_exactly\", \"snapshot\" or \"restore\"";
 
-/// The keys of a request, the last ones for pieces on nodes that jobs share.
+/// Keys of a request; the last ones are for pieces on nodes that jobs share.
 const ALLOCATE: [&str; 16] = [
     "op",
     "id",
@@ -57,7 +57,7 @@ impl Refusal {
         Refusal { id: None, sentence: sentence.into() }
     }
 
-    /// Writes it as JSON, with the number of the line.
+    /// Writes the refusal as JSON, with the number of the refused line.
     pub(super) fn write(self, line: u64, out: &mut String) {
         out.push('{');
         if let Some(id) = self.id {
@@ -67,11 +67,11 @@ impl Refusal {
     }
 }
 
-/// The keys of a line in order; they are few, and each is looked up once.
+/// Keys of a line with their values, in order. Keys are few, and each is looked up once.
 pub(super) struct Asked(Vec<(String, Json)>);
 
 impl Asked {
-    /// Parses a line into its keys and a valid `id`; `None` is a line that was too long.
+    /// Parses a line into its keys and a valid `id`. The line is `None` if it was too long.
     pub(super) fn read(line: Option<&[u8]>) -> Result<(Asked, Option<Json>), Refusal> {
         let Some(line) = line else {
             return Err(Refusal::of(format!(
@@ -79,7 +79,7 @@ impl Asked {
             )));
         };
         if line.trim_ascii().is_empty() {
-            // The client may wait for an answer, so an empty line gets one too.
+            // The client may wait for an answer, so an empty line is answered too.
             return Err(Refusal::of(
                 "this line is empty, but must be an object, as in {\"op\":\"show\"}",
             ));
@@ -95,7 +95,7 @@ impl Asked {
         Ok((asked, id))
     }
 
-    /// Returns an error for a key that is not in `keys`.
+    /// Returns an error for a key of the line that is not in `keys`.
     pub(super) fn only(&self, op: &str, keys: &[&str]) -> Result<(), String> {
         match self.0.iter().find(|(key, _)| !keys.contains(&key.as_str())) {
             Some((unknown, _)) => {
@@ -129,7 +129,7 @@ impl<'de> Deserialize<'de> for Asked {
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Asked, M::Error> {
                 let mut asked = Asked(Vec::with_capacity(4));
                 while let Some((key, value)) = map.next_entry::<String, Json>()? {
-                    // The last of equal keys counts, as in most readers.
+                    // Of equal keys the last one counts, as in most JSON readers.
                     drop(asked.take(&key));
                     asked.0.push((key, value));
                 }
@@ -146,7 +146,7 @@ pub(super) struct Counter {
     pub(super) named: NamedPool,
     pub(super) letters: Letters,
     pub(super) letter_of: BTreeMap<Name, char>,
-    /// Whether anything has changed since the last save.
+    /// Whether the pool has changed since it was last saved.
     pub(super) is_changed: bool,
 }
 
@@ -156,13 +156,13 @@ impl Counter {
         Counter { named, letters, letter_of, is_changed: true }
     }
 
-    /// Processes a line and writes the answer; `None` is a line that was too long. A refusal
-    /// changes nothing, but part of an answer may already be written to `out`.
+    /// Processes a line and writes the answer. The line is `None` if it was too long. A refused
+    /// line changes nothing, but part of an answer may already be written to `out`.
     pub(super) fn answer(&mut self, line: Option<&[u8]>, out: &mut String) -> Result<(), Refusal> {
         let (mut asked, id) = Asked::read(line)?;
         let refused = |sentence| Refusal { id: id.clone(), sentence };
         let question = question(&mut asked, self.named.pool()).map_err(refused)?;
-        // The pool does not know the letters, so a restore is handled here.
+        // The pool does not know the letters of holders, so a restore is handled here.
         let saved = match question {
             Asks::Pool(question) => {
                 let name = id.as_ref().and_then(name_of);
@@ -185,7 +185,7 @@ impl Counter {
         Ok(())
     }
 
-    /// Replaces the pool and its letters by a saved state.
+    /// Restores the pool and the letters of its holders from a saved state.
     pub(super) fn restore(&mut self, saved: &Saved) -> Result<(), String> {
         let letters = saved.letters(&self.named)?;
         self.named.restore(&saved.state).map_err(|error| error.to_string())?;
@@ -194,7 +194,7 @@ impl Counter {
         Ok(())
     }
 
-    /// Assigns a letter to a new holder, and frees that of a released one.
+    /// Assigns a letter to a new holder, and frees the letter of a released one.
     fn keep_letters(&mut self, answer: &Answer, name: Option<Name>) {
         if let Answer::HeldExactly { .. } = answer {
             let (named, letters) = (&self.named, &mut self.letters);
@@ -296,7 +296,7 @@ impl Counter {
             let letter = self.letter_of.get(name).copied().unwrap_or('#');
             for node in placement.nodes(site.grid()) {
                 let own = &mut owner[node as usize];
-                // Several holders may share a node.
+                // A node that several holders share has a letter of its own.
                 *own = if matches!(own, '#' | '.') { letter } else { SEVERAL };
             }
             let mut blocks = String::new();
@@ -326,7 +326,7 @@ impl Counter {
     }
 }
 
-/// A request to the pool, or to restore a saved state.
+/// A parsed line: a request to the pool, or to restore a saved state.
 enum Asks {
     Pool(Question),
     Restore(Box<Saved>),
@@ -479,7 +479,7 @@ fn ratio(asked: &Asked) -> Result<Option<Vec<u32>>, String> {
     })
 }
 
-/// Amounts that a placement holds of each node; `None` if it holds whole nodes.
+/// Amounts that a placement holds of each node as JSON; `None` if it holds whole nodes.
 fn parts(placement: &Placement, topology: &Topology) -> Option<Json> {
     let (types, parts) = (topology.types()?, placement.parts.as_ref()?);
     let one = |part: &NodePart| {

@@ -19,7 +19,7 @@ use crate::args::Place;
 use crate::output::{Ended, Output, Stop, Verdict};
 use line::{Counter, Refusal};
 
-/// The maximum length of a line in bytes; the snapshot of a large machine fits.
+/// Maximum length of a line in bytes, which suffices for the snapshot of a large machine.
 const LONGEST: u64 = 1 << 24;
 
 /// The size in bytes of input and output buffers.
@@ -43,17 +43,17 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) ->
     }
 }
 
-/// Answers lines.
+/// Answers the lines of a client.
 trait Clerk {
-    /// Processes a line and writes the answer; `None` is a line that was too long. A refusal
-    /// changes nothing, but part of an answer may already be written to `out`.
+    /// Processes a line and writes the answer. The line is `None` if it was too long. A refused
+    /// line changes nothing, but part of an answer may already be written to `out`.
     fn answer(&mut self, line: Option<&[u8]>, out: &mut String) -> Result<(), Refusal>;
 
-    /// Saves the state if a file was given.
+    /// Saves the state, if a file for it was given.
     fn save(&mut self) -> Result<(), Stop>;
 }
 
-/// A counter with its state file.
+/// A pool with named holders, and its state file.
 struct Kept<'a> {
     counter: Counter,
     state: Option<&'a Path>,
@@ -129,7 +129,7 @@ fn pool(catalogue: &Catalogue, arguments: &Place, given: &str) -> Result<Pool, S
         .map_err(|problem| Stop::Wrong(blame(arguments, given, &problem)))
 }
 
-/// The problem as a sentence that begins with the argument to blame.
+/// Formats a problem as a sentence that begins with the argument that causes it.
 fn blame(arguments: &Place, machine: &str, problem: &Problem) -> String {
     let begins = problem.path.split(['.', '[']).next();
     let mut choices = choices(arguments).into_iter();
@@ -139,13 +139,13 @@ fn blame(arguments: &Place, machine: &str, problem: &Problem) -> String {
     }
 }
 
-/// The keys of a pool that are options, each with what was given.
+/// Options that are also keys of a pool, each with its value on the command line.
 fn choices(arguments: &Place) -> [(&'static str, &Option<String>); 3] {
     let Place { allocator, order, within, .. } = arguments;
     [("allocator", allocator), ("order", order), ("within", within)]
 }
 
-/// Parses a machine: in words, or a table as in a study.
+/// Parses a machine, given by its name, or as a table as in a study.
 pub(crate) fn machine(text: &str) -> Result<Value, String> {
     if text.starts_with('{') {
         return inline_table(text);
@@ -153,7 +153,7 @@ pub(crate) fn machine(text: &str) -> Result<Value, String> {
     machine_in_words(text).map_err(|problem| problem.message)
 }
 
-/// Parses a name, or a table with a name and parameters.
+/// Parses a component, given by its name, or as a table with name and parameters.
 fn component(text: &str) -> Result<Value, String> {
     if text.starts_with('{') { inline_table(text) } else { Ok(text.into()) }
 }
@@ -182,7 +182,7 @@ mod tests {
         Counter::new(NamedPool::new(Pool::read(&table).unwrap()))
     }
 
-    /// The answer to a line, or `None` if it was refused.
+    /// The answer to a line as JSON; `None` if the line was refused.
     fn ask(counter: &mut Counter, line: &str) -> Option<Json> {
         let mut out = String::new();
         counter.answer(Some(line.as_bytes()), &mut out).ok()?;
@@ -193,7 +193,7 @@ mod tests {
         ask(counter, r#"{"op":"show"}"#).unwrap()
     }
 
-    /// A random line of a scheduler that makes every kind of mistake.
+    /// A random line, which may have any kind of mistake.
     fn random_line(rng: &mut Stream) -> String {
         let mut pick = |words: &[&str]| words[rng.below(words.len() as u64) as usize].to_owned();
         let op = pick(&[
@@ -226,7 +226,8 @@ mod tests {
         }
     }
 
-    /// Checks the state against a record of owners kept from the answers alone.
+    /// Answers to random lines agree with the state, according to owners recorded from the answers
+    /// alone.
     #[test]
     fn after_any_lines_the_answers_and_the_state_agree() {
         for machine in ["topology = 'mesh', dims = [6, 4]", "topology = 'flat', processors = 24"] {
@@ -247,7 +248,8 @@ mod tests {
                 if line.contains("\"can\"") {
                     assert_eq!(show(&mut counter)["held"], before["held"], "{line}");
                 } else if let Some(snapshot) = answer.get("snapshot") {
-                    // A restored counter continues; all further answers must be the same.
+                    // A restored pool must give the same answers as the original to all further
+                    // lines.
                     let mut other = self::counter(machine);
                     let restore = format!("{{\"op\":\"restore\",\"snapshot\":{snapshot}}}");
                     assert_eq!(ask(&mut other, &restore).unwrap()["restored"], owners.len());

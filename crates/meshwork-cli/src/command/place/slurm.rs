@@ -17,14 +17,14 @@ use super::line::{Asked, Refusal, name, name_json, whole};
 use crate::args::Place;
 use crate::output::Stop;
 
-/// The operations, for error messages.
+/// Operations of a line, as listed in error messages.
 const OPS: &str = "\"allocate\", \"release\" or \"show\"";
 
-/// The refusal of requests of both kinds on one machine.
+/// Refusal to mix requests for whole nodes and for parts of nodes on one machine.
 const MIXED: &str = "requests with `options` and with `nodes` do not mix: release the jobs of the \
                      other kind first";
 
-/// The keys of an allocation request.
+/// Keys of a request for whole nodes.
 const KEYS: &[&str] = &[
     "op",
     "id",
@@ -46,15 +46,15 @@ const KEYS: &[&str] = &[
 /// The keys of a request for parts of nodes.
 const OPTION_KEYS: &[&str] = &["op", "id", "options", "dry"];
 
-/// The allocator of a partition.
+/// The allocators of a partition.
 pub(super) struct Window {
     allocator: SlurmAllocator<Name>,
-    /// The allocator of parts of nodes, or why there is none.
+    /// Allocator of parts of nodes, or the reason why there is none.
     parts: Result<SharedAllocator<Name>, String>,
 }
 
 impl Window {
-    /// Makes the allocator of the partition given on the command line.
+    /// Makes the allocators of the partition given on the command line.
     pub(super) fn open(arguments: &Place, topology: &std::path::Path) -> Result<Window, Stop> {
         let whose = |says: String| Stop::Wrong(format!("--slurm {says}"));
         let reading = slurm::read(topology, arguments.conf.as_deref()).map_err(whose)?;

@@ -14,15 +14,15 @@ use super::line::Counter;
 use crate::output::Stop;
 use crate::picture::Letters;
 
-/// The format of the saved state; to be increased on every change of it.
+/// Version of the format of the saved state, to be increased on every change of the format.
 const FORMAT: u32 = 1;
 
-/// A pool at one instant, with the letters of its drawing.
+/// A pool at one instant, with the letters of its holders.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Saved {
     format: u32,
-    /// One letter per name, in the order of names in the state, then the last letter assigned.
+    /// Letter of each holder, in the order of names in the state, then the last letter assigned.
     letters: String,
     pub(super) state: NamedPoolState,
 }
@@ -42,7 +42,7 @@ impl Saved {
             .map_err(|error| format!("the state cannot be written ({error})"))
     }
 
-    /// Reads the saved state from JSON; `from` names its source in error messages.
+    /// Reads a saved state from JSON; `from` names its source in error messages.
     pub(super) fn read(json: Json, from: &str) -> Result<Saved, String> {
         let format = json.get("format").and_then(Json::as_u64);
         if let Some(format) = format.filter(|&format| format != u64::from(FORMAT)) {
@@ -54,7 +54,7 @@ impl Saved {
             .map_err(|error| format!("{from} is none that this command has given: {error}"))
     }
 
-    /// The letter that stands for each name on a drawing.
+    /// Letters in use, and the letter of each holder.
     pub(super) fn letters(
         &self,
         _pool: &NamedPool,
@@ -76,7 +76,7 @@ impl Saved {
     }
 }
 
-/// Locks the state file, as two processes with one file would allocate processors twice.
+/// Locks the state file, since two processes with one file would allocate processors twice.
 pub(super) fn lock(path: &Path) -> Result<Lock, Stop> {
     Lock::of(path).map_err(|error| match error {
         LockError::File(error) => Stop::Failed(format!("--state {error}")),
@@ -84,7 +84,7 @@ pub(super) fn lock(path: &Path) -> Result<Lock, Stop> {
     })
 }
 
-/// Restores the state from a file, if it exists.
+/// Restores the pool from a state file, if the file exists.
 pub(super) fn load(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
     let shown = path.display().to_string();
     let wrong = |sentence: String| Stop::Wrong(format!("--state {shown}: {sentence}"));
@@ -93,7 +93,7 @@ pub(super) fn load(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
         Err(FileError::Missing(_)) => return Ok(()),
         Err(error) => return Err(Stop::Wrong(format!("--state {error}"))),
     };
-    // Older states have no digest, and are recognised by the missing key.
+    // Older states have no digest and are recognized by the missing key.
     let object = unseal(&bytes).ok_or_else(|| {
         wrong(
             "this state is damaged, or was changed by hand: its digest is another; go on from a \
@@ -110,7 +110,7 @@ pub(super) fn load(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Saves the state atomically, if it has changed.
+/// Saves the state of the pool atomically, if it has changed.
 pub(super) fn save(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
     if !std::mem::take(&mut counter.is_changed) {
         return Ok(());

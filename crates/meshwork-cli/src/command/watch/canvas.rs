@@ -1,4 +1,4 @@
-//! A page of styled characters, the source of both text frames and the terminal display.
+//! A page of styled characters, from which both text frames and the terminal display are made.
 
 use std::ops::{Index, IndexMut};
 
@@ -24,7 +24,7 @@ impl Rect {
     }
 }
 
-/// The style of a character: colours of the 256-colour palette, or `None` for the default.
+/// Style of a character: colours of the 256-colour palette; `None` is the terminal's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Style {
     pub(super) foreground: Option<u8>,
@@ -39,13 +39,13 @@ impl Style {
     pub(super) const BOLD: Style = Style { is_bold: true, ..Style::PLAIN };
     pub(super) const DIM: Style = Style { is_dim: true, ..Style::PLAIN };
 
-    /// Black on a background of this colour.
+    /// Style of black text on a background of this colour.
     pub(super) fn on(colour: u8) -> Style {
         Style { foreground: Some(0), background: Some(colour), ..Style::PLAIN }
     }
 }
 
-/// One character of a page; `None` behind a character of double width.
+/// One cell of a page; the character is `None` in the second cell of a character of double width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) character: Option<char>,

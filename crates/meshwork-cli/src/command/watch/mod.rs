@@ -1,4 +1,4 @@
-//! `meshwork watch`: draws a run while it goes on.
+//! `meshwork watch`: draws a run while it is in progress.
 
 mod canvas;
 #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "the terminal pans and scrolls"))]
@@ -25,7 +25,7 @@ use canvas::Canvas;
 use reel::{Reel, Target};
 use view::View;
 
-/// The maximum number of lines of a frame: larger than any screen, and fits in 16 bits.
+/// Maximum number of lines of a frame: more than any screen has, and few enough for 16 bits.
 const MAX_LINES: usize = 1000;
 
 /// The number of events between two frames on a dumb terminal.
@@ -72,7 +72,7 @@ fn on_terminal(_: Reel, _: &Watch) -> Ended {
     ))
 }
 
-/// The starting point, if one was requested.
+/// Point of the run at which to begin, if one was requested.
 fn begin(arguments: &Watch) -> Option<Target> {
     let time = arguments.from.map(|time| Target::Time(Time::new(time)));
     time.or_else(|| arguments.from_event.map(Target::Event))
@@ -104,7 +104,7 @@ fn frames(out: &mut Output, mut reel: Reel, arguments: &Watch) -> Ended {
     if let Some(begin) = begin {
         while !reel.go(begin, PATIENCE).map_err(Stop::Failed)? {}
     }
-    // A requested starting point gets a frame of its own.
+    // The requested starting point gets a frame of its own.
     let (mut frames, mut is_due) = (0, begin.is_some());
     loop {
         if arguments.max_frames.is_some_and(|most| frames == most) {
@@ -114,7 +114,7 @@ fn frames(out: &mut Output, mut reel: Reel, arguments: &Watch) -> Ended {
         if !is_due {
             let events = reel.events();
             match until {
-                // Applies all events up to and including that time.
+                // Apply all events up to and including the time `until`.
                 Some(until) => {
                     is_last = reel.go(Target::Time(until), PATIENCE).map_err(Stop::Failed)?;
                 }
@@ -147,7 +147,7 @@ fn frames(out: &mut Output, mut reel: Reel, arguments: &Watch) -> Ended {
             for line in &lines[..used] {
                 out.line(line)?;
             }
-            // Flushed so that a reader of the pipe sees each frame at once.
+            // Flush, so that a reader of the pipe sees each frame at once.
             out.flush()?;
         }
         if is_last {

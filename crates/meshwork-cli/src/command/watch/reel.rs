@@ -1,4 +1,4 @@
-//! A run that can be stepped backwards.
+//! A run whose display can be stepped backwards.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use super::view::View;
 /// The number of events between two stored views.
 const MARK_EVERY: u64 = 512;
 
-/// The maximum number of stored views, and of bytes used by their node owners.
+/// Maximum number of stored views; `MAX_BYTES` limits the memory of their node owners.
 const MAX_MARKS: usize = 64;
 const MAX_BYTES: usize = 1 << 26;
 
-/// Restarts a run, which is deterministic for its study.
+/// Function that begins a run again; the run is a function of its study.
 pub(super) type Start = Box<dyn Fn() -> Result<Live, String>>;
 
 /// The target of a seek.
@@ -27,31 +27,33 @@ pub(super) enum Target {
     Time(Time),
 }
 
-/// The next event.
+/// State of the next event of the run.
 enum Upcoming {
-    /// An event at this time.
+    /// The next event is at this time.
     At(Time),
-    /// Not known yet: the run is computing.
+    /// The next event is not known yet, because the run is computing.
     Later,
-    /// None: the run has ended or failed.
+    /// There is no next event: the run has ended or failed.
     Over,
 }
 
-/// A run up to the furthest event seen. The latest events are kept, with stored views in between;
-/// to seek before them, the run is simulated again.
+/// A run up to the furthest event seen.
+///
+/// The latest events are kept, with stored views in between. To seek to an earlier event, the run
+/// is simulated again.
 pub(super) struct Reel {
     start: Start,
     live: Live,
-    /// The view before the first event.
+    /// View before the first event.
     first: View,
     view: View,
-    /// The events after the first `since`.
+    /// Latest events, after the first `since` ones.
     kept: VecDeque<RunEvent>,
     since: u64,
-    /// Stored views by number of events; the first is at `since`.
+    /// Stored views by number of events; the earliest is at `since`.
     marks: VecDeque<(u64, View)>,
     most_marks: usize,
-    /// The end time of the run, or its error; `None` while it goes on.
+    /// End time of the run, or its error; `None` while it is in progress.
     over: Option<Result<Time, String>>,
 }
 
@@ -77,7 +79,7 @@ impl Reel {
         &self.view
     }
 
-    /// Scrolls over a machine that is larger than the page.
+    /// Scrolls the map of a machine that is larger than the page.
     pub(super) fn pan(&mut self, columns: isize, rows: isize) {
         self.view.pan(columns, rows);
     }
@@ -86,7 +88,7 @@ impl Reel {
         self.view.scroll(lines);
     }
 
-    /// The number of events applied to the view.
+    /// Number of events applied to the view.
     pub(super) fn events(&self) -> u64 {
         self.view.scene().events()
     }
@@ -98,7 +100,7 @@ impl Reel {
         Some(over.as_ref().map(|_| ()).map_err(String::as_str))
     }
 
-    /// Applies one event if one arrives within `patience`; returns whether it did.
+    /// Applies the next event if it arrives within `patience`; returns whether it did.
     pub(super) fn step(&mut self, patience: Duration) -> bool {
         match self.upcoming(patience) {
             Upcoming::At(_) => {
@@ -142,7 +144,7 @@ impl Reel {
             Target::Event(count) if count < self.events() => count,
             Target::Time(time) if time < self.view.scene().now() => {
                 let index = self.kept.partition_point(|happening| happening.at <= time) as u64;
-                // Events at that time may be older than the kept ones.
+                // Events at the target time may be older than the kept ones.
                 if index == 0 && self.since > 0 { 0 } else { self.since + index }
             }
             _ => return Ok(()),
@@ -189,7 +191,7 @@ impl Reel {
         }
     }
 
-    /// Applies the next kept event, and stores a view if one is due.
+    /// Applies the next kept event to the view, and stores the view if that is due.
     fn apply(&mut self) {
         let place = (self.events() - self.since) as usize;
         self.view.apply(&self.kept[place]);
@@ -250,7 +252,7 @@ mod tests {
         }
         assert_eq!(reel.over(), Some(Ok(())));
         assert!(seen.len() > 100);
-        // After the last event the end of the run is only known now, and shown on the page.
+        // At the last event, the page now shows the end of the run, which was unknown at first.
         for count in [5, 0, 77, 76, 3, seen.len() - 2] {
             go(&mut reel, Target::Event(count as u64));
             assert_eq!(page(&reel), seen[count], "event {count}");

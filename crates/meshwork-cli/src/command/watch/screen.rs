@@ -1,4 +1,4 @@
-//! Interactive display on a terminal, which is restored on every exit.
+//! Interactive display on a terminal, whose previous state is restored on every exit.
 
 #[cfg(unix)]
 use std::fs::File;
@@ -38,7 +38,7 @@ const SPEED: f64 = 8.0;
 /// The minimum and maximum speed, in events per second.
 const SPEEDS: (f64, f64) = (0.25, 1_048_576.0);
 
-/// Shows the run until the user leaves or the process is asked to end.
+/// Shows a run until the user leaves or the process is asked to end.
 pub(super) fn show(reel: Reel, begin: Option<Target>) -> Ended {
     let asked_to_end = signals();
     let stage = Stage::enter()?;
@@ -74,7 +74,7 @@ pub(super) fn show(reel: Reel, begin: Option<Target>) -> Ended {
     }
 }
 
-/// Writes the cells that differ from the page shown.
+/// Writes the cells of a page that differ from those of the shown page.
 fn write(shown: Option<&Canvas>, page: &Canvas) -> io::Result<()> {
     let shown = shown.filter(|shown| shown.area == page.area);
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -82,7 +82,7 @@ fn write(shown: Option<&Canvas>, page: &Canvas) -> io::Result<()> {
         queue!(out, terminal::Clear(terminal::ClearType::All))?;
     }
     let mut style = Style::PLAIN;
-    // The cell at which the terminal continues without a cursor move.
+    // Cell at which the terminal continues without a cursor move.
     let mut next = None;
     for y in 0..page.area.height {
         for x in 0..page.area.width {
@@ -145,9 +145,9 @@ impl Drop for Stage {
     }
 }
 
-/// Events of the terminal, until it is gone. They are read in a thread of its own: crossterm never
-/// returns from reading a terminal that is gone, and a caller blocked in it would notice neither
-/// signals nor failed writes.
+/// Receives events of the terminal, until the terminal is gone. A thread of its own reads them:
+/// crossterm never returns from reading a terminal that is gone, and a caller blocked in it would
+/// notice neither signals nor failed writes.
 fn listen() -> Receiver<io::Result<Event>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
@@ -213,12 +213,12 @@ impl Line {
     }
 }
 
-/// A flag set by a signal to end, so that the terminal can be restored first.
+/// A flag that is set by a signal to end the process, so that the terminal can be restored first.
 fn signals() -> Arc<AtomicBool> {
     let asked = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        // Without the handler a signal still ends the program, but leaves the terminal as it is.
+        // Without the handler, a signal still ends the program, but leaves the terminal as it is.
         let _ = signal_hook::flag::register(signal, Arc::clone(&asked));
     }
     asked
@@ -228,15 +228,16 @@ fn signals() -> Arc<AtomicBool> {
 struct Player {
     reel: Reel,
     is_paused: bool,
-    /// Events per second.
+    /// Speed of the playback in events per second.
     speed: f64,
-    /// The number of events that are due, with a fraction.
+    /// Number of events that are due, with a fraction.
     due: f64,
     /// The target of the seek in progress.
     target: Option<Target>,
-    /// The input in progress: whether it is a time, and its characters so far.
+    /// Input in progress: whether it is a time instead of a number of events, and its characters so
+    /// far.
     asked: Option<(bool, String)>,
-    /// The error of a failed restart of the run.
+    /// Error of a failed restart of the run.
     failed: Option<String>,
 }
 
@@ -320,7 +321,7 @@ impl Player {
         (self.is_paused, self.target, self.due) = (true, None, 0.0);
     }
 
-    /// Pauses, and starts a seek.
+    /// Pauses the playback, and starts a seek.
     fn go(&mut self, target: Target) {
         self.stop();
         self.target = Some(target);
@@ -331,7 +332,7 @@ impl Player {
         while let Some(target) = self.target {
             match self.reel.go(target, Duration::ZERO) {
                 Ok(true) => self.target = None,
-                // While the run computes, frames are drawn in between.
+                // While the run is computing, frames are drawn in between.
                 Ok(false) if Instant::now() >= until => return,
                 Ok(false) => {}
                 Err(sentence) => (self.target, self.failed) = (None, Some(sentence)),
@@ -343,7 +344,7 @@ impl Player {
         self.due += elapsed.as_secs_f64() * self.speed;
         while self.due >= 1.0 {
             if !self.reel.step(Duration::ZERO) || Instant::now() >= until {
-                // Events missed for lack of time are not made up for later.
+                // Drop events that were due but missed for lack of time.
                 self.due = self.due.fract();
                 return;
             }
@@ -377,7 +378,7 @@ impl Player {
         page.write(area.x, y, &fitted(&visible(&keys), width), width, dim);
     }
 
-    /// Restores the terminal and returns the command's result.
+    /// Restores the terminal and returns the result of the command.
     fn ended(self, stage: Stage) -> Ended {
         drop(stage);
         let failed = self.failed.clone();
@@ -477,7 +478,7 @@ mod tests {
         press(&mut player, "t100.5\n");
         assert_eq!(player.reel.view().scene().now(), Time::new(100.5));
         let then = events(&player);
-        // Letters are no digits, and an invalid number starts no seek.
+        // Letters are ignored in the input, and an invalid number starts no seek.
         press(&mut player, "eq\nt.\n");
         assert_eq!((events(&player), player.asked.clone()), (then, None));
         player.obey(key('e'));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// The colours of the report in light and dark; `j0` to `j9` are those of jobs.
+/// Colours of the report in light and dark; `j0` to `j9` are the colours of jobs.
 const STYLE: &str = "\
 .paper{fill:#fdfcfa}.ink{fill:#23231f}.soft{fill:#66655e}.on{fill:#fff;font-weight:600}.free{fill:#ebe8e0}\
 .line{stroke:#8d8b82}.far{stroke:#c8501e}.ghost{fill:none;stroke:#23231f;stroke-width:2;stroke-dasharray:6 4}\
@@ -44,7 +44,7 @@ impl Canvas {
         );
     }
 
-    /// A line with a head at its end.
+    /// Draws a line with an arrow head at its end.
     pub(super) fn arrow(&mut self, from: [i32; 2], to: [i32; 2]) {
         self.line(from, to, "line");
         let (dx, dy) = ((to[0] - from[0]).signum(), (to[1] - from[1]).signum());
@@ -63,7 +63,7 @@ impl Canvas {
         );
     }
 
-    /// Draws a box with a heading and lines of text in its middle.
+    /// Draws a box with a heading and lines of text, centred.
     pub(super) fn labelled(&mut self, [x, y, width, height]: [i32; 4], head: &str, lines: &[&str]) {
         self.rect([x, y, width, height], "box");
         let (middle, top) = (

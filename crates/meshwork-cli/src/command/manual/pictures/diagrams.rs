@@ -31,7 +31,7 @@ pub(super) fn life(catalogue: &Catalogue) -> String {
             canvas.arrow([x - gap + 2, top + high / 2], [x - 3, top + high / 2]);
         }
     }
-    // The arrow of jobs that return to the queue.
+    // Arrow of the jobs that return to the queue.
     let (from, to, down) = (left(5) + wide / 2, left(2) + wide / 2, top + high + 30);
     canvas.line([from, top + high], [from, down], "line");
     canvas.line([from, down], [to, down], "line");
@@ -44,7 +44,7 @@ pub(super) fn life(catalogue: &Catalogue) -> String {
     )
 }
 
-/// The crates, each drawn above those it depends on.
+/// The crates of the project, each drawn above the crates that it depends on.
 pub(super) fn crates() -> String {
     let mut canvas = Canvas::default();
     canvas.labelled(

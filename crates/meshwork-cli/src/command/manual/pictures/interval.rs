@@ -14,7 +14,7 @@ const STUDY: &str = "replications = 5\n\
     [sweep]\nallocator = ['first_fit', 'boundary_search']\n";
 const NAMES: [&str; 2] = ["first_fit", "boundary_search"];
 
-/// Pixels per unit of time; `TOP`, `BOTTOM` and `LEAST` set the position and start of the axis.
+/// Number of pixels per unit of time; `TOP`, `BOTTOM` and `LEAST` place the axis.
 const SCALE: f64 = 20.0;
 const TOP: i32 = 44;
 const BOTTOM: i32 = 344;

@@ -9,21 +9,21 @@ use meshwork::topology::{Node, Topology};
 use super::canvas::Canvas;
 use crate::picture::{Cell, Map};
 
-/// The side of a processor, and the distance between neighbouring processors, in pixels.
+/// Side of a drawn processor in pixels; `PITCH` is the distance between neighbouring processors.
 const CELL: i32 = 22;
 const PITCH: i32 = 24;
 const MARGIN: i32 = 16;
 const COLOURS: usize = 10;
 
-/// A job on a map, with its placement if it has one.
+/// A job on a map, with its placement if it was placed.
 pub(in super::super) struct Held {
     pub(in super::super) letter: char,
     pub(in super::super) placement: Option<Placement>,
-    /// Whether it ended before the last jobs arrived.
+    /// Whether the job ended before the last jobs arrived.
     pub(in super::super) has_gone: bool,
 }
 
-/// The position of each node, the size of the map, and its labels.
+/// Position of each node on a map, the size of the map, and its labels.
 fn places(topology: &Topology) -> (Vec<[i32; 2]>, [i32; 2], Vec<([i32; 2], char)>) {
     let map = Map::new(topology, 80);
     let (width, height) = map.size();
@@ -85,7 +85,7 @@ pub(in super::super) fn story(name: &str, pool: &Pool, jobs: &[Held]) -> String 
     canvas.finished([width + 2 * MARGIN, height + 2 * MARGIN], &title)
 }
 
-/// Sides of the jobs that arrive at a torus of 16 × 16; `ENDING` has the indices of those that end.
+/// Sides of the jobs that arrive at a torus of 16 × 16; the jobs with the indices `ENDING` end.
 const COMING: [[u32; 2]; 15] = [
     [5, 5],
     [2, 4],
@@ -104,7 +104,7 @@ const COMING: [[u32; 2]; 15] = [
     [6, 2],
 ];
 const ENDING: [usize; 7] = [1, 3, 5, 7, 9, 11, 13];
-/// The job that cannot be placed, though more than four times its processors are free.
+/// Sides of the job that cannot be placed, although more than four times its processors are free.
 const WAITING: [u32; 2] = [5, 5];
 
 /// A machine that is half free and yet has no free block of 5 × 5.
@@ -154,7 +154,7 @@ pub(super) fn half_free(catalogue: &Catalogue) -> String {
     canvas.finished([width + 2 * MARGIN, height + 2 * MARGIN + 34], &title)
 }
 
-/// The block within the edges with the fewest held nodes: its corner, and the jobs on it.
+/// The position of a block at which the fewest nodes are held: its corner, and the jobs on it.
 fn nearest(pool: &Pool, jobs: &[Held]) -> ([u32; 2], String) {
     let grid = pool.site().grid();
     let mut best: Option<(usize, [u32; 2], String)> = None;

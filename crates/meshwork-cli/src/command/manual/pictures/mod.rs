@@ -1,6 +1,7 @@
-//! The pictures of the manual, drawn from the machines, lists and runs of this program. The output
-//! is deterministic to the byte, so that a test can compare `docs/img/`. Colours follow the
-//! reader's light or dark setting, and every picture has a background of its own, so that it is
+//! The pictures of the manual, drawn from the machines, lists and runs of this program.
+//!
+//! The output is deterministic to the byte, so that a test can compare `docs/img/`. Colours follow
+//! the reader's light or dark setting, and every picture has a background of its own, so that it is
 //! readable on any page.
 
 mod canvas;
@@ -13,7 +14,7 @@ use meshwork::catalogue::Catalogue;
 
 pub(super) use machine::{Held, story};
 
-/// All pictures but those of the allocators, with their paths in the folder of the manual.
+/// All pictures except those of allocators, with their paths in the folder of the manual.
 pub(super) fn all(catalogue: &Catalogue) -> Vec<(String, String)> {
     let mut pictures = vec![
         ("map", machine::half_free(catalogue)),

@@ -50,8 +50,8 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     all
 }
 
-/// Numbered nodes at their positions on the terminal's map. A link to a node that is not adjacent
-/// on the map is a stub with that node's number.
+/// Picture of numbered nodes, at the positions that the terminal's map gives them. A link to a node
+/// that is not adjacent on the map is a stub with the number of that node.
 fn grid(topology: &Topology, words: &str) -> String {
     let map = Map::new(topology, 80);
     let (columns, rows) = map.size();
@@ -70,7 +70,8 @@ fn grid(topology: &Topology, words: &str) -> String {
                     places.insert(node, at);
                     least = [least[0].min(at[0]), least[1].min(at[1])];
                 }
-                // The bits of a Karnaugh map. Layers need no labels, as the nodes are numbered.
+                // Draw the bits of a Karnaugh map. Layers need no labels, as the nodes are
+                // numbered.
                 Cell::Label(label) if topology.wiring() == Wiring::Hypercube => {
                     let outward =
                         [at[0] - 30 * i32::from(y >= 2), at[1] + 5 - 30 * i32::from(y < 2)];
@@ -95,7 +96,7 @@ fn grid(topology: &Topology, words: &str) -> String {
                 }
                 continue;
             }
-            // A link that wraps around: a stub at either end.
+            // Draw a link that wraps around as a stub at either end.
             let to = if dy != 0 && (dx == 0 || !is_layered) && [least[1], most[1]].contains(&y) {
                 [x, y - 34 * dy.signum()]
             } else if dy == 0 && !is_layered && [least[0], most[0]].contains(&x) {
@@ -122,7 +123,7 @@ fn grid(topology: &Topology, words: &str) -> String {
 
 fn finished(mut canvas: Canvas, [width, height]: [i32; 2], words: &str) -> String {
     let title: String = words[..1].to_uppercase() + &words[1..];
-    // The caption below, wrapped to the width of the picture.
+    // Wrap the caption to the width of the picture.
     let mut lines: Vec<String> = vec![String::new()];
     for word in title.split(' ') {
         let last = lines.last_mut().expect("there is one");
@@ -141,7 +142,7 @@ fn finished(mut canvas: Canvas, [width, height]: [i32; 2], words: &str) -> Strin
     canvas.finished([width, height + 18 * lines.len() as i32], &title)
 }
 
-/// Nodes on one switch, all at the same distance.
+/// Picture of nodes on one switch, all at equal distance.
 fn flat(nodes: i32) -> String {
     let mut canvas = Canvas::default();
     let step = 40;
@@ -160,7 +161,7 @@ fn flat(nodes: i32) -> String {
     )
 }
 
-/// Switches in levels, by their number of links above the nodes.
+/// Picture of switches in levels, by the number of links between them and the nodes.
 fn tree(topology: &Topology) -> String {
     let wires = topology.wires().expect("a tree has links");
     let (step, each) = (40, wires.nodes_each());
@@ -213,7 +214,7 @@ fn tree(topology: &Topology) -> String {
     )
 }
 
-/// Groups of routers around a circle, each router with its nodes.
+/// Picture of groups of routers around a circle, each router with its nodes.
 fn groups(topology: &Topology) -> String {
     let wires = topology.wires().expect("a dragonfly has links");
     let tiers = topology.tiers().expect("a dragonfly has groups");

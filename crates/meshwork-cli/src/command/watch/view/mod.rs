@@ -1,4 +1,4 @@
-//! The view of a run at one instant, drawn into a rectangle of any size.
+//! View of a run at one instant, which is drawn into a rectangle of any size.
 
 use std::collections::BTreeMap;
 
@@ -14,25 +14,26 @@ use crate::picture::{Cell, Letters, Map};
 /// The width of the lists of jobs, in columns.
 const LISTS: usize = 34;
 
-/// The columns between two sites, and between the machine and the lists.
+/// Number of columns between two sites, and between the machine and the lists.
 const GAP: usize = 3;
 
 /// The minimum number of lines for which lists are drawn.
 const MIN_LISTS: usize = 4;
 
-/// The lines reserved for the lists below a machine that is too high for the page.
+/// Number of lines kept for the lists below a machine that is too high for the page.
 const KEPT_LISTS: usize = 8;
 
-/// The height below which the header is a single line.
+/// Height of a page below which its header is a single line.
 const LOW: usize = 12;
 
-/// Backgrounds on which a black letter is readable; their number divides that of the letters.
+/// Background colours on which a black letter is readable; their number divides that of the
+/// letters.
 const COLOURS: [u8; 26] = [
     203, 114, 75, 221, 177, 80, 216, 150, 111, 229, 211, 72, 180, 209, 157, 117, 227, 219, 87, 223,
     193, 147, 185, 225, 121, 187,
 ];
 
-/// The colour of a free processor drawn without a letter.
+/// Colour of a free processor that is drawn without a letter.
 const FREE: u8 = 238;
 
 #[derive(Clone)]
@@ -43,30 +44,30 @@ pub(super) struct View {
     letter_of: BTreeMap<JobId, char>,
     latest: String,
     colours: bool,
-    /// The number of waiting jobs scrolled past.
+    /// Number of waiting jobs that are scrolled past.
     scrolled: usize,
-    /// The columns and rows of the machine scrolled past.
+    /// Columns and rows of the machine's map that are scrolled past.
     moved: (usize, usize),
-    /// Whether a processor may take two columns, which makes it about square.
+    /// Whether a processor may take two columns, which makes its picture about square.
     is_square: bool,
-    /// The seconds per unit of the clock, if known.
+    /// Seconds per unit of the clock, if known.
     seconds: Option<f64>,
 }
 
-/// A site with the position of its map on the page.
+/// A site, and the position of its map on the page.
 struct Pane {
     x: usize,
     y: usize,
     site: usize,
     map: Map,
-    /// The columns of a processor.
+    /// Number of columns of a processor.
     wide: usize,
-    /// The rows of the map per line: two if half blocks are drawn.
+    /// Number of map rows per line of the page: two if half blocks are drawn.
     rows: usize,
 }
 
 impl View {
-    /// The view before the first event.
+    /// View of a run before its first event.
     pub(super) fn new(title: String, scene: Scene, colours: bool) -> View {
         View {
             title,
@@ -88,13 +89,13 @@ impl View {
         self
     }
 
-    /// Shows times in days and hours too.
+    /// Sets the seconds per unit of the clock; if known, times are shown in days and hours too.
     pub(super) fn seconds(mut self, seconds: Option<f64>) -> View {
         self.seconds = seconds;
         self
     }
 
-    /// Scrolls over a machine that is larger than the page, by columns and rows.
+    /// Scrolls the map of a machine that is larger than the page, by columns and rows.
     pub(super) fn pan(&mut self, columns: isize, rows: isize) {
         let (x, y) = self.moved;
         let (_, (across, down)) = self.panes(usize::MAX, 1);
@@ -187,7 +188,7 @@ impl View {
         }
     }
 
-    /// The coordinates of a node in words, with the site if there are several.
+    /// Coordinates of a node in words, with the site if there are several.
     fn place(&self, site: usize, node: Node) -> String {
         let grid = self.scene.topologies()[site].grid();
         let corner: Vec<String> = grid.coordinates(node).iter().map(u32::to_string).collect();
@@ -203,7 +204,7 @@ impl View {
         self.header().len() + 1 + if beside { down.max(LOW) } else { down + 1 + LOW }
     }
 
-    /// Draws the whole view. Parts that do not fit are left out, or else cut off.
+    /// Draws the whole view. Parts that do not fit are left out or cut off.
     pub(super) fn draw(&self, area: Rect, page: &mut Canvas) {
         let (width, height) = (usize::from(area.width), usize::from(area.height));
         let header = self.header();
@@ -214,7 +215,8 @@ impl View {
             put(page, area, 0, y, &fitted(line, width), style);
         }
         let top = words.len() + usize::from(height >= LOW);
-        // The queue is always visible: below a machine that is too high, it has reserved lines.
+        // The queue is always visible: below a machine that is too high, some lines are kept for
+        // it.
         let kept = |is_beside: bool| {
             if is_beside || height < LOW + KEPT_LISTS { 0 } else { KEPT_LISTS + 1 }
         };
@@ -230,7 +232,7 @@ impl View {
         }
         let (panes, (across, down), is_beside, is_whole) = drawn;
         let kept = kept(is_beside);
-        // The last line says that something is cut off.
+        // The last line of the page says that something is cut off.
         let bottom = if is_whole { height } else { height.saturating_sub(1) };
         let rows = bottom.saturating_sub(top + kept).min(down);
         let machine = Rect { height: (top + rows) as u16, ..area };
@@ -277,14 +279,16 @@ impl View {
         vec![self.title.clone(), counts, shares, self.latest.clone()]
     }
 
-    /// The sites, side by side if they fit, and their total size; a line shows `rows` of a map.
+    /// Sites side by side, as far as they fit, and their total size.
+    ///
+    /// A line of the page shows `rows` rows of a map.
     fn panes(&self, width: usize, rows: usize) -> (Vec<Pane>, (usize, usize)) {
         let mut panes = Vec::new();
         let (mut x, mut y, mut below, mut across) = (0, 0, 0, 0);
         for (site, topology) in self.scene.topologies().iter().enumerate() {
             let map = Map::new(topology, width);
             let (map_width, map_height) = map.size();
-            // Double width must leave enough columns for the lists.
+            // A processor gets two columns only if enough columns remain for the lists.
             let is_roomy = self.is_square && rows == 1 && 2 * map_width + GAP + LISTS <= width;
             let wide = if is_roomy { 2 } else { 1 };
             let map_width = wide * map_width;
@@ -309,7 +313,8 @@ impl View {
         } else {
             String::new()
         };
-        // Padded to a constant width, so that the layout does not change with the number held.
+        // Pad to a constant width, so that the layout does not change with the number of held
+        // nodes.
         format!("{which}{topology}, {held:>width$} held", width = nodes.to_string().len())
     }
 
@@ -381,7 +386,7 @@ impl View {
         let passed = self.scrolled.min(waiting.len().saturating_sub(1));
         let after = if passed > 0 { format!(", behind the first {passed}") } else { String::new() };
         let mut list = vec![(format!("waiting {}{after}", waiting.len()), bold)];
-        // A list that does not fit says so in its last line.
+        // A list that does not fit ends with a line that says so.
         let available = (lines - 3).div_ceil(2).max(lines.saturating_sub(running.len() + 3));
         let left = waiting.len() - passed;
         let shown = if left > available { available.saturating_sub(1) } else { left };
@@ -427,18 +432,19 @@ impl View {
         self.style(Style::on(colour))
     }
 
-    /// The style, or the plain one if colours are off.
+    /// The given style, or the plain one if colours are off.
     pub(super) fn style(&self, style: Style) -> Style {
         if self.colours { style } else { Style::PLAIN }
     }
 }
 
-/// The job's number in the workload, or its index if it has none.
+/// Number of a job in the workload, or its index in order of arrival if the workload has no
+/// numbers.
 fn number(id: JobId, number: u64) -> u64 {
     if number > 0 { number } else { id.0 + 1 }
 }
 
-/// A request, cut to the width of its column.
+/// Text of a request, cut to the width of its column.
 fn request(request: &Request) -> String {
     let text = request.to_string();
     if text.len() <= 8 { text } else { format!("{}…", &text[..7]) }
@@ -457,7 +463,7 @@ fn days(seconds: f64) -> String {
     format!(" (day {day}, {:02}:{:02}:{:02})", rest / 3600, rest / 60 % 60, rest % 60)
 }
 
-/// The line, cut with an ellipsis if it is too long.
+/// Cuts a line that is too long, and marks the cut with an ellipsis.
 pub(super) fn fitted(line: &str, width: usize) -> String {
     if line.chars().count() <= width || width == 0 {
         return line.to_owned();
