@@ -1,8 +1,9 @@
-//! A thousand races each of several scenarios with known truth, without a harness: prints a table.
+//! A thousand races each of several scenarios with known truth; prints a table.
 //!
-//! It says how often the choice is worse than the best by more than the indifference zone, and at
-//! what cost. The first scenarios are numbers with known means. The others are studies, whose truth
-//! comes from 2,000 replications of every candidate, raced by [`choose`] as by the command.
+//! The table says how often the choice is worse than the best by more than the indifference zone,
+//! and how many runs a race takes. The first scenarios are numbers with known means. The others are
+//! studies, whose truth comes from 2,000 replications of every candidate, and which are raced by
+//! [`choose`] as by the command.
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
 use std::path::Path;
@@ -13,7 +14,7 @@ use meshwork_lab::choose::race::{Field, NoValue, Race, RaceRules};
 use meshwork_lab::choose::request::ChoiceRequest;
 use meshwork_lab::choose::{ChooseOptions, choose};
 
-/// Candidates with known means. Values of a replication share a part of their noise.
+/// Candidates with known means. All values of a replication share a part of their noise.
 struct Known {
     means: Vec<f64>,
     shared: f64,
@@ -31,7 +32,8 @@ impl Field for Known {
     fn value(&self, candidate: usize, replication: u64) -> Result<f64, NoValue> {
         let shared = normal(&mut Stream::new(self.seed, replication, "shared"));
         let mut own = Stream::new(self.seed, replication, &format!("own{candidate}"));
-        // Log of an exponential, with mean 0 and variance 1: skewed, as waits are on logarithms.
+        // Use the logarithm of an exponential, with mean 0 and variance 1: skewed, as the logarithm
+        // of waits is.
         let noise = if self.skewed {
             ((-own.unit().ln()).ln() + 0.577_215_664_9) / 1.282_549_830_2
         } else {
@@ -93,7 +95,7 @@ fn main() {
     }
 }
 
-/// Cheap studies: some tens of microseconds a run.
+/// Cheap studies, in which a run takes some tens of microseconds.
 const STUDIES: [(&str, &str, &str); 3] = [
     (
         "study: 12 policies of a mesh, 10 %",
@@ -142,7 +144,7 @@ fn of_study(name: &str, within: &str, text: &str, races: u64) {
     let (mut wrong, mut runs, mut pairs, mut two_stages) = (0, 0, 0, 0);
     for race in 0..races {
         let request = ChoiceRequest { within: within.to_owned(), ..ChoiceRequest::default() };
-        // The winner is measured again with the next seed.
+        // The winner is measured again, with the next seed.
         let options = ChooseOptions { request, ..ChooseOptions::default() };
         let choice = choose(&study(2 * race, ""), &options).expect("a choice");
         let is_wrong = |own: &usize| means[*own] > best + zone.ln_1p();

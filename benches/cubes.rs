@@ -29,8 +29,10 @@ const ALLOCATORS: [&str; 12] = [
     "noncubic",
 ];
 
-/// A hypercube half full with subcubes at random free places, and an allocator that was told of
-/// them. Subcubes have all dimensions up to half of the cube's. Deterministic for each dimension.
+/// A hypercube half full with subcubes at random free places, and an allocator that knows of them.
+///
+/// Subcubes have up to half as many dimensions as the hypercube. The result is a function of the
+/// arguments.
 fn half_full(named: &str, dimension: u32) -> (Site, Box<dyn Allocator>) {
     let topology = Topology::hypercube(dimension).expect("these dimensions are right");
     let mut allocator = allocator(named, &topology);
@@ -48,7 +50,7 @@ fn half_full(named: &str, dimension: u32) -> (Site, Box<dyn Allocator>) {
             .map(|d| (rng.below(2) as u32) << d)
             .sum();
         let placement = Placement::from(Block { base, sides });
-        // Draws again if the subcube overlaps held nodes.
+        // A subcube that overlaps held nodes is drawn again.
         if site.claim(&placement).is_ok() {
             held.blocks.extend(placement.blocks);
         }
@@ -57,7 +59,7 @@ fn half_full(named: &str, dimension: u32) -> (Site, Box<dyn Allocator>) {
     (site, allocator)
 }
 
-/// Requests of every dimension below the cube's, in the form that the allocator takes.
+/// Requests for subcubes of every dimension below the hypercube's, in the allocator's form.
 fn requests(asks: Asks, dimension: u32) -> Vec<Request> {
     let side = |k: u32| move |d| if d < k { 2 } else { 1 };
     let request = |k: u32| match asks {
@@ -87,8 +89,10 @@ fn search(criterion: &mut Criterion) {
     }
 }
 
-/// Searches for a subcube, claims it, and releases the previous one. This is done with the site or
-/// for the allocator alone. Dimensions are those that exist, in turn.
+/// Searches for a subcube, claims it, and releases the previous one.
+///
+/// Both are done with the site and for the allocator alone. Subcubes have the dimensions of which
+/// free ones exist, in turn.
 fn come_and_go(criterion: &mut Criterion) {
     for dimension in DIMENSIONS {
         for named in ALLOCATORS {

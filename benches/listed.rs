@@ -1,4 +1,4 @@
-//! Listed shapes: one decision on 16 × 16 × 16 with 20 placements at spacing 1, at several
+//! Listed shapes: one decision on 16 × 16 × 16 nodes with 20 placements at spacing 1, at several
 //! occupancies.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};

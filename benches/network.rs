@@ -6,7 +6,7 @@ use meshwork::network::traffic::{Offered, TRAFFIC, carry};
 use meshwork::network::wormhole::{Lanes, Preset, WormholeConfig};
 use meshwork::topology::Topology;
 
-/// Name, machine, virtual channels, buffer, lanes, timing, load and number of cycles.
+/// Name, machine, virtual channels, buffer, lanes, timing, load and number of cycles of a case.
 type Case = (&'static str, Topology, u32, u32, Lanes, Preset, f64, u64);
 
 fn cases() -> Vec<Case> {

@@ -1,9 +1,10 @@
-//! The stopping rule of `precision` on values with known means, without a harness: prints a table.
+//! The stopping rule of `precision` on values with known means; prints a table.
 //!
-//! A thousand scenarios each are replicated until the rule stops, once by Meshwork's confidence
-//! sequence and once by an ordinary interval at the same looks. The table says how often the mean
-//! is farther off than the interval that was watched, and at what cost. It also has the share
-//! missed by the ordinary interval of the runs at the stop, which tables print as ±.
+//! A thousand scenarios each are replicated until the rule stops, once with Meshwork's confidence
+//! sequence and once with an ordinary interval after the same numbers of replications. The table
+//! says how often the watched interval misses the mean, and how many replications a scenario takes.
+//! It also says how often the mean is missed by the ordinary interval of all runs at the stop,
+//! which tables print as ±.
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
 use meshwork::observe::recorder::Measured;
@@ -26,7 +27,7 @@ fn normal(stream: &mut Stream) -> f64 {
 /// Draws a value with mean 1.
 type Draw = fn(&mut Stream) -> f64;
 
-/// Replicates a scenario until a share of the mean is reached.
+/// Replicates a scenario until the half width of the interval is at most a share of the mean.
 type Rule = fn(f64, &mut Stream, Draw) -> Stopped;
 
 /// The outcome of a stopping rule in one scenario.
@@ -36,7 +37,7 @@ struct Stopped {
     is_missed: bool,
 }
 
-/// The rule as it is used.
+/// The stopping rule as Meshwork uses it, with a confidence sequence.
 fn by_sequence(target: f64, stream: &mut Stream, draw: Draw) -> Stopped {
     let of = "wait".to_owned();
     let rule = Replications::Precision { target, least: LEAST, most: MOST, of };
@@ -59,7 +60,7 @@ fn by_sequence(target: f64, stream: &mut Stream, draw: Draw) -> Stopped {
     Stopped { values, is_missed: (mean - 1.0).abs() > half_width }
 }
 
-/// The rule with an ordinary interval.
+/// The stopping rule with an ordinary interval.
 fn by_ordinary(target: f64, stream: &mut Stream, draw: Draw) -> Stopped {
     let (mut values, mut wanted) = (Vec::new(), LEAST);
     loop {

@@ -23,7 +23,8 @@ const NAMES: [&str; 11] = [
     "gen_alg",
 ];
 
-/// One placement on a half-full machine. Requests up to a share of the free processors alternate.
+/// One placement on a half-full machine. Requests for up to a share of the free processors
+/// alternate.
 fn scattered(criterion: &mut Criterion) {
     let machines =
         [Topology::mesh(&[32, 32]), Topology::torus(&[8, 8, 8]), Topology::hypercube(10)];

@@ -1,4 +1,4 @@
-//! The search for a free block, and the shifts on which it is built.
+//! Searches for a free block, and shifts of bit sets, with which the search is made.
 
 use std::hint::black_box;
 
@@ -24,7 +24,7 @@ const NAMES: [&str; 11] = [
     "buddy_2d",
 ];
 
-/// One search on a half-full machine; requests alternate.
+/// One search for a free block on a half-full machine; requests alternate.
 fn search(criterion: &mut Criterion) {
     let machines = [
         Topology::mesh(&[200, 200]),
@@ -52,7 +52,7 @@ fn search(criterion: &mut Criterion) {
     }
 }
 
-/// Free nodes of a 200 × 200 mesh, reduced to those with a free node at this distance above.
+/// Keeps the free nodes of a 200 × 200 mesh that have a free node at this distance above.
 fn shifts(criterion: &mut Criterion) {
     let topology = Topology::mesh(&[200, 200]).expect("these sides are right");
     let free = half_full(&topology, 0.1).0.free().clone();
@@ -70,8 +70,8 @@ fn shifts(criterion: &mut Criterion) {
     });
 }
 
-/// Growth of the cost with the machine. Held blocks and requests have sides up to a quarter of the
-/// machine's, so that machines of all sizes hold about equally many blocks.
+/// Growth of the cost of a search with the machine. Held blocks and requests have sides up to a
+/// quarter of the machine's, so that machines of all sizes hold about equally many blocks.
 fn growth(criterion: &mut Criterion) {
     let squares = [50, 100, 200, 400].map(|side| Topology::mesh(&[side, side]));
     let cubes = [16, 32, 64].map(|side| Topology::mesh(&[side, side, side]));

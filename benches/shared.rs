@@ -13,7 +13,7 @@ use std::hint::black_box;
 
 const NODES: u32 = 5000;
 
-/// Leaves of 8 nodes, spines of 25 leaves, and one switch above.
+/// A machine of leaves with 8 nodes, spines with 25 leaves, and one switch above.
 fn machine() -> SharedMachine {
     let mut list: Vec<Below> = (0..NODES / 8)
         .map(|leaf| {

@@ -1,4 +1,4 @@
-//! Workloads alone: jobs drawn, and lines of a log read.
+//! Workloads without a simulation: drawing jobs, and reading lines of a log.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use meshwork::workload::{Inputs, NoInputs, swf};

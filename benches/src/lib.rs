@@ -16,9 +16,10 @@ use meshwork::workload::swf::{Record, write_record};
 use meshwork::workload::{Inputs, NoInputs, Rows, Submission, WorkloadError};
 use toml::Table;
 
-/// A site of which at least half the nodes are held, and the held blocks in order. Blocks have
-/// sides of at least 3 and up to a share of the machine's, at random free places. Deterministic for
-/// each topology and share.
+/// A site of which at least half the nodes are held, and the held blocks in order.
+///
+/// Blocks have sides of at least 3 and up to a share of the machine's, and are at random free
+/// places. The result is a function of the arguments.
 #[must_use]
 pub fn half_full(topology: &Topology, share: f64) -> (Site, Vec<Placement>) {
     let mut site = Site::new(topology.clone(), 1.0);
@@ -31,7 +32,7 @@ pub fn half_full(topology: &Topology, share: f64) -> (Site, Vec<Placement>) {
             grid.sides().iter().map(|&side| 1 + rng.below(u64::from(most(side))) as u32).collect();
         let base = rng.below(u64::from(grid.nodes())) as u32;
         let placement = Placement::from(Block { base, sides });
-        // Draws again if the block overlaps held nodes or exceeds an edge.
+        // A block that overlaps held nodes or exceeds an edge is drawn again.
         if site.claim(&placement).is_ok() {
             held.push(placement);
         }
@@ -39,7 +40,7 @@ pub fn half_full(topology: &Topology, share: f64) -> (Site, Vec<Placement>) {
     (site, held)
 }
 
-/// An allocator with default parameters that was told of these claims, one per unit of time.
+/// An allocator with default parameters that knows of these claims, made one per unit of time.
 #[must_use]
 pub fn allocator_of(name: &str, topology: &Topology, held: &[Placement]) -> Box<dyn Allocator> {
     let mut allocator = allocator(name, topology);
@@ -51,7 +52,7 @@ pub fn allocator_of(name: &str, topology: &Topology, held: &[Placement]) -> Box<
     allocator
 }
 
-/// Blocks with uniform sides from 1 to this share of the machine's sides, at least 1.
+/// Requests for blocks with uniform sides from 1 to a share of the machine's sides.
 #[must_use]
 pub fn requests(topology: &Topology, share: f64, count: usize) -> Vec<Request> {
     let mut rng = Stream::new(1, 0, "requests");
@@ -63,8 +64,8 @@ pub fn requests(topology: &Topology, share: f64, count: usize) -> Vec<Request> {
     (0..count).map(|_| Request::Block(sides.iter().map(&mut side).collect())).collect()
 }
 
-/// Requests for such blocks in the form that an allocator takes. Those that it could never serve
-/// are left out.
+/// Requests for blocks as of [`requests`], in the form that an allocator takes. Requests that the
+/// allocator could never serve are left out.
 #[must_use]
 pub fn requests_to(name: &str, topology: &Topology, share: f64, count: usize) -> Vec<Request> {
     let blocks = requests(topology, share, count);
@@ -78,7 +79,7 @@ pub fn works_on(name: &str, topology: &Topology) -> bool {
     entry::<AllocatorEntry>(ALLOCATORS, name).works_on(topology)
 }
 
-/// Allocators and their parameters, separated by `; `, as in `first_fit rotation='best'`.
+/// The allocator of a name with parameters, separated by `; `, as in `first_fit rotation='best'`.
 #[must_use]
 pub fn allocator(named: &str, topology: &Topology) -> Box<dyn Allocator> {
     let (name, given) = named.split_once(' ').unwrap_or((named, ""));
@@ -91,20 +92,21 @@ pub fn allocator(named: &str, topology: &Topology) -> Box<dyn Allocator> {
         .unwrap_or_else(|problem| panic!("the benchmark gives what is right: {problem}"))
 }
 
-/// Form of requests of an allocator, given as above.
+/// Form of the requests of an allocator, given by its name with parameters.
 #[must_use]
 pub fn asks(named: &str) -> Asks {
     let name = named.split(' ').next().unwrap_or(named);
     entry(ALLOCATORS, name).asks
 }
 
-/// A log in memory, returned for any path.
+/// A log in memory, which is returned for any path.
 #[derive(Clone)]
 pub struct Log(Arc<[u8]>);
 
 impl Log {
-    /// A log of this many jobs from the Lublin–Feitelson model for 128 processors, by 61 users.
-    /// Interarrival times are scaled.
+    /// A log of `jobs` jobs of 61 users, from the Lublin–Feitelson model for 128 processors.
+    ///
+    /// Interarrival times are multiplied by `arrival_scale`.
     #[must_use]
     pub fn lublin(jobs: u64, arrival_scale: f64) -> Log {
         let table = format!(
@@ -121,15 +123,17 @@ impl Log {
         Log(text.into())
     }
 
-    /// A log of jobs that wait from the beginning, and of more that arrive as fast as jobs end.
-    /// Requests are for up to an eighth of the machine, with the given number of different counts
-    /// if possible, and estimates up to five times the run time.
+    /// A log of `queue` jobs that wait from the beginning, and of `more` that arrive as fast as
+    /// jobs end.
+    ///
+    /// Requests are for up to an eighth of the machine, with `counts` different counts if possible.
+    /// Estimates are up to five times the run time.
     #[must_use]
     pub fn waiting(queue: u64, more: u64, nodes: u32, counts: u32) -> Log {
         let (mut text, mut rng) = (Vec::new(), Stream::new(1, 0, "waiting"));
         let most = u64::from((nodes / 8).max(1));
         let counts = u64::from(counts).min(most);
-        // Mean nodes times mean run time; a machine is never quite full.
+        // The mean work of a job over the nodes in use, as a machine is never quite full.
         let gap = (most as f64 / 2.0) * 500.0 / (0.9 * f64::from(nodes));
         for job in 0..queue + more {
             let arrival = job.saturating_sub(queue) as f64 * gap;
@@ -147,7 +151,7 @@ impl Log {
         Log(text.into())
     }
 
-    /// Content.
+    /// Bytes of the log.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0

@@ -1,6 +1,6 @@
 //! One run of the scenario in its argument; prints the number of finished jobs and the last end.
 //!
-//! It serves to count instructions, which do not depend on the load of the computer:
+//! The program is for counting instructions, which do not depend on the load of the computer:
 //!
 //! ```text
 //! cargo build --release -p meshwork-benches --bin counted

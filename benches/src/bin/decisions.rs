@@ -1,6 +1,6 @@
 //! Times of decisions on 5,000 shared nodes of 8 GPUs in a tree, half full.
 //!
-//! For each order of nodes and two domains a job of 1 to 64 GPUs starts, and others end.
+//! For each order of nodes and two domains, a job of 1 to 64 GPUs is started, and others are ended.
 //!
 //! ```text
 //! cargo run --release -p meshwork-benches --bin decisions

@@ -4,10 +4,10 @@
 //! cargo run --release -p meshwork-benches --bin growth
 //! ```
 //!
-//! A point is the CPU time of a run up to its 4000th end minus that up to its 2000th, per arrival
-//! or end in between. The queue has constant length: its jobs are there from the beginning, and
-//! others arrive at the rate of ends. An exponent is the slope through all points of a row on
-//! logarithmic axes.
+//! A point is the CPU time of a run up to its 4000th end minus that up to its 2000th, divided by
+//! the arrivals and ends in between. The queue has constant length: its jobs are there from the
+//! beginning, and others arrive at the rate of ends. An exponent is the slope through all points of
+//! a row on logarithmic axes.
 
 #![allow(clippy::print_stdout, reason = "a program says what it found")]
 
@@ -19,20 +19,20 @@ use meshwork_benches::{Log, scenario};
 /// Number of ends between the two measurements.
 const ENDS: u64 = 2_000;
 
-/// Minimum share of both runs at which the difference between them is trusted.
+/// Minimum difference between the two runs of a point, as a share of both, at which it is trusted.
 const LEAST_SHARE: f64 = 0.03;
 
-/// Maximum time of a point after which its row continues.
+/// Maximum CPU time of a point, in seconds: a row ends after a point that took longer.
 const MOST_SECONDS: f64 = 5.0;
 
-/// CPU seconds of this process, or wall-clock seconds if the system does not report them.
+/// CPU seconds of this process, or wall-clock seconds if the system does not report CPU time.
 fn cpu_seconds(since: Instant) -> f64 {
     let stat = fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     let nanoseconds = stat.split_whitespace().next().and_then(|first| first.parse::<f64>().ok());
     nanoseconds.map_or_else(|| since.elapsed().as_secs_f64(), |nanoseconds| nanoseconds / 1e9)
 }
 
-/// Parameters of one point.
+/// Parameters of one point of the table.
 struct Point<'p> {
     scheduler: &'p str,
     machine: String,
@@ -42,7 +42,8 @@ struct Point<'p> {
 }
 
 impl Point<'_> {
-    /// CPU seconds per event, if they exceed the noise of the start-up, and those of both runs.
+    /// CPU seconds per event, if they exceed the noise of the start-up, and CPU seconds of both
+    /// runs.
     fn measure(&self) -> (Option<f64>, f64) {
         let log = Log::waiting(self.queue, 3 * ENDS, self.nodes, self.shapes);
         let mut looks = [0.0; 2];
@@ -67,7 +68,7 @@ impl Point<'_> {
     }
 }
 
-/// Slope on logarithmic axes.
+/// Slope of a line through these points on logarithmic axes.
 fn exponent(points: &[(f64, f64)]) -> f64 {
     let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
     let count = logs.len() as f64;
@@ -102,7 +103,7 @@ fn heading(what: &str, values: &[u64]) {
     );
 }
 
-/// A three-dimensional torus with about this many nodes, and its exact number of nodes.
+/// A three-dimensional torus with about `nodes` nodes, and its exact number of nodes.
 fn torus(nodes: u64) -> (String, u32) {
     let side = (nodes as f64).cbrt().round() as u32;
     (format!("topology = 'torus', dims = [{side}, {side}, {side}]"), side.pow(3))

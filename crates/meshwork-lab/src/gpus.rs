@@ -35,7 +35,8 @@ pub struct AllocationPoint {
 /// Reads the nodes of a trace: `sn`, `cpu_milli`, `memory_mib`, `gpu` and `model`. Nodes without
 /// GPUs are left out, as in the experiment.
 ///
-/// # Errors If the file cannot be read, a column is missing, or a value is no whole number.
+/// # Errors
+/// If the file cannot be read, a column is missing, or a value is no whole number.
 pub fn read_nodes(path: &str) -> Result<Vec<GpuNode>, Refused> {
     let mut nodes = Vec::new();
     rows(path, &["sn", "cpu_milli", "memory_mib", "gpu", "model"], &[], |row| {
@@ -56,8 +57,9 @@ pub fn read_nodes(path: &str) -> Result<Vec<GpuNode>, Refused> {
 /// Reads the tasks of a trace: `name`, `cpu_milli`, `memory_mib`, `num_gpu`, `gpu_milli` and, if
 /// there, `gpu_spec`. Times are ignored, as in the experiment.
 ///
-/// # Errors If the file cannot be read, a column is missing, a value is no whole number, or a task
-/// asks for a part of several GPUs.
+/// # Errors
+/// If the file cannot be read, a column is missing, a value is no whole number, or a task asks for
+/// a part of several GPUs.
 pub fn read_tasks(path: &str) -> Result<Vec<GpuTask>, Refused> {
     let mut tasks = Vec::new();
     let columns = ["name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"];
@@ -87,7 +89,8 @@ pub fn read_tasks(path: &str) -> Result<Vec<GpuTask>, Refused> {
 
 /// Mean allocation of every placement rule at every arrived load, over a number of seeds.
 ///
-/// # Complexity A simulation for each rule and seed, on all threads.
+/// # Complexity
+/// A simulation for each rule and seed, on all threads.
 #[must_use]
 pub fn fragmentation_experiment(
     nodes: &[GpuNode],

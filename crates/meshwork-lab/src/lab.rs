@@ -189,7 +189,8 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
 /// Results of a study whose runs have already ended, in this process or in another one. Runs and
 /// writes nothing; a study of windows reads its log.
 ///
-/// # Errors If the study is invalid or its log is missing.
+/// # Errors
+/// If the study is invalid or its log is missing.
 pub fn again(study: &Study, results: Results) -> Result<Finished, Refused> {
     let mut points = expand(study)?;
     windows::open(study, &mut points, &Files::of(study))?;
@@ -354,7 +355,8 @@ pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) ->
 ///
 /// A folder with runs is left unchanged: the runs were made when the study could be run.
 ///
-/// # Errors One sentence, if the folder cannot be written.
+/// # Errors
+/// One sentence, if the folder cannot be written.
 pub fn leave_out(study: &Study, folder: &Path, why: &str) -> Result<(), Refused> {
     if folder.join(RUNS).exists() {
         return Ok(());

@@ -73,8 +73,8 @@ pub struct ReadState {
 impl ReadState {
     /// Reads a state for a scenario.
     ///
-    /// # Errors One sentence, if the text is no state as JSON, or names what the machine does not
-    /// have.
+    /// # Errors
+    /// One sentence, if the text is no state as JSON, or names what the machine does not have.
     pub fn read(scenario: &Scenario, text: &str) -> Result<ReadState, String> {
         let value = serde_json::from_str(text).map_err(|error| no_state(&error))?;
         ReadState::of(scenario, value)
@@ -82,7 +82,8 @@ impl ReadState {
 
     /// Converts a parsed JSON object to a state for a scenario.
     ///
-    /// # Errors One sentence, if the object is no state, or names what the machine does not have.
+    /// # Errors
+    /// One sentence, if the object is no state, or names what the machine does not have.
     pub fn of(scenario: &Scenario, state: Json) -> Result<ReadState, String> {
         let given = StateText::deserialize(state).map_err(|error| no_state(&error))?;
         if scenario.shares_nodes() {

@@ -18,7 +18,8 @@ pub struct LoadPoint {
 /// Simulates every load on its network with the given number of threads; 0 uses one per processor.
 /// The results do not depend on the number of threads.
 ///
-/// # Errors The first problem in one of the loads, or threads that cannot be started.
+/// # Errors
+/// The first problem in one of the loads, or threads that cannot be started.
 pub fn sweep(loads: &[Offered], threads: usize) -> Result<Vec<LoadPoint>, Problem> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
         Problem::new("threads", format!("{threads} threads cannot be started ({error})"))

@@ -1,10 +1,10 @@
 //! Memory that NumPy arrays view without a copy.
 //!
 //! NumPy's array interface is an attribute with an address, a shape and a type. An array made from
-//! it holds the object, and the object holds the memory, which is neither moved nor freed before.
-//! Memory that changes under an array consists of atomics, so that concurrent access is defined.
-//! Writers such as `Envs` may run without the GIL: the contents are consistent once the call that
-//! changes them has returned.
+//! an object with this attribute holds the object, and the object holds the memory, which is
+//! neither moved nor freed before the object is. Memory that changes under an array consists of
+//! atomics, so that concurrent access is defined. Writers such as `Envs` may run without the GIL:
+//! the contents are consistent once the call that changes them has returned.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-/// Shared memory by type of element.
+/// Shared memory, by the type of its elements.
 #[derive(Clone)]
 pub(crate) enum Memory {
     /// Booleans, one byte each.
@@ -73,7 +73,7 @@ impl Buffer {
         Buffer { shape: vec![memory.len()], memory, first_runs_fastest: false }
     }
 
-    /// One value for each node of a grid with these sides.
+    /// A buffer with one value for each node of a grid that has these sides.
     ///
     /// The first coordinate runs fastest in memory and is the first index of the array.
     pub(crate) fn grid(memory: Memory, sides: &[u32]) -> Buffer {

@@ -22,12 +22,13 @@ use crate::error::{OrWrong, wrong};
 use crate::running::guarded;
 use crate::strategy;
 
-/// A registered strategy. Its entry is never freed, because studies read with it refer to it.
+/// A registered strategy. Its entry is never freed, because studies that name it refer to the
+/// entry.
 struct Registered {
     entry: Entry,
     name: &'static str,
     class: Py<PyAny>,
-    /// Digest of its source: stored runs made with other source are not reused.
+    /// Digest of the strategy's source: stored runs made with other source are not reused.
     digest: String,
 }
 
@@ -65,8 +66,7 @@ impl Entry {
     }
 }
 
-/// Registered strategies, in order. The GIL is held while this is locked, and never released in
-/// between.
+/// Registered strategies, in order of registration. The GIL is held as long as the list is locked.
 static REGISTERED: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
 
 fn list() -> MutexGuard<'static, Vec<Registered>> {
@@ -78,7 +78,7 @@ pub(crate) fn current() -> Catalogue {
     let added = list()
         .iter()
         .try_fold(Catalogue::standard(), |catalogue, one| one.entry.added_to(&catalogue));
-    // Each entry was added successfully when it was registered, so no name is taken.
+    // Each entry was added to a catalogue when it was registered, so adding it again succeeds.
     added.unwrap_or_else(|_| Catalogue::standard())
 }
 
@@ -86,14 +86,14 @@ fn is(one: &Registered, kind: &str, name: &str) -> bool {
     one.name == name && one.entry.kind() == kind
 }
 
-/// The class registered under a kind and name.
+/// The class that is registered under a kind and name.
 pub(crate) fn class(py: Python<'_>, kind: &str, name: &str) -> Option<Py<PyAny>> {
     let list = list();
     let found = list.iter().find(|one| is(one, kind, name));
     found.map(|one| one.class.clone_ref(py))
 }
 
-/// The registered strategies named by scenarios: kind, name and digest, in order of registration.
+/// Registered strategies that scenarios name: kind, name and digest, in order of registration.
 pub(crate) fn named<'t>(
     scenarios: impl IntoIterator<Item = &'t toml::Table>,
 ) -> Vec<(&'static str, &'static str, String)> {
@@ -113,13 +113,13 @@ pub(crate) fn named<'t>(
         .collect()
 }
 
-/// The build identifier: that of the model, followed by the digests of the registered strategies.
+/// Build identifier: that of the model, followed by the digests of registered strategies.
 pub(crate) fn build_with<'d>(digests: impl IntoIterator<Item = &'d str>) -> String {
     let all = std::iter::once(build::standard());
     all.chain(digests.into_iter().map(str::to_owned)).collect::<Vec<_>>().join("+")
 }
 
-/// The build identifier for scenarios, with the digests of the registered strategies they name.
+/// Build identifier for scenarios, with the digests of the registered strategies that they name.
 pub(crate) fn build_for<'t>(scenarios: impl IntoIterator<Item = &'t toml::Table>) -> String {
     build_with(named(scenarios).iter().map(|(_, _, digest)| digest.as_str()))
 }
@@ -139,9 +139,9 @@ pub(crate) fn registered() -> Vec<(&'static str, &'static str)> {
     list().iter().map(|one| (one.entry.kind(), one.name)).collect()
 }
 
-/// Registers a class with the facts collected by `meshwork._strategies`.
+/// Registers a class with the facts that `meshwork._strategies` has collected about it.
 ///
-/// It replaces an earlier registration of the same kind and name.
+/// The class replaces an earlier one of the same kind and name.
 #[pyfunction]
 pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) -> PyResult<()> {
     let text = |key: &str| -> PyResult<String> { item(facts, key)?.extract() };
@@ -166,7 +166,7 @@ pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) 
                 .serves(serves(&item(facts, "serves")?)?)
                 .plans(flag("plans")?)
                 .serves_all(flag("serves_all")?)
-                // It can read the owners of jobs, and whether it uses them is unknown.
+                // A class can read the owners of jobs, and whether it does is unknown.
                 .by_owner(true),
         ))),
         "sizing" => {
@@ -206,10 +206,10 @@ pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) 
     Ok(())
 }
 
-/// Checks a strategy against the contract of its kind, beside the standard catalogue only.
+/// Checks a strategy against the contract of its kind, in the standard catalogue with this entry.
 ///
-/// Returns the number of machines, questions and jobs it was tried with, or the broken rule with a
-/// drawing of the machine.
+/// Returns the numbers of machines, questions and jobs with which the strategy was tried; or the
+/// broken rule with a drawing of the machine.
 #[pyfunction]
 pub(crate) fn conform(
     py: Python<'_>,
@@ -252,7 +252,7 @@ fn serves(given: &Bound<'_, PyAny>) -> PyResult<&'static [Wiring]> {
     Ok(Box::leak(all?.into_boxed_slice()))
 }
 
-/// Numbers of dimensions: `None` for any, one number, or several.
+/// Numbers of dimensions that an allocator serves, given as `None` for any, one number, or several.
 fn dimensions(given: &Bound<'_, PyAny>) -> PyResult<Option<&'static [usize]>> {
     if given.is_none() {
         return Ok(None);
@@ -289,8 +289,9 @@ fn finds(word: &str) -> PyResult<Finds> {
     })
 }
 
-/// Parameters, each given as name, kind, arguments of the kind, default as TOML or `None`, and
-/// help.
+/// Parameters of a strategy.
+///
+/// Each is given as name, kind, arguments of the kind, default as TOML or `None`, and help.
 fn params(given: &Bound<'_, PyAny>) -> PyResult<&'static [Param]> {
     let mut params = Vec::new();
     for one in given.try_iter()? {

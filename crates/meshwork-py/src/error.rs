@@ -1,4 +1,4 @@
-//! Exceptions: the program's messages as instances of the classes in `meshwork._errors`.
+//! Exceptions: messages of the program as instances of the classes in `meshwork._errors`.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -33,8 +33,8 @@ pub(crate) fn failed(sentence: impl Display) -> PyErr {
 
 /// A `StrategyError`: a strategy in Python cannot continue.
 ///
-/// Its cause is the exception that the strategy raised, if any. A `KeyboardInterrupt` is returned
-/// unchanged, because an interrupt is not an error of the strategy.
+/// The cause of the exception is what the strategy raised, if anything. A `KeyboardInterrupt` is
+/// returned unchanged, because an interrupt is not an error of the strategy.
 pub(crate) fn strategy(sentence: impl Display, cause: Option<PyErr>) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     if let Some(interrupt) = cause
@@ -48,9 +48,9 @@ pub(crate) fn strategy(sentence: impl Display, cause: Option<PyErr>) -> PyErr {
     error
 }
 
-/// Conversion of an error to an `InputError`.
+/// Conversion of a result whose error is text to one whose error is an `InputError`.
 pub(crate) trait OrWrong<T> {
-    /// Returns the value, or an `InputError` with the error's text.
+    /// Returns the value, or an `InputError` with the text of the error.
     fn or_wrong(self) -> PyResult<T>;
 }
 

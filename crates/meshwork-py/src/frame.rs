@@ -21,7 +21,8 @@ use pyo3::types::{PyCapsule, PyCapsuleMethods};
 
 use crate::error::wrong;
 
-/// Splits column names into those read from a table of jobs and those ignored.
+/// Splits column names into those of columns read from a table of jobs, and those of ignored
+/// columns.
 ///
 /// Columns of per-job output with results of a run are in neither list.
 #[pyfunction]
@@ -37,7 +38,7 @@ fn sorted(names: Vec<String>, what: &str) -> Result<(Vec<String>, Vec<String>), 
     Ok((read, others))
 }
 
-/// The cell of CSV for a text: reading it gives the text again.
+/// The CSV cell for a text, from which the text is read again.
 #[pyfunction]
 pub(crate) fn text_cell(text: &str) -> String {
     written(text).into_owned()
@@ -51,7 +52,7 @@ pub(crate) fn check_jobs(py: Python<'_>, text: String, what: &str) -> PyResult<(
 
 /// Converts an Arrow stream to CSV; also returns the names of the ignored columns.
 ///
-/// Messages name the table by `what`.
+/// `what` is the name of the table in messages.
 #[pyfunction]
 pub(crate) fn rows_as_csv(
     py: Python<'_>,
@@ -63,8 +64,8 @@ pub(crate) fn rows_as_csv(
         return Err(wrong(format!("{what}: its `__arrow_c_stream__` gives no capsule")));
     };
     let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
-    // SAFETY: a capsule of this name holds a stream of the C interface, which we take over and
-    // release.
+    // SAFETY: a capsule of this name holds a stream of the C interface, which this function takes
+    // over and releases.
     let reader = unsafe {
         RecordBatchStreamReader::from_raw(pointer.cast::<FFI_ArrowArrayStream>().as_ptr())
     };
@@ -104,9 +105,9 @@ fn csv(reader: RecordBatchStreamReader, what: &str) -> Result<(String, Vec<Strin
 
 fn put(column: &dyn Array, at: usize, out: &mut String) {
     match cell(column, at) {
-        // What pandas writes where nothing is.
+        // pandas writes NaN for a missing value.
         Some(Cell::Number(number)) if number.is_nan() => {}
-        // A third of four bytes has fewer digits than one of eight.
+        // A third as a 32-bit number has fewer digits than as a 64-bit number.
         Some(Cell::Number(_)) if *column.data_type() == DataType::Float32 => {
             *out += &column.as_primitive::<Float32Type>().value(at).to_string();
         }

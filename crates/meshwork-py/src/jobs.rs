@@ -73,7 +73,7 @@ impl Jobs {
         Table::of(columns)
     }
 
-    /// The coordinates of the first node of each job.
+    /// Coordinates of the first node of each job, as columns.
     fn corners(&self) -> impl Iterator<Item = (String, ArrayRef)> {
         let of = |running: &Running| {
             let block = running.placement.blocks.first()?;
@@ -88,7 +88,7 @@ impl Jobs {
     }
 }
 
-/// The columns that are always there; `corner` stands for one for each dimension.
+/// Columns that are always present; `corner` stands for one column per dimension.
 const LAYOUT: &str = "job submit start finish wait turnaround runtime estimate requested held site blocks corner nodes \
     block subcube dispersal stretch user group application queue partition";
 
@@ -96,7 +96,7 @@ fn cells(part: Part, ended: &[Ended<'_>]) -> Vec<Option<String>> {
     ended.iter().map(|ended| part.cell(ended)).collect()
 }
 
-/// Converts the text cells of a job column to an Arrow array.
+/// Converts the cells of a column of jobs, given as texts, to an Arrow array.
 fn array(holds: CellKind, cells: &[Option<String>]) -> ArrayRef {
     let cells = cells.iter().map(Option::as_deref);
     match holds {
@@ -109,7 +109,7 @@ fn array(holds: CellKind, cells: &[Option<String>]) -> ArrayRef {
     }
 }
 
-/// The column name of a coordinate.
+/// Name of the column of a coordinate.
 fn axis_name(axis: usize) -> String {
     ["x", "y", "z"].get(axis).map_or_else(|| format!("x{axis}"), |&name| name.to_owned())
 }

@@ -19,7 +19,7 @@ use crate::values::{from_table, numbers, repr, to_toml, tuple};
 
 /// The wiring of a machine's processors, and their coordinates.
 ///
-/// It is immutable and can be pickled.
+/// A topology is immutable and can be pickled.
 ///
 /// Examples
 /// --------
@@ -74,7 +74,7 @@ impl Topology {
 
     /// The number of routers.
     ///
-    /// A grid with one processor at each point has one for each node.
+    /// A grid with one processor at each point has one router for each node.
     #[getter]
     fn routers(&self) -> u32 {
         self.0.wires().map_or(1, |wires| wires.routers())
@@ -113,7 +113,7 @@ impl Topology {
         format!("Topology({})", self.0)
     }
 
-    /// Builds the topology described by the `machine` table of a study.
+    /// Builds the topology that the table `machine` of a study describes.
     #[staticmethod]
     fn _from_table(table: &Bound<'_, PyAny>) -> PyResult<Topology> {
         let mut document = Table::new();
@@ -134,7 +134,7 @@ impl Topology {
         Ok((slf.getattr("_from_table")?, (from_table(slf.py(), table)?,)))
     }
 
-    // It is immutable: a copy is the object itself.
+    // A topology is immutable, so a copy is the object itself.
     fn __copy__(slf: Py<Self>) -> Py<Self> {
         slf
     }
@@ -155,7 +155,7 @@ impl Topology {
 
 /// A set of processors held together, as blocks in rank order.
 ///
-/// It is immutable and can be pickled.
+/// A placement is immutable and can be pickled.
 ///
 /// Examples
 /// --------
@@ -190,7 +190,7 @@ impl Placement {
 
 #[pymethods]
 impl Placement {
-    /// The blocks, each as its base and its sides.
+    /// The blocks of the placement, each as its base and its sides.
     #[getter]
     fn blocks<'py>(
         &self,
@@ -205,8 +205,9 @@ impl Placement {
 
     /// The parts of nodes that are held; `None` if nodes are held as a whole.
     ///
-    /// Each is a dictionary with the `node`, the number of `pieces`, the cores of each island,
-    /// `mem`, `other`, and for each GPU its index with the thousandths of it.
+    /// Each part is a dictionary with the number of the `node`, the number of `pieces`, the cores
+    /// of each island, `mem`, `other`, and for each GPU its index with the held thousandths of the
+    /// GPU.
     #[getter]
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyDict>>>> {
         let (Some(types), Some(parts)) = (self.topology.types(), &self.nodes.parts) else {
@@ -226,7 +227,7 @@ impl Placement {
         parts.parts.iter().map(one).collect::<PyResult<_>>().map(Some)
     }
 
-    /// The node numbers, in rank order.
+    /// The numbers of the held nodes, in rank order.
     #[getter]
     fn nodes(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let nodes = self.nodes.nodes(self.topology.grid());
@@ -234,7 +235,7 @@ impl Placement {
         Buffer::list(Memory::FixedWholes(nodes)).array(py)
     }
 
-    /// The node coordinates, in rank order, one row for each node.
+    /// The coordinates of the held nodes, in rank order, one row for each node.
     #[getter]
     fn coordinates(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let grid = self.topology.grid();
@@ -245,7 +246,8 @@ impl Placement {
 
     /// The spread of the nodes.
     ///
-    /// It is the share of their bounding box that they do not hold: 0 for a single block.
+    /// It is the share of the bounding box of the nodes that the placement does not hold: 0 for a
+    /// single block.
     #[getter]
     fn dispersal(&self) -> f64 {
         self.nodes.dispersal(self.topology.grid())
@@ -297,8 +299,8 @@ impl Placement {
 
 /// Converts a request from Python.
 ///
-/// It is a number of processors, the sides of a block, or a text as in tables of jobs, such as
-/// `"2^k"` and `"3x5"`.
+/// A request is a number of processors, the sides of a block, or a text as in tables of jobs, such
+/// as `"2^k"` and `"3x5"`.
 pub(crate) fn request(given: &Bound<'_, PyAny>) -> PyResult<Request> {
     let wrong_one = || {
         wrong(format!(
@@ -348,8 +350,8 @@ pub(crate) fn request_for<'py>(py: Python<'py>, request: &Request) -> PyResult<B
 
 /// Converts a placement from Python.
 ///
-/// It is a [`Placement`], one block as `(base, sides)`, a list of blocks, or node numbers in rank
-/// order.
+/// A placement is given as a [`Placement`], one block as `(base, sides)`, a list of blocks, or node
+/// numbers in rank order.
 pub(crate) fn placement(given: &Bound<'_, PyAny>, topology: &Wired) -> PyResult<Nodes> {
     if let Ok(placement) = given.cast::<Placement>() {
         let placement = placement.get();

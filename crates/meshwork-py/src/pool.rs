@@ -28,11 +28,12 @@ pub(crate) struct Pool {
     site: Py<Site>,
 }
 
-/// Polling interval of a thread waiting for a pool. A request takes microseconds, unless its
-/// allocator is written in Python.
+/// Interval at which a thread tries to lock a pool that another thread holds.
+///
+/// A request takes microseconds, unless the allocator is written in Python.
 const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
-/// A pool locked by this thread.
+/// A pool that this thread has locked.
 struct Locked<'p> {
     pool: &'p Pool,
     model: MutexGuard<'p, Model>,
@@ -58,8 +59,8 @@ impl Drop for Locked<'_> {
 }
 
 impl Pool {
-    /// Locks the pool. While another thread holds it, waits without the GIL, which that thread may
-    /// need.
+    /// Locks the pool. While another thread holds the pool, waits without the GIL, which that
+    /// thread may need.
     ///
     /// # Errors
     /// If this thread already holds the pool, because its allocator calls the pool that called it;
@@ -90,10 +91,10 @@ impl Pool {
         self.user.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls the pool; returns its answer, or the exception raised by its strategy.
+    /// Calls the pool; returns its answer, or the exception that its strategy raised.
     ///
     /// If the strategy raised while it was notified of a change, the pool and its records disagree;
-    /// the pool is then rebuilt from the records, if possible.
+    /// the pool is then rebuilt from its records, if possible.
     fn ask<T>(&self, py: Python<'_>, ask: impl FnOnce(&mut Model) -> T) -> PyResult<T> {
         let mut pool = self.lock(py)?;
         let answer = guarded(|| ask(&mut pool));
@@ -115,7 +116,7 @@ impl Pool {
         answer
     }
 
-    /// A request from Python, in the terms of this machine.
+    /// Converts a request from Python to the form of this machine.
     fn wanted(&self, py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<Request> {
         if given.cast::<PyDict>().is_err() {
             return request(given);
@@ -124,7 +125,7 @@ impl Pool {
         self.lock(py)?.pieces(&columns).or_wrong()
     }
 
-    /// Records which nodes are idle, where jobs share nodes.
+    /// Brings the arrays of the site up to date if jobs share nodes.
     fn sync(&self, py: Python<'_>) -> PyResult<()> {
         let pool = self.lock(py)?;
         if pool.site().amounts().is_some() {
@@ -150,11 +151,11 @@ impl Pool {
         Ok(Pool { pool: Mutex::new(pool), user: Mutex::default(), topology, site })
     }
 
-    /// Allocate processors for a request; return `None` if the allocator finds none now.
+    /// Allocate processors for a request; return `None` if the allocator finds no placement now.
     ///
-    /// A request is a number of processors, the sides of a block, or a text such as `"3x5"`, and
-    /// `"2^3"` for a subcube. On a machine whose nodes jobs share it may be a mapping with the
-    /// columns of pieces, such as `{"pieces": 4, "gpu": 1}`.
+    /// A request is a number of processors, the sides of a block, or a text such as `"3x5"` for a
+    /// block and `"2^3"` for a subcube. On a machine whose nodes jobs share, a request may be a
+    /// mapping with the columns of pieces, such as `{"pieces": 4, "gpu": 1}`.
     fn allocate(&self, py: Python<'_>, wanted: &Bound<'_, PyAny>) -> PyResult<Option<Placement>> {
         let wanted = self.wanted(py, wanted)?;
         let (placed, now) = self.ask(py, |pool| (pool.allocate(&wanted), pool.now()))?;
@@ -236,13 +237,13 @@ impl Pool {
         Ok(self.lock(py)?.site().free_nodes())
     }
 
-    /// The current time.
+    /// The current time of the pool.
     #[getter]
     fn now(&self, py: Python<'_>) -> PyResult<f64> {
         Ok(self.lock(py)?.now().units())
     }
 
-    /// Advance the clock; only allocators that use ages need it.
+    /// Advance the clock of the pool to the time `to`; only allocators that use ages need the time.
     fn advance(&self, py: Python<'_>, to: f64) -> PyResult<()> {
         if !(0.0..=1e15).contains(&to) {
             return Err(wrong(format!("the time is {to}, but must be a number from 0 to 1e15")));
@@ -250,7 +251,7 @@ impl Pool {
         self.lock(py)?.advance(Time::new(to)).or_wrong()
     }
 
-    /// The configuration of the pool, with every default.
+    /// The configuration of the pool, with every default filled in.
     #[getter]
     fn table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         from_table(py, self.lock(py)?.table())

@@ -33,18 +33,19 @@ use crate::values::{self, from_json};
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Results {
     study: Study,
-    /// Whether the study was built in Python, not read from a file.
+    /// Whether the study was built in Python instead of read from a file.
     without_file: bool,
     finished: Finished,
-    /// Scenario and replication of runs kept only in part, which cannot be stored.
+    /// Scenario and replication of runs of which only the means are kept, so that they cannot be
+    /// stored.
     partial: BTreeSet<(usize, u64)>,
     build: String,
 }
 
 /// Runs of a scenario, packed for another process.
 ///
-/// Whether one run stands for all replications, the store lines of the finished runs, and the
-/// replication and message of each failed run.
+/// They are packed as whether one run stands for all replications, the store lines of the finished
+/// runs, and the replication and message of each failed run.
 type Packed = (bool, Vec<Cow<'static, [u8]>>, Vec<(u64, String)>);
 
 impl Results {
@@ -63,7 +64,7 @@ impl Results {
         Results { study, without_file, finished, partial, build }
     }
 
-    /// The store record of a finished run; `None` if it failed.
+    /// The store record of a run; `None` if the run failed.
     fn record(&self, run: Run, scenario: Json, input: Option<Input>) -> Option<RunRecord> {
         Some(RunRecord {
             key: run.key,
@@ -97,7 +98,7 @@ impl Results {
         Table::of(all)
     }
 
-    /// Collects table lines from all scenarios, with the index of the scenario of each.
+    /// Collects lines of a table from all scenarios, each with the index of its scenario.
     fn lines<'r, T>(&'r self, of: impl Fn(&'r SummaryRow) -> Vec<T>) -> (Vec<usize>, Vec<T>) {
         let lines = self.rows().iter().enumerate();
         lines.flat_map(|(at, row)| of(row).into_iter().map(move |line| (at, line))).unzip()
@@ -139,7 +140,7 @@ impl Results {
     }
 }
 
-/// The columns of confidence intervals; the first is called `middle`.
+/// Columns of confidence intervals; the column of their means has the name `middle`.
 fn found<'n>(middle: &'n str, intervals: &[&Interval]) -> Vec<(&'n str, ArrayRef)> {
     vec![
         (middle, numbers(intervals.iter().map(|interval| interval.mean))),
@@ -159,7 +160,8 @@ impl Results {
         Asked::of(Ok(self.study.clone()), self.without_file)
     }
 
-    /// The remaining state for pickling: the build, warnings, runs by scenario, and partial runs.
+    /// State for pickling without the study: the build, warnings, runs by scenario, and partial
+    /// runs.
     fn state(&self) -> (&str, &[String], Vec<Packed>, Vec<(usize, u64)>) {
         let Finished { results, warnings, .. } = &self.finished;
         let packed = |(at, runs): (usize, &ScenarioRuns)| {
@@ -217,7 +219,7 @@ impl Results {
         &self.study.name
     }
 
-    /// The swept keys.
+    /// Keys that are swept.
     #[getter]
     fn sweep(&self) -> Vec<String> {
         self.study.sweep.iter().map(|axis| axis.key.clone()).collect()
@@ -376,7 +378,7 @@ impl Results {
         run.map_err(failed)
     }
 
-    /// Writes the results to a folder in the layout of the command.
+    /// Writes the results to a folder, in the layout in which the command writes them.
     fn save(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
         let study = &self.study;
         let (run, raised) = oversee(py, Interrupt::AtOnce, study, None, None, |overseer, _| {
@@ -397,8 +399,7 @@ impl Results {
 impl Results {
     /// Appends the finished runs to the store of a folder.
     ///
-    /// Runs of which only the means were kept in memory are skipped; writing the tables runs them
-    /// again.
+    /// Runs of which only the means are in memory are skipped; writing the tables makes them again.
     fn keep(&self, folder: &Path) -> Result<(), Refused> {
         let mut store = Store::open(folder, &self.build)?;
         let files = Files::of(&self.study);
@@ -438,7 +439,7 @@ impl Results {
     }
 }
 
-/// The figures of the report of a folder: names and drawings.
+/// Figures of the report of a folder: names and drawings.
 #[pyfunction]
 pub(crate) fn figures(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(String, String)>> {
     let catalogue = crate::catalogue::current();

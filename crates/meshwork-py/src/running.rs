@@ -34,7 +34,8 @@ struct Context {
 struct Askers(Mutex<BTreeSet<u64>>);
 
 impl Askers {
-    /// Raises `KeyboardInterrupt` in those executing Python now. Nothing else ends an endless loop.
+    /// Raises `KeyboardInterrupt` in the threads that execute Python now, which ends even an
+    /// endless loop.
     fn interrupt(&self, py: Python<'_>) -> PyResult<()> {
         let threads = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let interrupt = py.import("meshwork._strategies")?.getattr("interrupt")?;
@@ -50,7 +51,7 @@ pub(crate) fn note_asker(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// The first failure of a Python strategy, from all threads.
+/// The first failure of a strategy in Python, in any thread.
 #[derive(Default)]
 pub(crate) struct Failures(Mutex<Option<(String, Option<PyErr>)>>);
 
@@ -77,7 +78,8 @@ pub(crate) fn give_up(what: &str, cause: Option<PyErr>) -> ! {
     resume_unwind(Box::new(Stopped(sentence)))
 }
 
-/// Calls a function in which strategies may fail by unwinding, and catches that.
+/// Calls a function in which strategies may fail by unwinding, and turns a failure into an
+/// exception.
 pub(crate) fn guarded<T>(act: impl FnOnce() -> T) -> PyResult<T> {
     let failures = Arc::new(Failures::default());
     let context = Context { failures: Arc::clone(&failures), ..Context::default() };
@@ -106,7 +108,7 @@ pub(crate) struct Overseer<'s> {
     interrupt: Interrupt,
     /// Whether the study has a sweep: messages then identify scenarios by their swept values.
     has_sweep: bool,
-    /// Factory of a Python observer for each run.
+    /// Function of the caller that makes a Python observer for each run.
     observer: Option<&'s Py<PyAny>>,
 }
 
@@ -157,7 +159,7 @@ impl Overseer<'_> {
         let is_due = last.is_none_or(|last| last.elapsed() >= INTERRUPT_EVERY);
         if self.break_off.load(Ordering::Relaxed) && is_due {
             *last = Some(Instant::now());
-            // If it cannot be raised there, the run still ends between two events.
+            // If the exception cannot be raised in a thread, the run still ends between two events.
             self.askers.interrupt(py).unwrap_or_else(|error| error.write_unraisable(py, None));
         }
     }
@@ -185,7 +187,7 @@ impl Observer for Stopper<'_> {
     }
 }
 
-/// The Python observer made for a run, if any.
+/// Python observer for a run; `None` if the caller gives none for the run.
 fn observer(make: &Py<PyAny>, point: &Point, replication: u64) -> Option<InPython> {
     let made = Python::attach(|py| -> PyResult<_> {
         note_asker(py)?;
@@ -201,7 +203,7 @@ fn observer(make: &Py<PyAny>, point: &Point, replication: u64) -> Option<InPytho
     Some(InPython::new(made, &point.scenario.topologies()))
 }
 
-/// The stopper of a run and its Python observer.
+/// The stopper of a run, and the Python observer of the run.
 struct Both<'a>(Stopper<'a>, InPython);
 
 impl Observer for Both<'_> {
@@ -237,11 +239,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Interval between repeated interrupts of Python code, which gives it time to clean up.
 const INTERRUPT_EVERY: Duration = Duration::from_secs(1);
 
-/// Number of active studies, and the process in which the first of them began.
+/// Number of active studies; `PROCESS` is the process in which the first of them began.
 static ACTIVE: AtomicUsize = AtomicUsize::new(0);
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
-/// Guard held while threads of this library run.
+/// Guard that is held while threads of this library run.
 pub(crate) struct Active;
 
 impl Active {
@@ -271,7 +273,7 @@ impl Drop for Active {
     }
 }
 
-/// The point at which an interrupt ends a run.
+/// Point at which an interrupt ends a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interrupt {
     /// Between two events, or within Python code; the interrupted run is not kept.
@@ -283,8 +285,8 @@ pub(crate) enum Interrupt {
 
 /// Runs a study without the GIL.
 ///
-/// `tell` is called with the numbers of runs done, wanted, reused and failed, the work done in
-/// unfinished runs, in runs, and the number of finished jobs.
+/// `tell` is called with the numbers of done, wanted, reused and failed runs, the progress of
+/// unfinished runs in units of runs, and the number of finished jobs.
 pub(crate) fn run(
     py: Python<'_>,
     study: &Study,
@@ -374,8 +376,8 @@ pub(crate) fn oversee<T: Send>(
 
 /// Calls a function on a temporary thread pool.
 ///
-/// Its threads end with the call, so that a process forked afterwards does not wait for threads
-/// that it lacks.
+/// The threads of the pool end with the call, so that a process that is forked afterwards does not
+/// wait for threads that it lacks.
 pub(crate) fn apart<T: Send>(act: impl FnOnce() -> T + Send) -> PyResult<T> {
     let threads = rayon::ThreadPoolBuilder::new().build().map_err(error::failed)?;
     guarded(|| threads.install(act))

@@ -1,4 +1,4 @@
-//! Studies, as read from a file, a text or a mapping.
+//! Studies that are read from a file, a text or a mapping.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,14 +21,14 @@ use crate::running::{self, apart, guarded};
 use crate::sweep;
 use crate::values::{from_table, swept, to_table, to_toml};
 
-/// Name in messages of a study without a file.
+/// Name of a study without a file in messages.
 const NAMELESS: &str = "study";
 
 /// A study that has been read.
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Study {
     study: Mutex<Lab>,
-    /// Whether there is no file: messages then omit its name.
+    /// Whether the study has no file; messages then omit the name of the file.
     without_file: bool,
     running: AtomicUsize,
 }
@@ -87,7 +87,7 @@ impl Study {
         )
     }
 
-    /// Reads a study from a mapping; `found` locates the files that it names.
+    /// Reads a study from a mapping; `found` has the paths of the files that the study names.
     #[staticmethod]
     fn from_mapping(
         document: &Bound<'_, PyDict>,
@@ -107,10 +107,10 @@ impl Study {
         Study::of(read, true)
     }
 
-    /// The state for pickling.
+    /// State for pickling.
     ///
-    /// File, whether there is none, text, folder, settings, and locations of the files that it
-    /// names.
+    /// It consists of the file, whether there is no file, text, folder, settings, and locations of
+    /// the files that the study names.
     #[expect(clippy::type_complexity, reason = "it goes to `of_state` as it is")]
     fn state(
         &self,
@@ -194,7 +194,7 @@ impl Study {
         Ok(())
     }
 
-    /// Environments of the only scenario.
+    /// Environments for the only scenario of the study.
     fn envs(
         &self,
         count: usize,
@@ -219,7 +219,7 @@ impl Study {
     /// Begins or resumes a sweep in a folder.
     ///
     /// Returns the deal file of the unfinished runs (`None` if there are none), the number of its
-    /// parts, and the kinds and names of the required Python strategies.
+    /// units, and the kinds and names of the required Python strategies.
     fn begin_sweep(
         &self,
         py: Python<'_>,

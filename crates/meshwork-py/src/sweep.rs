@@ -1,4 +1,4 @@
-//! Sweeps: running one shard is one task of an executor.
+//! Sweeps: the function that runs one shard, as a task of an executor.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -12,13 +12,13 @@ use crate::running::{Interrupt, apart, oversee};
 
 /// Outcome of a shard.
 ///
-/// Finished runs, how many of them earlier attempts finished, warnings, failures, and the exception
-/// of a Python strategy.
+/// It consists of the number of finished runs, how many of them earlier attempts finished,
+/// warnings, failures, and the exception of a Python strategy.
 type Outcome = (u64, u64, Vec<String>, Vec<String>, Option<PyErr>);
 
 /// Runs a shard of the sweep in a folder.
 ///
-/// The `digests` of the Python strategies that the study names are given in the order in which the
+/// `digests` are those of the Python strategies that the study names, in the order in which the
 /// sweep began with them.
 #[pyfunction]
 pub(crate) fn run_shard(
@@ -83,7 +83,7 @@ pub(crate) fn collect(
 
 /// Begins or resumes a sweep of a study.
 ///
-/// Returns the deal file of the unfinished runs and the number of its parts; `None` and 0 if all
+/// Returns the deal file of the unfinished runs and the number of its units; `None` and 0 if all
 /// runs have finished.
 pub(crate) fn begin(
     study: &meshwork_lab::Study,

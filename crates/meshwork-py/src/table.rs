@@ -1,4 +1,4 @@
-//! Tables of results, readable by any Arrow consumer.
+//! Tables of results, which any consumer of Arrow can read.
 
 use std::sync::Arc;
 
@@ -96,7 +96,7 @@ impl Table {
         self.names().collect()
     }
 
-    /// The values of a column: a buffer for numbers without missing values, else a list.
+    /// Values of a column: a buffer for numbers without missing values, else a list.
     fn values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let column = self.column(name)?;
         if column.null_count() == 0 {
@@ -137,7 +137,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The interface allows to ignore a requested schema: the consumer casts if necessary.
+        // The interface allows ignoring a requested schema: the consumer casts if necessary.
         drop(requested_schema);
         let (batch, schema) = (self.0.clone(), self.0.schema());
         let batches = RecordBatchIterator::new(std::iter::once(Ok(batch)), schema);
@@ -177,7 +177,7 @@ pub(crate) fn texts<'t>(values: impl IntoIterator<Item = Option<&'t str>>) -> Ar
     Arc::new(values.into_iter().collect::<StringArray>())
 }
 
-/// A column of swept values: numbers or booleans if all are, else texts.
+/// A column of swept values: numbers or booleans if all values are, else texts.
 pub(crate) fn swept(values: &[&Value]) -> ArrayRef {
     let all = |is: fn(&Value) -> bool| values.iter().all(|value| is(value));
     if all(Value::is_integer) {

@@ -16,20 +16,20 @@ const DEEPEST: usize = 64;
 /// Maximum number of values in one conversion; more are endless or belong in a file.
 const MOST: usize = 1 << 20;
 
-/// Converts a Python value to TOML; `at` is its location in messages.
+/// Converts a Python value to TOML; `at` is the location of the value in messages.
 ///
 /// Accepts texts, booleans, numbers, lists and mappings. An object with `as_table`, or with
 /// `tolist` (a NumPy number or array), is replaced by the result of that method, and a path by its
 /// text.
 ///
 /// # Errors
-/// If it has another type, is nested too deeply, or has too many values: a Python value may contain
-/// itself or generate itself.
+/// If the value has another type, is nested too deeply, or has too many values: a Python value may
+/// contain itself or generate itself.
 pub(crate) fn to_toml(value: &Bound<'_, PyAny>, at: &str) -> PyResult<Value> {
     Reader { values: 0 }.value(value, at, 0)
 }
 
-/// Converter that counts the values read.
+/// Converter from Python to TOML that counts the values read.
 struct Reader {
     values: usize,
 }
@@ -103,8 +103,10 @@ impl Reader {
     }
 }
 
-/// Extracts a list of numbers; `None` if it has other values or more than the maximum number of
-/// nodes.
+/// Extracts a list of numbers; `None` if an object has other values or too many.
+///
+/// A list may have as many numbers as a machine has nodes at most. The length is checked first,
+/// because allocating the length that an object claims may exhaust memory.
 ///
 /// The length is checked first, because allocating the length that an object claims may exhaust
 /// memory.

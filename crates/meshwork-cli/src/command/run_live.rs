@@ -100,7 +100,8 @@ struct Made {
 impl Watched {
     /// Begins with no results.
     ///
-    /// # Errors If a study cannot be expanded.
+    /// # Errors
+    /// If a study cannot be expanded.
     pub(super) fn new(studies: &[Study]) -> Result<Watched, Refused> {
         let follow = |study: &Study| Ok(Followed { study: study.clone(), points: expand(study)? });
         let studies = studies.iter().map(follow).collect::<Result<Vec<Followed>, Refused>>()?;

@@ -63,7 +63,8 @@ impl Refusal {
 /// `port` is the server's own: the header `Host` must be `127.0.0.1`, `localhost` or `[::1]` with
 /// this port. A request with any other name may be an attack by a web page.
 ///
-/// # Errors The reason of the refusal.
+/// # Errors
+/// The reason of the refusal.
 pub(crate) fn read(bytes: &[u8], port: u16) -> Result<Option<Request>, Refusal> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut parsed = httparse::Request::new(&mut headers);

@@ -54,7 +54,8 @@ const HALVINGS: usize = 32;
 ///
 /// `None` if the metric was not measured, or has the mean 0 in the second scenario.
 ///
-/// # Complexity **O(n)** for *n* runs.
+/// # Complexity
+/// **O(n)** for *n* runs.
 pub(crate) fn ratio(
     study: &Study,
     results: &Results,
@@ -69,7 +70,8 @@ pub(crate) fn ratio(
 /// Each metric of one scenario minus that of another, paired by run. Also returns the difference
 /// relative to the mean of the other scenario. Scenarios are given by index.
 ///
-/// # Complexity **O(n)** for each metric of *n* runs.
+/// # Complexity
+/// **O(n)** for each metric of *n* runs.
 #[must_use]
 pub(super) fn paired(
     study: &Study,

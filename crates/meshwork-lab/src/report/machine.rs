@@ -64,7 +64,8 @@ pub(super) struct Recorded {
 /// Recordings of runs of a study in this folder, and timelines of these and of other recorded runs.
 /// Runs without a recording are simulated again, in parallel.
 ///
-/// # Errors If a selected run does not exist.
+/// # Errors
+/// If a selected run does not exist.
 pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Recorded, Refused> {
     if maps.window.jobs == 0 {
         return Ok(Recorded::default());

@@ -175,8 +175,9 @@ impl Report {
     /// names that studies may use. If there is a single study, the runs in `maps` are replayed
     /// event by event.
     ///
-    /// # Errors One sentence, if there is no study in the folder, its only study cannot be read, or
-    /// a selected run does not exist.
+    /// # Errors
+    /// One sentence, if there is no study in the folder, its only study cannot be read, or a
+    /// selected run does not exist.
     pub fn with_maps_in(
         catalogue: &Catalogue,
         folder: &Path,

@@ -16,10 +16,12 @@ const KEYS: [&str; 2] = ["until", "from"];
 /// Checks that every `from` and `until` leaves a job of its log. Other problems of a log are
 /// reported by the run that reads it.
 ///
-/// # Errors One sentence on the first `from` or `until` that leaves no job, pointing to where it
-/// was written.
+/// # Errors
+/// One sentence on the first `from` or `until` that leaves no job, pointing to where it was
+/// written.
 ///
-/// # Complexity Each log is read up to the first job that each `from` and `until` leave.
+/// # Complexity
+/// Each log is read up to the first job that each `from` and `until` leave.
 pub(crate) fn check(study: &Study, points: &[Point], files: &dyn Inputs) -> Result<(), Refused> {
     let mut seen = BTreeSet::new();
     for (index, point) in points.iter().enumerate() {

@@ -175,7 +175,8 @@ pub const MAX_RECORDS: u64 = 1 << 30;
 /// Reads a whole file of at most `most` bytes; `shown` is its name in messages. A pipe is read to
 /// its end.
 ///
-/// # Errors If the file cannot be read, is a device, or is too long.
+/// # Errors
+/// If the file cannot be read, is a device, or is too long.
 pub fn read_whole(shown: &str, path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     if is_device(path) {
         return Err(FileError::Device(shown.to_owned()));
@@ -189,7 +190,8 @@ pub fn read_whole(shown: &str, path: &Path, most: u64) -> Result<Vec<u8>, FileEr
 
 /// Reads all bytes of `reader`.
 ///
-/// # Errors If there are more than `most` bytes, or the reader fails.
+/// # Errors
+/// If there are more than `most` bytes, or the reader fails.
 pub(crate) fn bounded(
     shown: &str,
     path: &Path,
@@ -284,7 +286,8 @@ impl Drop for Whole {
 ///
 /// For a symbolic link the target is replaced; a file that is not regular is written directly.
 ///
-/// # Errors If the file cannot be written; the previous file is then still there.
+/// # Errors
+/// If the file cannot be written; the previous file is then still there.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let written = Whole::create(path).and_then(|mut whole| {
         whole.write_all(bytes)?;

@@ -64,9 +64,11 @@ pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Res
 
 /// Checks that jobs that workloads hold in memory fit: tables of jobs, and shuffled logs.
 ///
-/// # Errors If the jobs do not fit, or a file cannot be read.
+/// # Errors
+/// If the jobs do not fit, or a file cannot be read.
 ///
-/// # Complexity Each such file is read once, and nothing of it is kept.
+/// # Complexity
+/// Each such file is read once, and nothing of it is kept.
 pub fn check_inputs(
     study: &Study,
     points: &[Point],
@@ -152,7 +154,8 @@ pub fn at_once(threads: usize, runs: u64) -> u64 {
 ///
 /// `what` begins the error message.
 ///
-/// # Errors If one run or all together exceed the limit.
+/// # Errors
+/// If one run or all together exceed the limit.
 pub fn refuse_at_once(
     limit: Option<u64>,
     bytes: u64,
@@ -167,7 +170,8 @@ pub fn refuse_at_once(
 
 /// Checks that a number of bytes is within the limit; `what` begins the error message.
 ///
-/// # Errors If the number exceeds the limit.
+/// # Errors
+/// If the number exceeds the limit.
 pub fn refuse_above(limit: Option<u64>, bytes: u64, what: &str) -> Result<(), TooMuch> {
     match limit {
         Some(limit) if bytes > limit => {

@@ -43,7 +43,8 @@ impl Runner<'_> {
     /// store come first, in the given order. Stored units are read after them, which may take a
     /// while for a million. Meanwhile the process regularly writes a sign of life into the store.
     ///
-    /// # Errors If the threads cannot be started.
+    /// # Errors
+    /// If the threads cannot be started.
     pub fn work(&self, threads: usize, units: &[Unit]) -> Result<Worked, NoThreads> {
         let pool = pool(threads)?;
         let shared = Shared::new(self);

@@ -80,7 +80,8 @@ impl Runner<'_> {
     /// round in which no run is missing is the last. A scenario whose runs are all identical keeps
     /// all of them.
     ///
-    /// # Errors If the threads cannot be started.
+    /// # Errors
+    /// If the threads cannot be started.
     pub(crate) fn rounds(
         &self,
         threads: usize,

@@ -18,8 +18,9 @@ const WITH_BATCHES: usize = 16;
 
 /// The runs of one scenario, by replication.
 ///
-/// # Complexity Memory: 64 bytes per run and 8 per metric of a run; with job classes, also 20 bytes
-/// per class and run and 8 per metric of a class.
+/// # Complexity
+/// Memory: 64 bytes per run and 8 per metric of a run; with job classes, also 20 bytes per class
+/// and run and 8 per metric of a class.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScenarioRuns {
     ended: Ended,

@@ -13,9 +13,11 @@ use crate::study::{MAX_REPLICATIONS, Refused, Replications, Study};
 
 /// Sets the windows of every scenario from its log, and returns the time span of each log.
 ///
-/// # Errors If a scenario has no log, or its log has too few or too many windows.
+/// # Errors
+/// If a scenario has no log, or its log has too few or too many windows.
 ///
-/// # Complexity Each log is read once.
+/// # Complexity
+/// Each log is read once.
 pub(crate) fn open(
     study: &Study,
     points: &mut [Point],

@@ -21,7 +21,8 @@ pub fn read(topology: &Path, conf: Option<&Path>) -> Result<site::Reading, Strin
 
 /// Reads a file of Slurm as text.
 ///
-/// # Errors One sentence, if the file cannot be read.
+/// # Errors
+/// One sentence, if the file cannot be read.
 pub fn read_file(path: &Path) -> Result<String, String> {
     let shown = path.display().to_string();
     let text = read_whole(&shown, path, MAX_TEXT)

@@ -37,7 +37,8 @@ pub(crate) const KEYS: [&[&str]; 2] = [&[SLURM, "conf", "partition"], &[TOPOGRAP
 /// Jobs of unlisted sizes are refused, as by Slurm. If jobs come from a table, the allocator knows
 /// the names by which jobs may require and exclude nodes and name partitions.
 ///
-/// # Errors If a file cannot be read, Slurm would not start with it, or a key is unknown.
+/// # Errors
+/// If a file cannot be read, Slurm would not start with it, or a key is unknown.
 pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     let Some(machine) = table.get("machine").and_then(Value::as_table) else { return Ok(()) };
     let Some(keys) = KEYS.into_iter().find(|keys| machine.contains_key(keys[0])) else {

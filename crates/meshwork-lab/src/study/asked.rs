@@ -190,7 +190,8 @@ impl StudyRequest {
 
     /// Reads the record of a folder; `None` if there is none, as in folders of older versions.
     ///
-    /// # Errors One sentence that names the file, if the file exists and cannot be read.
+    /// # Errors
+    /// One sentence that names the file, if the file exists and cannot be read.
     pub fn read(folder: &Path) -> Result<Option<StudyRequest>, Refused> {
         let path = folder.join(ASKED);
         let name = path.display().to_string();
@@ -207,7 +208,8 @@ impl StudyRequest {
 
     /// Name of the study in a results folder; `None` if there is no study or its name is unknown.
     ///
-    /// # Errors If the record of the study exists and cannot be read.
+    /// # Errors
+    /// If the record of the study exists and cannot be read.
     pub(crate) fn name_in(folder: &Path) -> Result<Option<String>, Refused> {
         let Ok(source) = std::fs::read_to_string(folder.join(EXPERIMENT)) else { return Ok(None) };
         let Some(asked) = StudyRequest::read(folder)? else { return Ok(None) };

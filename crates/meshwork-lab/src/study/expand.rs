@@ -56,7 +56,8 @@ impl Windows {
 
     /// Windows of a log in which jobs arrive.
     ///
-    /// # Complexity **O(w)**, with *w* windows.
+    /// # Complexity
+    /// **O(w)**, with *w* windows.
     #[must_use]
     pub fn of(span: &Span, length: f64, stride: f64) -> Windows {
         let all = 0..Windows::between(span.first, span.last, length, stride);
@@ -72,7 +73,8 @@ impl Windows {
 
     /// Start and end of the window that is the replication `replication`.
     ///
-    /// # Panics If `replication` is not less than [`count`](Windows::count).
+    /// # Panics
+    /// If `replication` is not less than [`count`](Windows::count).
     #[must_use]
     pub fn at(&self, replication: u64) -> (f64, f64) {
         window(self.first, self.length, self.stride, self.with_jobs[replication as usize])
@@ -89,7 +91,8 @@ impl Point {
     /// The scenario of a replication, read with the catalogue of its study. If windows of a log are
     /// the replications, `workload.from` and `workload.until` are set to the window.
     ///
-    /// # Errors Only for windows that are so short that adding their length to their start makes no
+    /// # Errors
+    /// Only for windows that are so short that adding their length to their start makes no
     /// difference.
     pub fn scenario_of(
         &self,
@@ -137,7 +140,8 @@ pub fn count(study: &Study) -> Result<u64, Refused> {
 /// allocator.rotation=best` applies to every swept allocator. If a key and a key inside it are both
 /// set, the outer one is applied first.
 ///
-/// # Errors The first problem in one of the scenarios, with its line, or too many scenarios.
+/// # Errors
+/// The first problem in one of the scenarios, with its line, or too many scenarios.
 pub fn expand(study: &Study) -> Result<Vec<Point>, Refused> {
     let points = points(study)?.collect::<Result<Vec<Point>, Refused>>()?;
     if let (Replications::Precision { of, .. }, Some(point)) = (&study.replications, points.first())
@@ -149,7 +153,8 @@ pub fn expand(study: &Study) -> Result<Vec<Point>, Refused> {
 
 /// Iterator over the scenarios of [`expand`], for callers that only inspect them.
 ///
-/// # Errors If there are too many scenarios; each item may be an error of its own.
+/// # Errors
+/// If there are too many scenarios; each item may be an error of its own.
 pub fn points(study: &Study) -> Result<impl Iterator<Item = Result<Point, Refused>>, Refused> {
     Ok((0..count(study)?).map(|index| point(study, index)))
 }

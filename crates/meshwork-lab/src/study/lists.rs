@@ -21,7 +21,8 @@ type Texts<'a> = dyn Fn(&str) -> Result<String, FileError> + 'a;
 ///
 /// A Cobalt file, with `<PartitionList>` or `<BlockList>`, is converted to the text of a list.
 ///
-/// # Errors If the file cannot be read, or is no such list.
+/// # Errors
+/// If the file cannot be read, or is no such list.
 pub(super) fn read_in(files: &Texts<'_>, table: &mut Table) -> Result<(), Problem> {
     replace(files, table, "allocator")?;
     let Some(Value::Table(machine)) = table.get_mut("machine") else { return Ok(()) };

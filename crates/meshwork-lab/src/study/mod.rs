@@ -183,7 +183,8 @@ pub struct Study {
 impl Study {
     /// Reads a study file with the names of a catalogue, and applies `KEY=VALUE` settings.
     ///
-    /// # Errors The first problem found, with its line.
+    /// # Errors
+    /// The first problem found, with its line.
     pub fn read_in(
         catalogue: &Catalogue,
         path: &Path,
@@ -214,7 +215,8 @@ impl Study {
     /// Parses the text of a study with the names of a catalogue; `file` is the study's name in
     /// messages.
     ///
-    /// # Errors The first problem found, with its line.
+    /// # Errors
+    /// The first problem found, with its line.
     pub fn parse_in(
         catalogue: &Catalogue,
         file: &str,

@@ -56,7 +56,8 @@ pub static PAPERS: &[Paper] = &[
 
 /// The paper with this key.
 ///
-/// # Errors One sentence with the known keys, if there is no such paper.
+/// # Errors
+/// One sentence with the known keys, if there is no such paper.
 pub fn paper(key: &str) -> Result<&'static Paper, Refused> {
     PAPERS.iter().find(|paper| paper.key == key).ok_or_else(|| {
         let known: Vec<&str> = PAPERS.iter().map(|paper| paper.key).collect();
@@ -89,7 +90,8 @@ fn by_figure(name: &str) -> Vec<(u64, String)> {
 /// The studies of a paper or of one of its figures, in order, read with a catalogue. A setting of
 /// `workload.path` applies only to studies that read a log.
 ///
-/// # Errors If the paper has no such figure, or a setting is invalid.
+/// # Errors
+/// If the paper has no such figure, or a setting is invalid.
 pub fn studies(
     catalogue: &Catalogue,
     paper: &Paper,

@@ -25,7 +25,8 @@ impl Stored {
     ///
     /// `guess` supplies a record if `asked.toml` is missing.
     ///
-    /// # Errors One sentence, if the study cannot be read.
+    /// # Errors
+    /// One sentence, if the study cannot be read.
     pub fn read(
         catalogue: &Catalogue,
         folder: &Path,

@@ -31,10 +31,12 @@ pub struct Collected {
 /// Merges all finished runs into `runs.jsonl`. Once no run is missing, the tables are written, and
 /// the segments, no longer needed, are removed. Merging twice, or while shards run, is safe.
 ///
-/// # Errors If there is no sweep in the folder, another process is merging, a run has two different
-/// results, or the folder cannot be written; `runs.jsonl` is then unchanged.
+/// # Errors
+/// If there is no sweep in the folder, another process is merging, a run has two different results,
+/// or the folder cannot be written; `runs.jsonl` is then unchanged.
 ///
-/// # Complexity **O(n log n)** for *n* runs; 100 bytes of memory per run, and 64 MiB.
+/// # Complexity
+/// **O(n log n)** for *n* runs; 100 bytes of memory per run, and 64 MiB.
 pub fn collect(catalogue: &Catalogue, folder: &Path) -> Result<Collected, Refused> {
     let stored = stored(catalogue, folder)?;
     let mut store = Store::open(folder, &stored.asked.build)?;

@@ -69,7 +69,8 @@ impl Deal {
 
     /// Units of one shard, in the order in which the shard runs them.
     ///
-    /// # Complexity **O(n log n)** for *n* runs, and 32 bytes per run.
+    /// # Complexity
+    /// **O(n log n)** for *n* runs, and 32 bytes per run.
     #[must_use]
     pub fn hand(&self, shard: Shard) -> Vec<Unit> {
         let mut units: Vec<(u64, Unit)> =
@@ -122,7 +123,8 @@ impl Deal {
 
     /// Reads the file of a deal of a study.
     ///
-    /// # Errors One sentence with the line, if the file cannot be read or belongs to another study.
+    /// # Errors
+    /// One sentence with the line, if the file cannot be read or belongs to another study.
     pub fn read(
         path: &Path,
         replications: &Replications,

@@ -16,10 +16,12 @@ const TABLE: &str = "runs.parquet";
 /// unusable lines. The table has every finished run of the study, by scenario and replication. An
 /// empty cell means not measured.
 ///
-/// # Errors If there is no sweep in the folder, it cannot be read or written, or the program was
-/// built without the feature `parquet`.
+/// # Errors
+/// If there is no sweep in the folder, it cannot be read or written, or the program was built
+/// without the feature `parquet`.
 ///
-/// # Complexity Every run is read once; 50 bytes of memory per run.
+/// # Complexity
+/// Every run is read once; 50 bytes of memory per run.
 #[cfg(feature = "parquet")]
 pub fn export(catalogue: &Catalogue, folder: &Path) -> Result<PathBuf, Refused> {
     let path = folder.join(TABLE);

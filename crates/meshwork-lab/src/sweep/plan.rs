@@ -28,8 +28,9 @@ pub struct SubmissionPlan {
 /// Plans the unfinished runs of a study. The sweep is begun in the folder, unless `writes` is
 /// `false`.
 ///
-/// # Errors If the study or its inputs are invalid, the folder holds another sweep, or it cannot be
-/// read or written.
+/// # Errors
+/// If the study or its inputs are invalid, the folder holds another sweep, or it cannot be read or
+/// written.
 pub fn plan(
     study: &Study,
     folder: &Path,
@@ -72,7 +73,8 @@ pub fn next_submission(folder: &Path) -> u64 {
 ///
 /// Returns the path of the file. Concurrent calls get different numbers.
 ///
-/// # Errors If the file cannot be written.
+/// # Errors
+/// If the file cannot be written.
 pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
     let submissions = folder.join(SUBMISSIONS);
     fs::create_dir_all(&submissions).map_err(|error| FileError::making(&submissions, &error))?;

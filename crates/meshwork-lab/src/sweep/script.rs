@@ -82,7 +82,8 @@ impl Script {
     /// Checks that the paths can be used in a batch script, whose directives have no common way of
     /// quoting.
     ///
-    /// # Errors One sentence, if a path cannot be used.
+    /// # Errors
+    /// One sentence, if a path cannot be used.
     pub fn check(&self) -> Result<(), String> {
         let fits = |c: char| c.is_alphanumeric() || "/._-+@:,=~".contains(c);
         let folder = self.folder.to_string_lossy();

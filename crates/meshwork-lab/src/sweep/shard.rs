@@ -52,8 +52,8 @@ pub struct Ended {
 /// Makes the runs of a shard that earlier attempts have not completed. Finished runs are appended
 /// to a segment of this attempt.
 ///
-/// # Errors If the study, its inputs, the deal or the folder are invalid; in that case nothing has
-/// run.
+/// # Errors
+/// If the study, its inputs, the deal or the folder are invalid; in that case nothing has run.
 pub fn run_shard(study: &Study, work: &ShardWork<'_>) -> Result<Ended, Refused> {
     let prepared = prepare(study, work.threads, work.max_memory, true)?;
     begin(study, &work.folder, &prepared, &work.build)?;
@@ -144,8 +144,9 @@ fn threads(asked: usize) -> usize {
 /// study, which must be the same for all processes. Processes that begin at the same time write
 /// identical files.
 ///
-/// # Errors If the folder holds another study, or was begun with another build of the program,
-/// other settings or other inputs, or cannot be written.
+/// # Errors
+/// If the folder holds another study, or was begun with another build of the program, other
+/// settings or other inputs, or cannot be written.
 pub(crate) fn begin(
     study: &Study,
     folder: &Path,
@@ -226,7 +227,8 @@ fn has_runs(folder: &Path) -> bool {
 /// The study of the sweep that was begun in a folder, for callers that know only the folder. It has
 /// the settings, the file name and the input locations of the original study.
 ///
-/// # Errors One sentence, if the folder has no such sweep.
+/// # Errors
+/// One sentence, if the folder has no such sweep.
 pub fn begun(catalogue: &Catalogue, folder: &Path) -> Result<Study, Refused> {
     must_be_begun(folder)?;
     let asked = StudyRequest::read(folder)?.unwrap_or_else(StudyRequest::guess);
@@ -237,7 +239,8 @@ pub fn begun(catalogue: &Catalogue, folder: &Path) -> Result<Study, Refused> {
 
 /// The study and its scenarios in a folder where a sweep was begun.
 ///
-/// # Errors One sentence, if the folder has no such sweep.
+/// # Errors
+/// One sentence, if the folder has no such sweep.
 pub(crate) fn stored(
     catalogue: &Catalogue,
     folder: &Path,

@@ -70,7 +70,8 @@ impl From<String> for TraceError {
 
 /// Statistics of a log or of a table of jobs; the file name decides which of the two it is.
 ///
-/// # Errors One sentence, with file and line.
+/// # Errors
+/// One sentence, with file and line.
 pub fn info(path: &Path) -> Result<Statistics, TraceError> {
     let shown = path.display().to_string();
     let files = Files::default();
@@ -93,7 +94,8 @@ fn write(
 
 /// Converts `from` and `until` from dates to instants of a log's clock.
 ///
-/// # Errors If one of them is text but no date, or the log's clock has no known start.
+/// # Errors
+/// If one of them is text but no date, or the log's clock has no known start.
 pub(crate) fn on_the_clock_of(
     files: &Files,
     path: &str,

@@ -40,7 +40,7 @@ class Buffer:
 class Topology:
     """The wiring of a machine's processors, and their coordinates.
 
-    It is immutable and can be pickled.
+    A topology is immutable and can be pickled.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Topology:
     def routers(self) -> int:
         """The number of routers.
 
-        A grid with one processor at each point has one for each node.
+        A grid with one processor at each point has one router for each node.
         """
     def router(self, node: int) -> int:
         """Return the router to which a node is attached."""
@@ -87,7 +87,7 @@ class Topology:
 class Placement:
     """A set of processors held together, as blocks in rank order.
 
-    It is immutable and can be pickled.
+    A placement is immutable and can be pickled.
 
     Examples
     --------
@@ -99,25 +99,27 @@ class Placement:
 
     @property
     def blocks(self) -> list[Block]:
-        """The blocks, each as its base and its sides."""
+        """The blocks of the placement, each as its base and its sides."""
     @property
     def parts(self) -> list[dict[str, Any]] | None:
         """The parts of nodes that are held; `None` if nodes are held as a whole.
 
-        Each is a dictionary with the `node`, the number of `pieces`, the cores of each island,
-        `mem`, `other`, and for each GPU its index with the thousandths of it.
+        Each part is a dictionary with the number of the `node`, the number of `pieces`, the cores
+        of each island, `mem`, `other`, and for each GPU its index with the held thousandths of the
+        GPU.
         """
     @property
     def nodes(self) -> NDArray[numpy.int64]:
-        """The node numbers, in rank order."""
+        """The numbers of the held nodes, in rank order."""
     @property
     def coordinates(self) -> NDArray[numpy.int64]:
-        """The node coordinates, in rank order, one row for each node."""
+        """The coordinates of the held nodes, in rank order, one row for each node."""
     @property
     def dispersal(self) -> float:
         """The spread of the nodes.
 
-        It is the share of their bounding box that they do not hold: 0 for a single block.
+        It is the share of the bounding box of the nodes that the placement does not hold: 0 for a
+        single block.
         """
     def __len__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
@@ -130,11 +132,11 @@ class Pool:
 
     def __new__(cls, document: Mapping[str, Any]) -> Self: ...
     def allocate(self, wanted: Request) -> Placement | None:
-        """Allocate processors for a request; return `None` if the allocator finds none now.
+        """Allocate processors for a request; return `None` if the allocator finds no placement now.
 
-        A request is a number of processors, the sides of a block, or a text such as `"3x5"`, and
-        `"2^3"` for a subcube. On a machine whose nodes jobs share it may be a mapping with the
-        columns of pieces, such as `{"pieces": 4, "gpu": 1}`.
+        A request is a number of processors, the sides of a block, or a text such as `"3x5"` for a
+        block and `"2^3"` for a subcube. On a machine whose nodes jobs share, a request may be a
+        mapping with the columns of pieces, such as `{"pieces": 4, "gpu": 1}`.
         """
     def can(self, wanted: Request) -> Placement | None:
         """Return the placement that `allocate` would make now, without changing anything."""
@@ -146,7 +148,9 @@ class Pool:
         """Release an allocated or adopted placement, as a whole."""
     def room(self, ratio: list[int] | None = None) -> dict[str, Any]: ...
     def advance(self, to: float) -> None:
-        """Advance the clock; only allocators that use ages need it."""
+        """Advance the clock of the pool to the time `to`; only allocators that use ages need the
+        time.
+        """
     def snapshot_json(self) -> str: ...
     def restore_json(self, text: str) -> None: ...
     def drawing(self) -> str:
@@ -165,10 +169,10 @@ class Pool:
         """The number of free nodes."""
     @property
     def now(self) -> float:
-        """The current time."""
+        """The current time of the pool."""
     @property
     def table(self) -> dict[str, Any]:
-        """The configuration of the pool, with every default."""
+        """The configuration of the pool, with every default filled in."""
 
 @final
 class Site:
@@ -196,10 +200,10 @@ class Site:
         """
     @property
     def holder(self) -> NDArray[numpy.int32]:
-        """The number of the claim that holds each node, by coordinates; −1 if it is free."""
+        """The number of the claim that holds each node, by coordinates; −1 if the node is free."""
     @property
     def since(self) -> NDArray[numpy.float64]:
-        """The claim time of each node, by coordinates; NaN if it is free."""
+        """The claim time of each node, by coordinates; NaN if the node is free."""
     @property
     def topology(self) -> Topology:
         """The topology of the site."""
@@ -217,7 +221,7 @@ class Site:
 class Rng:
     """The random number stream of a strategy or a workload.
 
-    It is a function of the seed and the replication.
+    The stream is a function of the seed and the replication.
 
     Examples
     --------
@@ -241,7 +245,7 @@ class Rng:
 
 @final
 class Ask:
-    """A request to an allocator, passed to its `choose`.
+    """A request to an allocator, passed to its method `choose`.
 
     Examples
     --------
@@ -313,42 +317,44 @@ class Job:
     def user(self) -> str | None:
         """The user, or `None` if the workload has none or no component uses owners.
 
-        Schedulers in Python count as using them.
+        A scheduler in Python counts as a component that uses owners.
         """
     @property
     def group(self) -> str | None:
-        """The user's group, under the conditions of `user`."""
+        """The user's group; `None` in the same cases as `user`."""
     @property
     def application(self) -> str | None:
-        """The application, under the conditions of `user`."""
+        """The application; `None` in the same cases as `user`."""
     @property
     def queue(self) -> str | None:
-        """The submission queue, under the conditions of `user`."""
+        """The submission queue; `None` in the same cases as `user`."""
     @property
     def partition(self) -> str | None:
-        """The partition, given by the job's constraints or under the conditions of `user`."""
+        """The partition that the job names; without constraints, `None` in the same cases as
+        `user`.
+        """
     @property
     def priority(self) -> float:
         """The priority, from 0 to 1; 0 if the workload has none."""
     @property
     def deadline(self) -> float | None:
-        """The time by which it must end, if it has a deadline."""
+        """The time by which the job should end, if it has a deadline."""
     @property
     def after(self) -> int | None:
-        """The number of the job whose end triggered the submission, if the workload has one."""
+        """The number of the job whose end triggered the submission, if there is such a job."""
     @property
     def think(self) -> float | None:
-        """The think time between that end and the submission, or `None`."""
+        """The think time from the end of the job `after` to the submission, or `None`."""
     @property
     def constraints(self) -> dict[str, Any]:
-        """The other constraints on its nodes.
+        """The constraints on the job's nodes other than its partition.
 
         Keys are the columns of a table of jobs: `segment`, `switches`, `exclude`, …
         """
 
 @final
 class Guard:
-    """A reservation for a waiting job, which jobs started beside it must not delay.
+    """A reservation for a waiting job, which backfilled jobs must not delay.
 
     Examples
     --------
@@ -449,13 +455,13 @@ class Cluster:
         """Start a waiting job, if it can be placed and a guard permits it; return whether it
         started.
 
-        Selector, sizing and allocator place it. With `beside`, it must not delay the reservation of
-        that guard.
+        Selector, sizing and allocator place the job. With the guard `beside`, the job must not
+        delay the reservation of that guard.
         """
     def reserve(self, job: int) -> Guard | None:
         """Reserve the earliest start of a waiting job, if all running jobs end at their estimates.
 
-        Return `None` if there is none.
+        Return `None` if there is no such start.
         """
     def promise(self, job: int, by: float) -> None:
         """Report to observers that a job was promised a start no later than `by`."""
@@ -521,7 +527,7 @@ class Demand:
 
     @property
     def request(self) -> int | tuple[int, ...]:
-        """The request, in the form of the site's allocator."""
+        """The request of the job, in the form that the site's allocator takes."""
     @property
     def wanted(self) -> int:
         """The number of requested processors."""
@@ -533,7 +539,7 @@ class Demand:
         """The number of running jobs."""
     @property
     def waiting(self) -> int:
-        """The number of waiting jobs, including this one."""
+        """The number of waiting jobs, including the one that the demand is of."""
 
 @final
 class Run:
@@ -556,13 +562,13 @@ class Run:
 
     @property
     def id(self) -> int:
-        """The position in the order of arrival, which identifies the job in a `Cluster`."""
+        """The position of the job in the order of arrival, which identifies it in a `Cluster`."""
     @property
     def job(self) -> Job:
         """The job that runs."""
     @property
     def site(self) -> int:
-        """The index of the site."""
+        """The index of the site on which the job runs."""
     @property
     def placement(self) -> Placement:
         """The held processors."""
@@ -580,16 +586,16 @@ class Run:
         """The end expected from the estimate."""
     @property
     def wait(self) -> float:
-        """The waiting time, without the time of earlier runs."""
+        """The time that the job has waited, without the time of its earlier runs."""
     @property
     def stretch(self) -> float:
-        """The expected over the requested run time at the start."""
+        """The slowdown at the start: the expected run time over the requested one."""
     @property
     def rate(self) -> float:
         """The relative speed of the work: 1 unless the scheduler resizes jobs."""
     @property
     def dispersal(self) -> float:
-        """The spread of its processors: see `Placement.dispersal`."""
+        """The dispersal of the held processors: see `Placement.dispersal`."""
     @property
     def interruptions(self) -> int:
         """The number of interruptions of the job, including that of this run."""

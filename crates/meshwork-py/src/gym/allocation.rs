@@ -25,7 +25,7 @@ pub(super) struct Allocation {
     episode: Episode,
     topology: Topology,
     bases: FreeBases,
-    /// The block requested by the oldest waiting job.
+    /// Sides of the block that the oldest waiting job requests.
     wanted: Option<Dims>,
 }
 
@@ -59,7 +59,7 @@ impl Allocation {
     }
 }
 
-/// The block that a job requests on this topology.
+/// Sides of the block that a job requests on this topology.
 fn block(request: &Request, topology: &Topology) -> Option<Dims> {
     match shaped(request, Asks::Block, topology, ShapeRule::Squarest)? {
         Request::Block(sides) => Some(sides),
@@ -67,7 +67,8 @@ fn block(request: &Request, topology: &Topology) -> Option<Dims> {
     }
 }
 
-/// The agent's allocator. It tells only which blocks fit the empty machine; the agent places them.
+/// Allocator of the agent, which tells only which blocks fit the empty machine: the agent places
+/// jobs.
 static AGENT: AllocatorEntry = first_fit::ENTRY
     .described(first_fit::ENTRY.about.renamed("Agent").params(&[]))
     .serves(&Wiring::ALL)

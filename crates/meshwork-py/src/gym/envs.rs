@@ -18,37 +18,38 @@ use crate::running::{Active, guarded};
 struct Slot {
     env: Box<dyn Env>,
     is_over: bool,
-    /// The episode of the next automatic reset.
+    /// Number of the episode that begins at the next automatic reset.
     next: u64,
 }
 
-/// Environments of one kind, each with its part of the shared memory.
+/// Environments of one kind; each has a part of the shared memory.
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Envs {
     slots: Vec<Mutex<Slot>>,
     threads: Option<rayon::ThreadPool>,
     process: u32,
     masks: bool,
-    /// Numbers of flags, numbers and actions of each environment.
+    /// Numbers of flags, of numbers and of actions of each environment.
     sizes: [usize; 3],
     flags: Arc<[AtomicU8]>,
     numbers: Arc<[AtomicU64]>,
     mask: Arc<[AtomicU8]>,
     /// Outcome of the last decision of each environment.
     ///
-    /// The reward, the current time, whether the episode has ended, and whether the action was
-    /// invalid.
+    /// It consists of the reward, the current time, whether the episode has ended, and whether the
+    /// action was invalid.
     outcome: Arc<[AtomicU64]>,
 }
 
-/// Number of values in an outcome.
+/// Number of values in the outcome of a decision.
 const OUTCOME: usize = 4;
 
 impl Envs {
     /// Makes `count` environments.
     ///
-    /// They are scheduling environments if `window` is given, the number of observed waiting jobs
-    /// and running jobs; else allocation environments.
+    /// If `window` is given, these are scheduling environments, and `window` has the numbers of
+    /// waiting and of running jobs that the agent observes. Otherwise these are allocation
+    /// environments.
     pub(crate) fn new(
         script: &Script,
         count: usize,
@@ -118,7 +119,7 @@ impl Envs {
         Ok(())
     }
 
-    /// Takes one action; if the episode has ended, begins the next one instead.
+    /// Takes one action in an environment; if its episode has ended, begins the next one instead.
     fn step_at(&self, at: usize, action: u32) -> Result<(), String> {
         let mut slot = locked(&self.slots[at]);
         if slot.is_over {
@@ -151,7 +152,7 @@ impl Envs {
         };
 
         py.detach(|| {
-            // A strategy that raises in a thread unwinds there; its exception is passed on.
+            // A strategy that raises in a thread unwinds there; pass its exception on.
             threads.install(|| {
                 (0..self.slots.len())
                     .into_par_iter()

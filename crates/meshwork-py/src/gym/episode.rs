@@ -11,9 +11,9 @@ use toml::{Table, Value};
 
 use super::Script;
 
-/// The machine of a scenario for episodes, with the named allocator or its own.
+/// The machine of a scenario for episodes, with the named allocator or that of the scenario.
 ///
-/// Nothing fails on it, and only the agent starts jobs.
+/// Nothing fails on the machine, and only the agent starts jobs.
 pub(super) fn machine(
     script: &Script,
     allocator: Option<&str>,
@@ -28,7 +28,7 @@ pub(super) fn machine(
     for key in ["machine", "allocator", "seed"] {
         table.extend(given.get(key).map(|value| (key.to_owned(), value.clone())));
     }
-    // It gives no jobs, but defines how a count of processors becomes a block.
+    // The workload gives no jobs, but defines how a count of processors becomes a block.
     let mut workload = Table::from_iter([("name".to_owned(), Value::from("lublin"))]);
     if let Some(name) = allocator {
         table.insert("allocator".to_owned(), Value::from(name));
@@ -41,7 +41,7 @@ pub(super) fn machine(
 
 /// A scheduler that starts at most one job, given by its queue position.
 ///
-/// The job starts on the given nodes, or where the allocator places it.
+/// The job starts on the given nodes or, without any, where the allocator places it.
 #[derive(Default)]
 struct Agent<'p> {
     starts: Option<(usize, Option<&'p Placement>)>,
@@ -69,7 +69,7 @@ impl Episode {
         Episode::of(machine, 0, Box::new(std::iter::empty()))
     }
 
-    /// An episode at its first decision: a job waits, or none ever will.
+    /// An episode at its first decision: a job waits, or no job will ever arrive.
     pub(super) fn begin(
         script: &Script,
         machine: &Scenario,
@@ -104,9 +104,9 @@ impl Episode {
         self.cluster().waiting_jobs() == 0 && self.simulation.next_arrival().is_none()
     }
 
-    /// Starts the waiting job at a queue position; returns whether it fits.
+    /// Starts the waiting job at a queue position; returns whether the job fits.
     ///
-    /// It starts on the given nodes, or where the allocator places it.
+    /// The job starts on the given nodes or, without any, where the allocator places it.
     pub(super) fn start(&mut self, at: usize, nodes: Option<&Placement>) -> Result<bool, String> {
         self.decide(Agent { starts: Some((at, nodes)), has_started: false })
     }
@@ -133,7 +133,7 @@ impl Episode {
         }
     }
 
-    /// Advances until a job waits, or none ever will.
+    /// Advances until a job waits, or no job will ever arrive.
     pub(super) fn go_on(&mut self) -> Result<(), String> {
         while self.cluster().waiting_jobs() == 0 && !self.is_over() {
             self.step()?;
@@ -148,7 +148,7 @@ impl Episode {
         Ok(())
     }
 
-    /// Total waiting time of all jobs since the last call.
+    /// Total time that jobs have waited since the last call.
     pub(super) fn take_waited(&mut self) -> f64 {
         std::mem::take(&mut self.waited)
     }

@@ -1,7 +1,7 @@
 //! Reinforcement learning environments: a machine, its queue and its clock.
 //!
 //! An episode is a simulation with an external scheduler: the agent decides between two steps, and
-//! its decisions go through the cluster like those of any scheduler. A test compares this with
+//! its decisions go through the cluster like those of any scheduler. A test compares episodes with
 //! studies: an agent that acts like first fit has the waiting time of first fit.
 
 mod allocation;
@@ -38,21 +38,21 @@ pub(crate) struct Step {
 
 /// One environment.
 pub(crate) trait Env: Send {
-    /// Begins an episode; each number has an episode of its own.
+    /// Begins the episode with this number; each number has an episode of its own.
     fn reset(&mut self, episode: u64) -> Result<(), String>;
 
     /// Takes an action and advances to the next decision.
     fn step(&mut self, action: u32) -> Result<Step, String>;
 
-    /// Writes the observation: flags and numbers.
+    /// Writes the observation of the agent as flags and numbers, each with its index.
     fn observe(&self, flags: &mut dyn FnMut(usize, bool), numbers: &mut dyn FnMut(usize, f64));
 
-    /// Writes the mask of possible actions.
+    /// Writes for each action, by its index, whether it is possible.
     fn mask(&mut self, can: &mut dyn FnMut(usize, bool));
 
-    /// The current time.
+    /// Current time of the episode.
     fn now(&self) -> f64;
 
-    /// Numbers of flags, numbers and actions.
+    /// Numbers of flags, of numbers and of actions of the environment.
     fn sizes(&self) -> [usize; 3];
 }

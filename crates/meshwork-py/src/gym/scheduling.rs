@@ -49,7 +49,7 @@ impl Env for Scheduling {
     fn step(&mut self, action: u32) -> Result<Step, String> {
         let (at, episode) = (action as usize, &mut self.episode);
         let placed = at < self.window && episode.start(at, None)?;
-        // No job may wait forever: the oldest starts on the empty machine.
+        // No job may wait forever: start the oldest job on the empty machine.
         if !placed && !episode.pass(false)? && !episode.start(0, None)? {
             return Err("the allocator has no room on an empty machine".to_owned());
         }

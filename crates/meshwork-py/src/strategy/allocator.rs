@@ -49,7 +49,7 @@ impl InPython {
         placement(&answer, self.site.get().topology()).map(Some)
     }
 
-    /// The reason why a placement is invalid, if it is.
+    /// Reason why a placement is invalid; `None` if it is valid.
     fn is_wrong(placement: &Nodes, request: &Request, site: &Model) -> Option<String> {
         let grid = site.grid();
         if u64::from(placement.len()) < request.nodes() {
@@ -94,7 +94,7 @@ impl InPython {
 impl Allocator for InPython {
     fn choose(&mut self, ask: Question<'_>) -> Option<Nodes> {
         let Question { request, site, now, rng, .. } = ask;
-        // A class need not check that enough nodes are free.
+        // A class need not check whether enough nodes are free.
         if request.nodes() > u64::from(site.free_nodes()) {
             return None;
         }

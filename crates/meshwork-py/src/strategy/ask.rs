@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use super::site::Site;
 use crate::place::request_for;
 
-/// A request to an allocator, passed to its `choose`.
+/// A request to an allocator, passed to its method `choose`.
 ///
 /// Examples
 /// --------
@@ -68,7 +68,7 @@ impl Ask {
 
 /// The random number stream of a strategy or a workload.
 ///
-/// It is a function of the seed and the replication.
+/// The stream is a function of the seed and the replication.
 ///
 /// Examples
 /// --------

@@ -38,7 +38,7 @@ use crate::error::wrong;
 pub(crate) struct Cluster {
     pub(super) lent: Lent<Model<'static>>,
     topologies: Vec<Arc<Wired>>,
-    /// Tickets of the waiting jobs, by position in the order of arrival.
+    /// Tickets of waiting jobs, by position in the order of arrival.
     tickets: Mutex<BTreeMap<u64, Ticket>>,
 }
 
@@ -212,8 +212,8 @@ impl Cluster {
 
     /// Start a waiting job, if it can be placed and a guard permits it; return whether it started.
     ///
-    /// Selector, sizing and allocator place it. With `beside`, it must not delay the reservation of
-    /// that guard.
+    /// Selector, sizing and allocator place the job. With the guard `beside`, the job must not
+    /// delay the reservation of that guard.
     #[pyo3(signature = (job, beside = None))]
     fn start(&self, job: u64, beside: Option<&Bound<'_, Guard>>) -> PyResult<bool> {
         let ticket = self.ticket(job)?;
@@ -232,7 +232,7 @@ impl Cluster {
 
     /// Reserve the earliest start of a waiting job, if all running jobs end at their estimates.
     ///
-    /// Return `None` if there is none.
+    /// Return `None` if there is no such start.
     fn reserve(&self, job: u64) -> PyResult<Option<Guard>> {
         let ticket = self.ticket(job)?;
         self.ask(|cluster| {
@@ -259,7 +259,7 @@ impl Cluster {
     }
 }
 
-/// A reservation for a waiting job, which jobs started beside it must not delay.
+/// A reservation for a waiting job, which backfilled jobs must not delay.
 ///
 /// Examples
 /// --------

@@ -1,4 +1,4 @@
-//! Jobs for strategies written in Python. The run time is hidden, as it is unknown before the end.
+//! Jobs as strategies in Python see them: the run time is hidden, as it is unknown before the end.
 
 use meshwork::job::{Job as Model, Request, Time};
 use meshwork::observe::recorder::OwnerAttribute;
@@ -70,31 +70,31 @@ impl Job {
 
     /// The user, or `None` if the workload has none or no component uses owners.
     ///
-    /// Schedulers in Python count as using them.
+    /// A scheduler in Python counts as a component that uses owners.
     #[getter]
     fn user(&self) -> Option<&str> {
         self.owner(OwnerAttribute::User)
     }
 
-    /// The user's group, under the conditions of `user`.
+    /// The user's group; `None` in the same cases as `user`.
     #[getter]
     fn group(&self) -> Option<&str> {
         self.owner(OwnerAttribute::Group)
     }
 
-    /// The application, under the conditions of `user`.
+    /// The application; `None` in the same cases as `user`.
     #[getter]
     fn application(&self) -> Option<&str> {
         self.owner(OwnerAttribute::Application)
     }
 
-    /// The submission queue, under the conditions of `user`.
+    /// The submission queue; `None` in the same cases as `user`.
     #[getter]
     fn queue(&self) -> Option<&str> {
         self.owner(OwnerAttribute::Queue)
     }
 
-    /// The partition, given by the job's constraints or under the conditions of `user`.
+    /// The partition that the job names; without constraints, `None` in the same cases as `user`.
     #[getter]
     fn partition(&self) -> Option<&str> {
         match &self.0.request {
@@ -109,25 +109,25 @@ impl Job {
         self.0.terms.as_ref().map_or(0.0, |terms| terms.priority)
     }
 
-    /// The time by which it must end, if it has a deadline.
+    /// The time by which the job should end, if it has a deadline.
     #[getter]
     fn deadline(&self) -> Option<f64> {
         self.0.deadline().map(Time::units)
     }
 
-    /// The number of the job whose end triggered the submission, if the workload has one.
+    /// The number of the job whose end triggered the submission, if there is such a job.
     #[getter]
     fn after(&self) -> Option<u64> {
         self.0.after().map(|after| after.number)
     }
 
-    /// The think time between that end and the submission, or `None`.
+    /// The think time from the end of the job `after` to the submission, or `None`.
     #[getter]
     fn think(&self) -> Option<f64> {
         self.0.after().map(|after| after.think)
     }
 
-    /// The other constraints on its nodes.
+    /// The constraints on the job's nodes other than its partition.
     ///
     /// Keys are the columns of a table of jobs: `segment`, `switches`, `exclude`, …
     #[getter]
@@ -143,7 +143,7 @@ impl Job {
         };
         for (name, cell) in cells {
             match Column::named(name).map(|column| column.holds) {
-                // That is an attribute of its own.
+                // The partition is an attribute of its own.
                 _ if name == "partition" => {}
                 Some(CellKind::Count) => dict.set_item(name, cell.parse::<u32>()?)?,
                 Some(CellKind::Flag) => dict.set_item(name, cell == "true")?,

@@ -17,13 +17,13 @@ use crate::error::{failed, of_panic};
 pub(super) struct Lent<T>(Mutex<Option<NonNull<T>>>);
 
 // SAFETY: the pointer is dereferenced only under the mutex, and only during `lend`, in which its
-// owner cannot access the value; what is lent is `Send`, or consists only of `Send` parts.
+// owner cannot access the value. All lent values are `Send`, or consist only of `Send` parts.
 unsafe impl<T> Send for Lent<T> {}
-// SAFETY: as above; the mutex admits one user at a time.
+// SAFETY: as for `Send`; moreover, the mutex admits one user at a time.
 unsafe impl<T> Sync for Lent<T> {}
 
 impl<T> Lent<T> {
-    /// An empty slot.
+    /// A slot with no value lent.
     pub(super) fn nothing() -> Lent<T> {
         Lent(Mutex::new(None))
     }
@@ -31,8 +31,7 @@ impl<T> Lent<T> {
     /// Lends a value while `act` runs.
     ///
     /// # Safety
-    /// The pointer must refer to a value that is valid, and that has no other user, while `act`
-    /// runs.
+    /// While `act` runs, the pointer must refer to a valid value that has no other user.
     unsafe fn lend<R>(&self, py: Python<'_>, value: NonNull<T>, act: impl FnOnce() -> R) -> R {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
         let done = catch_unwind(AssertUnwindSafe(act));
@@ -41,7 +40,7 @@ impl<T> Lent<T> {
         done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// Calls a function with the lent value; a panic in it becomes an exception.
+    /// Calls a function with the lent value; a panic of the function becomes an exception.
     pub(super) fn with<R>(&self, what: &str, act: impl FnOnce(&mut T) -> R) -> PyResult<R> {
         let lent = match self.0.try_lock() {
             Ok(lent) => lent,
@@ -57,7 +56,7 @@ impl<T> Lent<T> {
                 "the {what} can be asked only during the call that it was given to"
             )));
         };
-        // SAFETY: it is lent now, and the mutex excludes all other users.
+        // SAFETY: the value is lent now, and the mutex excludes all other users.
         let value = unsafe { value.as_mut() };
         catch_unwind(AssertUnwindSafe(|| act(value))).map_err(|panic| failed(of_panic(&*panic)))
     }
@@ -70,8 +69,9 @@ pub(super) fn lend_cluster<R>(
     cluster: &mut meshwork::cluster::Cluster<'_>,
     act: impl FnOnce() -> R,
 ) -> R {
-    // SAFETY: it is borrowed during this whole call. Its lifetime is that of an observer inside it,
-    // which no method returns or replaces, so our closures cannot distinguish it from a longer one.
+    // SAFETY: the cluster is borrowed during this whole call. Its lifetime is that of an observer
+    // inside it, which no method returns or replaces, so the closures of this module cannot
+    // distinguish it from a longer one.
     unsafe { place.lend(py, NonNull::from(cluster).cast(), act) }
 }
 
@@ -82,7 +82,7 @@ pub(super) fn lend_offers<R>(
     offers: &mut meshwork::offer::Offers<'_>,
     act: impl FnOnce() -> R,
 ) -> R {
-    // SAFETY: it is borrowed during this whole call. None of our closures lets its own borrows
-    // escape: they return numbers and owned placements.
+    // SAFETY: the offers are borrowed during this whole call. No closure of this module lets its
+    // own borrows escape: the closures return numbers and owned placements.
     unsafe { place.lend(py, NonNull::from(offers).cast(), act) }
 }

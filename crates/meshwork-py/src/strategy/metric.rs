@@ -16,7 +16,7 @@ fn metric(about: &'static About, machine: &[Wired]) -> Instance {
     made("metric", about.name, machine, |py| Ok(PyDict::new(py)))
 }
 
-/// Makes the function that returns the value of a finished job, by the metric of this name.
+/// Makes the function of the metric that gives the value of a finished job.
 pub(crate) fn value(about: &'static About, machine: &[Wired]) -> JobValue {
     let (instance, sites) = (metric(about, machine), sites(machine));
     Box::new(move |running: &Running, now: Time, _: &Rules| {

@@ -1,8 +1,8 @@
 //! Adapters for strategies, workloads, metrics and observers written in Python.
 //!
-//! The catalogue entry is made on registration; what it builds holds an instance of the class and
-//! calls it. An exception in Python ends the run by unwinding: the model's interface has no other
-//! exit, since other strategies cannot fail.
+//! The catalogue entry is made on registration. The component that it builds holds an instance of
+//! the class and calls it. An exception in Python ends the run by unwinding: the model's interface
+//! has no other exit, since other strategies cannot fail.
 
 pub(crate) mod allocator;
 pub(crate) mod ask;
@@ -116,7 +116,8 @@ impl Instance {
         give_up(&format!("the {} `{}` {what}", self.kind, self.name), None)
     }
 
-    /// An independent copy, by its own `fork` or by `copy.deepcopy`. A stateless object is shared.
+    /// An independent copy of the object, by its own `fork` or by `copy.deepcopy`. A stateless
+    /// object is shared.
     fn fork(&self) -> Instance {
         let object = Python::attach(|py| {
             if self.is_stateless {

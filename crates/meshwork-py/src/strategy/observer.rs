@@ -1,4 +1,4 @@
-//! Adapter for observers written in Python, which are notified through the methods they have.
+//! Adapter for observers written in Python, of which only methods that exist are called.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ impl Run {
 
 #[pymethods]
 impl Run {
-    /// The position in the order of arrival, which identifies the job in a `Cluster`.
+    /// The position of the job in the order of arrival, which identifies it in a `Cluster`.
     #[getter]
     fn id(&self) -> u64 {
         self.running.id.0
@@ -61,7 +61,7 @@ impl Run {
         Job::of(&self.running.job)
     }
 
-    /// The index of the site.
+    /// The index of the site on which the job runs.
     #[getter]
     fn site(&self) -> usize {
         self.running.site
@@ -98,13 +98,13 @@ impl Run {
         self.running.expected_end.units()
     }
 
-    /// The waiting time, without the time of earlier runs.
+    /// The time that the job has waited, without the time of its earlier runs.
     #[getter]
     fn wait(&self) -> f64 {
         self.running.wait()
     }
 
-    /// The expected over the requested run time at the start.
+    /// The slowdown at the start: the expected run time over the requested one.
     #[getter]
     fn stretch(&self) -> f64 {
         self.running.stretch
@@ -116,7 +116,7 @@ impl Run {
         self.running.rate
     }
 
-    /// The spread of its processors: see `Placement.dispersal`.
+    /// The dispersal of the held processors: see `Placement.dispersal`.
     #[getter]
     fn dispersal(&self) -> f64 {
         self.running.dispersal
@@ -222,7 +222,7 @@ const METHODS: [&str; 15] = [
 pub(crate) struct InPython {
     instance: Instance,
     sites: Sites,
-    /// Whether it has each of [`METHODS`]; Python is not called for the others.
+    /// Whether the observer has each of [`METHODS`]; Python is not called for the others.
     has: [bool; METHODS.len()],
 }
 
@@ -243,7 +243,7 @@ impl InPython {
         METHODS.iter().zip(self.has).any(|(name, has)| has && *name == method)
     }
 
-    /// Calls one of its methods, if it has that method.
+    /// Calls a method of the observer, if the observer has it.
     fn tell<A: for<'py> PyCallArgs<'py>>(&self, method: &'static str, told: impl FnOnce() -> A) {
         if !self.has(method) {
             return;

@@ -30,8 +30,8 @@ use crate::place::Placement;
 #[pyclass(frozen, module = "meshwork")]
 pub(crate) struct Offers {
     pub(super) lent: Lent<Model<'static>>,
-    /// Proposals made in this attempt. An allocator that draws would propose another placement if
-    /// called again.
+    /// Proposals of sites made in this attempt. An allocator that draws random numbers would
+    /// propose another placement if called again.
     proposed: Mutex<BTreeMap<usize, Option<Proposal>>>,
 }
 

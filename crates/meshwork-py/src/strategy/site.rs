@@ -1,4 +1,4 @@
-//! A site for strategies written in Python, as NumPy arrays that follow every change.
+//! Sites as strategies in Python see them: NumPy arrays that follow every change.
 
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,7 +40,7 @@ pub(crate) struct Site {
 
 #[derive(Clone)]
 struct State {
-    /// The free nodes as a bit set, equal to `free`.
+    /// Free nodes as a bit set, with the contents of `free`.
     words: Vec<u64>,
     claims: i32,
 }
@@ -66,7 +66,7 @@ impl Site {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An independent copy.
+    /// An independent copy of the site.
     pub(crate) fn fork(&self) -> Site {
         Site {
             topology: Arc::clone(&self.topology),
@@ -104,7 +104,7 @@ impl Site {
         }
     }
 
-    /// Records a claim.
+    /// Records the claim of a placement.
     pub(crate) fn claimed(&self, placement: &Nodes, now: Time) {
         let mut state = self.state();
         let (number, since) = (state.claims, now.units().to_bits());
@@ -117,7 +117,7 @@ impl Site {
         });
     }
 
-    /// Records a release.
+    /// Records the release of a placement.
     pub(crate) fn released(&self, placement: &Nodes) {
         let mut state = self.state();
         self.each(placement, |node| {
@@ -128,7 +128,8 @@ impl Site {
         });
     }
 
-    /// Resets it to the model's state with these placements held. The new claims have time 0.
+    /// Resets the site to the model's state, in which these placements are held. Their claims have
+    /// time 0.
     pub(crate) fn set_to<'n>(
         &self,
         model: &Model,
@@ -188,13 +189,13 @@ impl Site {
         Buffer::list(Memory::FixedWholes(numbers.into())).array(py)
     }
 
-    /// The number of the claim that holds each node, by coordinates; −1 if it is free.
+    /// The number of the claim that holds each node, by coordinates; −1 if the node is free.
     #[getter]
     fn holder(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.array(py, 1, || Memory::Wholes(Arc::clone(&self.holder)))
     }
 
-    /// The claim time of each node, by coordinates; NaN if it is free.
+    /// The claim time of each node, by coordinates; NaN if the node is free.
     #[getter]
     fn since(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.array(py, 2, || Memory::Numbers(Arc::clone(&self.since)))

@@ -45,14 +45,14 @@ pub(crate) struct Demand {
     /// The number of running jobs.
     #[pyo3(get)]
     running: u64,
-    /// The number of waiting jobs, including this one.
+    /// The number of waiting jobs, including the one that the demand is of.
     #[pyo3(get)]
     waiting: u64,
 }
 
 #[pymethods]
 impl Demand {
-    /// The request, in the form of the site's allocator.
+    /// The request of the job, in the form that the site's allocator takes.
     #[getter]
     fn request<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         request_for(py, &self.request)
@@ -90,7 +90,7 @@ impl InPython {
 
 /// Converts a size from Python to the form of the demand.
 ///
-/// Subcubes and counts with constraints are numbers of processors in Python; the constraints are
+/// Subcubes and counts with constraints are numbers of processors in Python; their constraints are
 /// kept.
 fn in_form(request: Request, demand: &Model<'_>) -> Request {
     match (&request, demand.request, demand.asks) {

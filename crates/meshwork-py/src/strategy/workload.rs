@@ -43,7 +43,7 @@ struct Jobs {
 }
 
 impl Jobs {
-    /// The row of the next job, or a message about it.
+    /// Row of the next job, or a message about an invalid job; `None` if there are no more jobs.
     fn row(&self, py: Python<'_>) -> PyResult<Option<Result<Row, String>>> {
         let Some(given) = self.jobs.bind(py).try_iter()?.next().transpose()? else {
             return Ok(None);
@@ -60,7 +60,7 @@ impl Jobs {
     fn job(&mut self, row: Row) -> Result<Job, String> {
         let number = row.job;
         let name = self.instance.name.to_string();
-        // It is read as a table of one row, whose reader validates it.
+        // Read the job as a table of one row, whose reader validates it.
         let listed = Listed::read(Box::new(std::iter::once(Ok(row))), &name);
         let place = format!("{name}:{}: ", self.given + 1);
         let listed =
@@ -110,7 +110,7 @@ impl Iterator for Jobs {
     }
 }
 
-/// Columns of a job: items of a mapping, or attributes of whatever else has some; or why not.
+/// Columns of a job, which is a mapping or has them as attributes; or an error message.
 fn columns(given: &Bound<'_, PyAny>) -> PyResult<Result<Vec<(String, Cell<'static>)>, String>> {
     let no_job = || {
         format!(
@@ -158,7 +158,7 @@ fn cell(value: &Bound<'_, PyAny>) -> PyResult<Option<Cell<'static>>> {
         return Ok(Some(Cell::Text(text.to_string().into())));
     }
     if value.hasattr(intern!(value.py(), "item"))? {
-        // A number of NumPy.
+        // The value is a number of NumPy.
         return Ok(value.extract::<f64>().ok().map(Cell::Number));
     }
     if value.is_instance_of::<PySequence>()

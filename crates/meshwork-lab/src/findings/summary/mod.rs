@@ -161,7 +161,8 @@ impl Summary {
     /// Writes the tables into a folder, each atomically, and removes those that only an earlier
     /// study has.
     ///
-    /// # Errors One sentence that names the file.
+    /// # Errors
+    /// One sentence that names the file.
     pub fn write(&self, folder: &Path) -> Result<(), Refused> {
         let by_owner =
             OwnerAttribute::ALL.map(|by| (format!("{}.csv", by.key()), self.by_owner_csv(by)));

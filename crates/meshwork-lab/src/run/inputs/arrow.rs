@@ -16,7 +16,8 @@ const EXACT: i128 = 1 << 53;
 
 /// Checks that cells of this type can be read.
 ///
-/// # Errors One sentence about the column `name`, if its cells cannot be read.
+/// # Errors
+/// One sentence about the column `name`, if its cells cannot be read.
 pub fn readable(name: &str, kind: &DataType) -> Result<(), String> {
     let value = if let DataType::Dictionary(_, value) = kind { value } else { kind };
     let is_readable = value.is_integer()

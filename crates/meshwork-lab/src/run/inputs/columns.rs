@@ -42,7 +42,8 @@ impl Files {
 
     /// Columns that are ignored, because tables of jobs have no such column.
     ///
-    /// # Errors If the file cannot be read, or is not a table of jobs.
+    /// # Errors
+    /// If the file cannot be read, or is not a table of jobs.
     pub(crate) fn unread_columns(&self, path: &str) -> Result<Vec<String>, WorkloadError> {
         let names = self.column_names(path)?.into_iter();
         Ok(names.filter(|name| Column::named(name).is_none()).collect())

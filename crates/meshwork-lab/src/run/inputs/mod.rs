@@ -105,14 +105,16 @@ impl Files {
 
     /// Checks that a file can be opened.
     ///
-    /// # Errors If the file cannot be opened.
+    /// # Errors
+    /// If the file cannot be opened.
     pub fn check(&self, path: &str) -> Result<(), FileError> {
         open(path, &self.locate(path)).map(drop)
     }
 
     /// BLAKE3 digest of a file as stored on disk, in hexadecimal. Each file is read once.
     ///
-    /// # Errors If the file cannot be read.
+    /// # Errors
+    /// If the file cannot be read.
     pub fn digest(&self, path: &str) -> Result<String, FileError> {
         let located = self.locate(path);
         let mut digests = self.digests.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -130,9 +132,11 @@ impl Files {
     /// Number of rows of a file: the lines of a log or of CSV, or the count that a Parquet file
     /// states.
     ///
-    /// # Errors If the file cannot be read.
+    /// # Errors
+    /// If the file cannot be read.
     ///
-    /// # Complexity Text files are read to the end, in constant memory.
+    /// # Complexity
+    /// Text files are read to the end, in constant memory.
     pub fn rows_of(&self, path: &str) -> Result<u64, FileError> {
         let located = self.locate(path);
         let failed = |error: io::Error| FileError::reading(path, &located, &error);

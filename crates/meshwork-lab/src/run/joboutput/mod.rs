@@ -117,7 +117,8 @@ pub const INDEX: &str = "index.csv";
 /// from 0, and the swept keys with their values. If a study has no per-job output, the index of an
 /// earlier study is removed.
 ///
-/// # Errors If the index cannot be written.
+/// # Errors
+/// If the index cannot be written.
 pub fn write_index(
     folder: &Path,
     formats: &[JobFormat],
@@ -221,7 +222,8 @@ impl JobLog {
 
     /// Writes the remaining rows and renames the files to their final names.
     ///
-    /// # Errors The first error of the run or of this call; no file is left then.
+    /// # Errors
+    /// The first error of the run or of this call; no file is left then.
     pub fn finish(mut self) -> Result<(), JobOutputError> {
         let pending = std::mem::take(&mut self.pending);
         for slot in pending {

@@ -10,7 +10,8 @@ use super::{RUNS, StoreError, segment};
 /// The runs of a folder, open for reading only. They include runs in segments, to which processes
 /// may still append.
 ///
-/// # Complexity Some 50 bytes of memory per run, however long its line is.
+/// # Complexity
+/// Some 50 bytes of memory per run, however long its line is.
 #[derive(Debug, Default)]
 pub struct Archive {
     lines: Lines,
@@ -21,7 +22,8 @@ impl Archive {
     /// Opens the store of a folder and calls `each` once per run; a folder without a store has no
     /// runs.
     ///
-    /// # Errors If the store cannot be read, or holds two different results for one run.
+    /// # Errors
+    /// If the store cannot be read, or holds two different results for one run.
     pub fn open(
         folder: &Path,
         mut each: impl FnMut(&Head<'_>, &[u8]),

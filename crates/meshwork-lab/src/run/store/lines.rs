@@ -147,7 +147,8 @@ pub(super) fn digits(key: &str) -> Option<u128> {
 impl Lines {
     /// Scans one more file, and calls `each` for every new run with its line. No file is changed.
     ///
-    /// # Errors If the file cannot be read, or two different results are found for one run.
+    /// # Errors
+    /// If the file cannot be read, or two different results are found for one run.
     pub(super) fn read(
         &mut self,
         path: &Path,

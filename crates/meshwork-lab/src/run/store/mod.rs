@@ -93,8 +93,8 @@ pub enum StoreError {
 
 /// The runs of a folder, open for appending.
 ///
-/// # Complexity Some 50 bytes of memory per run: findings are read from the line of the run when
-/// needed.
+/// # Complexity
+/// Some 50 bytes of memory per run: findings are read from the line of the run when needed.
 pub struct Store {
     file: PathBuf,
     sink: Sink,
@@ -129,8 +129,9 @@ impl Store {
     /// open it for writing, and temporary files of killed processes are removed. Runs in segments,
     /// to which other processes may still append, are known too; segments are not changed.
     ///
-    /// # Errors If the folder cannot be created or written, `runs.jsonl` is no regular file or is
-    /// in use, or there are two different results for one run.
+    /// # Errors
+    /// If the folder cannot be created or written, `runs.jsonl` is no regular file or is in use, or
+    /// there are two different results for one run.
     pub fn open(folder: &Path, build: &str) -> Result<Store, StoreError> {
         make(folder)?;
         let path = folder.join(RUNS);
@@ -179,7 +180,8 @@ impl Store {
     /// of earlier attempts at the same shard and, if `looks_into_runs`, those of `runs.jsonl`.
     /// `label` names the shard and `attempt` the attempt.
     ///
-    /// # Errors If the folder cannot be created or written, a file cannot be read, or there are two
+    /// # Errors
+    /// If the folder cannot be created or written, a file cannot be read, or there are two
     /// different results for one run.
     pub fn for_shard(
         folder: &Path,
@@ -267,9 +269,10 @@ impl Store {
     /// Appends a run and flushes it; `took` is the duration of the run. A run that is already
     /// stored is not written again.
     ///
-    /// # Errors If a write fails, for instance because the disk is full, or if the run is stored
-    /// with different results. After a failed write, later calls do nothing and succeed, so that it
-    /// is reported once.
+    /// # Errors
+    /// If a write fails, for instance because the disk is full, or if the run is stored with
+    /// different results. After a failed write, later calls do nothing and succeed, so that it is
+    /// reported once.
     pub fn append(&mut self, record: &RunRecord, took: Duration) -> Result<(), StoreError> {
         if self.known.place(&record.key).is_some() {
             let known = self.get(&record.key);
@@ -310,7 +313,8 @@ impl Store {
 
     /// Appends a note to the segment of a shard; other stores ignore it.
     ///
-    /// # Errors If a write fails, as for [`append`](Store::append).
+    /// # Errors
+    /// If a write fails, as for [`append`](Store::append).
     pub fn note(&mut self, note: impl FnOnce(f64) -> Note) -> Result<(), StoreError> {
         let Sink::Segment(segment) = &mut self.sink else { return Ok(()) };
         if self.broken {
@@ -336,7 +340,8 @@ impl Store {
 
     /// Ends the segment of a shard and gives it its final name; other stores ignore the call.
     ///
-    /// # Errors If that fails; the runs in the segment count nevertheless.
+    /// # Errors
+    /// If that fails; the runs in the segment count nevertheless.
     pub fn finish(&mut self, stopped: bool) -> Result<(), StoreError> {
         match &mut self.sink {
             Sink::Segment(segment) if !self.broken => segment.finish(stopped),
@@ -389,7 +394,8 @@ pub struct Loaded {
 /// Reads the whole store of a folder and changes nothing. Takes some kilobytes of memory per run;
 /// [`Archive`] takes 50 bytes.
 ///
-/// # Errors If the store cannot be read, or holds two different results for one run.
+/// # Errors
+/// If the store cannot be read, or holds two different results for one run.
 pub fn load(folder: &Path) -> Result<Loaded, StoreError> {
     let mut records = Vec::new();
     let archive = Archive::open(folder, |_, line| records.extend(RunRecord::read(line)))?;

@@ -21,10 +21,11 @@ impl Store {
     ///
     /// Returns whether the file was rewritten.
     ///
-    /// # Errors If the file cannot be written; it is then unchanged.
+    /// # Errors
+    /// If the file cannot be written; it is then unchanged.
     ///
-    /// # Complexity **O(n log n)** for *n* runs; every byte is read and written once, 64 MiB at a
-    /// time.
+    /// # Complexity
+    /// **O(n log n)** for *n* runs; every byte is read and written once, 64 MiB at a time.
     pub fn settle(&mut self, order: impl Iterator<Item = u128>) -> Result<bool, StoreError> {
         let places = in_order(&self.known, order);
         let mut end = 0;

@@ -95,7 +95,8 @@ pub(super) fn is_segment(path: &Path) -> bool {
 
 /// Paths of the segments of a results folder, sorted by name; empty if there are none.
 ///
-/// # Errors If the folder of segments cannot be read.
+/// # Errors
+/// If the folder of segments cannot be read.
 pub(super) fn all(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let folder = folder.join(SEGMENTS);
     let failed =
@@ -249,9 +250,11 @@ pub struct ShardAttempt {
 /// the key and the duration in seconds of every finished run; these are not kept, since there may
 /// be a million.
 ///
-/// # Errors If a file cannot be read.
+/// # Errors
+/// If a file cannot be read.
 ///
-/// # Complexity Linear in the bytes of all segments.
+/// # Complexity
+/// Linear in the bytes of all segments.
 pub fn attempts(
     folder: &Path,
     mut each: impl FnMut(u128, f64),

@@ -78,8 +78,9 @@ const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
 /// A table, also with tabs (`.tsv`) or in JSON, may be a published trace, which is recognized by
 /// the names of its columns. A list of nodes becomes the machine of a study (`.toml`).
 ///
-/// # Errors One sentence, if a parameter is unknown, a line cannot be read, no job is left, or the
-/// file cannot be written. Nothing is written then.
+/// # Errors
+/// One sentence, if a parameter is unknown, a line cannot be read, no job is left, or the file
+/// cannot be written. Nothing is written then.
 pub fn convert(
     input: &Path,
     output: &Path,

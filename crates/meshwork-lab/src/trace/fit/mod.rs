@@ -104,9 +104,11 @@ impl Sample {
 /// If at least half of the jobs have a requested time, estimates are those of the model `tsafrir`
 /// with the 20 most frequent requests of the log, unless the model has requests of its own.
 ///
-/// # Errors One sentence, if the log cannot be read, or the model cannot be fitted to it.
+/// # Errors
+/// One sentence, if the log cannot be read, or the model cannot be fitted to it.
 ///
-/// # Complexity **O(n log n)** for *n* jobs, which are held in memory.
+/// # Complexity
+/// **O(n log n)** for *n* jobs, which are held in memory.
 pub fn fit(log: &Path, model: FitModel) -> Result<Fitted, TraceError> {
     let shown = log.display().to_string();
     let read = Log::read(&shown, &Choice::default())?;

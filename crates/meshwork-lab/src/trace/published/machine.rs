@@ -35,8 +35,9 @@ impl NodeType {
 
 /// Makes the machine of a study from a table of nodes.
 ///
-/// # Errors One sentence, if the file is not a table of nodes of a published trace, or a cell
-/// cannot be read.
+/// # Errors
+/// One sentence, if the file is not a table of nodes of a published trace, or a cell cannot be
+/// read.
 pub(crate) fn machine_text(path: &str) -> Result<PublishedMachine, String> {
     let found = recognized(path)?;
     let wanted = "only a table of the nodes of a published trace becomes a machine";

@@ -160,8 +160,8 @@ pub(super) struct PublishedJobs {
 
 /// Jobs of a published trace; `None` if the file is no published trace.
 ///
-/// # Errors One sentence, if the file is a table without jobs of such a trace, or a cell cannot be
-/// read.
+/// # Errors
+/// One sentence, if the file is a table without jobs of such a trace, or a cell cannot be read.
 pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
     let Some(found) = recognized(path)? else { return Ok(None) };
     let name = found.format.name;

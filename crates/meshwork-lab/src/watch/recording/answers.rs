@@ -145,7 +145,8 @@ impl Answers {
     ///
     /// At the query limit, some requests are left out.
     ///
-    /// # Complexity One query for each waiting request.
+    /// # Complexity
+    /// One query for each waiting request.
     pub(super) fn changes(&mut self, now: Time) -> Vec<(Request, Answer)> {
         self.have_moved(now);
         let mut changes = Vec::new();

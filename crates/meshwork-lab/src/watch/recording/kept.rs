@@ -101,7 +101,8 @@ impl Kept {
 
     /// Begins the recording of the run with this key.
     ///
-    /// # Errors If the file cannot be created.
+    /// # Errors
+    /// If the file cannot be created.
     pub fn begin(&self, key: &str) -> Result<RunRecorder, FileError> {
         RunRecorder::create(&self.folder, key)
     }
@@ -170,7 +171,8 @@ impl RunRecorder {
     /// Completes the recording and gives the file its final name. A recording dropped for its size
     /// is no error.
     ///
-    /// # Errors The file could not be written, during the run or now. No file is left then.
+    /// # Errors
+    /// The file could not be written, during the run or now. No file is left then.
     pub fn finish(mut self) -> Result<(), FileError> {
         self.buffer.push(END);
         self.buffer.extend_from_slice(&self.events.to_le_bytes());
@@ -335,7 +337,8 @@ fn write_sides(buffer: &mut Vec<u8>, sides: &[u32]) {
 /// Replays the recording of the run with this key, until `visit` returns `false`. A recorded job
 /// has the number and the request of the original one, but neither run time nor estimate.
 ///
-/// # Errors If the folder has no recording of the run, or the recording is incomplete.
+/// # Errors
+/// If the folder has no recording of the run, or the recording is incomplete.
 pub fn replay(
     folder: &Path,
     key: &str,
@@ -359,7 +362,8 @@ pub fn replay(
 
 /// Reads the number of events of the recording of the run with this key.
 ///
-/// # Errors If the recording is incomplete, or of another run.
+/// # Errors
+/// If the recording is incomplete, or of another run.
 fn whole(path: &Path, key: &str) -> io::Result<u64> {
     let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
     let mut file = File::open(path)?;

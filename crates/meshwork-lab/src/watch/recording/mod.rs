@@ -154,9 +154,11 @@ impl Recording {
     /// the run is repeated up to the end of the window; if that is impossible, its per-job output
     /// is used, and a note says so.
     ///
-    /// # Errors If none of these is possible, or the run ended before the window begins.
+    /// # Errors
+    /// If none of these is possible, or the run ended before the window begins.
     ///
-    /// # Complexity That of the run, or **O(events)** with a recording. Memory **O(events)**.
+    /// # Complexity
+    /// That of the run, or **O(events)** with a recording. Memory **O(events)**.
     pub fn of(
         subject: Subject<'_>,
         folder: &Path,
@@ -239,7 +241,8 @@ impl Recording {
     /// that draws finished runs also draws runs in progress. The number of the scenario is 0, and
     /// sites have speed 1.
     ///
-    /// # Complexity **O(n log n)** for *n* jobs.
+    /// # Complexity
+    /// **O(n log n)** for *n* jobs.
     #[must_use]
     pub fn still(title: &str, replication: u64, scene: &Scene, most_waiting: usize) -> Recording {
         let mut happenings = Vec::new();
@@ -368,7 +371,8 @@ impl Recording {
 
 /// The scenario of a run that can be repeated.
 ///
-/// # Errors If the run cannot be repeated.
+/// # Errors
+/// If the run cannot be repeated.
 fn repeatable(
     catalogue: &Catalogue,
     record: &RunRecord,

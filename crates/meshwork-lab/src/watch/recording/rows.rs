@@ -19,7 +19,8 @@ use crate::watch::{EventKind, RunEvent};
 
 /// Recording of a run, made from the per-job output in this folder.
 ///
-/// # Errors If there is no per-job output or it cannot be read.
+/// # Errors
+/// If there is no per-job output or it cannot be read.
 pub(super) fn read(
     subject: Subject<'_>,
     folder: &Path,

@@ -60,9 +60,11 @@ pub struct Timeline {
 impl Timeline {
     /// Builds the timeline of a recorded run.
     ///
-    /// # Errors If there is no readable recording of the run.
+    /// # Errors
+    /// If there is no readable recording of the run.
     ///
-    /// # Complexity **O(e)** for *e* events, and memory for all of them.
+    /// # Complexity
+    /// **O(e)** for *e* events, and memory for all of them.
     pub fn of(subject: Subject<'_>, folder: &Path) -> Result<Timeline, RecordingError> {
         let record = subject.record;
         let scenario = scenario_as_it_was(subject.catalogue, record)?;
