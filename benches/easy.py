@@ -1,7 +1,7 @@
-"""EASY backfilling on a flat machine in plain Python: what whole runs of ``meshwork`` are compared with.
+"""EASY backfilling on a flat machine in plain Python, with which whole runs of ``meshwork`` are compared.
 
-Jobs of a log in the Standard Workload Format, which may be compressed, are replayed. It prints how many ran, their
-mean wait, and when the last ended: ``python3 benches/easy.py LOG PROCESSORS``.
+Replays the jobs of a log in the Standard Workload Format, which may be compressed. Prints the number of jobs, their
+mean wait, and the end of the last one: ``python3 benches/easy.py LOG PROCESSORS``.
 """
 
 import gzip
@@ -11,7 +11,7 @@ from bisect import bisect_left, insort
 
 
 def read(path, processors):
-    """Give (arrival, run time, processors, estimate) of each job that can run, in order of arrival."""
+    """Return (arrival, run time, processors, estimate) of each job that can run, in order of arrival."""
     opener = gzip.open if path.endswith(".gz") else open
     jobs = []
     with opener(path, "rt") as lines:
@@ -32,11 +32,11 @@ def read(path, processors):
 
 
 def easy(jobs, processors):
-    """Replay the jobs; give the sum of waits and the last end."""
+    """Replay the jobs; return the sum of waits and the end of the last job."""
     free, now, waits, coming = processors, 0.0, 0.0, 0
-    queue = []  # in order of arrival
-    ends = []  # a heap of those that run
-    expected = []  # the same, by the ends that their estimates promise
+    queue = []  # waiting jobs in order of arrival
+    ends = []  # heap of the ends of running jobs
+    expected = []  # ends of running jobs by their estimates, sorted
 
     def start(number):
         nonlocal free, waits
@@ -59,7 +59,7 @@ def easy(jobs, processors):
             start(queue.pop(0))
         if not queue or not free:
             continue
-        # The shadow time, and the extra nodes.
+        # Compute the shadow time and the extra nodes.
         wanted, left, shadow = jobs[queue[0]][2], free, None
         for promised, number in expected:
             if shadow is not None and promised > shadow:
@@ -83,7 +83,7 @@ def easy(jobs, processors):
 
 
 def main():
-    """Read, replay, and say what came out."""
+    """Replay the log that the arguments name, and print the result."""
     path, processors = sys.argv[1], int(sys.argv[2])
     jobs = read(path, processors)
     waits, end = easy(jobs, processors)

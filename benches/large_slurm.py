@@ -1,8 +1,8 @@
-"""Writes three Slurm machines with questions for `meshwork place --slurm`, into the folder that it is run in.
+"""Writes three Slurm machines with requests for `meshwork place --slurm` into the current folder.
 
-`tree`: three levels, 685 switches, 11,520 nodes, 40,000 questions with about half of the nodes held;
-`chain`: 800 switches, each above the one before; `partitions`: 5,000 partitions of all 10,000 nodes.
-Each is a topology NAME.yaml, a slurm.conf NAME.conf and questions NAME.jsonl.
+`tree`: three levels, 685 switches, 11,520 nodes, 40,000 requests with about half of the nodes held;
+`chain`: 800 switches, each above the previous one; `partitions`: 5,000 partitions of all 10,000 nodes.
+Each machine is a topology NAME.yaml, a slurm.conf NAME.conf and requests NAME.jsonl.
 """
 
 import json
@@ -10,7 +10,7 @@ import random
 
 
 def write(name, switches, nodes, partitions, questions, most):
-    """Write one machine of a tree with its questions."""
+    """Write one machine with a tree of switches, and its requests."""
     lines = "".join(f"      - {{switch: {s}, {k}: '{v}'}}\n" for s, k, v in switches)
     with open(f"{name}.yaml", "w") as topology:
         topology.write("- topology: t\n  tree:\n    switches:\n" + lines)

@@ -2,11 +2,11 @@
 
 `python3 benches/start_times.py MESHWORK FOLDER [EVERY [FUTURES]]`: each folder in FOLDER is a history with
 `sacct-duplicates-epoch.txt.gz`, `topology.yaml`, `slurm.conf`, and `snapshots/squeue-start.txt.gz`
-(what `squeue --start -h -o "%i|%u|%P|%S"` printed, after a line `@ BEFORE AFTER` each time). Of
-every EVERYth snapshot (5), all waiting jobs are asked for, with FUTURES futures (200). The table has, for each history, the
-number of answers for jobs that started, the share of starts within the interval (90 %) and before
-and after it, the median absolute error of the median, and that of `squeue --start`, which counts
-only where it has an estimate; the last error is that of `ops when` for those.
+(outputs of `squeue --start -h -o "%i|%u|%P|%S"`, each after a line `@ BEFORE AFTER`). At
+every EVERYth snapshot (default 5), the start of each waiting job is estimated with FUTURES futures (default 200). The
+table has, for each history, the number of estimates for jobs that started, the shares of starts within, before
+and after the 90 % interval, the median absolute error of the median, that of `squeue --start` over the
+jobs for which it has an estimate, and that of `ops when` over the same jobs.
 """
 
 import gzip
@@ -19,7 +19,7 @@ from pathlib import Path
 
 
 def snapshots(folder):
-    """Yield the time of each snapshot with Slurm's estimate by job."""
+    """Yield the time of each snapshot with Slurm's estimates of starts by job."""
     at, told = None, {}
     with gzip.open(folder / "snapshots" / "squeue-start.txt.gz", "rt") as lines:
         for line in lines:
@@ -49,7 +49,7 @@ def starts(folder):
 
 
 def measure(meshwork, folder, every, futures, site):
-    """Return the errors of one history: inside, before, after, of the median, of Slurm, beside it."""
+    """Return the number of estimates, their positions, and errors: of the median, of Slurm, of the median there."""
     files = ["--sacct", folder / "sacct-duplicates-epoch.txt.gz", "--conf", folder / "slurm.conf"]
     files += ["--topology", folder / "topology.yaml", "-o", site]
     subprocess.run([meshwork, "ops", "import", *files], check=True, capture_output=True)
@@ -84,7 +84,7 @@ def measure(meshwork, folder, every, futures, site):
 
 
 def main():
-    """Print a line for each history, and one for all."""
+    """Print a line for each history, and one for all histories."""
     meshwork, root = sys.argv[1], Path(sys.argv[2])
     every = int(sys.argv[3]) if len(sys.argv) > 3 else 5
     futures = sys.argv[4] if len(sys.argv) > 4 else "200"

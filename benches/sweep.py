@@ -1,10 +1,10 @@
-"""A sweep of a million runs on this computer: what shards, `collect`, `status`, `report` and going on cost.
+"""Measures shards, `collect`, `status`, `report` and resuming on a sweep of a million runs on this computer.
 
     cargo build --release --bin meshwork
     python3 benches/sweep.py target/release/meshwork FOLDER [SCENARIOS REPLICATIONS [PARTS…]]
 
-Each line is one process: seconds by the clock, CPU seconds (user and system) and the most memory that it had. FOLDER should
-be on a disk with 4 GB of room. PARTS are some of those below, in their order; all of them where none is named.
+A line is for one process: wall-clock seconds, CPU seconds (user and system) and peak memory. FOLDER should
+be on a disk with 4 GB of free space. PARTS selects some of the parts in `PARTS` below; by default all are run.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ measure = { metrics = ["wait", "utilization"] }
 
 
 class Cost(NamedTuple):
-    """What processes cost."""
+    """The cost of processes: seconds, CPU seconds and peak memory."""
 
     clock: float
     cpu: float
     megabytes: float
 
     def __str__(self) -> str:
-        """Give it as it is told."""
+        """Format the cost for a line."""
         return f"{self.clock:7.2f} s, {self.cpu:7.2f} CPU s, {self.megabytes:5.0f} MB"
 
 
 def start(words: list[str]) -> int:
-    """Start a process, silent."""
+    """Start a process without output."""
     null = os.open(os.devnull, os.O_WRONLY)
     actions = [(os.POSIX_SPAWN_DUP2, null, 1), (os.POSIX_SPAWN_CLOSE, null)]
     return os.posix_spawnp(words[0], words, os.environ, file_actions=actions)
 
 
 def cost(*processes: list[str], statuses: tuple[int, ...] = (0,)) -> Cost:
-    """Run processes side by side."""
+    """Run processes at the same time; return their cost."""
     began = time.monotonic()
     cpu, memory = 0.0, 0
     for process in [start(words) for words in processes]:
@@ -66,7 +66,7 @@ def cost(*processes: list[str], statuses: tuple[int, ...] = (0,)) -> Cost:
 
 
 def tell(what: str, spent: Cost) -> None:
-    """Print a line."""
+    """Print a line with a cost."""
     print(f"{what:60} {spent}", flush=True)
 
 
@@ -82,14 +82,14 @@ class Sweep:
         self.study.write_text(STUDY.format(replications=replications, loads=loads))
 
     def shard(self, shard: str, study: Path | None = None, out: Path | None = None) -> list[str]:
-        """Give the words of a shard."""
+        """Return the command that runs a shard."""
         return [
             self.program, "run", str(study or self.study), "--out", str(out or self.out), "--shard", shard,
             "--threads", "1", "--quiet",
         ]  # fmt: skip
 
     def fill(self) -> None:
-        """Run all as eight shards, two at a time, and time what collects and shows them."""
+        """Run all runs as eight shards, two at a time."""
         shutil.rmtree(self.out, ignore_errors=True)
         for first in range(0, 8, 2):
             spent = cost(self.shard(f"{first}/8"), self.shard(f"{first + 1}/8"))
@@ -98,27 +98,27 @@ class Sweep:
         print(f"{self.runs} runs in {len(list((self.out / 'runs').iterdir()))} segments of {size / 1e6:.0f} MB in all")
 
     def status(self) -> None:
-        """Time `status`, before and after what is collected."""
+        """Measure `status`."""
         tell("status", cost([self.program, "status", str(self.out)]))
 
     def collect(self) -> None:
-        """Time `collect`: all of it, once more, and with a table in Parquet."""
+        """Measure `collect`, and `collect` again with nothing left to merge."""
         tell("collect: segments into runs.jsonl, summary.csv and the rest", cost([self.program, "collect", str(self.out)]))
         tell("collect, once more", cost([self.program, "collect", str(self.out)]))
         print(f"runs.jsonl: {(self.out / 'runs.jsonl').stat().st_size / 1e6:.0f} MB")
 
     def parquet(self) -> None:
-        """Time the table of runs."""
+        """Measure `collect --format parquet`."""
         tell("collect --format parquet", cost([self.program, "collect", str(self.out), "--format", "parquet"]))
         print(f"runs.parquet: {(self.out / 'runs.parquet').stat().st_size / 1e6:.0f} MB")
 
     def report(self) -> None:
-        """Time the page."""
+        """Measure `report`."""
         tell("report", cost([self.program, "report", str(self.out)]))
         print(f"report.html: {(self.out / 'report.html').stat().st_size / 1e6:.1f} MB")
 
     def resume(self) -> None:
-        """Time how long it takes until the first run begins, where only the last thousand are missing."""
+        """Measure the time until the first run has ended, if only the last thousand runs are missing."""
         runs = self.out / "runs.jsonl"
         with runs.open("rb+") as file:
             file.seek(-(1 << 21), os.SEEK_END)
@@ -135,7 +135,7 @@ class Sweep:
         self.first_run("resuming without shards, the same missing", words, runs)
 
     def first_run(self, what: str, words: list[str], grows: Path) -> None:
-        """Start a process, and wait for the first run that it has ended."""
+        """Start a process, and measure the time until its first run has ended and until it exits."""
 
         def ended() -> int:
             if grows.is_file():
@@ -156,10 +156,10 @@ class Sweep:
         )
 
     def many(self) -> None:
-        """Time the same runs as 10,000 shards would have left them, and a shard that begins beside them."""
+        """Measure `status`, `collect` and an empty shard on the same runs in 10,000 segments."""
         out, count = self.folder / "many", 10_000
-        # In a process of its own: its peak memory would otherwise count as that of every process
-        # started after it.
+        # Split in another process: the peak memory of this one would count as that of every process
+        # that it starts later.
         if (other := os.fork()) == 0:
             self.split(out, count)
             os._exit(0)
@@ -171,7 +171,7 @@ class Sweep:
         print("the same bytes as before" if same else "OTHER BYTES")
 
     def split(self, out: Path, count: int) -> None:
-        """Write the runs that were collected as the segments of so many shards."""
+        """Write the collected runs as segments of `count` shards."""
         shutil.rmtree(out, ignore_errors=True)
         (out / "runs").mkdir(parents=True)
         for name in ("experiment.toml", "asked.toml"):
@@ -187,7 +187,7 @@ class Sweep:
             (out / "runs" / f"{at}of{count}.node-{at}.jsonl").write_bytes(b"".join([first, *lines, last]))
 
     def overhead(self) -> None:
-        """Time a shard of all of a study of longer runs beside the study without shards."""
+        """Measure a study of longer runs as one shard, compared with the study without shards."""
         study = self.folder / "longer.toml"
         study.write_text(LONGER)
         local, shared = self.folder / "longer-local", self.folder / "longer-shared"
@@ -217,7 +217,7 @@ PARTS = ("overhead", "fill", "status", "collect", "parquet", "report", "many", "
 
 
 def main() -> None:
-    """Measure."""
+    """Measure the parts that the arguments select."""
     program, folder, *rest = sys.argv[1:]
     scenarios, replications = (int(word) for word in rest[:2]) if len(rest) > 1 else (1000, 1000)
     sweep = Sweep(str(Path(program).absolute()), Path(folder), scenarios, replications)

@@ -1,4 +1,4 @@
-"""What the package costs: each line is CPU seconds of this process, or of those that it starts, and what that is in all.
+"""Measures the cost of the package in CPU seconds of this process or of processes that it starts.
 
 Run it with a wheel that was built for release: ``python crates/meshwork-py/benches/measure.py``.
 """
@@ -21,7 +21,7 @@ from meshwork import gym
 
 
 def best(act: Callable[[], object], times: int = 5) -> float:
-    """Give the least CPU seconds of several times."""
+    """Return the least CPU seconds of several calls."""
     spent = []
     for _ in range(times):
         began = time.process_time()
@@ -31,7 +31,7 @@ def best(act: Callable[[], object], times: int = 5) -> float:
 
 
 def children(words: list[str], times: int = 3) -> float:
-    """Give the least CPU seconds of a process."""
+    """Return the least CPU seconds of several runs of a process."""
     spent = []
     for _ in range(times):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -42,13 +42,13 @@ def children(words: list[str], times: int = 3) -> float:
 
 
 def imports() -> None:
-    """Measure the import, beside an interpreter that imports nothing."""
+    """Measure the import, compared with an interpreter that imports nothing."""
     nothing, ours = children([sys.executable, "-c", ""], 10), children([sys.executable, "-c", "import meshwork"], 10)
     print(f"import meshwork: {1000 * (ours - nothing):.0f} ms, beside {1000 * nothing:.0f} ms of the interpreter")
 
 
 def study() -> None:
-    """Measure a study, beside the command."""
+    """Measure a study, compared with the command."""
     text = """
         machine = { topology = "torus", dims = [16, 16, 16] }
         scheduler = "easy"
@@ -69,7 +69,7 @@ def study() -> None:
 
 
 def rows() -> None:
-    """Measure how a million jobs become a data frame."""
+    """Measure the conversion of a million jobs to a data frame."""
     count = 1_000_000
     jobs = {"submit": np.arange(count, dtype=float), "runtime": np.ones(count), "nodes": np.ones(count, dtype=int)}
     table = mw.Study(machine=mw.flat(4), workload=jobs, metrics=["wait"]).run().jobs()
@@ -79,11 +79,11 @@ def rows() -> None:
 
 
 def decisions() -> None:
-    """Measure what an allocator in Python costs beside its own code."""
+    """Measure the cost of calling an allocator in Python, without its own code."""
 
     @mw.register
     class Fixed:
-        """It gives one block, and takes no time for it."""
+        """An allocator that always gives one block, in no time."""
 
         stateless = True
 
@@ -110,7 +110,7 @@ def decisions() -> None:
 
 
 def steps() -> None:
-    """Measure the environments."""
+    """Measure the steps of environments."""
     workload = {"name": "synthetic", "load": 0.7, "sizes": "uniform", "runtimes": {"name": "exponential", "mean": 5.0}}
     times = 50_000
     for machine in (mw.mesh(8, 8), mw.torus(8, 8, 8)):

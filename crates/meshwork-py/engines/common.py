@@ -1,4 +1,4 @@
-"""What the sweeps on engines have in common."""
+"""Helpers shared by the tests of sweeps on engines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import meshwork as mw
 
 
 def study() -> mw.Study:
-    """Some seconds of runs, so that there is somebody to kill."""
+    """Return a study that runs for some seconds, so that a process can be killed meanwhile."""
     return mw.Study(
         name="spread",
         machine=mw.mesh(32, 32),
@@ -26,7 +26,7 @@ def study() -> mw.Study:
 
 
 def assert_same(shared: Path, local: Path) -> None:
-    """Both folders of results have the same bytes."""
+    """Assert that the files of two results folders have the same bytes."""
     names = {path.name for path in local.iterdir() if path.is_file()}
     assert {path.name for path in shared.iterdir() if path.is_file()} == names
     for name in names:
@@ -34,5 +34,5 @@ def assert_same(shared: Path, local: Path) -> None:
 
 
 def has_ended(folder: Path) -> list[Path]:
-    """Give the segments that are written now, and in which a run has ended."""
+    """Return the unfinished segments in which a run has ended."""
     return [part for part in (folder / "runs").glob("*.jsonl.part") if b'"ended"' in part.read_bytes()]

@@ -64,7 +64,7 @@ def wait(what: str, is_so: object, seconds: float = 60) -> None:
 
 @pytest.fixture
 def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A Slurm of three nodes, ended with all that it needs."""
+    """A Slurm of three nodes; all its processes are ended after the test."""
     for program in ("slurmctld", "slurmd", "sbatch", "munge"):
         if shutil.which(program) is None or os.getuid() != 0:
             pytest.skip(f"there is no {program}, or this is not root: A SWEEP ON DASK ON A SLURM IS NOT TESTED")
@@ -104,7 +104,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     finally:
         quiet("scancel", "--user=root")
         time.sleep(2)
-        # The controller first, munge, which all need, last.
+        # End the controller first, and munge, which all others need, last.
         for process in sorted(started, key=lambda one: "munged" in str(one.args)):
             process.terminate()
             try:

@@ -21,13 +21,13 @@ from common import assert_same, has_ended, study
 
 ray = pytest.importorskip("ray")
 
-# Two addresses of the loopback are two nodes for Ray; its ports are below those that it gives to workers.
+# Ray takes two loopback addresses for two nodes. The port is below those that Ray gives to workers.
 HEAD, OTHER, PORT = "127.0.0.2", "127.0.0.3", 6399
 ALL = ["--num-cpus=1", "--object-store-memory=200000000", "--disable-usage-stats", "--block"]
 
 
 def node(*words: str) -> subprocess.Popen[bytes]:
-    """Start a node; with `--block` all of it is in the group of one process of ours."""
+    """Start a node; with `--block`, all its processes are in the group of one process of this test."""
     script = Path(sys.executable).with_name("ray")
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     quiet = subprocess.DEVNULL
@@ -37,7 +37,7 @@ def node(*words: str) -> subprocess.Popen[bytes]:
 
 
 def kill(process: subprocess.Popen[bytes], how: signal.Signals) -> None:
-    """End a node, with all that it started."""
+    """End a node, with all processes that it started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, how)
     process.wait(timeout=60)

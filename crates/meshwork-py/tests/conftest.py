@@ -19,5 +19,5 @@ SYNTHETIC: dict[str, Any] = {
 
 @pytest.fixture
 def small() -> dict[str, Any]:
-    """Keys of a study that is run at once."""
+    """Keys of a study that takes little time."""
     return {"machine": mw.mesh(8, 8), "workload": SYNTHETIC, "jobs": 200, "metrics": ["wait", "utilization"]}

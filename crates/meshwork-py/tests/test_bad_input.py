@@ -1,4 +1,4 @@
-"""Whatever is wrong is one sentence: what was given, what would be right, and where."""
+"""Bad input raises one sentence that says what was given, what would be right, and where."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ MESH = mw.mesh(4, 4)
 
 
 class Anything:
-    """It has every attribute, and each of them is like it."""
+    """An object that has every attribute; each is a function that returns such an object."""
 
     def __getattr__(self, name: str) -> Callable[..., Anything]:
         return lambda *given: Anything()
 
 
 class EndlessList(Sequence):  # type: ignore[type-arg]
-    """It says that it is longer than any memory."""
+    """A list whose length exceeds any memory."""
 
     def __len__(self) -> int:
         return 2**60
@@ -37,7 +37,7 @@ class EndlessList(Sequence):  # type: ignore[type-arg]
 
 
 class EndlessMapping(Mapping):  # type: ignore[type-arg]
-    """Its items have no end."""
+    """A mapping whose items never end."""
 
     def __len__(self) -> int:
         return 1
@@ -243,7 +243,7 @@ def test_errors_are_those_that_python_knows() -> None:
 
 
 def test_a_failed_run_has_the_results_of_the_others(tmp_path: Path) -> None:
-    # The second scenario reads a table with a row that is no job.
+    # The second scenario reads a table in which one row is no valid job.
     bad = tmp_path / "bad.csv"
     bad.write_text("submit,runtime,nodes\n0,-1,1\n")
     keys = study(sweep={"workload": [GOOD, str(bad)]}, metrics=["wait"])

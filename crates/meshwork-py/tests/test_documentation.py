@@ -1,4 +1,4 @@
-"""The chapter of the manual and the notebooks run as they stand."""
+"""The chapter of the manual and the notebooks run without changes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ STUB = Path(_meshwork.__file__).parent / "_meshwork.pyi"
 
 
 def said_in_the_stub() -> list[tuple[str, str]]:
-    """Give every name of the compiled module that the stub describes, and its words."""
+    """Return every name of the compiled module that the stub documents, with its docstring."""
     said = []
     for node in ast.parse(STUB.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ClassDef):
@@ -96,7 +96,7 @@ def public() -> list[tuple[str, object]]:
 
 @pytest.mark.parametrize(("name", "one"), public(), ids=[name for name, _ in public()])
 def test_every_public_name_has_an_example_that_runs(name: str, one: object) -> None:
-    """The examples themselves are run by pytest --doctest-modules."""
+    """Every public name has an example; pytest --doctest-modules runs the examples."""
     words = inspect.getdoc(one) or ""
     methods = [inspect.getdoc(method) or "" for method in vars(one).values()] if isinstance(one, type) else []
     assert any(">>>" in said for said in (words, *methods)), name

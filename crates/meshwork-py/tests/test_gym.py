@@ -1,4 +1,4 @@
-"""Environments, against Gymnasium's own check and against simulations of the same jobs."""
+"""Environments pass Gymnasium's own check and agree with simulations of the same jobs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LUBLIN = {"name": "lublin", "jobs": 120, "arrival_scale": 0.2}
 @pytest.mark.parametrize("machine", [mw.mesh(6, 5), mw.torus(4, 3, 2), mw.hypercube(4)])
 def test_gymnasium_has_nothing_against_them(machine: mw.Machine, masks: bool) -> None:
     with warnings.catch_warnings():
-        # Other modes need an environment that was made by its name: see below.
+        # Other render modes need an environment that was made by its name: see below.
         warnings.filterwarnings("error")
         warnings.filterwarnings("ignore", message=".*alternative render modes.*")
         check_env(gym.AllocationEnv(machine, LUBLIN, masks=masks, render_mode="ansi"), skip_render_check=False)
@@ -69,7 +69,7 @@ def test_an_agent_that_starts_the_oldest_waits_as_first_come_first_served(machin
 
 @mw.register
 class OneAtATime:
-    """The oldest job, on an empty machine alone."""
+    """The oldest job, alone on an empty machine."""
 
     serves_all = True
 
@@ -81,7 +81,7 @@ class OneAtATime:
 
 @mw.register
 class WindowGreedy:
-    """The first job that there is room for, of the oldest eight."""
+    """The first of the oldest eight jobs that can be placed."""
 
     serves_all = True
 
@@ -92,7 +92,7 @@ class WindowGreedy:
 
 @mw.register
 class AtLast:
-    """Nobody before all have arrived, and then one after the other."""
+    """No job before all jobs have arrived, and then one job at a time."""
 
     serves_all = True
 
@@ -118,7 +118,7 @@ def drawn(seen: dict[str, Any], info: dict[str, Any], draw: np.random.Generator)
 
 
 def lazy(seen: dict[str, Any], info: dict[str, Any], draw: np.random.Generator) -> int:
-    """Whoever starts a job only when nothing runs."""
+    """An agent that starts a job only if none runs."""
     busy = seen["running"][:, 0].any() if "running" in seen else not seen["free"].all()
     return len(info["action_mask"]) - 1 if busy else greedy(seen, info, draw)
 
@@ -128,7 +128,7 @@ def idle(seen: dict[str, Any], info: dict[str, Any], draw: np.random.Generator) 
 
 
 def mean_wait(env: Any, agent: Agent, seed: int, jobs: int) -> float:
-    """Give minus the return of an episode over its jobs; it has to end."""
+    """Return minus the return of an episode over its number of jobs; the episode must end."""
     seen, info = env.reset(seed=seed)
     draw, total = np.random.default_rng(seed), 0.0
     for _ in range(3 * jobs):
@@ -141,7 +141,7 @@ def mean_wait(env: Any, agent: Agent, seed: int, jobs: int) -> float:
 
 
 def test_returns_are_in_the_order_of_mean_waits() -> None:
-    """Whoever does nothing has the worst return, and each agent that of the schedule that it makes."""
+    """An agent that does nothing has the worst return, and each agent has that of a scheduler like it."""
     keys: dict[str, Any] = {"machine": mw.flat(64), "workload": LUBLIN}
     schedulers = {"greedy": "window_greedy", "lazy": "one_at_a_time", "idle": "at_last"}
     agents: dict[str, Agent] = {"greedy": greedy, "random": drawn, "lazy": lazy, "idle": idle}
@@ -158,16 +158,16 @@ def test_returns_are_in_the_order_of_mean_waits() -> None:
 
 @pytest.mark.parametrize("workload", [LUBLIN, SYNTHETIC])
 def test_doing_nothing_pays_least_where_jobs_are_placed(workload: dict[str, Any]) -> None:
-    """Also where the workload has no end: an episode is its first jobs."""
+    """The agent that does nothing has the worst return, also with an endless workload."""
     env = gym.AllocationEnv(mw.mesh(6, 6), workload, jobs=100, masks=True)
     for seed in range(3):
         first, anywhere, late, last = (mean_wait(env, agent, seed, 100) for agent in (greedy, drawn, lazy, idle))
-        # Whoever looks for a place at random is at times luckier than first fit.
+        # An agent that tries places at random is sometimes luckier than first fit.
         assert max(first, anywhere) < late < last
 
 
 def test_more_may_wait_than_a_scheduler_may_leave_waiting() -> None:
-    """A run ends where 10,000 jobs wait beside an idle machine, and an episode does not."""
+    """A run ends if 10,000 jobs wait beside an idle machine, but an episode goes on."""
     jobs = {"name": "lublin", "jobs": 10_050, "arrival_scale": 0.2}
     env = gym.SchedulingEnv(mw.flat(64), jobs, jobs=10_050, window=1, masks=True)
     assert mean_wait(env, idle, 0, 10_050) > 0
@@ -185,7 +185,7 @@ def test_observations_have_the_running_jobs() -> None:
     env.reset(seed=0)
     env.step(0)
     seen, _, _, _, info = env.step(0)
-    # Jobs of 4 and 2 processors that are expected to take 4 and 10 at twice the speed, one unit of time later.
+    # Jobs of 4 and 2 processors that are expected to run for 4 and 10 at twice the speed, seen at time 1.
     assert info["now"] == 1.0
     assert seen["running"].tolist() == [[4.0, 3.0, 1.0], [2.0, 9.0, 1.0], [0.0, 0.0, 0.0]]
     grid = gym.AllocationEnv(mw.mesh(4, 4), {**jobs, "nodes": [4, 4, 16]})

@@ -1,4 +1,4 @@
-"""What other packages make of what is written."""
+"""Other packages read what the package writes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_evalys_reads_the_jobs(tmp_path: Path) -> None:
     frame = read.df
     assert len(frame) == len(jobs) == 80
     assert np.allclose(np.sort(frame["waiting_time"]), np.sort(jobs["wait"]), atol=1e-6), "evalys keeps six digits"
-    # What evalys says of who is busy is what our own jobs say.
+    # evalys finds the same number of held processors for each job.
     held = {int(row["jobID"]): len(row["allocated_resources"]) for _, row in frame.iterrows()}
     assert held == {int(job["job"]): job["held"] for job in jobs}
     for _, row in frame.iterrows():

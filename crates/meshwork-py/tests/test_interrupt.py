@@ -1,4 +1,4 @@
-"""Ctrl-C ends whatever runs, and leaves the exception that Python has for it."""
+"""Ctrl-C ends any run and raises `KeyboardInterrupt`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ LONG = {"name": "synthetic", "load": 0.7, "sizes": "uniform", "runtimes": {"name
 
 
 def interrupted(body: str, within: float = 20.0) -> str:
-    """Give what a program says that is interrupted, and is over soon after."""
+    """Return the output of a program that is interrupted, and check that it ends soon after."""
     code = HEAD + "try:\n" + textwrap.indent(body, "    ") + "\nexcept KeyboardInterrupt:\n    print('interrupted')\n"
     begun = time.monotonic()
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)

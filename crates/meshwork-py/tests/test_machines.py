@@ -1,4 +1,4 @@
-"""Machines from Python are those of studies."""
+"""Machines made in Python equal those of studies."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def test_distances_are_those_of_the_links(machine: mw.Machine, table: dict[str, 
     if table["topology"] == "flat":
         assert graph.number_of_edges() == 0
         return
-    # Between processors that are no routers there are two links more: to the router of each.
+    # Between processors that are no routers, a path has two more links: from each processor to its router.
     beside = 0 if topology.router(topology.nodes - 1) == topology.nodes - 1 else 2
     for a, b in itertools.combinations(range(0, topology.nodes, 3), 2):
         shortest = networkx.shortest_path_length(graph, a, b) - beside
         if table["topology"] == "dragonfly":
-            # The direct way, by the one link between two groups, may be longer than one by other groups.
+            # The direct path, by the only link between two groups, may be longer than a path through other groups.
             assert shortest <= topology.distance(a, b) <= 3, (a, b)
         else:
             assert topology.distance(a, b) == shortest, (a, b)
@@ -85,7 +85,7 @@ def test_operators_ask_too(tmp_path: Any) -> None:
     bad.write_text("SwitchName=leaf Nodes=n[0-3\n")
     checked = mw.ops.check(good)
     assert checked["starts"] is True
-    # Every subcommand is a method, by its name: those of later versions too.
+    # Every subcommand is a method with its name, also one that a later version adds.
     assert mw.ops.__getattr__("check")(good) == [checked]
     assert mw.ops.check(bad)["starts"] is False
     with pytest.raises(mw.InputError, match="unrecognized subcommand 'no-such-thing'"):

@@ -1,4 +1,4 @@
-"""Workloads, metrics and observers in Python, against those of the program, and against what is wrong with them."""
+"""Workloads, metrics and observers in Python agree with built-in ones, and wrong ones are refused."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def rows() -> list[dict[str, Any]]:
 
 @mw.register
 class Listed:
-    """The table, row by row."""
+    """The jobs of a table, row by row."""
 
     def jobs(self, rng: mw.Rng) -> Iterator[dict[str, Any]]:
         yield from rows()
@@ -58,7 +58,7 @@ class Block:
 
 @mw.register
 class Mixed:
-    """Jobs in every form."""
+    """Jobs in every form that a workload may give."""
 
     def jobs(self, rng: mw.Rng) -> list[object]:
         return [
@@ -71,7 +71,7 @@ class Mixed:
 
 @mw.register
 class Poisson:
-    """Jobs for ever, of sizes up to that of the machine."""
+    """An endless sequence of jobs, with sizes up to that of the machine."""
 
     ends = False
 
@@ -107,7 +107,7 @@ class TurnaroundOfLarge:
 
 @mw.register
 class HeldOverTime(mw.Observer):
-    """The utilization, once more: from the first arrival on."""
+    """The utilization from the first arrival on, computed in Python."""
 
     unit = "ratio"
 
@@ -235,7 +235,7 @@ def test_a_scheduler_in_python_sees_whose_jobs_are() -> None:
 
     @mw.register
     class Looks:
-        """First come, first served, with open eyes."""
+        """First come, first served, recording what the scheduler sees of each job."""
 
         serves_all = True
 
@@ -254,7 +254,7 @@ def test_a_scheduler_in_python_sees_whose_jobs_are() -> None:
 
     @mw.register
     class Wants:
-        """One job that wants a lot."""
+        """One job with many constraints."""
 
         def jobs(self, rng: mw.Rng) -> Iterator[dict[str, Any]]:
             yield {
@@ -360,7 +360,7 @@ BAD: list[tuple[object, str]] = [
 def test_a_job_that_is_none_is_named(job: object, sentence: str) -> None:
     @mw.register
     class Bad:
-        """One job, and one that is none."""
+        """A valid job and an invalid one."""
 
         def jobs(self, rng: mw.Rng) -> list[object]:
             return [{"submit": 0, "runtime": 1, "nodes": 1}, job]
@@ -373,7 +373,7 @@ def test_a_job_that_is_none_is_named(job: object, sentence: str) -> None:
 def test_times_that_go_backwards_are_refused() -> None:
     @mw.register
     class Backwards:
-        """Jobs against the clock."""
+        """Jobs whose submission times decrease."""
 
         def jobs(self, rng: mw.Rng) -> list[object]:
             return [{"submit": at, "runtime": 1, "nodes": 1} for at in (5.0, 4.0)]
@@ -389,7 +389,7 @@ def test_times_that_go_backwards_are_refused() -> None:
 def test_what_they_raise_is_the_cause(small: dict[str, Any]) -> None:
     @mw.register
     class RaisesJobs:
-        """No job."""
+        """One job, and then an exception."""
 
         def jobs(self, rng: mw.Rng) -> Iterator[dict[str, Any]]:
             yield {"submit": 0, "runtime": 1, "nodes": 1}
@@ -397,14 +397,14 @@ def test_what_they_raise_is_the_cause(small: dict[str, Any]) -> None:
 
     @mw.register
     class RaisesValue:
-        """No value."""
+        """An exception instead of a value."""
 
         def value(self, run: mw.Run, now: float) -> float:
             raise ZeroDivisionError("no value")
 
     @mw.register
     class RaisesResult:
-        """No result."""
+        """An exception instead of a result."""
 
         def result(self) -> float:
             raise ZeroDivisionError("no result")

@@ -1,4 +1,4 @@
-"""What `import meshwork` loads, and what it has."""
+"""`import meshwork` loads little, and has all public names."""
 
 from __future__ import annotations
 

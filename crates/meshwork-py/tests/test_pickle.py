@@ -1,4 +1,4 @@
-"""What can be sent to another process, and copied, and is the same there."""
+"""Objects that can be copied and sent to another process are equal there."""
 
 from __future__ import annotations
 

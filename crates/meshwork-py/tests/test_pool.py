@@ -1,4 +1,4 @@
-"""Pools, against a machine that is an array."""
+"""Pools agree with a model of the machine that is an array."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_pool_is_an_array_of_who_holds_what(machine: mw.Machine, allocator: st
             assert [pool.topology.node(at) for at in got.coordinates.tolist()] == got.nodes.tolist()
             taken[got.nodes] = True
             held.append(got)
-        # The one array that was asked for in the beginning follows: dimension 0 is its first index.
+        # The array obtained at the beginning follows every change; dimension 0 is its first index.
         assert (~free.ravel(order="F") == taken).all()
         assert pool.free_nodes == nodes - taken.sum()
         assert ((pool.holder.ravel(order="F") >= 0) == taken).all()
@@ -124,7 +124,7 @@ def test_time_and_what_is_free() -> None:
 
 @mw.register
 class Slow:
-    """The free nodes with the lowest numbers, after a while in which others may run."""
+    """The free nodes with the lowest numbers, after a pause in which other threads may run."""
 
     asks, finds, stateless = "nodes", "any_nodes", True
 

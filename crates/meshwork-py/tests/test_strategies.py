@@ -1,4 +1,4 @@
-"""Strategies in Python, against those of the program, and against what is wrong with them."""
+"""Strategies in Python agree with built-in ones, and wrong ones are refused."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class PythonFirstFit:
 
 
 class Line(PythonFirstFit):
-    """The same on a line, where brute force is quick."""
+    """First fit on a line, where brute force is quick."""
 
     serves, dimensions = ("mesh",), 1  # type: ignore[assignment]
 
@@ -67,7 +67,7 @@ class PythonFcfs:
 
 
 class PythonEasy:
-    """EASY backfilling, by what a cluster offers."""
+    """EASY backfilling, with the methods of a cluster."""
 
     plans, serves_all = True, True
 
@@ -87,7 +87,7 @@ class PythonEasy:
 
 
 class PythonExact:
-    """What was asked for."""
+    """The requested size."""
 
     stateless = True
 
@@ -99,7 +99,7 @@ class PythonExact:
 
 
 class PythonFirstSite:
-    """The first site with room."""
+    """The first site on which the job can be placed."""
 
     stateless = True
 
@@ -108,7 +108,7 @@ class PythonFirstSite:
 
 
 class Drawn:
-    """Free nodes that are drawn."""
+    """Random free nodes."""
 
     asks, finds, stateless = "nodes", "any_nodes", True
 
@@ -118,7 +118,7 @@ class Drawn:
 
 
 class Remembers:
-    """The nodes after those that were given last, around the machine."""
+    """The nodes behind the last allocated ones, cyclically."""
 
     asks, finds = "nodes", "any_nodes"
 
@@ -210,7 +210,7 @@ def test_others_keep_the_rules() -> None:
 
 def test_a_broken_rule_is_found() -> None:
     class Misses:
-        """First fit that does not look at the last column."""
+        """First fit that ignores the last column."""
 
         finds, contiguous, stateless, serves, dimensions = "every_block", True, True, ("mesh",), 2
 
@@ -232,7 +232,7 @@ def test_a_broken_rule_is_found() -> None:
 def test_parameters_have_ranges_words_and_help() -> None:
     @mw.register
     class Tuned:
-        """With parameters of every kind."""
+        """An allocator with parameters of every kind."""
 
         asks, finds, stateless = "nodes", "any_nodes", True
 
@@ -264,7 +264,7 @@ def test_parameters_have_ranges_words_and_help() -> None:
 def test_what_a_strategy_raises_is_the_cause_and_says_where(small: dict[str, Any]) -> None:
     @mw.register
     class Fails:
-        """It fails when the machine fills."""
+        """An allocator that raises when the machine fills."""
 
         asks, finds = "nodes", "any_nodes"
 
@@ -310,7 +310,7 @@ BAD: list[tuple[object, str]] = [
 def test_an_answer_that_cannot_be_is_told(answer: object, sentence: str) -> None:
     @mw.register
     class Answers:
-        """It always gives the same."""
+        """An allocator that always gives the same answer."""
 
         def choose(self, ask: Ask) -> object:
             return answer
@@ -351,7 +351,7 @@ def test_a_scheduler_is_woken_when_it_wants() -> None:
 def test_a_timer_that_cannot_be_is_told(answer: Any, sentence: str) -> None:
     @mw.register
     class Sleeper:
-        """Starts nobody."""
+        """A scheduler that starts no job."""
 
         def schedule(self, cluster: mw.Cluster) -> None:
             pass
@@ -367,7 +367,7 @@ def test_a_timer_that_cannot_be_is_told(answer: Any, sentence: str) -> None:
 def test_held_nodes_are_refused() -> None:
     @mw.register
     class Blind:
-        """It gives the first nodes, held or not."""
+        """The first nodes, whether free or held."""
 
         asks, finds, serves = "nodes", "any_nodes", ("mesh",)
 
@@ -385,7 +385,7 @@ def test_held_nodes_are_refused() -> None:
 def test_a_pool_whose_allocator_raises_when_told_stays_whole() -> None:
     @mw.register
     class Deaf:
-        """It will not be told."""
+        """An allocator that raises when it is told of a claim."""
 
         asks, finds = "nodes", "any_nodes"
 
@@ -410,7 +410,7 @@ def test_what_was_lent_cannot_be_kept(small: dict[str, Any]) -> None:
 
     @mw.register
     class Keeps:
-        """It keeps the cluster."""
+        """A scheduler that keeps its cluster after the call."""
 
         def schedule(self, cluster: Cluster) -> None:
             kept.append(cluster)
@@ -427,7 +427,7 @@ def test_a_cluster_cannot_be_asked_while_it_asks(small: dict[str, Any]) -> None:
 
     @mw.register
     class Passes:
-        """It hands the cluster on."""
+        """A scheduler that passes its cluster to the allocator."""
 
         def schedule(self, cluster: Cluster) -> None:
             asked[:] = [cluster]
@@ -436,7 +436,7 @@ def test_a_cluster_cannot_be_asked_while_it_asks(small: dict[str, Any]) -> None:
 
     @mw.register
     class Peeks:
-        """It asks the cluster that asks it."""
+        """An allocator that calls the cluster that called it."""
 
         asks, finds, stateless = "nodes", "any_nodes", True
 
@@ -452,7 +452,7 @@ def test_a_cluster_cannot_be_asked_while_it_asks(small: dict[str, Any]) -> None:
 def test_a_job_that_does_not_wait_is_told(small: dict[str, Any]) -> None:
     @mw.register
     class Wrong:
-        """It starts what is not there."""
+        """A scheduler that starts a job that does not exist."""
 
         def schedule(self, cluster: Cluster) -> None:
             cluster.start(10**9)
@@ -464,7 +464,7 @@ def test_a_job_that_does_not_wait_is_told(small: dict[str, Any]) -> None:
 def test_sizes_that_cannot_be_are_told(small: dict[str, Any]) -> None:
     @mw.register
     class Vast:
-        """Too much."""
+        """A size that exceeds the machine."""
 
         def sizes(self, demand: Demand) -> object:
             return [((100, 100), 1.0)]

@@ -1,4 +1,4 @@
-"""Studies and their results, against what the command gives."""
+"""Studies and their results agree with the command."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_table_goes_to_all_who_read_arrow(small: dict[str, Any]) -> None:
     assert isinstance(polars, pl.DataFrame)
     assert frame["mean"].tolist() == polars["mean"].to_list() == table["mean"].tolist() == arrow["mean"].to_pylist()
     assert pd.DataFrame({name: table[name] for name in table.column_names})["metric"].tolist() == frame["metric"].tolist()
-    # It can be asked more than once, and what was given stays good when the table is gone.
+    # A table can be converted several times, and the result stays valid without the table.
     again = pa.table(table)
     del table, results
     assert again.equals(arrow)
@@ -224,7 +224,7 @@ def test_a_workload_may_be_any_table(table: Any, tmp_path: Path) -> None:
     assert jobs["submit"].tolist() == [0.0, 1.0, 2.5]
     assert jobs["start"].tolist() == [0.0, 1.0, 5.0]
     assert jobs["blocks"].tolist() == ["0,0:3x1", "3,0:2x2", "0,0:8x8"]
-    # What was read lies beside the results, and they can be checked without us.
+    # A copy of the table is in the results folder, so that the runs can be checked by another process.
     assert [run["verdict"] for run in mw.check(tmp_path)] == ["same"]
 
 
@@ -273,7 +273,7 @@ CELLS: dict[str, list[Any]] = {
     "type": ["a", "a"],
     "roles": ["1*cpu=4+2*cpu=2,gpu=1", "2*cpu=1+1*cpu=2"],
 }
-# Columns of jobs on nodes that are shared, and such a machine.
+# Columns of jobs on nodes that jobs share, and a machine with such nodes.
 OF_PIECES = ("pieces", "cpu", "mem", "gpu", "other", "per_node", "inside", "type", "roles")
 SHARED = {"type": "a", "cpu": 16, "mem": 64, "gpu": 4, "other": 64, "islands": 2}
 CELLS_OF_A_KIND: dict[str, list[Any]] = {
@@ -312,7 +312,7 @@ def test_no_column_of_a_frame_is_lost(column: str) -> None:
                 assert float(row[column]) == cell
         jobs = mw.Study(machine=machine, workload=table, measure=measure).run().jobs()
         if column == "wait":
-            # How long they wait is what happens.
+            # The wait is a result of the run, not an input.
             assert list(jobs["wait"]) == list(jobs["start"] - jobs["submit"])
             continue
         assert list(jobs[column]) == columns[column]
@@ -394,7 +394,7 @@ def test_ctrl_c_ends_a_study_and_keeps_what_has_run(tmp_path: Path) -> None:
 
 
 def test_the_interpreter_is_free_while_a_study_runs(small: dict[str, Any]) -> None:
-    # With the lock held, no other thread would count.
+    # If the run held the interpreter lock, no other thread would count.
     study = mw.Study(**{**small, "jobs": 10**9})
     stop = threading.Event()
 

@@ -1,4 +1,4 @@
-"""Sweeps on executors: the bytes of a local run, whatever happens to the processes."""
+"""Sweeps on executors give the bytes of a local run, whatever happens to the processes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def study(**keys: Any) -> mw.Study:
 
 
 def assert_same(shared: Path, local: Path) -> None:
-    """Both folders have the same bytes, and nothing but the deals beside them."""
+    """Assert that the files of both folders have the same bytes, and that no segments are left."""
     files = [{path.name for path in folder.iterdir() if path.is_file()} for folder in (shared, local)]
     assert files[0] == files[1]
     for name in files[0]:
@@ -68,7 +68,7 @@ def test_what_has_ended_is_not_run_again(tmp_path: Path) -> None:
 
 
 def test_forked_workers_do_not_wait_for_threads_that_are_not_there(tmp_path: Path) -> None:
-    # All that has threads of its own has run in this process before it forks.
+    # Everything that starts threads runs in this process before it forks.
     results = study().run(out=tmp_path / "local", threads=2)
     results.report(tmp_path / "report.html")
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as executor:
@@ -104,7 +104,7 @@ class Raises:
 
 
 def in_a_process(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
-    """Run a script beside the module of strategies."""
+    """Run a script in a folder with the module of strategies."""
     (folder / "strategies.py").write_text(MODULE)
     script = folder / "script.py"
     script.write_text(textwrap.dedent(code))
@@ -173,7 +173,7 @@ def test_another_source_elsewhere_is_refused(tmp_path: Path, monkeypatch: pytest
 
 
 class Broken(ThreadPoolExecutor):
-    """An executor that loses every other call."""
+    """An executor that loses every second call."""
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         if args[0].shard % 2 == 0:
@@ -254,7 +254,7 @@ def test_runs_as_parquet_are_what_the_store_has(tmp_path: Path) -> None:
 
 
 def longer() -> mw.Study:
-    """Some seconds of runs, so that there is somebody to kill."""
+    """Return a study that runs for some seconds, so that a process can be killed meanwhile."""
     return study(machine=mw.mesh(32, 32), jobs=3000, replications=12)
 
 

@@ -1,8 +1,8 @@
 """Meshwork: simulation and comparison of strategies that allocate processors to jobs.
 
-It simulates machines whose processors are wired as a mesh, a torus, a hypercube, a fat tree, a dragonfly or a flat
-switch, with the strategies that allocate them, and runs studies that compare strategies. The simulator is compiled;
-this package is its complete interface for Python.
+The package simulates machines whose processors are wired as a mesh, a torus, a hypercube, a fat tree, a dragonfly or a
+flat switch, with the strategies that allocate them, and runs studies that compare strategies. The simulator is
+compiled; this package is its complete interface for Python.
 
 Examples
 --------

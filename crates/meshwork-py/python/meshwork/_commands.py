@@ -57,7 +57,7 @@ def _settings(settings: Mapping[str, object] | None) -> list[str]:
 
 
 def list_(kind: str | None = None) -> Table:
-    """List strategies, workloads and metrics, including registered ones; it is `meshwork.list`.
+    """List strategies, workloads and metrics, including registered ones; this function is `meshwork.list`.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def submit(
 
 
 class Choice(NamedTuple):
-    """What `choose` has found.
+    """The result of `choose`.
 
     Examples
     --------
@@ -276,7 +276,7 @@ such as scheduler = ["fcfs", "easy"]
     swept: dict[str, Any] | None
     """The swept keys of the choice with their values; `None` while there is none."""
     bound: float | None
-    """How far it is from the best at most, as a share or, on the raw scale, in units of the metric."""
+    """How far the choice is from the best at most, as a share or, on the raw scale, in units of the metric."""
     confirmed: bool | None
     """Whether the gain over the baseline was confirmed; `None` if it was not measured."""
     sentences: list[str]
@@ -284,10 +284,10 @@ such as scheduler = ["fcfs", "easy"]
     study: str
     """The text of the study of the choice alone."""
     details: dict[str, Any]
-    """All that `meshwork choose --json` gives."""
+    """The whole output of `meshwork choose --json`."""
 
     def __repr__(self) -> str:
-        """Give the sentences."""
+        """Return the sentences."""
         return "\n".join(self.sentences)
 
 
@@ -311,7 +311,7 @@ def choose(
     within
         How much worse than the best the choice may be.
     confidence
-        How certain that is to be.
+        The probability with which the choice is to be that good.
     constraint
         Limits on means of metrics, such as `"p95_wait <= 4 h"`.
     baseline
@@ -319,9 +319,9 @@ def choose(
     out
         The folder for results, from which the same call continues.
     set
-        Values by dotted keys, which hold over the study and its sweep.
+        Values by dotted keys, which override the study and its sweep.
     **options
-        The others of the command: `budget`, `hold_out`, `metric`, `second`, `raw`, `screen_above`, `replace` and
+        Further options of the command: `budget`, `hold_out`, `metric`, `second`, `raw`, `screen_above`, `replace` and
         `threads`.
 
     Examples
@@ -503,7 +503,7 @@ def traffic(
     seed: int | None = None,
     threads: int | None = None,
 ) -> Table:
-    """Load a network without jobs, and return its throughput and latencies.
+    """Measure a network without jobs, and return its throughput and latencies.
 
     Parameters
     ----------

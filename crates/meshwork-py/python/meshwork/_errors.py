@@ -67,8 +67,8 @@ class RunError(MeshworkError, RuntimeError):
 class StrategyError(RunError):
     """A strategy in Python raised an exception, or returned an invalid answer.
 
-    The cause is the exception that it raised, with its traceback; the message names the strategy, the call, and the
-    run.
+    The cause is the exception that the strategy raised, with its traceback; the message names the strategy, the call,
+    and the run.
 
     Examples
     --------

@@ -14,12 +14,12 @@ def is_table(value: object) -> bool:
     """Whether a value is a table of jobs, and not the name or the parameters of a workload."""
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "to_csv"):
         return True
-    # A workload's own parameters are named, and none of them is called `submit`.
+    # Parameters of a workload come with its `name`, and none of them is called `submit`.
     return isinstance(value, Mapping) and ("submit" in value or ("runtime" in value and "name" not in value))
 
 
 def csv_of(source: Any, what: str) -> str:
-    """Write the columns of a table of jobs that are read, as CSV.
+    """Return the columns of a table of jobs that studies read, as CSV.
 
     A warning names the columns that are not read.
 
@@ -105,7 +105,7 @@ def _cell(value: Any) -> Any:
 
 
 def written(source: Any, folder: Path, what: str) -> tuple[str, Path]:
-    """Write a table of jobs into a folder; its name is a digest of the content, so that equal tables are one file."""
+    """Write a table of jobs into a file whose name is a digest of the content, so that equal tables are one file."""
     import hashlib
 
     text = csv_of(source, what).encode()

@@ -61,7 +61,7 @@ class Machine:
         return {key: value for key, value in self._table.items() if key not in ("speed", "allocator")}
 
     def graph(self) -> networkx.Graph:
-        """Return the graph of its links, for `networkx`.
+        """Return the graph of the machine's links, for `networkx`.
 
         Returns
         -------
@@ -137,7 +137,7 @@ def mesh(
     speed
         The speed relative to the machine of the workload; for one of several sites.
     allocator
-        Its own allocator; for one of several sites.
+        The allocator of the site; for one of several sites.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def torus(
     speed: float | None = None,
     allocator: object = None,
 ) -> Machine:
-    """Make a torus: a grid whose dimensions are rings, unless `wrap` selects some. Parameters are those of `mesh`.
+    """Make a torus: a grid whose dimensions are rings: all, or those of `wrap`. Parameters are those of `mesh`.
 
     Examples
     --------

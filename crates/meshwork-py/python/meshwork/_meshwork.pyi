@@ -1,4 +1,4 @@
-"""The part of Meshwork that is compiled: what its classes have, for those who check types."""
+"""Types of the compiled part of Meshwork, for type checkers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike

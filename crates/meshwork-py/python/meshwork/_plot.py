@@ -69,7 +69,7 @@ def _drawn(rows: list[dict[str, Any]], name: str, x: str | None, hue: str | None
     if ax is None:
         from matplotlib.figure import Figure as Canvas
 
-        # Without pyplot, so that the figure need not be closed and a notebook shows it only once.
+        # Use pyplot if it can be imported, else a figure that pyplot does not know.
         try:
             import matplotlib.pyplot as plt
 

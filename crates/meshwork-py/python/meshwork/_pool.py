@@ -29,15 +29,16 @@ class Pool(_native.Pool):
     machine
         From `mesh`, `torus`, `hypercube` or `flat`, or a mapping.
     allocator
-        Its name, or a mapping of its `name` and parameters; by default `first_fit`, or `naive` on a flat machine.
+        The name of the allocator, or a mapping of its `name` and parameters; by default `first_fit`, or `naive` on a flat
+        machine.
     seed
         The seed of an allocator that draws random numbers.
     shape
         How a count of processors becomes a block: `squarest` or `exact`.
     order
-        Which node comes first, where jobs share nodes: `machine` has types of its `nodes`.
+        Which node comes first if jobs share nodes, that is, if `machine` has types of its `nodes`.
     within
-        Which cores and GPUs of a node are given there.
+        Which cores and GPUs of a node are given if jobs share nodes.
 
     Raises
     ------
@@ -83,7 +84,7 @@ class Pool(_native.Pool):
 
     @property
     def holder(self) -> numpy.ndarray[Any, Any]:
-        """The number of the claim that holds each node, −1 if the node is free; it follows every change."""
+        """The number of the claim that holds each node, −1 if the node is free; the array follows every change."""
         return self.site.holder
 
     def largest(self, ratio: Sequence[int] | None = None) -> dict[str, Any]:
@@ -110,7 +111,7 @@ class Pool(_native.Pool):
         Raises
         ------
         InputError
-            If it is not a snapshot, or one of another pool; nothing is changed then.
+            If `snapshot` is no snapshot, or one of another pool; nothing is changed then.
         """
         import json
 

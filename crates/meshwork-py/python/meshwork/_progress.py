@@ -21,13 +21,13 @@ class Progress(NamedTuple):
     done: int
     """Runs that have ended, including those taken from the store."""
     total: int
-    """Number of runs to do; with `precision` it grows."""
+    """Number of runs required; with `precision` it grows."""
     reused: int
     """Runs taken from the store."""
     failed: int
     """Runs that failed."""
     begun: float
-    """Completed fraction of the active runs, in runs."""
+    """Progress of the unfinished runs, in units of runs."""
     jobs: int
     """Jobs that have finished in all runs so far."""
 
@@ -55,7 +55,7 @@ class Bar:
             sys.stderr.flush()
 
     def line(self, progress: Progress) -> str:
-        """Return the current line."""
+        """Return the text of the bar."""
         width = 30
         full = int(progress.share * width)
         spent = time.monotonic() - self._began
@@ -67,7 +67,7 @@ class Bar:
         )
 
     def end(self) -> None:
-        """Finish the line."""
+        """End the line of the bar."""
         if self._terminal:
             sys.stderr.write("\n")
             sys.stderr.flush()
@@ -87,7 +87,7 @@ def _notebook() -> Any:
 def teller(
     progress: bool | Callable[[Progress], object], name: str
 ) -> tuple[Callable[..., None] | None, Callable[[], None]]:
-    """Return the function that receives the progress of a study, and the one to call at its end."""
+    """Return the function that receives the progress of a study, and a function to call at its end."""
     if progress is False:
         return None, lambda: None
     bar = Bar(name) if progress is True else None

@@ -33,11 +33,11 @@ def register(strategy: str) -> Callable[[C], C]: ...
 def register(strategy: C | str) -> C | Callable[[C], C]:
     """Register a class as a strategy, a workload or a metric that studies, pools and the command can name.
 
-    Its kind follows from its method: `choose(ask)` makes an allocator, `schedule(cluster)` a scheduler, `sizes(demand)`
-    and `fewest(demand)` a sizing, `select(job, offers, rng)` a selector, `jobs(rng)` a workload, `value(run, now)` a
-    metric that is a mean over jobs, and `result()` a metric that is computed by an `Observer` at the end of a run. An
-    allocator is called only if enough nodes are free. The name is the argument, else the attribute `name`, else the
-    class name in snake case. A later registration of the same name replaces an earlier one.
+    The kind of a class follows from its method: `choose(ask)` makes an allocator, `schedule(cluster)` a scheduler,
+    `sizes(demand)` and `fewest(demand)` a sizing, `select(job, offers, rng)` a selector, `jobs(rng)` a workload,
+    `value(run, now)` a metric that is a mean over jobs, and `result()` a metric that is computed by an `Observer` at
+    the end of a run. An allocator is called only if enough nodes are free. The name is the argument, else the attribute
+    `name`, else the class name in snake case. A later registration of the same name replaces an earlier one.
 
     `jobs` yields jobs in the order of submission, as a generator does. A job is a mapping, or an object with
     attributes, with the columns of a table of jobs (`submit`, `runtime`, one of `nodes`, `block` and `subcube`, and
@@ -52,9 +52,9 @@ def register(strategy: C | str) -> C | Callable[[C], C]:
     study. Each run has its own instance, which no two threads call at the same time.
 
     An `__init__` may have a parameter `machine` (a `Topology`; a tuple of them for schedulers, sizings, workloads and
-    metrics; selectors have none). All others become parameters of the strategy, of type `float`, `int`, `bool`, `str`
-    or `Literal`, with their defaults; metrics have none. `Annotated[float, "share", "the share of …"]` gives a range
-    (positive, non_negative, share, inside or at_least_one; for an `int` a `range`) and a line of help.
+    metrics; selectors have none). All other parameters become parameters of the strategy, of type `float`, `int`,
+    `bool`, `str` or `Literal`, with their defaults; metrics have none. `Annotated[float, "share", "the share of …"]`
+    gives a range (positive, non_negative, share, inside or at_least_one; for an `int` a `range`) and a line of help.
 
     Further facts are attributes of the class. Of an allocator: `asks` (the form of requests: `nodes`, `block`,
     `block_or_nodes`, `subcube` or `square`), `finds` (`any_nodes`, `every_block` or `some_blocks`), `contiguous`,
@@ -206,7 +206,7 @@ class Carried(NamedTuple):
     facts: dict[str, Any]
 
     def arrive(self) -> str:
-        """Register it in this process, unless it is registered already; return the digest of its source."""
+        """Register the strategy in this process, unless it is registered already; return the digest of its source."""
         import pickle
 
         name, digest = self.facts["name"], str(self.facts["digest"])
@@ -302,7 +302,7 @@ def _register(cls: type, name: str | None) -> None:
 
 
 def _digest(cls: type) -> str:
-    """Return a digest of the source: that of the module, or in a notebook that of the class."""
+    """Return a digest of the source of a class: of its whole module, or in a notebook of the class alone."""
     import hashlib
     import inspect
     import uuid
@@ -372,7 +372,7 @@ def _param(cls: type, parameter: inspect.Parameter, hint: Any) -> tuple[str, str
 
 
 def instance(cls: type, kind: str, machine: tuple[Any, ...], given: dict[str, Any]) -> Any:
-    """Make an instance for a machine; called at the beginning of a run or a pool."""
+    """Make an instance of a class for a machine, at the beginning of a run or a pool."""
     import inspect
 
     if "machine" in inspect.signature(cls).parameters:

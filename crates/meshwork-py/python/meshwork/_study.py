@@ -32,8 +32,8 @@ class Study:
     Every key has the meaning that it has in a study in TOML: `meshwork list` and the reference list them. A strategy is
     given by its name, or by a mapping of its `name` and parameters.
 
-    It can be copied and pickled together with its tables of jobs. Classes registered in Python are pickled by module or
-    by value.
+    A study can be copied and pickled together with its tables of jobs. Classes registered in Python are pickled by
+    module or by value.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class Study:
         Raises
         ------
         InputError
-            If the value is not valid there.
+            If the value is not valid for the key.
         RunError
             If the study is running in another thread.
         """
@@ -208,9 +208,9 @@ class Study:
         return self
 
     def copy(self) -> Study:
-        """Return an independent copy."""
+        """Return an independent copy of the study."""
         other = self._of(self._native.__copy__())
-        # Both use the same tables, which are deleted with the last user.
+        # Both studies use the same tables of jobs, which are deleted with the last of the two.
         other._folder = self._folder
         return other
 
@@ -361,7 +361,7 @@ def installed() -> int | None:
 class Results:
     """The results of a study.
 
-    They are immutable and can be pickled together with the results of the runs. No run is repeated except by `jobs`,
+    Results are immutable and can be pickled together with the results of the runs. No run is repeated except by `jobs`,
     which needs the log or the table that the study reads.
 
     Examples
@@ -392,7 +392,7 @@ class Results:
 
     @property
     def summary(self) -> Table:
-        """One row for each scenario and metric: mean, half width of the 95 % interval, and its method."""
+        """One row for each scenario and metric: mean, half width of the 95 % interval, and the method of the interval."""
         return Table(self._native.summary())
 
     @property
@@ -503,7 +503,7 @@ class Results:
         x
             The swept key on the x axis; by default the first one with numeric values.
         hue
-            The swept key whose values have a line each; by default the next one.
+            The swept key whose values have a line each; by default the next key that has several values.
         where
             Values of the other swept keys.
         ax
@@ -524,7 +524,7 @@ class Results:
             import tempfile
 
             self._own = tempfile.TemporaryDirectory(prefix="meshwork-")
-            # The page is named after its folder.
+            # The name of the page is that of its folder.
             folder = Path(self._own.name) / (re.sub(r"[^\w.-]+", "-", self.name) or "study")
             self.save(folder)
             self._folder = folder

@@ -24,7 +24,7 @@ _MOST_SHARDS = 1_000_000
 
 
 class Task(NamedTuple):
-    """One shard, sent to another process; everything else is in the folder."""
+    """One shard, sent to another process; everything else that the process needs is in the folder."""
 
     folder: str
     shard: int
@@ -76,10 +76,10 @@ def sweep(
         The folder for results, on a file system that all processes share under this path.
     executor
         Any `concurrent.futures.Executor`: a `ProcessPoolExecutor`, Dask's `client.get_executor()`,
-        `meshwork.ray.RayExecutor`, or that of another engine.
+        `meshwork.ray.RayExecutor`, or the executor of another engine.
     shards
-        The number of shards; by default four for each worker if the executor declares its workers, else 64. It never
-        exceeds the number of runs.
+        The number of shards; by default four for each worker if the executor declares its workers, else 64. There
+        are never more shards than runs.
     threads
         The number of threads of each shard.
     max_memory
@@ -92,7 +92,7 @@ def sweep(
     Returns
     -------
     Results
-        The same as of `Study.run`.
+        The results of the study, as from `Study.run`.
 
     Raises
     ------
@@ -106,8 +106,8 @@ def sweep(
 
     Notes
     -----
-    Strategies registered in this process are registered in the other processes: by module if it can be imported there,
-    else by value with `cloudpickle`, as in a notebook.
+    Strategies registered in this process are registered in the other processes: by module if the module can be
+    imported there, else by value with `cloudpickle`, as in a notebook.
 
     Examples
     --------

@@ -19,7 +19,7 @@ _WIDEST = 48
 class Table:
     """A table: named columns of one length.
 
-    It is passed without a copy to programs that read Arrow: `pyarrow.table(table)`, `polars.DataFrame(table)`,
+    A table is passed without a copy to programs that read Arrow: `pyarrow.table(table)`, `polars.DataFrame(table)`,
     `duckdb.from_arrow(table)`. A notebook shows it, and it can be pickled.
 
     Examples

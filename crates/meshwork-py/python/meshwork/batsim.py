@@ -114,7 +114,7 @@ def read_workload(source: str | os.PathLike[str] | Mapping[str, Any]) -> dict[st
     Raises
     ------
     InputError
-        If it is not such a workload, or a job's profile does not state its run time.
+        If the source is not such a workload, or a job's profile does not state its run time.
 
     Examples
     --------

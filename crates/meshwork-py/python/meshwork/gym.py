@@ -122,7 +122,7 @@ class _Scheduling(_Kind):
         super().__init__(machine, *rest)
         self.window, self.running = rest[4]
         nodes = Machine(self.study.scenarios()[0]["machine"]).topology.nodes
-        # Processors, and two times.
+        # The number of processors, and two times.
         each = numpy.array([nodes, _LARGEST, _LARGEST])
         self.observation = spaces.Dict(
             {
@@ -166,7 +166,7 @@ class _Env(gymnasium.Env[Observation, Any]):
         return info
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode: that of the replication `seed`, or of a random one."""
+        """Begin the episode of the replication `seed`, or of a random replication."""
         super().reset(seed=seed, options=options)
         episode = int(self.np_random.integers(2**31)) if seed is None else seed
         self._kind.native.reset([episode])
@@ -186,7 +186,7 @@ class _Env(gymnasium.Env[Observation, Any]):
         return self._seen(), reward, terminated, False, self._info(invalid)
 
     def action_masks(self) -> NDArray[numpy.int8]:
-        """Return the possible actions; `masks` must be on."""
+        """Return for each action whether it is possible; the environment must have been made with `masks=True`."""
         if not self._masks:
             raise InputError("this environment was made without masks: make it with `masks=True`")
         mask: NDArray[numpy.int8] = self._kind.mask[0].view(numpy.int8).copy()

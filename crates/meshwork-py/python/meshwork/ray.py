@@ -29,7 +29,7 @@ class RayExecutor(Executor):
         self._options = {"max_retries": -1, **options}
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Submit a task."""
+        """Submit a call as a task of Ray."""
         import importlib
 
         # Imported by name, because this module is called `ray` as well.

@@ -34,7 +34,7 @@ class ContractError(AssertionError):
 
 @dataclass(frozen=True)
 class Tried:
-    """The extent of a check.
+    """The numbers of machines, calls and jobs with which a strategy was checked.
 
     Examples
     --------
@@ -56,8 +56,8 @@ def check_allocator(cls: type) -> Tried:
 
     A placement is free, without duplicates, large enough, and a block of the requested shape if the allocator is
     `contiguous`. Neither a call nor a change of a copy affects the next answer, and neither time nor chance affects
-    whether there is one. An answer is found whenever `finds` promises it. Under every scheduler each job starts once
-    and ends once, and runs with equal seeds are equal.
+    whether there is an answer. An answer is found whenever `finds` promises it. Under every scheduler each job starts
+    once and ends once, and runs with equal seeds are equal.
 
     Raises
     ------
