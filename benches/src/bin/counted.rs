@@ -15,7 +15,7 @@ use std::io::{BufRead, BufReader};
 use meshwork::workload::{Inputs, NoInputs, Rows, WorkloadError};
 use meshwork_benches::scenario;
 
-/// Logs by path.
+/// Inputs that are logs, found by their path.
 struct Files;
 
 impl Inputs for Files {

@@ -19,7 +19,7 @@ use meshwork_benches::{Log, scenario};
 /// Number of ends between the two measurements.
 const ENDS: u64 = 2_000;
 
-/// Minimum difference between the two runs of a point, as a share of both, at which it is trusted.
+/// Minimum difference between the two runs of a point, as a share of both, at which a point counts.
 const LEAST_SHARE: f64 = 0.03;
 
 /// Maximum CPU time of a point, in seconds: a row ends after a point that took longer.

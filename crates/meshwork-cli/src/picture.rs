@@ -153,8 +153,8 @@ impl Map {
         usize::from(self.layers() > 1)
     }
 
-    /// Label of a layer, from its coordinates in all dimensions but the first two: `z=3` or `switch
-    /// 3`, or `3,1` with more dimensions.
+    /// Label of a layer, from its coordinates beyond the first two dimensions: `z=3` or `switch 3`,
+    /// or `3,1` if there are several.
     fn title(&self, layer: usize) -> String {
         let (width, height) = self.plane();
         let corner = self.grid.coordinates((layer * width * height) as Node);

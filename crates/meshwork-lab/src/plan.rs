@@ -64,7 +64,6 @@ struct HeldText {
 /// A parsed state, with the names and IDs with which its decisions are written.
 #[derive(Debug)]
 pub struct ReadState {
-    /// The state.
     pub state: PlanState,
     ids: Vec<Json>,
     names: Option<Vec<String>>,

@@ -164,7 +164,7 @@ impl Study {
         usize::try_from(count).map_err(wrong)
     }
 
-    /// The swept values of each scenario, and its table with every default.
+    /// The swept values of each scenario, and the scenario as a table with every default filled in.
     fn scenarios<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         for point in self.points(&self.copy())? {

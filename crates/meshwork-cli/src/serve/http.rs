@@ -8,11 +8,11 @@ const MAX_HEADERS: usize = 64;
 /// Resources of the server, by path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resource {
-    /// `/`
+    /// The page, at `/`.
     Page,
-    /// `/report.json`
+    /// The report as JSON, at `/report.json`.
     Report,
-    /// `/machine.json`
+    /// Progress and machine as JSON, at `/machine.json`.
     Machine,
 }
 

@@ -35,7 +35,8 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// Difference from 1 in percent, and the ends of its interval; an infinite upper end is `None`.
+    /// Difference of the ratio from 1 in percent, and the ends of its interval. An infinite upper
+    /// end is `None`.
     pub(crate) fn percent(&self) -> (f64, Option<f64>, Option<f64>) {
         let percent = |ratio: f64| 100.0 * (ratio - 1.0);
         let end = |which: usize| self.ends.map(|ends| percent(ends[which]));

@@ -292,7 +292,7 @@ fn table(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// A difference in percent of its base.
+/// Formats a difference in percent of its base.
 fn percent(difference: Option<f64>, base: Option<f64>) -> String {
     match (difference, base) {
         (Some(difference), Some(base)) if base > 0.0 => {

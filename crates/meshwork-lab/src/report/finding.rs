@@ -38,7 +38,7 @@ pub struct SummarySentence {
 
 /// The best of some scenarios, compared with the next best.
 struct Lead {
-    /// The best scenario and all that equal it.
+    /// The best scenario, with all scenarios that equal it.
     best: Vec<usize>,
     /// Next best scenario, and the ratio of the best mean to its mean; `None` if all are equal.
     next: Option<(usize, Ratio)>,

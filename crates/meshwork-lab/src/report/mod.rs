@@ -59,7 +59,7 @@ pub(crate) use sample::sample;
 pub use tables::{ReportTable, TableCell};
 pub use views::{Bound, Dates, Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
 
-/// Maximum number of rows of a table in the page; the files beside it have all.
+/// Maximum number of rows of a table in the page; the file beside the page has all rows.
 const MAX_ROWS: usize = 2000;
 
 /// Width of a figure in a file, in pixels.

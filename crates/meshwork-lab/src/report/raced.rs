@@ -391,7 +391,7 @@ impl StoredChoice {
         }
     }
 
-    /// Every candidate and what became of it.
+    /// Table of all candidates with their outcomes.
     fn table(&self, clock: &Clock, meanings: &Meanings) -> ReportTable {
         let names = std::iter::once(&self.metric).chain(&self.second);
         let mut columns =

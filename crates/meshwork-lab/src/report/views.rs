@@ -129,7 +129,7 @@ pub struct Scale {
     /// Names of values that are no numbers; the position of a point is then the index of a name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
-    /// Colours of the names, if each has its own.
+    /// Indices of the colours of the names, if each name has a colour of its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub colours: Vec<usize>,
     /// All swept numbers, measured or not.

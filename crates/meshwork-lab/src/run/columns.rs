@@ -17,7 +17,7 @@ pub(super) struct Metrics {
 }
 
 impl Metrics {
-    /// Appends a row.
+    /// Appends a row of metrics with their values.
     pub(super) fn push<'a>(&mut self, row: impl Iterator<Item = (&'a str, Option<f64>)>) {
         for (at, (name, value)) in row.enumerate() {
             // Metrics nearly always come in the same order as in the previous row.

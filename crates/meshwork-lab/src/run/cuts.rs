@@ -28,7 +28,7 @@ pub(crate) fn check(study: &Study, points: &[Point], files: &dyn Inputs) -> Resu
         let workload = &point.scenario.table()["workload"];
         let key = KEYS.into_iter().find(|key| workload.get(key).is_some());
         let Some(key) = key.filter(|_| point.scenario.input_path().is_some()) else { continue };
-        // With windows as replications, each has its own cut.
+        // If windows are the replications, each window has a `from` and an `until` of its own.
         if point.windows.is_some() || !seen.insert(workload.to_string()) {
             continue;
         }

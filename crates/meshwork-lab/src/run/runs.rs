@@ -40,11 +40,11 @@ struct Ended {
     refused: Vec<u64>,
     unusable: Vec<u64>,
     ends: Vec<f64>,
-    /// Index of a run and its trend, if it has one.
+    /// Trends of the runs that have one, each with the index of the run.
     trends: Vec<(u32, f64)>,
     sizes: Classes<u64>,
     owners: BTreeMap<OwnerAttribute, Classes<Option<String>>>,
-    /// Index of a run and the random speeds of its sites.
+    /// Random speeds of the sites in the runs that have any, each with the index of the run.
     speeds: Vec<(u32, Box<[f64]>)>,
     batches: Vec<Batches>,
     /// For each run, whether it had batches that were dropped.

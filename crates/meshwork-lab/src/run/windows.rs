@@ -107,7 +107,8 @@ pub(crate) fn arrivals(
     Ok(arrivals)
 }
 
-/// The time span of these arrivals, and its empty windows.
+/// Time span from the first to the last of these arrivals, with the windows in which no job
+/// arrives.
 ///
 /// # Errors
 /// If there are fewer than two windows in which jobs arrive, or too many windows.

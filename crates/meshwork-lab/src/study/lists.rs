@@ -1,5 +1,5 @@
-//! Replaces names of partition lists in a study by the text of their files, since the model reads
-//! none.
+//! Replaces names of partition lists in a study by the text of files, since the model reads no
+//! files.
 
 use std::fmt::Write as _;
 

@@ -53,7 +53,7 @@ pub const SCENARIO_KEYS: &[&str] = &[
 /// Number of replications of each scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Replications {
-    /// A fixed number.
+    /// A fixed number of replications.
     Fixed(u64),
     /// The number of replications that makes the interval narrow enough.
     Precision {
@@ -80,7 +80,7 @@ pub enum Replications {
 pub struct Axis {
     /// Dotted path of the key, as in `workload.load`.
     pub key: String,
-    /// Values, at least one.
+    /// Values of the key, at least one.
     pub values: Vec<Value>,
 }
 
@@ -94,11 +94,11 @@ pub struct Baseline {
 /// Format of per-job output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum JobFormat {
-    /// `jobs/<key>.csv`.
+    /// CSV, in the file `jobs/<key>.csv`.
     Csv,
-    /// `jobs/<key>.parquet`.
+    /// Parquet, in the file `jobs/<key>.parquet`.
     Parquet,
-    /// `jobs/<key>.batsim.csv`: the columns of Batsim's `jobs.csv`.
+    /// The columns of Batsim's `jobs.csv`, in the file `jobs/<key>.batsim.csv`.
     Batsim,
 }
 
@@ -316,7 +316,7 @@ impl Study {
         }
     }
 
-    /// Figures or tables of the paper that its runs reproduce.
+    /// Figures or tables of the paper that the runs of the study reproduce.
     ///
     /// ```
     /// use meshwork_lab::Study;

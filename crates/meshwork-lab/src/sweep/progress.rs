@@ -28,7 +28,7 @@ const SILENCE: Duration = Duration::from_secs(BEAT.as_secs() * 6);
 /// Tolerated difference between the clocks of computers.
 const SKEW: Duration = Duration::from_secs(60);
 
-/// Progress of a sweep.
+/// Numbers of runs in each state, and speed of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepProgress {
     /// Number of runs that the study needs, as far as known; it grows if it depends on results.
@@ -71,7 +71,7 @@ pub struct Missing {
     pub runs: u64,
     /// Number of runs that the study needs.
     pub total: u64,
-    /// Number of failed runs.
+    /// Number of failed runs of the sweep.
     pub failed: u64,
 }
 

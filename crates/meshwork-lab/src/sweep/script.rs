@@ -13,7 +13,7 @@ use crate::run::file::plain;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchSystem {
     Slurm,
-    /// OpenPBS and PBS Professional.
+    /// OpenPBS or PBS Professional.
     Pbs,
     Lsf,
     Hq,
@@ -63,7 +63,7 @@ pub struct RaceWords {
 /// A command to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Program and arguments.
+    /// Program to run, and its arguments.
     pub words: Vec<String>,
     /// File for standard input of the command; `None` if there is none.
     pub input: Option<PathBuf>,

@@ -195,7 +195,7 @@ impl Scene {
         &self.waiting
     }
 
-    /// Current time.
+    /// Current time of the scene.
     #[must_use]
     pub fn now(&self) -> Time {
         self.now

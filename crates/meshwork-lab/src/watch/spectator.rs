@@ -11,7 +11,7 @@ use super::{RunEvent, Scene};
 use crate::findings::summary::label;
 use crate::study::expand::Point;
 
-/// Interval between snapshots.
+/// Minimum interval between snapshots of a run.
 const EVERY: Duration = Duration::from_millis(500);
 
 /// Number of events between two readings of the clock, each of which costs more than an event.

@@ -93,7 +93,7 @@ impl Reel {
         self.view.scene().events()
     }
 
-    /// The end of the run, if the view has reached it.
+    /// End of the run, or its error; `None` until the view has reached it.
     pub(super) fn over(&self) -> Option<Result<(), &str>> {
         let is_last = self.events() == self.since + self.kept.len() as u64;
         let over = self.over.as_ref().filter(|_| is_last)?;

@@ -246,7 +246,7 @@ struct Court<'a> {
     results: &'a Results,
 }
 
-/// A replication and its measured value.
+/// A replication number, and the value measured in that replication.
 type Measured = (u64, f64);
 
 /// Replication number given to a single run that stands for all replications.

@@ -82,7 +82,8 @@ pub(super) fn date_ticks(dates: Dates, from: f64, until: f64, about: f64) -> Vec
     ticks
 }
 
-/// A date as short as its step allows: the day at midnight, else the time of day.
+/// Formats a date as short as the step between ticks allows: the day at midnight, else the time of
+/// day.
 fn short(second: i64, step: i64) -> String {
     let text = written(second);
     if step >= DAY {

@@ -36,7 +36,7 @@ fn digits(number: f64, most: usize) -> String {
     plain(format!("{number:.*e}", most - 1).parse().unwrap_or(number))
 }
 
-/// Label of a tick.
+/// Formats a number as the label of a tick.
 pub(super) fn tick(number: f64) -> String {
     let size = number.abs();
     for (power, letter) in [(1e12, 'T'), (1e9, 'B'), (1e6, 'M')] {
@@ -66,7 +66,7 @@ fn fixed(number: f64, decimals: usize) -> String {
     grouped(&format!("{:.decimals$}", if rounded == 0.0 { 0.0 } else { rounded }).replace('-', "−"))
 }
 
-/// A mean and its half width, with the digits that the half width supports.
+/// Formats a mean and its half width, with the digits that the half width supports.
 pub(super) fn rounded(mean: f64, half: Option<f64>) -> String {
     let Some(half) = half else { return brief(mean) };
     let decimals = 1.0 - half.log10().floor();
@@ -77,7 +77,8 @@ pub(super) fn rounded(mean: f64, half: Option<f64>) -> String {
     format!("{} ± {}", fixed(mean, decimals), fixed(half, decimals))
 }
 
-/// A signed percentage with the ends of its interval, of which the upper one may be infinite.
+/// Formats a signed percentage with the ends of its interval, of which the upper one may be
+/// infinite.
 pub(super) fn percent(mean: f64, ends: Option<[f64; 2]>) -> String {
     let signed = |number: f64, decimals: usize| {
         format!("{}{}", if number > 0.0 { "+" } else { "" }, fixed(number, decimals))

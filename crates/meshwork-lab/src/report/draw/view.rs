@@ -118,7 +118,7 @@ fn padded(low: f64, high: f64) -> [f64; 2] {
     ]
 }
 
-/// Minimum and maximum.
+/// Minimum and maximum of numbers.
 pub(super) fn extent(numbers: impl Iterator<Item = f64>) -> [f64; 2] {
     numbers.fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], number| {
         [least.min(number), most.max(number)]

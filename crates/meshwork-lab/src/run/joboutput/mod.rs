@@ -60,7 +60,7 @@ impl Part {
         }
     }
 
-    /// The kind of its cells.
+    /// Kind of the cells of the column.
     #[must_use]
     pub fn holds(self) -> CellKind {
         match self {

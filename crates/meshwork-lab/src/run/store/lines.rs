@@ -28,7 +28,7 @@ pub(super) struct Place {
     pub(super) length: u32,
 }
 
-/// A file of lines.
+/// A file whose lines are indexed.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) path: PathBuf,
@@ -74,7 +74,7 @@ pub struct Head<'a> {
     end: f64,
 }
 
-/// Any JSON object.
+/// Accepts any JSON object and ignores its content.
 struct Object;
 
 impl<'de> Deserialize<'de> for Object {

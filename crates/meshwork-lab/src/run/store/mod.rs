@@ -114,7 +114,7 @@ pub struct Store {
 
 /// File to which new runs are appended.
 enum Sink {
-    /// `runs.jsonl`.
+    /// The file `runs.jsonl`.
     Whole(Box<dyn Write + Send>),
     /// A segment to which only this attempt at a shard writes.
     Segment(Segment),

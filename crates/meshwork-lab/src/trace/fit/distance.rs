@@ -3,7 +3,7 @@
 /// Mean and variation of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// Mean.
+    /// Mean of the sample.
     pub mean: f64,
     /// Coefficient of variation: standard deviation over mean; 0 if the mean is 0.
     pub cv: f64,

@@ -45,7 +45,7 @@ struct Sample {
     run_times: Vec<f64>,
     /// Requested times by index of the job; only of jobs that have one.
     requests: Vec<(usize, f64)>,
-    /// Processors of the machine.
+    /// Number of processors of the machine.
     processors: u32,
     /// Seconds from midnight to the start of the log's clock, if known.
     time_of_day: Option<f64>,

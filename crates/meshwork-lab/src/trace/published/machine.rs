@@ -18,7 +18,7 @@ pub(crate) struct PublishedMachine {
 /// A node: the names of the groups in which it lies, its own name, and its type.
 type Listed = (Vec<String>, String, NodeType);
 
-/// Cores, memory, GPUs and their model, as the trace gives them.
+/// Cores, memory, GPUs and model of the GPUs of a node, as texts of the trace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct NodeType([Option<String>; 4]);
 

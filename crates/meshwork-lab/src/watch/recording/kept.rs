@@ -26,7 +26,7 @@ pub const RECORDINGS: &str = "recordings";
 /// First bytes of a recording; the digit is the version of the format.
 const MAGIC: &[u8] = b"meshwork recording 1\n";
 
-/// Bytes written at once.
+/// Number of bytes that are written to the file at once.
 const BUFFER: usize = 1 << 16;
 
 /// Maximum size of a recording, reached at some ten million jobs. A longer recording is dropped,

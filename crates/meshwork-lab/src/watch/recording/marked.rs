@@ -13,7 +13,7 @@ use super::columns::Spans;
 /// Consecutive nodes of a site that are marked for some time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Marked {
-    /// `partition` or `reserved`.
+    /// Kind of the marking: `partition` or `reserved`.
     pub kind: &'static str,
     /// Name of the partition; empty for a reservation.
     pub name: String,

@@ -49,7 +49,7 @@ pub use timeline::{Timeline, WaitDistribution};
 pub struct RecordedSite {
     /// Topology in words: `8 × 8 torus`.
     pub words: String,
-    /// Name of the wiring, as it is drawn.
+    /// Name of the wiring with which the site is drawn.
     pub wiring: &'static str,
     /// Side lengths by dimension, dimension 0 first.
     pub sides: Vec<u32>,

@@ -20,7 +20,7 @@ const MAX_BLOCKS: usize = 1_000_000;
 pub struct RecordingWindow {
     /// Start of the window. Jobs that are then in the system are kept too.
     pub from: f64,
-    /// Maximum number of arrivals in the window, which ends after them.
+    /// Maximum number of arrivals in the window; the window ends after the last of them.
     pub jobs: usize,
 }
 
@@ -143,12 +143,12 @@ impl Tape {
         self.begun
     }
 
-    /// Last instant kept.
+    /// Last instant whose events are kept.
     pub(super) fn until(&self) -> Time {
         self.until
     }
 
-    /// Number of jobs kept.
+    /// Number of jobs whose events are kept.
     pub(super) fn jobs(&self) -> usize {
         self.columns.number.len()
     }

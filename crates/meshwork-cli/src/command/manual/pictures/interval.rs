@@ -6,7 +6,7 @@ use meshwork_lab::{Options, Study, run};
 
 use super::canvas::Canvas;
 
-/// The study of the chapter on comparing, at its highest load.
+/// The study of the manual's chapter on comparing, at its highest load.
 const STUDY: &str = "replications = 5\n\
     machine = { topology = 'mesh', dims = [16, 16] }\n\
     [workload]\nname = 'synthetic'\nload = 0.4\nsizes = 'uniform'\nruntimes = { name = 'exponential', mean = 5.0 }\n\
@@ -24,7 +24,7 @@ fn down(value: f64) -> i32 {
     BOTTOM - (SCALE * (value - f64::from(LEAST))).round() as i32
 }
 
-/// The replications as pairs of dots, the intervals of both means, and that of the difference.
+/// Picture of two means: replications as pairs of dots, both intervals, and that of the difference.
 pub(super) fn anatomy(catalogue: &Catalogue) -> String {
     let study = Study::parse_in(catalogue, "interval", STUDY, "".as_ref(), &[])
         .expect("the study is right");
