@@ -1,10 +1,9 @@
 //! The stopping rule of `precision` on values with known means; prints a table.
 //!
 //! A thousand scenarios each are replicated until the rule stops, once with Meshwork's confidence
-//! sequence and once with an ordinary interval after the same numbers of replications. The table
-//! says how often the watched interval misses the mean, and how many replications a scenario takes.
-//! It also says how often the mean is missed by the ordinary interval of all runs at the stop,
-//! which tables print as ±.
+//! sequence and once with an ordinary interval. The table says how often the watched interval
+//! misses the mean, and how many replications a scenario takes. It also says how often the mean is
+//! missed by the ordinary interval of all runs at the stop, which tables print as ±.
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
 use meshwork::observe::recorder::Measured;

@@ -1,4 +1,4 @@
-//! The command `meshwork`: a thin front end to the laboratory and the model.
+//! The command `meshwork`: a thin front end to the crates `meshwork-lab` and `meshwork`.
 //!
 //! The command simulates processor allocation and job scheduling on meshes, tori, hypercubes, fat
 //! trees, dragonflies, pods of TPU slices, flat machines and several sites; `meshwork ops` is for
@@ -58,7 +58,7 @@ pub fn main_with<C: TryInto<Catalogue, Error: Display>>(catalogue: C) -> ExitCod
 /// The function is for programs that are not started as the command, such as a Python interpreter.
 pub fn main_of(catalogue: &Catalogue, words: impl IntoIterator<Item = OsString>) -> u8 {
     // A panic is a fault of the program and is reported in one sentence. A panic inside a run is
-    // caught by the laboratory and makes only that run fail.
+    // caught by `meshwork-lab` and makes only that run fail.
     panic::set_hook(Box::new(remember));
     let arguments = args::command()
         .try_get_matches_from(words)

@@ -7,7 +7,7 @@ use crate::output::Stop;
 /// The option of every command that simulates.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Memory {
-    /// Refuse what would take more memory, such as 4G or 500M, as far as that is known before it is taken
+    /// Refuse runs that would take more memory, such as 4G or 500M, as far as the need is known beforehand
     /// [default: three quarters of this computer's]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     max_memory: Option<u64>,

@@ -33,7 +33,7 @@ pub struct AllocationPoint {
 }
 
 /// Reads the nodes of a trace: `sn`, `cpu_milli`, `memory_mib`, `gpu` and `model`. Nodes without
-/// GPUs are left out, as in the experiment.
+/// GPUs are left out, as by Weng et al.
 ///
 /// # Errors
 /// If the file cannot be read, a column is missing, or a value is no whole number.
@@ -55,7 +55,7 @@ pub fn read_nodes(path: &str) -> Result<Vec<GpuNode>, Refused> {
 }
 
 /// Reads the tasks of a trace: `name`, `cpu_milli`, `memory_mib`, `num_gpu`, `gpu_milli` and, if
-/// there, `gpu_spec`. Times are ignored, as in the experiment.
+/// there, `gpu_spec`. Times are ignored, as by Weng et al.
 ///
 /// # Errors
 /// If the file cannot be read, a column is missing, a value is no whole number, or a task asks for

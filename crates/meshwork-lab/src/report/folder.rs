@@ -107,7 +107,7 @@ pub(crate) fn failures(folder: &Path, points: &[Point]) -> Failures {
 /// papers are in the order of papers and figures; all others follow by name.
 ///
 /// # Errors
-/// One sentence, if there is none.
+/// One sentence, if there is no study.
 pub(super) fn studies(folder: &Path) -> Result<Vec<PathBuf>, Refused> {
     let shown = folder.display();
     if !folder.is_dir() {

@@ -1,9 +1,9 @@
 //! Reports on studies: plots, tables and claims in a single HTML file.
 //!
 //! [`Report::read`] makes a report of a folder that `meshwork run --out` wrote, or of a folder of
-//! such folders, as `meshwork reproduce` writes; [`Report::of`] makes one of studies in memory,
-//! finished or not. [`Report::html`] is a pure function of it. Every number comes from the same
-//! [`Summary`] that writes `summary.csv`.
+//! such folders, as `meshwork reproduce` writes; [`Report::of`] makes a report of studies in
+//! memory, finished or not. [`Report::html`] is a pure function of the report. Every number comes
+//! from the [`Summary`] that also writes `summary.csv`.
 //!
 //! [`Section::figures`] is the input of the page's script: `drawFigures(root, data)` in
 //! `assets/report/figures.js` takes [`Report::data`] and may be called again with new data.

@@ -146,7 +146,8 @@ fn replay(
 /// The scenario of a stored run, and the key that the run would now have.
 ///
 /// # Errors
-/// If it cannot be repeated: another model version made it, or its input is missing or has changed.
+/// If the run cannot be repeated: another model version made it, or its input is missing or has
+/// changed.
 pub(crate) fn scenario_of(
     catalogue: &Catalogue,
     record: &RunRecord,

@@ -41,7 +41,7 @@ pub const BEAT: Duration = Duration::from_secs(30);
 impl Runner<'_> {
     /// Runs the given units only and puts their results into the store. Units missing from the
     /// store come first, in the given order. Stored units are read after them, which may take a
-    /// while for a million. Meanwhile the process regularly writes a sign of life into the store.
+    /// while for a million runs. Meanwhile the process regularly writes a sign of life into the store.
     ///
     /// # Errors
     /// If the threads cannot be started.

@@ -35,7 +35,7 @@ pub const COUNTERS: [Counter; 4] = [
 ];
 
 impl Shard {
-    /// Parses `I/N`, or `/N` with the task number taken from the engine's environment variable.
+    /// Parses `I/N`, or `/N` with the task number from the workload manager's environment variable.
     ///
     /// ```
     /// use meshwork_lab::sweep::Shard;

@@ -17,8 +17,8 @@ use super::{Env, Script, Step};
 ///
 /// The agent observes the free nodes, the block requested by the oldest waiting job, and the
 /// expected remaining time for which each node is held. An action is the base node of the block.
-/// The action after the last node waits for the next release; if no job runs, for the next arrival;
-/// and if no job will arrive, it starts the job at the first node.
+/// The action after the last node waits for the next release or, if no job runs, for the next
+/// arrival; if no job will arrive either, it starts the oldest job at the first node.
 pub(super) struct Allocation {
     script: Script,
     machine: Scenario,
