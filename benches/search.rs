@@ -52,7 +52,7 @@ fn search(criterion: &mut Criterion) {
     }
 }
 
-/// Keeps the free nodes of a 200 × 200 mesh that have a free node at this distance above.
+/// Keeps those free nodes of a 200 × 200 mesh that have a free node at some distance above them.
 fn shifts(criterion: &mut Criterion) {
     let topology = Topology::mesh(&[200, 200]).expect("these sides are right");
     let free = half_full(&topology, 0.1).0.free().clone();

@@ -233,8 +233,7 @@ pub(crate) struct Prepared {
     pub(crate) spans: Vec<Span>,
 }
 
-/// Expands a study, and checks that its inputs, windows and cuts are valid and that memory
-/// suffices.
+/// Expands a study, and checks its inputs, windows, `from` and `until`, and its need for memory.
 pub(crate) fn prepare(
     study: &Study,
     threads: usize,

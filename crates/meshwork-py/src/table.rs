@@ -162,7 +162,7 @@ fn cell<'py>(py: Python<'py>, column: &ArrayRef, row: usize) -> PyResult<Bound<'
     })
 }
 
-/// A column of numbers, which may be missing.
+/// A column of numbers, each of which may be missing.
 pub(crate) fn numbers(values: impl IntoIterator<Item = Option<f64>>) -> ArrayRef {
     Arc::new(values.into_iter().collect::<Float64Array>())
 }
@@ -172,7 +172,7 @@ pub(crate) fn wholes(values: impl IntoIterator<Item = i64>) -> ArrayRef {
     Arc::new(Int64Array::from_iter_values(values))
 }
 
-/// A column of texts, which may be missing.
+/// A column of texts, each of which may be missing.
 pub(crate) fn texts<'t>(values: impl IntoIterator<Item = Option<&'t str>>) -> ArrayRef {
     Arc::new(values.into_iter().collect::<StringArray>())
 }

@@ -13,7 +13,8 @@ use crate::error::wrong;
 /// Maximum nesting of mappings and lists, far above that of any study key.
 const DEEPEST: usize = 64;
 
-/// Maximum number of values in one conversion; more are endless or belong in a file.
+/// Maximum number of values in one conversion; an object with more is endless, or belongs in a
+/// file.
 const MOST: usize = 1 << 20;
 
 /// Converts a Python value to TOML; `at` is the location of the value in messages.
@@ -107,9 +108,6 @@ impl Reader {
 ///
 /// A list may have as many numbers as a machine has nodes at most. The length is checked first,
 /// because allocating the length that an object claims may exhaust memory.
-///
-/// The length is checked first, because allocating the length that an object claims may exhaust
-/// memory.
 pub(crate) fn numbers<'py, T>(given: &Bound<'py, PyAny>) -> Option<Vec<T>>
 where
     T: for<'a> FromPyObject<'a, 'py>,

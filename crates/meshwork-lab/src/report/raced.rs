@@ -20,7 +20,7 @@ use crate::run::file::{MAX_RECORDS, read_whole};
 /// Maximum number of candidates with a line of their own.
 const MAX_LINES: usize = 6;
 
-/// Minimum number of remaining lines for which the candidates that were dropped first are left out.
+/// Number of lines that must remain for candidates that were dropped first to be left out.
 const MIN_LINES: usize = 2;
 
 /// Maximum number of rows of the table.
@@ -444,7 +444,7 @@ impl StoredChoice {
     }
 }
 
-/// A value of a metric in the units of the page.
+/// Converts a value of a metric to the unit in which the page shows it.
 fn shown(value: f64, metric: &str, clock: &Clock, meanings: &Meanings) -> f64 {
     if meanings.unit(metric) == "time" { value / clock.factor } else { value }
 }

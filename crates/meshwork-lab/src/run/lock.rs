@@ -16,7 +16,7 @@ pub enum LockError {
     #[error("{path}: {by} is writing to this file: wait for it to end")]
     Held {
         path: String,
-        /// Process id and host of the holder.
+        /// Process id and host of the process that holds the lock.
         by: String,
     },
     /// The path is not a regular file, so it cannot be replaced.

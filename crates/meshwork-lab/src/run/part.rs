@@ -109,7 +109,7 @@ impl Shared<'_, '_> {
         })
     }
 
-    /// Runs one unit.
+    /// Runs one unit of the study: one run, or all runs of a scenario.
     fn unit(&self, unit: Unit) {
         let is_full = || self.runner.store.as_ref().is_some_and(|store| locked(store).is_broken());
         if let Some(replication) = unit.replication {

@@ -53,7 +53,7 @@ pub enum Relation {
         to: Option<SweptValues>,
         above: Option<f64>,
         below: Option<f64>,
-        /// Whether the bounds apply to the difference instead of the ratio.
+        /// Whether the bounds apply to the difference from the reference instead of the ratio.
         by_difference: bool,
     },
     /// The metric of a choice is the lowest or highest among choices that differ only in its keys.

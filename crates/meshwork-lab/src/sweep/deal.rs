@@ -55,7 +55,7 @@ pub(crate) fn units_of(
 }
 
 impl Deal {
-    /// A deal of a whole study, at nominal costs.
+    /// All units of a study, with nominal costs.
     #[must_use]
     pub fn of(replications: &Replications, points: &[Point]) -> Deal {
         let mut units = Vec::new();

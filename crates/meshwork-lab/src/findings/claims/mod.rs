@@ -77,7 +77,8 @@ pub struct ClaimCell {
 }
 
 impl ClaimCell {
-    /// Ratio or difference of `of` and `to`, if both are known.
+    /// Ratio of the judged mean to the reference's, or their difference; `None` unless both are
+    /// known.
     #[must_use]
     pub fn comparison(&self) -> Option<f64> {
         let (of, to) = (self.of?, self.to?);

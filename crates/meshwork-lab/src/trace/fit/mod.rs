@@ -38,7 +38,9 @@ pub struct Fitted {
     pub notes: Vec<String>,
 }
 
-/// Numbers of the jobs of a log to which a model is fitted, in order of submission.
+/// Sizes, times and requests of the jobs of a log to which a model is fitted.
+///
+/// Jobs are in order of submission.
 struct Sample {
     sizes: Vec<u64>,
     arrivals: Vec<f64>,

@@ -57,7 +57,7 @@ pub struct Tape {
     answers_until: Option<Time>,
 }
 
-/// Contents of a tape.
+/// Kept events of a run, with the lists to which their indices refer.
 pub(super) struct Heard {
     pub(super) columns: Columns,
     pub(super) asked: Vec<RecordedRequest>,

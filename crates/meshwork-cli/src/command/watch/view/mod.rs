@@ -450,13 +450,13 @@ fn request(request: &Request) -> String {
     if text.len() <= 8 { text } else { format!("{}…", &text[..7]) }
 }
 
-/// An instant with at most three decimals, enough to see the clock advance.
+/// Formats an instant with at most three decimals, enough to see the clock advance.
 fn clock(instant: Time) -> String {
     let units = instant.units();
     if units.fract() == 0.0 { format!("{units}") } else { format!("{units:.3}") }
 }
 
-/// Days and time of day of a time in seconds: ` (day 26, 20:36:13)`.
+/// Formats a time in seconds as days and time of day: ` (day 26, 20:36:13)`.
 fn days(seconds: f64) -> String {
     let all = seconds.round().max(0.0) as u64;
     let (day, rest) = (all / 86_400, all % 86_400);
