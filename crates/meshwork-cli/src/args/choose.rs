@@ -17,35 +17,39 @@ pub(super) const CHOOSE_HELP: &str = "The candidates are the scenarios of [sweep
     Examples:\n  meshwork choose study.toml --within 2% --out results\n  \
     meshwork choose study.toml --constraint 'p95_wait <= 4 h' --hold-out 8w --baseline scheduler=easy";
 
-/// Options of a choice, shared by the commands that make a choice or submit its rounds.
+/// Options that `meshwork choose` and `meshwork submit --choose` share.
 #[derive(Args, Debug)]
 pub(crate) struct ChoiceOptions {
-    /// The indifference zone: how much worse than the best the choice may be; with --raw also in
+    /// How much worse than the best candidate the chosen one may be, as a share; with --raw also in
     /// units of the metric
     #[arg(long, value_name = "SHARE", default_value = "2%")]
     pub(crate) within: String,
-    /// The confidence with which the choice is within the indifference zone
+    /// The probability with which the chosen candidate is no worse than --within allows
     #[arg(long, value_name = "SHARE", default_value = "95%")]
     pub(crate) confidence: String,
-    /// A limit on the mean of a metric, such as 'p95_wait <= 4 h'; may be given several times
+    /// A limit that the mean of a metric must keep, such as 'p95_wait <= 4 h'; may be given several
+    /// times
     #[arg(long = "constraint", value_name = "LIMIT")]
     pub(crate) constraints: Vec<String>,
-    /// Hold out this much of the end of a log, such as 8w, and measure the winner on it
+    /// Leave the end of the log out of the race, such as 8w for eight weeks, and measure the winner
+    /// on it
     #[arg(long, value_name = "TIME")]
     pub(crate) hold_out: Option<String>,
-    /// The candidate to compare with, given by a value for each key in which candidates differ
+    /// The candidate with which the winner is compared: a value for each key in which candidates
+    /// differ; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) baseline: Vec<String>,
-    /// The metric to race on [default: the first of measure.metrics]
+    /// The metric by which candidates are compared [default: the first of measure.metrics]
     #[arg(long, value_name = "METRIC")]
     pub(crate) metric: Option<String>,
-    /// A second metric, for a plot of the trade-off
+    /// A second metric, for a plot of the trade-off between the two
     #[arg(long, value_name = "METRIC")]
     pub(crate) second: Option<String>,
-    /// Compare differences of the metric instead of ratios
+    /// Compare candidates by differences of the metric instead of ratios
     #[arg(long)]
     pub(crate) raw: bool,
-    /// Begin with a screening above this number of candidates; the guarantee does not cover it
+    /// With more candidates than this, first drop most of them in a screening, which the guarantee
+    /// does not cover
     #[arg(long, value_name = "N", default_value = "300", value_parser = clap::value_parser!(u16).range(2..=3000))]
     pub(crate) screen_above: u16,
 }
@@ -53,31 +57,35 @@ pub(crate) struct ChoiceOptions {
 /// Arguments of `meshwork choose`.
 #[derive(Args, Debug)]
 pub(crate) struct Choose {
-    /// The studies, each with its candidates in `[sweep]`; several are raced one after another
+    /// The studies, whose scenarios are the candidates; several studies are decided one after
+    /// another
     #[arg(required = true, value_name = "STUDY")]
     pub(crate) files: Vec<PathBuf>,
-    /// Override a key of the study, such as workload.load=0.7; takes precedence over the file and
-    /// its sweep
+    /// Override a key of the study, such as workload.load=0.7, whatever the file and its sweep say;
+    /// may be given several times
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
     #[command(flatten)]
     pub(crate) options: ChoiceOptions,
-    /// End the race after this number of runs, or after a time such as 30m
+    /// End the race after this number of runs, or after a time such as 30m; the same command
+    /// continues it
     #[arg(long, value_name = "RUNS|TIME")]
     pub(crate) budget: Option<String>,
     /// The folder for results; with several studies, each gets a subfolder
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Replace the tables of another study in the folder; its runs are kept
+    /// Replace the tables of another study in the folder for results; the runs of that study are
+    /// kept
     #[arg(long, requires = "out")]
     pub(crate) replace: bool,
-    /// Run one of N parts of the next round only, I from 0 to N-1; /N takes I from the task of an array
+    /// Run only part I of the N parts of the next round, where I is 0 to N-1; /N takes I from the
+    /// number of the array task
     #[arg(long, value_name = "I/N", requires = "out", conflicts_with = "json")]
     pub(crate) shard: Option<String>,
-    /// The number of threads [default: one for each processor]
+    /// The number of threads that simulate [default: one for each processor of this computer]
     #[arg(short, long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
-    /// Print one JSON object
+    /// Print the result as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
     /// Print nothing but the result

@@ -10,7 +10,7 @@ use meshwork_lab::study::command_for;
 
 use super::Arguments;
 
-/// Groups of commands in the order of `--help`. A test checks that each command occurs once.
+/// Groups of commands, in the order of `--help`. A test checks that they name every command once.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Begin", &["replay", "new", "reproduce"]),
     ("Studies", &["run", "choose", "report", "watch", "show", "list", "schema", "check"]),

@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run studies and print their results, with intervals
+    /// Run studies and print a table of their results, with confidence intervals
     #[command(
         after_help = "Every finished run is stored in DIR/runs.jsonl: the same command continues where it \
         stopped.\n\nThe page of --serve stays until Enter or Ctrl-C on a terminal, and else until all has run: \
@@ -59,14 +59,14 @@ pub(crate) enum Command {
     /// Choose the best of a study's scenarios, with a guarantee and few runs
     #[command(after_help = CHOOSE_HELP)]
     Choose(Choose),
-    /// Replay a log under several schedulers: a table and a page, without writing a study first
+    /// Replay a log of jobs under several schedulers, without writing a study first
     #[command(
         after_help = "The machine is a flat one with the processors that the log's header names; with --machine it has a \
         shape. The folder has the study too, as experiment.toml, to go on from.\n\nExamples:\n  meshwork replay \
         lublin.swf.gz\n  meshwork replay log.swf --machine torus:8x8x8 --schedulers easy,conservative"
     )]
     Replay(Replay),
-    /// Write a commented study to begin with
+    /// Write a new study, with comments that explain it, from a template
     #[command(after_help = "Example:\n  meshwork new study.toml --from log")]
     New(New),
     /// Print the JSON Schema of study files, for editors
@@ -75,23 +75,23 @@ pub(crate) enum Command {
         that know TOML complete and check its keys.\n\nExample:\n  meshwork schema > study.schema.json"
     )]
     Schema,
-    /// Write the script that runs a study as an array of jobs, and submit it
+    /// Run a study on a cluster: write a script for an array of jobs, and submit it
     #[command(after_help = SUBMIT_HELP)]
     Submit(Submit),
-    /// Merge the results of all shards of a study
+    /// Merge the results of all shards of a study into one folder
     #[command(
         after_help = "DIR/runs.jsonl is then what one process would have written, byte for byte. You can run it at any time, also while \
         shards are running. Once all runs have finished, the tables are written too.\n\nExit status: 0 all runs have finished, 1 \
         all have finished and some failed, 3 some are missing, and are listed.\n\nExample:\n  meshwork collect results"
     )]
     Collect(Collect),
-    /// Print the progress of the shards of a study
+    /// Print how many runs of a study its shards have finished
     #[command(
         after_help = "The files in DIR are all that is read, on any computer that sees it.\n\nExit status: 0 all runs have \
         finished; 1 all have finished, and some failed; 3 not yet.\n\nExamples:\n  meshwork status results\n  meshwork status results --watch"
     )]
     Status(Status),
-    /// Run the studies of a paper and print which of its claims hold
+    /// Run the built-in studies of a paper and print which of its claims hold
     #[command(
         after_help = "Papers: rsr, wbsm, lazy, intelligent, noncontiguous, rfold; without one, all of them. Every \
         finished run is stored: the same command continues where it stopped.\n\nfgd is the experiment of Weng et al. \
@@ -102,7 +102,7 @@ pub(crate) enum Command {
         meshwork reproduce intelligent --set workload.path=SDSC-SP2-1998-4.2-cln.swf.gz"
     )]
     Reproduce(Reproduce),
-    /// Write a page with the plots, tables and claims of stored runs
+    /// Write an HTML page with the plots, tables and claims of a folder of results
     #[command(
         after_help = "The page is one file of HTML that needs nothing else, and no network. While shards are running, \
         the page shows what they have finished; --serve shows it in a browser as it fills, and ends as that of `meshwork run` does.\n\n\
@@ -110,23 +110,23 @@ pub(crate) enum Command {
         meshwork report reproduction --out page.html"
     )]
     Report(Report),
-    /// Print the scenarios of a study, with every default filled in
+    /// Print the scenarios of a study, with every default filled in, without running them
     #[command(after_help = "Example:\n  meshwork show study.toml --set scheduler=easy")]
     Show(Show),
-    /// List strategies, workloads, metrics and their parameters
+    /// List the names that a study may use (strategies, workloads, metrics), with their parameters
     #[command(
         after_help = "Kinds: topology, machine, workload, size, runtime, estimate, dependency, resample, scheduler, \
         selector, sizing, allocator, network, pattern, traffic, metric.\n\nExamples:\n  meshwork list allocator\n  \
         meshwork list first_fit\n  meshwork list --grep backfill"
     )]
     List(List),
-    /// Read and write logs in the Standard Workload Format
+    /// Inspect, convert, generate and fit logs in the Standard Workload Format
     #[command(subcommand, arg_required_else_help = true)]
     Trace(Trace),
-    /// Draw the machine of a study while it is running
+    /// Draw the machine of one run of a study in the terminal, event by event
     #[command(after_help = WATCH_HELP)]
     Watch(Watch),
-    /// Make one scheduling decision for a given state: the jobs that start, their nodes, and
+    /// Make one scheduling decision: print the jobs that start in a given state, their nodes, and
     /// reservations
     #[command(
         after_help = "The state is an object: now, running jobs with id, nodes (or blocks), since and until, and waiting jobs in \
@@ -135,10 +135,10 @@ pub(crate) enum Command {
         scheduler.\n\nExample:\n  meshwork plan state.json --study study.toml"
     )]
     Plan(Plan),
-    /// Serve an allocator: allocate and release over JSON lines
+    /// Allocate and release nodes by requests of one line of JSON each, without a simulation
     #[command(after_help = PLACE_HELP)]
     Place(Place),
-    /// Measure a network without jobs: latency, blocking and saturation
+    /// Measure the latency, blocking and saturation of a network under random packets, without jobs
     #[command(
         after_help = "Packets arrive at every node by themselves. A load is flits per node and cycle.\n\n\
         Example:\n  meshwork traffic --machine torus:8x8x8 --loads 0.05,0.1,0.2 --timing booksim \
@@ -149,27 +149,27 @@ pub(crate) enum Command {
     /// job waits
     #[command(subcommand, arg_required_else_help = true)]
     Ops(Ops),
-    /// Replay a sample of stored runs and compare the results
+    /// Repeat a sample of stored runs and check that the results are the same
     #[command(after_help = "Example:\n  meshwork check results --sample 100")]
     Check(Check),
-    /// Print a script that completes this command in a shell
+    /// Print a script by which a shell completes words of the command `meshwork`
     #[command(
         after_help = "Example:\n  meshwork completions bash > ~/.local/share/bash-completion/completions/meshwork"
     )]
     Completions {
-        /// The shell
+        /// The shell for which the script is printed
         shell: Shell,
     },
     /// Write the reference pages of the manual, one for each entry of each list
     #[command(hide = true)]
     Manual {
-        /// The folder of the manual: its SUMMARY.md, and reference/
+        /// The folder of the manual, with SUMMARY.md and reference/
         dir: PathBuf,
     },
-    /// Print the manual page, or write all of them
+    /// Print the manual page of `meshwork`, or write the pages of all commands into a folder
     #[command(after_help = "Example:\n  meshwork man ~/.local/share/man/man1")]
     Man {
-        /// The folder for the page of every command
+        /// The folder for the manual pages of all commands [default: print the page of `meshwork`]
         dir: Option<PathBuf>,
     },
 }
@@ -177,42 +177,45 @@ pub(crate) enum Command {
 /// Arguments of `meshwork run`.
 #[derive(Args, Debug)]
 pub(crate) struct Run {
-    /// The studies
+    /// The files of the studies to run
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Override a key of the study, such as workload.load=0.7; takes precedence over the file and
-    /// its sweep
+    /// Override a key of the study, such as workload.load=0.7, whatever the file and its sweep say;
+    /// may be given several times
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
     /// The folder for results; with several studies, each gets a subfolder
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Replace the tables of another study in the folder; its runs are kept
+    /// Replace the tables of another study in the folder for results; the runs of that study are
+    /// kept
     #[arg(long, requires = "out", conflicts_with = "shard")]
     pub(crate) replace: bool,
-    /// The number of threads [default: one for each processor]
+    /// The number of threads that simulate [default: one for each processor of this computer]
     #[arg(short, long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
-    /// Print one JSON object for each scenario
+    /// Print one JSON object for each scenario instead of a table
     #[arg(long)]
     pub(crate) json: bool,
     /// Print nothing but errors
     #[arg(short, long, conflicts_with = "json")]
     pub(crate) quiet: bool,
-    /// Show plots and the machine in a browser during the run, on a page that only this computer
-    /// can open
+    /// Show plots and the machine in a browser while the study runs, on a page that only this
+    /// computer can open
     #[arg(
         long, value_name = "UNTIL", num_args = 0..=1, require_equals = true,
         default_missing_value = "auto", hide_possible_values = true
     )]
     pub(crate) serve: Option<ServeUntil>,
-    /// Run one of N parts of the study, I from 0 to N-1; /N takes I from the task of an array
+    /// Run only part I of the N parts of the study, where I is 0 to N-1; /N takes I from the number
+    /// of the array task
     #[arg(long, value_name = "I/N", requires = "out", conflicts_with_all = ["serve", "json"])]
     pub(crate) shard: Option<String>,
-    /// Run only the runs listed in this file, which `meshwork submit` writes
+    /// The file that says which runs belong to which shard, as `meshwork submit` writes it
     #[arg(long, value_name = "FILE", requires = "shard")]
     pub(crate) deal: Option<PathBuf>,
-    /// Start no run after this time, such as 55m, 1h30m or 1:30:00, and exit with status 75
+    /// The time after which no further run starts, such as 55m, 1h30m or 1:30:00; the exit status
+    /// is then 75
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "out")]
     pub(crate) time_budget: Option<Duration>,
     #[command(flatten)]
@@ -233,23 +236,25 @@ pub(crate) enum ServeUntil {
 /// Arguments of `meshwork reproduce`.
 #[derive(Args, Debug)]
 pub(crate) struct Reproduce {
-    /// The paper; all papers if omitted
+    /// The paper to reproduce; all papers if omitted
     pub(crate) paper: Option<String>,
     /// One figure or table of the paper, such as 1a
     pub(crate) figure: Option<String>,
-    /// Smaller runs, fewer points, wider intervals: seconds for a figure, a few minutes for all of them
+    /// Make smaller runs of fewer points, with wider intervals: seconds for a figure, a few minutes
+    /// for all figures
     #[arg(long)]
     pub(crate) quick: bool,
-    /// List the studies and run nothing
+    /// List the studies of the paper and run nothing
     #[arg(long, conflicts_with = "out")]
     pub(crate) list: bool,
-    /// Override a key of every study; workload.path only applies to those that read a log
+    /// Override a key of every study that is run; workload.path only applies to studies that read a
+    /// log
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
     /// The folder for results; each study gets a subfolder
     #[arg(short, long, value_name = "DIR", default_value = "reproduction")]
     pub(crate) out: PathBuf,
-    /// The number of threads [default: one for each processor]
+    /// The number of threads that simulate [default: one for each processor of this computer]
     #[arg(short, long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
     /// Also print the tables of every study, not only its claims
@@ -258,13 +263,13 @@ pub(crate) struct Reproduce {
     /// Print one JSON object for each claim; for fgd, one for each rule and load
     #[arg(long)]
     pub(crate) json: bool,
-    /// For fgd: the nodes of the cluster, as CSV
+    /// The nodes of the cluster in the experiment fgd, as CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) nodes: Option<String>,
-    /// For fgd: the tasks of its workload, as CSV
+    /// The tasks of the workload in the experiment fgd, as CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) tasks: Option<String>,
-    /// For fgd: the number of seeds for the means [default: 10]
+    /// The number of seeds over which the experiment fgd takes means [default: 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) seeds: Option<u64>,
     #[command(flatten)]
@@ -274,28 +279,30 @@ pub(crate) struct Reproduce {
 /// Arguments of `meshwork report`.
 #[derive(Args, Debug)]
 pub(crate) struct Report {
-    /// A folder that `meshwork run --out` or `meshwork reproduce` wrote
+    /// A folder of results, as `meshwork run --out` or `meshwork reproduce` wrote it
     pub(crate) dir: PathBuf,
-    /// The file to write [default: DIR/report.html]
+    /// The HTML file to write [default: DIR/report.html]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Show the page in a browser of this computer, and update it as runs are added to the folder
+    /// of results
     #[arg(
         long, value_name = "UNTIL", num_args = 0..=1, require_equals = true,
         default_missing_value = "auto", hide_possible_values = true, conflicts_with_all = ["out", "figures", "runs"]
     )]
     pub(crate) serve: Option<ServeUntil>,
-    /// Also write every figure into this folder, as SVG
+    /// Also write every figure of the page into this folder, as SVG
     #[arg(long, value_name = "DIR")]
     pub(crate) figures: Option<PathBuf>,
-    /// A run to show instant by instant, such as 3 for a scenario or 3/2 for its second
-    /// replication; may be given several times [default: up to four of the compared scenarios]
+    /// A run whose machine the page shows instant by instant, such as 3 for the third scenario or
+    /// 3/2 for its second replication; may be given several times [default: runs of up to four of
+    /// the compared scenarios]
     #[arg(long = "run", value_name = "SCENARIO[/REPLICATION]", value_parser = run_of)]
     pub(crate) runs: Vec<(u64, u64)>,
-    /// The time from which runs are shown
+    /// The time of a run from which its machine is shown, in the study's unit of time
     #[arg(long, value_name = "TIME", default_value = "0", value_parser = not_negative)]
     pub(crate) from: f64,
-    /// The number of jobs shown of each run; 0 omits the machine
+    /// The maximum number of jobs of each run that is shown; 0 omits the machine
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     pub(crate) jobs: usize,
 }
@@ -308,13 +315,13 @@ fn run_of(text: &str) -> Result<(u64, u64), String> {
 /// Arguments of `meshwork show`.
 #[derive(Args, Debug)]
 pub(crate) struct Show {
-    /// The study
+    /// The file of the study
     pub(crate) file: PathBuf,
-    /// Override a key of the study, such as workload.load=0.7; takes precedence over the file and
-    /// its sweep
+    /// Override a key of the study, such as workload.load=0.7, whatever the file and its sweep say;
+    /// may be given several times
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// Print one JSON object for each scenario
+    /// Print one JSON object for each scenario instead of a table
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -322,7 +329,7 @@ pub(crate) struct Show {
 /// Arguments of `meshwork plan`.
 #[derive(Args, Debug)]
 pub(crate) struct Plan {
-    /// The state as JSON; - for standard input
+    /// The file with the state of machine and queue, as JSON; - for standard input
     pub(crate) state: PathBuf,
     /// The study whose policy decides
     #[arg(long, value_name = "FILE")]
@@ -335,11 +342,12 @@ pub(crate) struct Plan {
 /// Arguments of `meshwork list`.
 #[derive(Args, Debug)]
 pub(crate) struct List {
-    /// A kind, or the name of an entry of any kind; lists everything if omitted
+    /// A kind of entries, or the name of an entry of any kind; lists everything if omitted
     pub(crate) kind: Option<String>,
-    /// One entry, with its parameters
+    /// The name of an entry of this kind, which is shown with its parameters
     pub(crate) name: Option<String>,
-    /// Only entries with this text in name, alias, summary, definition or source, ignoring case
+    /// List only entries with this text in name, alias, summary, definition or source, ignoring
+    /// case
     #[arg(long, value_name = "TEXT", conflicts_with = "name")]
     pub(crate) grep: Option<String>,
     /// Print one JSON object for each entry
@@ -359,13 +367,14 @@ const WATCH_HELP: &str = "On a terminal: space pauses and goes on, . or the righ
 /// Arguments of `meshwork watch`.
 #[derive(Args, Debug)]
 pub(crate) struct Watch {
-    /// The study, or a folder that `meshwork run --out` wrote
+    /// The file of the study, or a folder of results that `meshwork run --out` wrote
     pub(crate) file: PathBuf,
-    /// Override a key of the study, such as workload.load=0.7; takes precedence over the file and
-    /// its sweep
+    /// Override a key of the study, such as workload.load=0.7, whatever the file and its sweep say;
+    /// may be given several times
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// The run: a scenario such as 3, or scenario and replication such as 3/2, both counted from 1
+    /// The run to draw: a scenario such as 3, or scenario and replication such as 3/2, both counted
+    /// from 1
     #[arg(long, value_name = "SCENARIO[/REPLICATION]", default_value = "1")]
     run: RunName,
     /// The scenario of the run; superseded by `--run`
@@ -380,16 +389,16 @@ pub(crate) struct Watch {
     /// The number of events between two frames [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) every: Option<u64>,
-    /// Begin at this time of the run, paused
+    /// Begin with the machine at this time of the run, paused
     #[arg(long, value_name = "T", value_parser = not_negative, conflicts_with = "from_event")]
     pub(crate) from: Option<f64>,
-    /// Begin after this number of events, paused
+    /// Begin with the machine after this number of events of the run, paused
     #[arg(long, value_name = "N")]
     pub(crate) from_event: Option<u64>,
-    /// Write frames up to this time of the run
+    /// Write frames up to and including this time of the run
     #[arg(long, value_name = "T", value_parser = not_negative)]
     pub(crate) until: Option<f64>,
-    /// The maximum number of frames
+    /// The maximum number of frames to write
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_frames: Option<u64>,
     /// The width of a frame in columns
@@ -437,40 +446,43 @@ const PLACE_HELP: &str = "Every line of standard input is answered by one line o
 /// Arguments of `meshwork place`.
 #[derive(Args, Debug)]
 pub(crate) struct Place {
-    /// The machine: mesh:8x8, torus:8x8x8, hypercube:10, flat:128, tpu_v4, or a table as in a study
+    /// The machine whose nodes are allocated: mesh:8x8, torus:8x8x8, hypercube:10, flat:128,
+    /// tpu_v4, or a table as in a study
     #[arg(short, long, required_unless_present = "slurm")]
     pub(crate) machine: Option<String>,
-    /// The machine of a topology.yaml or topology.conf; its nodes are allocated by name, as Slurm
-    /// would
+    /// The topology.yaml or topology.conf of a Slurm machine, whose nodes are allocated by name, as
+    /// Slurm would
     #[arg(long, value_name = "FILE", conflicts_with_all = ["machine", "allocator", "state", "seed", "shape"])]
     pub(crate) slurm: Option<PathBuf>,
-    /// The slurm.conf of the machine of --slurm: nodes, weights, partitions
+    /// The slurm.conf of the machine of --slurm, with its nodes, weights and partitions
     #[arg(long, value_name = "FILE", requires = "slurm")]
     pub(crate) conf: Option<PathBuf>,
-    /// The gres.conf of the machine of --slurm: its GPUs, for requests with options
+    /// The gres.conf of the machine of --slurm, with its GPUs, for requests that have the key
+    /// `options`
     #[arg(long, value_name = "FILE", requires = "conf")]
     pub(crate) gres: Option<PathBuf>,
-    /// The partition [default: the default one of slurm.conf]
+    /// The partition whose nodes are allocated [default: the default partition of slurm.conf]
     #[arg(long, value_name = "NAME", requires = "slurm")]
     pub(crate) partition: Option<String>,
     /// The allocator: a name, or a table such as {name="first_fit",rotation="best"} [default:
     /// first_fit, and naive on flat machines]
     #[arg(short, long)]
     pub(crate) allocator: Option<String>,
-    /// Which node comes first where jobs share nodes: a name, or a table [default: first]
+    /// The order in which nodes are filled where jobs share nodes: a name, or a table [default:
+    /// first]
     #[arg(long, conflicts_with = "slurm")]
     pub(crate) order: Option<String>,
-    /// Which cores and GPUs of a node are given where jobs share nodes [default: lowest]
+    /// The rule that chooses cores and GPUs within a node where jobs share nodes [default: lowest]
     #[arg(long, conflicts_with = "slurm")]
     pub(crate) within: Option<String>,
-    /// A file that keeps the held processors: read at the beginning, if it exists, and written
+    /// A file that keeps which nodes are held: read at the beginning, if it exists, and written
     /// before each answer
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
-    /// The seed of an allocator that uses random numbers
+    /// The seed of the random numbers, for allocators that use them
     #[arg(long, value_name = "S", default_value = "1", value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) seed: i64,
-    /// The rule that turns a count of processors into a block
+    /// The rule by which a count of processors becomes a block
     #[arg(long, default_value = "squarest", value_parser = ["squarest", "exact"])]
     pub(crate) shape: String,
     #[command(flatten)]
@@ -480,12 +492,12 @@ pub(crate) struct Place {
 /// Arguments of `meshwork check`.
 #[derive(Args, Debug)]
 pub(crate) struct Check {
-    /// A folder that `meshwork run --out` wrote
+    /// A folder of results, as `meshwork run --out` wrote it
     pub(crate) dir: PathBuf,
-    /// The maximum number of runs to replay
+    /// The maximum number of stored runs to repeat
     #[arg(long, value_name = "N", default_value = "20", value_parser = at_least_one)]
     pub(crate) sample: usize,
-    /// The number of threads [default: one for each processor]
+    /// The number of threads that simulate [default: one for each processor of this computer]
     #[arg(short, long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
     /// Print one JSON object for each run

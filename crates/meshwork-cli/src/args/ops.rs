@@ -17,14 +17,16 @@ use crate::memory::Memory;
 /// Arguments of `meshwork ops`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Ops {
-    /// Lint a topology file: errors, silent misconfigurations, and a table of its placements
+    /// Lint a Slurm topology file: print errors, silent misconfigurations, and a table of its
+    /// placements
     #[command(
         after_help = "The file is a topology.yaml (block, flat, ring, torus3d, tree), or a topology.conf of the older \
         form if its name ends in .conf. The exit status is 0 if Slurm would start with it, 1 if it would not, and 2 if \
         nothing could be read.\n\nExample:\n  meshwork ops check topology.yaml --conf slurm.conf"
     )]
     Check(Check),
-    /// Import a machine and its history (sacct, Kueue or SWF) as a site, with a report on the data
+    /// Import a cluster and its history (sacct, Kueue or SWF) into a folder, the site, and report
+    /// on the data
     #[command(
         after_help = "The history is the output of sacct -P, its columns in any order, packed by gzip or not. This asks for \
         all that is used:\n  SLURM_TIME_FORMAT=%s sacct -a -X -D -P -S 2026-01-01 -o JobIDRaw,JobID,User,Account,\
@@ -33,14 +35,14 @@ pub(crate) enum Ops {
         topology.yaml --conf slurm.conf -o site\n  meshwork ops import --kueue monday.json tuesday.json -o site"
     )]
     Import(Import),
-    /// Replay the history of a site and count how many decisions of the model equal the recorded ones
+    /// Count how many recorded decisions of a site the model repeats
     #[command(
         after_help = "Each recorded start is compared with the rule, in the recorded state of the machine: node list by node list, \
         for the main scheduler on all free nodes, and for backfill on those that are free over the job's whole limit \
         and not planned for jobs of higher priority. The exit status is 1 if the model is not good enough to rely on.\n\nExample:\n  meshwork ops fidelity site"
     )]
     Fidelity(Fidelity),
-    /// Replay a site's jobs under other topology files and compare
+    /// Replay the jobs of a site under other topology files, and compare waits and utilization
     #[command(
         after_help = "Each file is another topology.yaml for the nodes and the slurm.conf of the site. Differences from \
          the site's own topology are taken job by job, with 95 % intervals over batches of consecutive jobs. The exit \
@@ -49,7 +51,8 @@ pub(crate) enum Ops {
         fine.yaml coarse.yaml --baseline first --cleanup 4 --json"
     )]
     Compare(Compare),
-    /// Search better lists on the first half of a site's history, and test the best on the second
+    /// Search topology lists with shorter waits for the jobs of a site, and test the best on jobs
+    /// not used in the search
     #[command(
         after_help = "Of a torus, shapes of the listed sizes, their spacing, where the first stands and their order are \
         tried; of blocks, which sizes are listed. What is proposed is a change of the site's topology.yaml, with the gain \
@@ -58,7 +61,8 @@ pub(crate) enum Ops {
         ops propose site --budget 10m -o proposed.yaml"
     )]
     Propose(Propose),
-    /// Explain why a job waits: the reason, the nearest places, the jobs in the way, and what would let it start
+    /// Explain why a job waits: the reason, the nearest places, the jobs in the way, and what would
+    /// let the job start
     #[command(
         after_help = "The state is a site at an instant of its history (--at), what `scontrol show job -o` prints, with the \
         machine's files beside it, a run of a folder of results at an instant (--run, --at), or what `meshwork place` has \
@@ -75,7 +79,8 @@ pub(crate) enum Ops {
         --shape 4x2x2 --exempt 1100\n  meshwork ops defrag results --run 3 --at 86400 --shape 8x8"
     )]
     Defrag(Defrag),
-    /// Estimate when waiting jobs start: an interval from sampled futures of the site's own queue
+    /// Estimate when waiting jobs of a site start, with an interval from sampled futures of its
+    /// queue
     #[command(
         after_help = "Run times are drawn from jobs that had ended, given limit, user and the time that a job has run, and \
         jobs to come from past submissions; nothing that was recorded after the instant is used. Times in JSON are seconds \
@@ -83,7 +88,8 @@ pub(crate) enum Ops {
         2026-11-21T14:54:44\n  meshwork ops when site --all --at 2026-11-21T14:54:44 --json"
     )]
     When(When),
-    /// Observe a running Slurm: the policy's choice at every start, and a history as a site
+    /// Observe a running Slurm: record its history, and what another policy would have chosen at
+    /// every start
     #[command(
         after_help = "It runs squeue and sinfo and changes nothing. Each start gives a line; the history is written as a site \
         (-o), which `ops fidelity` and `ops compare` read, with the free nodes at every decision in starts.jsonl. A look in \
@@ -102,34 +108,36 @@ pub(crate) enum Ops {
     Agent(Agent),
 }
 
-/// Options of commands that observe a running Slurm.
+/// Options about a running Slurm and how often its state is read.
 #[derive(Args, Debug)]
 pub(crate) struct Live {
-    /// A folder with slurm.conf and optionally topology.yaml or topology.conf: a site, or
-    /// /etc/slurm
+    /// A folder with slurm.conf and optionally topology.yaml or topology.conf, such as /etc/slurm
+    /// or a site
     pub(crate) site: PathBuf,
     /// The study whose policy decides
     #[arg(long, value_name = "STUDY")]
     pub(crate) policy: Option<PathBuf>,
-    /// Override a key of the study, such as scheduler=easy
+    /// Override a key of the study of --policy, such as scheduler=easy; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// The nodes in the order of their numbers in the study's machine, as a host list [default: the order of slurm.conf,
-    /// or of the topology if the study's machine is made of Slurm's files]
+    /// The names of the nodes in the order of their numbers in the machine of the study, as a host
+    /// list [default: the order of slurm.conf, or of the topology file if the study names Slurm's
+    /// files]
     #[arg(long, value_name = "LIST")]
     pub(crate) names: Option<String>,
-    /// The ends that the policy expects: time limits, the mean run time of a user's last two jobs, or the 90 % quantile of
-    /// their last hundred; never more than the limit
+    /// When the policy expects jobs to end: at their time limits, or after the mean run time of
+    /// their user's last two jobs (user_mean) or the 90 % quantile of the last hundred (user_p90),
+    /// but never later than the limit
     #[arg(long, value_name = "RULE", default_value = "limit", value_parser = end_rule(), requires_ifs = [("user_mean", "history"), ("user_p90", "history")])]
     pub(crate) ends: EndRule,
-    /// The site whose history says how long jobs of a user ran, as `ops import` or `ops shadow` writes it; it is read
-    /// again when it has changed
+    /// The folder of a site, as `ops import` or `ops shadow` writes it, whose history gives the
+    /// past run times of users; it is read again when it has changed
     #[arg(long, value_name = "SITE")]
     pub(crate) history: Option<PathBuf>,
-    /// The time between looks, as 1s or 500ms
+    /// The time between two looks at the running Slurm, such as 1s or 500ms
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = poll)]
     pub(crate) poll: Duration,
-    /// End after this number of looks
+    /// End after this number of looks at the running Slurm
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) looks: Option<u64>,
     /// Serve metrics for Prometheus at this address; a port alone means the loopback interface
@@ -173,13 +181,13 @@ fn poll(text: &str) -> Result<Duration, String> {
 pub(crate) struct Shadow {
     #[command(flatten)]
     pub(crate) live: Live,
-    /// The observed partition [default: the default one of slurm.conf]
+    /// The partition that is observed [default: the default partition of slurm.conf]
     #[arg(long, value_name = "NAME")]
     pub(crate) partition: Option<String>,
-    /// Write the history into this folder, as a site, with starts.jsonl and shadow.html
+    /// Write the recorded history into this folder, as a site, with starts.jsonl and shadow.html
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
-    /// Print one JSON object for each start
+    /// Print one JSON object for each start of a job
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -189,40 +197,45 @@ pub(crate) struct Shadow {
 pub(crate) struct Agent {
     #[command(flatten)]
     pub(crate) live: Live,
-    /// Report the planned actions, but change nothing
+    /// Print the actions that the agent would take, but change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// The parking partition, to which users submit
     #[arg(long, value_name = "NAME", default_value = "in")]
     pub(crate) park: String,
-    /// The partition in which jobs start
+    /// The partition to which the agent moves a job so that it starts
     #[arg(long, value_name = "NAME", default_value = "run")]
     pub(crate) run: String,
-    /// The partition for jobs that are left to Slurm [default: they stay parked]
+    /// The partition for jobs that the policy cannot handle and Slurm shall start [default: they
+    /// stay parked]
     #[arg(long, value_name = "NAME")]
     pub(crate) pass: Option<String>,
-    /// The number of waiting jobs to consider, in order of priority
+    /// The number of waiting jobs that each decision considers, in order of priority
     #[arg(long, value_name = "N", default_value = "1000", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) depth: u32,
-    /// The folder for log, heartbeat and lock [default: agent in the site's folder]
+    /// The folder for log, heartbeat and lock of the agent [default: `agent` in the folder of the
+    /// site]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) state: Option<PathBuf>,
-    /// Look immediately when a datagram arrives at this port of the loopback interface
+    /// Look at Slurm immediately when a datagram arrives at this port of the loopback interface
     #[arg(long, value_name = "PORT")]
     pub(crate) wake: Option<u16>,
-    /// List waiting jobs by their IDs in the metrics
+    /// List waiting jobs by their IDs in the metrics of --metrics
     #[arg(long, requires = "metrics")]
     pub(crate) metrics_jobs: bool,
-    /// Kill switch: open the parking partition, so that Slurm starts its jobs, and keep agents from deciding
+    /// Open the parking partition, so that Slurm starts its jobs, and keep agents from deciding
+    /// (kill switch)
     #[arg(long, conflicts_with_all = ["policy", "close", "watchdog", "replay", "dry_run"])]
     pub(crate) open: bool,
     /// Undo --open: close the parking partition, and let agents decide again
     #[arg(long, conflicts_with_all = ["policy", "watchdog", "replay", "dry_run"])]
     pub(crate) close: bool,
-    /// Open the parking partition if the heartbeat is older than this; the exit status is 1 if it was
+    /// Open the parking partition if the heartbeat of the agent is older than this; the exit status
+    /// is then 1
     #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with_all = ["policy", "replay", "dry_run"])]
     pub(crate) watchdog: Option<Duration>,
-    /// Repeat the decisions of a log; the exit status is 1 if one differs
+    /// Repeat the decisions of an agent's log instead of running an agent; the exit status is 1 if
+    /// a decision differs
     #[arg(long, value_name = "LOG", requires = "policy", conflicts_with = "dry_run")]
     pub(crate) replay: Option<PathBuf>,
 }
@@ -243,14 +256,15 @@ fn at(text: &str) -> Result<At, String> {
     super::not_negative(text).map(At::Number).map_err(wrong)
 }
 
-/// A machine at one instant.
+/// Options that give a machine at one instant.
 #[derive(Args, Debug)]
 pub(crate) struct State {
-    /// A site, a folder of results, the output of `scontrol show job -o`, or of `meshwork place`: a
-    /// saved state or, with --slurm, the answer to `show`
+    /// The machine and its jobs: a site, a folder of results, the output of `scontrol show job -o`,
+    /// or what `meshwork place` saved (with --slurm, its answer to `show`)
     pub(crate) state: PathBuf,
-    /// The instant: for a site, a date such as 2026-01-31T23:59:59 or seconds since 1970; for a
-    /// run, in its units of time [default for a job in a site's history: when it began to wait]
+    /// The instant of which the question is: for a site, a date such as 2026-01-31T23:59:59 or
+    /// seconds since 1970; for a run, a time in its own unit [default for a job in a site's
+    /// history: when it began to wait]
     #[arg(long, value_name = "TIME", value_parser = at)]
     pub(crate) at: Option<At>,
     /// The time zone of dates without one, and of displayed dates, such as Europe/Berlin or +01:00
@@ -261,10 +275,10 @@ pub(crate) struct State {
     /// 3/2
     #[arg(long, value_name = "SCENARIO[/REPLICATION]", requires = "at")]
     pub(crate) run: Option<RunName>,
-    /// The topology.yaml or topology.conf, if the state is not a site
+    /// The topology.yaml or topology.conf of the machine, if the state is not a site
     #[arg(long, value_name = "FILE")]
     pub(crate) topology: Option<PathBuf>,
-    /// The slurm.conf that belongs to it
+    /// The slurm.conf of the machine, if the state is not a site
     #[arg(long, value_name = "FILE", requires = "topology")]
     pub(crate) conf: Option<PathBuf>,
     /// The output of `scontrol show nodes -o`, which shows the nodes that are down
@@ -279,14 +293,14 @@ pub(crate) struct State {
 pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) state: State,
-    /// The job, such as 1109 or 1088_3
+    /// The ID of the job, such as 1109 or 1088_3
     #[arg(required_unless_present = "shape")]
     pub(crate) job: Option<String>,
-    /// Instead of a job, a request: sides such as 8x8x4, a number of nodes, or a subcube such as
-    /// 2^5; for a run or a state of `place`
+    /// Ask about a request instead of a job: sides such as 8x8x4, a number of nodes, or a subcube
+    /// such as 2^5; for a run or a state of `meshwork place`
     #[arg(long, value_name = "SHAPE", conflicts_with = "job")]
     pub(crate) shape: Option<String>,
-    /// Print one JSON object
+    /// Print the result as one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -294,16 +308,16 @@ pub(crate) struct Explain {
 /// Arguments of `meshwork ops when`.
 #[derive(Args, Debug)]
 pub(crate) struct When {
-    /// The site, as `ops import` wrote it
+    /// The folder of the site, as `ops import` wrote it
     pub(crate) site: PathBuf,
-    /// The job, such as 1109 or 1088_3
+    /// The ID of the job, such as 1109 or 1088_3
     #[arg(required_unless_present = "all")]
     pub(crate) job: Option<String>,
-    /// All waiting jobs, as a table
+    /// Estimate the starts of all waiting jobs, as a table
     #[arg(long, conflicts_with = "job", requires = "at")]
     pub(crate) all: bool,
-    /// The instant: a date such as 2026-01-31T23:59:59, or seconds since 1970 [default: when the
-    /// job began to wait]
+    /// The instant at which the job waits: a date such as 2026-01-31T23:59:59, or seconds since
+    /// 1970 [default: when the job began to wait]
     #[arg(long, value_name = "TIME", value_parser = at)]
     pub(crate) at: Option<At>,
     /// The probability that a job starts within its interval
@@ -321,7 +335,7 @@ pub(crate) struct When {
     /// The time zone of dates without one, and of displayed dates [default: UTC]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true, value_parser = LocalClock::read)]
     pub(crate) time_zone: Option<LocalClock>,
-    /// Print one JSON object
+    /// Print the result as one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -337,42 +351,43 @@ fn confidence(text: &str) -> Result<f64, String> {
 pub(crate) struct Defrag {
     #[command(flatten)]
     pub(crate) state: State,
-    /// The shape of the place, such as 8x8x4, or its number of nodes; for a run or a state of
-    /// `place`, also a subcube such as 2^5
+    /// The shape of the place to free, such as 8x8x4, or its number of nodes; for a run or a state
+    /// of `meshwork place`, also a subcube such as 2^5
     #[arg(long)]
     pub(crate) shape: String,
-    /// Jobs that may not be moved
+    /// The IDs of jobs that may not be moved, separated by commas
     #[arg(long, value_name = "JOB", value_delimiter = ',')]
     pub(crate) exempt: Vec<String>,
-    /// The cost of a move
+    /// The cost of moving a job: 1, its nodes, or its nodes times the seconds that it has run
     #[arg(long, default_value = "moves", value_parser = ["moves", "nodes", "node_seconds"])]
     pub(crate) cost: String,
-    /// The partition [default: the default one of slurm.conf]
+    /// The partition in which a place is freed [default: the default partition of slurm.conf]
     #[arg(long, value_name = "NAME")]
     pub(crate) partition: Option<String>,
-    /// The site of a run, from 1 [default: 1]
+    /// The number of the site in which a place is freed, for a run on several sites [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) site: Option<u64>,
-    /// The maximum number of plans
+    /// The maximum number of plans to print, cheapest first
     #[arg(long, value_name = "N", default_value = "3")]
     pub(crate) plans: usize,
-    /// Print one JSON object
+    /// Print the result as one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// How the jobs of a site happen again.
+/// Options of a replay of the jobs of a site.
 #[derive(Args, Debug)]
 pub(crate) struct Terms {
     /// The clean-up time: seconds from a job's end until its nodes can be allocated again [default:
     /// the best fit to the history]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) cleanup: Option<u32>,
-    /// The treatment of jobs of unlisted sizes: request the next larger size, or refuse them
+    /// The treatment of jobs whose size a topology does not list: request the next larger listed
+    /// size, or refuse the job
     #[arg(long, default_value = "round_up", value_parser = ["round_up", "refuse"])]
     pub(crate) unlisted: String,
     /// Continue even if `ops fidelity` finds that the site is not modelled well enough; the result
-    /// then begins with that verdict
+    /// then begins with this verdict
     #[arg(long)]
     pub(crate) anyway: bool,
 }
@@ -380,12 +395,13 @@ pub(crate) struct Terms {
 /// Arguments of `meshwork ops compare`.
 #[derive(Args, Debug)]
 pub(crate) struct Compare {
-    /// The site, as `ops import` wrote it
+    /// The folder of the site, as `ops import` wrote it
     pub(crate) site: PathBuf,
-    /// Other topology files for its machine
+    /// The topology files to compare with that of the site
     #[arg(required = true, value_name = "TOPOLOGY")]
     pub(crate) topologies: Vec<PathBuf>,
-    /// The baseline of the comparison: the site's own topology, or the first of the given ones
+    /// The topology with which all others are compared: that of the site, or the first of the given
+    /// files
     #[arg(long, default_value = "site", value_parser = ["site", "first"])]
     pub(crate) baseline: String,
     #[command(flatten)]
@@ -394,7 +410,7 @@ pub(crate) struct Compare {
     /// node
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Print one JSON object
+    /// Print the result as one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -402,13 +418,13 @@ pub(crate) struct Compare {
 /// Arguments of `meshwork ops propose`.
 #[derive(Args, Debug)]
 pub(crate) struct Propose {
-    /// The site, as `ops import` wrote it
+    /// The folder of the site, as `ops import` wrote it
     pub(crate) site: PathBuf,
-    /// The time for the search, such as 10m, 1h30m or 90s
+    /// The time that the search may take, such as 10m, 1h30m or 90s
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
     pub(crate) budget: Duration,
-    /// Try at most this number of lists, whatever the time; the result is then the same on every
-    /// computer
+    /// Try at most this number of lists, however long it takes; the result is then the same on
+    /// every computer
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) lists: Option<u32>,
     /// The seed of the random numbers
@@ -419,10 +435,10 @@ pub(crate) struct Propose {
     pub(crate) threads: usize,
     #[command(flatten)]
     pub(crate) terms: Terms,
-    /// Write the proposed topology.yaml to this file
+    /// Write the topology.yaml with the proposed lists to this file
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Print one JSON object
+    /// Print the result as one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -430,12 +446,12 @@ pub(crate) struct Propose {
 /// Arguments of `meshwork ops fidelity`.
 #[derive(Args, Debug)]
 pub(crate) struct Fidelity {
-    /// The site, as `ops import` wrote it
+    /// The folder of the site, as `ops import` wrote it
     pub(crate) site: PathBuf,
     /// Write every recorded start with the predicted one to this file, as CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) starts: Option<PathBuf>,
-    /// Print one JSON object
+    /// Print the result as one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -443,10 +459,10 @@ pub(crate) struct Fidelity {
 /// Arguments of `meshwork ops import`.
 #[derive(Args, Debug)]
 pub(crate) struct Import {
-    /// Accounting records: the output of sacct -P
+    /// The accounting records of Slurm: the output of `sacct -P`
     #[arg(long, value_name = "FILE", required_unless_present_any = ["swf", "kueue"])]
     pub(crate) sacct: Option<PathBuf>,
-    /// Kueue's workloads and nodes: outputs of kubectl get workloads,nodes -A -o json, in
+    /// The workloads and nodes of Kueue: outputs of `kubectl get workloads,nodes -A -o json`, in
     /// chronological order
     #[arg(
         long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["sacct", "swf", "conf", "time_zone"]
@@ -462,26 +478,26 @@ pub(crate) struct Import {
     /// The slurm.conf of the machine
     #[arg(long, value_name = "FILE")]
     pub(crate) conf: Option<PathBuf>,
-    /// QOS: the output of sacctmgr show qos -P
+    /// The qualities of service (QOS): the output of `sacctmgr show qos -P`
     #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
     pub(crate) qos: Option<PathBuf>,
-    /// Associations: the output of sacctmgr show assoc -P
+    /// The associations of users and accounts: the output of `sacctmgr show assoc -P`
     #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
     pub(crate) assoc: Option<PathBuf>,
-    /// Nodes that were down or drained: the output of sacctmgr show event -P
+    /// The times at which nodes were down or drained: the output of `sacctmgr show event -P`
     #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
     pub(crate) events: Option<PathBuf>,
-    /// Reservations: the output of scontrol show res -o
+    /// The reservations of nodes: the output of `scontrol show res -o`
     #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
     pub(crate) reservations: Option<PathBuf>,
-    /// The folder for the site
+    /// The folder into which the site is written
     #[arg(short, long, value_name = "SITE")]
     pub(crate) out: PathBuf,
     /// The time zone of dates without one, such as Europe/Berlin or +01:00 [default: UTC, with a
     /// warning]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     pub(crate) time_zone: Option<String>,
-    /// Print one JSON object
+    /// Print the result as one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -489,16 +505,16 @@ pub(crate) struct Import {
 /// Arguments of `meshwork ops check`.
 #[derive(Args, Debug)]
 pub(crate) struct Check {
-    /// The topology file
+    /// The topology file to lint: topology.yaml or topology.conf
     pub(crate) file: PathBuf,
     /// The slurm.conf of the machine; without it, every node named in the topology is assumed to
     /// exist
     #[arg(long, value_name = "FILE")]
     pub(crate) conf: Option<PathBuf>,
-    /// The gres.conf of the machine: its GPUs, and surprising effects of their configuration
+    /// The gres.conf of the machine, to lint the configuration of its GPUs too
     #[arg(long, value_name = "FILE", requires = "conf")]
     pub(crate) gres: Option<PathBuf>,
-    /// Print one JSON object
+    /// Print the result as one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }

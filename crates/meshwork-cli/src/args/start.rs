@@ -10,13 +10,16 @@ use crate::memory::Memory;
 /// Arguments of `meshwork replay`.
 #[derive(Args, Debug)]
 pub(crate) struct Replay {
-    /// A log in the Standard Workload Format, or a table of jobs in CSV or Parquet; .gz too
+    /// The log in the Standard Workload Format, or a table of jobs in CSV or Parquet; it may be
+    /// compressed with gzip
     pub(crate) log: PathBuf,
-    /// The machine: mesh:16x8, torus:8x8x8, flat:128, tpu_v4, or a table as in a study [default: a
-    /// flat one with the processors stated in the log's header]
+    /// The machine on which the jobs are replayed: mesh:16x8, torus:8x8x8, flat:128, tpu_v4, or a
+    /// table as in a study [default: a flat machine with the number of processors in the log's
+    /// header]
     #[arg(short, long)]
     pub(crate) machine: Option<String>,
-    /// The schedulers, all compared with the first one
+    /// The schedulers under which the log is replayed; the first one is the baseline of the
+    /// comparison
     #[arg(
         long = "schedulers",
         value_name = "NAME,…",
@@ -24,16 +27,17 @@ pub(crate) struct Replay {
         default_value = "fcfs,easy,conservative"
     )]
     pub(crate) schedulers: Vec<String>,
-    /// Override any other key of the study, such as workload.first_jobs=10000
+    /// Override any other key of the study that is made, such as workload.first_jobs=10000; may be
+    /// given several times
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// The folder for the runs and the page [default: the log's name followed by -replay]
+    /// The folder for results and the page [default: the log's name followed by -replay]
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// The number of threads [default: one for each processor]
+    /// The number of threads that simulate [default: one for each processor of this computer]
     #[arg(short, long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
-    /// Print one JSON object for each scheduler
+    /// Print one JSON object for each scheduler instead of a table
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -43,7 +47,7 @@ pub(crate) struct Replay {
 /// Arguments of `meshwork new`.
 #[derive(Args, Debug)]
 pub(crate) struct New {
-    /// The file to write, which must not exist yet; - for standard output
+    /// The file for the new study, which must not exist yet; - for standard output
     #[arg(default_value = "study.toml")]
     pub(crate) file: PathBuf,
     /// The template of the study
@@ -51,16 +55,16 @@ pub(crate) struct New {
     pub(crate) from: Start,
 }
 
-/// Template of a new study.
+/// Templates of new studies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Start {
-    /// Strategies under a growing load
+    /// A sweep over strategies under a growing load
     Sweep,
-    /// A recorded log under several schedulers
+    /// A replay of a recorded log under several schedulers
     Log,
-    /// A machine with a name, such as a pod of TPUs
+    /// A machine that has a name, such as a TPU pod
     Machine,
-    /// The files of a Slurm site
+    /// A machine described by the files of a Slurm site
     Slurm,
     /// A figure of a paper, with its claims
     Paper,

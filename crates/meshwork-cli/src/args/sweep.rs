@@ -24,19 +24,20 @@ pub(super) const SUBMIT_HELP: &str = "The script, the list of runs and the job n
 /// Arguments of `meshwork submit`.
 #[derive(Args, Debug)]
 pub(crate) struct Submit {
-    /// The study
+    /// The file of the study
     pub(crate) file: PathBuf,
-    /// Override a key of the study, such as workload.load=0.7; takes precedence over the file and
-    /// its sweep
+    /// Override a key of the study, such as workload.load=0.7, whatever the file and its sweep say;
+    /// may be given several times
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// The folder for results; all computers must see it under this path
+    /// The folder for results, which must have this path on all computers
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// The engine that starts the processes: slurm, pbs, lsf or hq
+    /// The batch system that starts the shards: slurm, pbs, lsf or hq (HyperQueue)
     #[arg(long)]
     pub(crate) engine: Engine,
-    /// The number of shards, or auto
+    /// The number of shards into which the study is divided; auto chooses it by the expected
+    /// duration of the runs
     #[arg(long, value_name = "N", default_value = "auto", value_parser = shards)]
     pub(crate) shards: Shards,
     /// The maximum number of shards that run at once
@@ -45,24 +46,25 @@ pub(crate) struct Submit {
     /// The time limit of a task, such as 1:00:00 or 90m; no run begins in its last twentieth
     #[arg(long, value_name = "TIME", default_value = "1:00:00", value_parser = duration)]
     pub(crate) time: Duration,
-    /// The memory limit of a task
+    /// The memory limit of a task, such as 500M or 4G
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = crate::memory::bytes)]
     pub(crate) mem: u64,
-    /// The partition, or queue
+    /// The partition, or queue, of the batch system to which tasks are submitted
     #[arg(long, value_name = "P", value_parser = word)]
     pub(crate) partition: Option<String>,
-    /// The account, or project
+    /// The account, or project, of the batch system to which tasks are charged
     #[arg(long, value_name = "A", value_parser = word)]
     pub(crate) account: Option<String>,
-    /// Submit only the missing runs; for a race, the next round
+    /// Submit only runs that are missing; with --choose, the next round of the race
     #[arg(long)]
     pub(crate) missing: bool,
-    /// Submit a race of `meshwork choose` round by round; the options below are those of the race
+    /// Submit the race that `meshwork choose` would run, round by round; its options are accepted
+    /// here too
     #[arg(long)]
     pub(crate) choose: bool,
     #[command(flatten)]
     pub(crate) options: ChoiceOptions,
-    /// Print the script and submit nothing
+    /// Print the script that would be submitted, and submit nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -94,7 +96,7 @@ fn word(text: &str) -> Result<String, String> {
         .ok_or_else(|| "must be a name of letters, digits and the signs _ - . , @ + : /".to_owned())
 }
 
-/// Workload manager that starts the processes of a sweep.
+/// Batch systems that start the processes of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Engine {
     /// Slurm: an array of jobs.
@@ -110,14 +112,14 @@ pub(crate) enum Engine {
 /// Arguments of `meshwork collect`.
 #[derive(Args, Debug)]
 pub(crate) struct Collect {
-    /// The folder of all shards
+    /// The folder for results of all shards
     pub(crate) dir: PathBuf,
-    /// Also write the runs as a table, DIR/runs.parquet
+    /// The format of the merged runs: jsonl, or parquet to write the table DIR/runs.parquet too
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
     pub(crate) format: RunsFormat,
 }
 
-/// Format in which the runs of a study are kept.
+/// File formats of merged runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum RunsFormat {
     /// One line of JSON per run.
@@ -129,12 +131,12 @@ pub(crate) enum RunsFormat {
 /// Arguments of `meshwork status`.
 #[derive(Args, Debug)]
 pub(crate) struct Status {
-    /// The folder of all shards
+    /// The folder for results of all shards
     pub(crate) dir: PathBuf,
-    /// Look again from time to time, until all runs have finished
+    /// Print the progress again from time to time, until all runs have finished
     #[arg(long)]
     pub(crate) watch: bool,
-    /// Print one JSON object for each look
+    /// Print the progress as one JSON object each time
     #[arg(long)]
     pub(crate) json: bool,
 }

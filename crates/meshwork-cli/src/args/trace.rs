@@ -19,13 +19,13 @@ pub(crate) enum Trace {
         log.\n\nExample:\n  meshwork trace info log.swf.gz"
     )]
     Info {
-        /// The log, or a table of jobs; it may be compressed with gzip
+        /// The log, or a table of jobs in CSV or Parquet; it may be compressed with gzip
         log: PathBuf,
-        /// Print one JSON object
+        /// Print the statistics as one JSON object
         #[arg(long)]
         json: bool,
     },
-    /// Clean, sort, cut, shuffle, split and scale a log
+    /// Clean, sort, cut, shuffle, split and scale a log, or convert a published trace
     #[command(
         after_help = "The jobs are sorted by their time of submission. Lines that are no jobs are left \
         out.\nKeys of --set are those of the workload `swf` in a study, and are applied in its order: users, \
@@ -64,9 +64,9 @@ pub(crate) enum Trace {
 /// Arguments of `meshwork trace resample`.
 #[derive(Args, Debug)]
 pub(crate) struct Resample {
-    /// The log, or a table of jobs; it may be compressed with gzip
+    /// The log, or a table of jobs in CSV or Parquet; it may be compressed with gzip
     pub(crate) log: PathBuf,
-    /// Ways of resampling, separated by commas
+    /// The ways of resampling to try, separated by commas
     #[arg(long, value_name = "WAYS", value_delimiter = ',', default_values = WAYS)]
     pub(crate) by: Vec<String>,
     /// The number of resamplings for each way
@@ -75,7 +75,7 @@ pub(crate) struct Resample {
     /// Write figures to this folder, as SVG: arrivals by hour and weekday, correlation of days, sizes
     #[arg(long, value_name = "DIR")]
     pub(crate) figures: Option<PathBuf>,
-    /// Print one JSON object
+    /// Print the statistics as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -83,13 +83,13 @@ pub(crate) struct Resample {
 /// Arguments of `meshwork trace convert`.
 #[derive(Args, Debug)]
 pub(crate) struct Convert {
-    /// The log, or a table of jobs; it may be compressed with gzip
+    /// The log, or a table of jobs in CSV or Parquet; it may be compressed with gzip
     #[arg(value_name = "IN")]
     pub(crate) input: PathBuf,
-    /// The file to write
+    /// The file for the converted log; its ending gives the format
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
-    /// Keep only this number of jobs, after --from and --until
+    /// Keep only this number of jobs, counted after --from and --until are applied
     #[arg(long, value_name = "N")]
     pub(crate) first_jobs: Option<u64>,
     /// Keep only jobs submitted at or after this time of the log, in seconds, or this date
@@ -98,10 +98,10 @@ pub(crate) struct Convert {
     /// Keep only jobs submitted before this time of the log, in seconds, or this date
     #[arg(long, value_name = "T", value_parser = instant)]
     pub(crate) until: Option<Value>,
-    /// Multiply run times and requested times
+    /// The factor by which run times and requested times are multiplied
     #[arg(long, value_name = "X", value_parser = positive)]
     pub(crate) runtime_scale: Option<f64>,
-    /// Multiply submission times; a factor below 1 increases the load
+    /// The factor by which submission times are multiplied; a factor below 1 increases the load
     #[arg(long, value_name = "X", value_parser = positive)]
     pub(crate) arrival_scale: Option<f64>,
     /// Change the log as this key of the workload `swf` does, such as split_above=0.5 or users=[3,5]
@@ -110,7 +110,7 @@ pub(crate) struct Convert {
     /// The seed of a shuffle or a resampling
     #[arg(long, value_name = "S", default_value = "1")]
     pub(crate) seed: u64,
-    /// The replication whose shuffle or resampling is made, as in a study
+    /// The replication of a study whose shuffle or resampling is made; 0 is the first
     #[arg(long, value_name = "N", default_value = "0")]
     pub(crate) replication: u64,
 }
@@ -118,10 +118,11 @@ pub(crate) struct Convert {
 /// Arguments of `meshwork trace generate`.
 #[derive(Args, Debug)]
 pub(crate) struct Generate {
-    /// The file to write: .csv and .parquet are tables of jobs, .gz is compressed, all else is a log
+    /// The file for the generated log: .csv and .parquet are tables of jobs, .gz is compressed, all
+    /// other endings are logs
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
-    /// The number of jobs
+    /// The number of jobs to generate
     #[arg(long, value_name = "N", default_value = "10000")]
     pub(crate) jobs: u64,
     /// The number of processors of the machine to which the model is scaled
@@ -130,10 +131,12 @@ pub(crate) struct Generate {
     /// The seed of the random numbers
     #[arg(long, value_name = "S", default_value = "1")]
     pub(crate) seed: u64,
-    /// The parameter set of the model
+    /// The fitted parameters of the model: of all jobs (typeless), of batch jobs, of interactive
+    /// jobs, or of these two merged
     #[arg(long, default_value = "typeless", value_parser = ["typeless", "batch", "interactive", "both"])]
     pub(crate) classes: String,
-    /// Stretch submission times so that the jobs offer this load, as a share of the machine
+    /// The load that the jobs shall offer, as a share of the machine; submission times are
+    /// stretched to meet it
     #[arg(long, value_name = "X", value_parser = positive)]
     pub(crate) load: Option<f64>,
     #[command(flatten)]
@@ -143,12 +146,13 @@ pub(crate) struct Generate {
 /// Arguments of `meshwork trace fit`.
 #[derive(Args, Debug)]
 pub(crate) struct Fit {
-    /// The log, or a table of jobs; it may be compressed with gzip
+    /// The log, or a table of jobs in CSV or Parquet; it may be compressed with gzip
     pub(crate) log: PathBuf,
-    /// The model
+    /// The model to fit
     #[arg(long, default_value = "jann", value_parser = FitModel::ALL.map(|model| model.0))]
     pub(crate) model: String,
-    /// Write the study to this file, and print the distances
+    /// Write the study with the fitted model to this file, and print the distances of the model
+    /// from the log
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
