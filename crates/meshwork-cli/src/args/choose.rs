@@ -8,23 +8,31 @@ use meshwork_lab::choose::request::ChoiceRequest;
 use super::threads;
 use crate::memory::Memory;
 
-pub(super) const CHOOSE_HELP: &str = "The candidates are the scenarios of [sweep]. They run on the same jobs, replication by replication, until no \
-    other can beat the leader by more than --within, with the given confidence: at any time, however often it is \
-    looked at. Ratios are compared; --raw compares differences. Runs are stored in DIR as by `meshwork run`: after \
-    Ctrl-C or the end of a budget of time the result says what is guaranteed now, and the same command continues. \
-    The winner is then measured on fresh replications, and on the weeks held out, against the baseline.\n\n\
-    The number of replications is the race's: `replications` and `precision` of the study are not used.\n\n\
-    Examples:\n  meshwork choose study.toml --within 2% --out results\n  \
-    meshwork choose study.toml --constraint 'p95_wait <= 4 h' --hold-out 8w --baseline scheduler=easy";
+pub(super) const CHOOSE_HELP: &str = "The candidates are the scenarios of [sweep]. All of them run the same jobs, replication by \
+    replication. The race ends when, with the given confidence, no other candidate can be better \
+    than the leader by more than --within; results may be looked at in between without harm to \
+    this guarantee. Candidates are compared by ratios of the metric, or with --raw by \
+    differences.\n\n\
+    Runs are stored in DIR as by `meshwork run`. After Ctrl-C, or at the end of --budget, the \
+    result says what is guaranteed so far, and the same command continues.\n\n\
+    The winner is then compared with the baseline on fresh replications and on the time of \
+    --hold-out.\n\n\
+    The race chooses the number of replications: `replications` and `precision` of the study are \
+    not used.\n\n\
+    Examples:\n  \
+    meshwork choose study.toml --within 2% --out results\n  \
+    meshwork choose study.toml --constraint 'p95_wait <= 4 h' --hold-out 8w --baseline \
+    scheduler=easy";
 
 /// Options that `meshwork choose` and `meshwork submit --choose` share.
 #[derive(Args, Debug)]
 pub(crate) struct ChoiceOptions {
-    /// How much worse than the best candidate the chosen one may be, as a share; with --raw also in
-    /// units of the metric
+    /// How much worse than the best candidate the chosen one may be: a share such as 2%, or with
+    /// --raw also a number in units of the metric
     #[arg(long, value_name = "SHARE", default_value = "2%")]
     pub(crate) within: String,
-    /// The probability with which the chosen candidate is no worse than --within allows
+    /// The probability with which the chosen candidate is no worse than --within allows, such as
+    /// 95%
     #[arg(long, value_name = "SHARE", default_value = "95%")]
     pub(crate) confidence: String,
     /// A limit that the mean of a metric must keep, such as 'p95_wait <= 4 h'; may be given several

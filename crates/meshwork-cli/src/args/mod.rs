@@ -46,13 +46,19 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run studies and print a table of their results, with confidence intervals
     #[command(
-        after_help = "Every finished run is stored in DIR/runs.jsonl: the same command continues where it \
-        stopped.\n\nThe page of --serve stays until Enter or Ctrl-C on a terminal, and else until all has run: \
-        --serve=once ends it then in any case, --serve=stay keeps it until the command is ended. Its address is \
-        printed on standard error.\n\n--shard I/N runs the I-th of N parts of a study, from 0 to N-1, on any computer that sees DIR; only I \
-        differs between them. /N takes I from HQ_TASK_ID, SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX or LSB_JOBINDEX (which counts \
-        from 1). `meshwork collect` then puts the parts together.\n\nAfter --time-budget, or on SIGTERM, no further run starts: \
-        the exit status is then 75, and the same command continues.\n\nExamples:\n  meshwork run study.toml --set workload.load=0.7 --out results\n  \
+        after_help = "Every finished run is stored in DIR/runs.jsonl, so the same command continues where it \
+        stopped.\n\n\
+        The address of the page of --serve is printed on standard error. On a terminal the page \
+        stays until Enter or Ctrl-C, elsewhere until all runs have ended. --serve=once always ends \
+        it when all runs have ended; --serve=stay keeps it until the command is ended.\n\n\
+        --shard I/N divides the study into N parts and runs part I, which is 0 to N-1. Give the \
+        same command with every I, on any computers that see DIR; `meshwork collect` then merges \
+        the results. /N takes I from HQ_TASK_ID, SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX or \
+        LSB_JOBINDEX (which counts from 1).\n\n\
+        After --time-budget, or on SIGTERM, no further run starts, and the exit status is 75. The \
+        same command continues the study.\n\n\
+        Examples:\n  \
+        meshwork run study.toml --set workload.load=0.7 --out results\n  \
         meshwork run study.toml --out results --shard 0/4 --time-budget 55m"
     )]
     Run(Run),
@@ -61,9 +67,12 @@ pub(crate) enum Command {
     Choose(Choose),
     /// Replay a log of jobs under several schedulers, without writing a study first
     #[command(
-        after_help = "The machine is a flat one with the processors that the log's header names; with --machine it has a \
-        shape. The folder has the study too, as experiment.toml, to go on from.\n\nExamples:\n  meshwork replay \
-        lublin.swf.gz\n  meshwork replay log.swf --machine torus:8x8x8 --schedulers easy,conservative"
+        after_help = "Prints a table of results and writes a page with plots. Without --machine, the machine is \
+        flat and has the number of processors in the log's header. The folder also has the study \
+        that was made, experiment.toml, which you can edit and run.\n\n\
+        Examples:\n  \
+        meshwork replay lublin.swf.gz\n  \
+        meshwork replay log.swf --machine torus:8x8x8 --schedulers easy,conservative"
     )]
     Replay(Replay),
     /// Write a new study, with comments that explain it, from a template
@@ -71,8 +80,10 @@ pub(crate) enum Command {
     New(New),
     /// Print the JSON Schema of study files, for editors
     #[command(
-        after_help = "With the line `#:schema study.schema.json` on top of a study, as `meshwork new` writes it, editors \
-        that know TOML complete and check its keys.\n\nExample:\n  meshwork schema > study.schema.json"
+        after_help = "Editors that know TOML complete and check the keys of a study that has the line `#:schema \
+        study.schema.json` at its top, as `meshwork new` writes it.\n\n\
+        Example:\n  \
+        meshwork schema > study.schema.json"
     )]
     Schema,
     /// Run a study on a cluster: write a script for an array of jobs, and submit it
@@ -80,33 +91,48 @@ pub(crate) enum Command {
     Submit(Submit),
     /// Merge the results of all shards of a study into one folder
     #[command(
-        after_help = "DIR/runs.jsonl is then what one process would have written, byte for byte. You can run it at any time, also while \
-        shards are running. Once all runs have finished, the tables are written too.\n\nExit status: 0 all runs have finished, 1 \
-        all have finished and some failed, 3 some are missing, and are listed.\n\nExample:\n  meshwork collect results"
+        after_help = "DIR/runs.jsonl becomes byte for byte what one process would have written. The command may \
+        be run at any time, also while shards are running. Once all runs have finished, the tables \
+        are written too.\n\n\
+        Exit status: 0 if all runs have finished; 1 if all have finished and some failed; 3 if \
+        some are missing, which are then listed.\n\n\
+        Example:\n  \
+        meshwork collect results"
     )]
     Collect(Collect),
     /// Print how many runs of a study its shards have finished
     #[command(
-        after_help = "The files in DIR are all that is read, on any computer that sees it.\n\nExit status: 0 all runs have \
-        finished; 1 all have finished, and some failed; 3 not yet.\n\nExamples:\n  meshwork status results\n  meshwork status results --watch"
+        after_help = "The command reads only the files in DIR, so it can be run on any computer that sees \
+        DIR.\n\n\
+        Exit status: 0 if all runs have finished; 1 if all have finished and some failed; 3 \
+        otherwise.\n\n\
+        Examples:\n  \
+        meshwork status results\n  \
+        meshwork status results --watch"
     )]
     Status(Status),
     /// Run the built-in studies of a paper and print which of its claims hold
     #[command(
-        after_help = "Papers: rsr, wbsm, lazy, intelligent, noncontiguous, rfold; without one, all of them. Every \
-        finished run is stored: the same command continues where it stopped.\n\nfgd is the experiment of Weng et al. \
-        (ATC 2023) on fragmented GPUs. It reads a trace of nodes and one of tasks, and prints the means of its rules at each \
-        arrived load.\n\n\
-        Examples:\n  meshwork reproduce rsr 1a --quick\n  \
-        meshwork reproduce fgd --nodes openb_node_list_gpu_node.csv --tasks openb_pod_list_default.csv\n  \
+        after_help = "Papers: rsr, wbsm, lazy, intelligent, noncontiguous, rfold; without a paper, all of them \
+        are run. Every finished run is stored, so the same command continues where it stopped.\n\n\
+        fgd is the experiment of Weng et al. (ATC 2023) on fragmented GPUs. It reads one trace of \
+        nodes and one of tasks, and prints the means of each placement rule at each arrived \
+        load.\n\n\
+        Examples:\n  \
+        meshwork reproduce rsr 1a --quick\n  \
+        meshwork reproduce fgd --nodes openb_node_list_gpu_node.csv --tasks \
+        openb_pod_list_default.csv\n  \
         meshwork reproduce intelligent --set workload.path=SDSC-SP2-1998-4.2-cln.swf.gz"
     )]
     Reproduce(Reproduce),
     /// Write an HTML page with the plots, tables and claims of a folder of results
     #[command(
-        after_help = "The page is one file of HTML that needs nothing else, and no network. While shards are running, \
-        the page shows what they have finished; --serve shows it in a browser as it fills, and ends as that of `meshwork run` does.\n\n\
-        Examples:\n  meshwork run study.toml --out results\n  meshwork report results\n  \
+        after_help = "The page is one HTML file that needs no other file and no network. While shards are \
+        running, the page shows the runs that they have finished. --serve shows the page in a \
+        browser as runs are added, and ends like --serve of `meshwork run`.\n\n\
+        Examples:\n  \
+        meshwork run study.toml --out results\n  \
+        meshwork report results\n  \
         meshwork report reproduction --out page.html"
     )]
     Report(Report),
@@ -129,10 +155,14 @@ pub(crate) enum Command {
     /// Make one scheduling decision: print the jobs that start in a given state, their nodes, and
     /// reservations
     #[command(
-        after_help = "The state is an object: now, running jobs with id, nodes (or blocks), since and until, and waiting jobs in \
-        the order of the queue, with id and the columns of a table of jobs, of which a size and an estimate are needed. With \
-        names, a host list of all nodes, nodes are written by their names. The policy is the study's machine, allocator and \
-        scheduler.\n\nExample:\n  meshwork plan state.json --study study.toml"
+        after_help = "The state is a JSON object with three keys. `now` is the time. `running` lists running \
+        jobs, each with id, nodes (or blocks), since and until. `waiting` lists waiting jobs in \
+        the order of the queue, each with id and the columns of a table of jobs, of which a size \
+        and an estimate are needed. A fourth key, `names`, is a host list of all nodes; nodes are \
+        then written by their names. The study gives the policy: machine, allocator and \
+        scheduler.\n\n\
+        Example:\n  \
+        meshwork plan state.json --study study.toml"
     )]
     Plan(Plan),
     /// Allocate and release nodes by requests of one line of JSON each, without a simulation
@@ -140,9 +170,10 @@ pub(crate) enum Command {
     Place(Place),
     /// Measure the latency, blocking and saturation of a network under random packets, without jobs
     #[command(
-        after_help = "Packets arrive at every node by themselves. A load is flits per node and cycle.\n\n\
-        Example:\n  meshwork traffic --machine torus:8x8x8 --loads 0.05,0.1,0.2 --timing booksim \
-        --buffer 8"
+        after_help = "Every node creates packets at random times. The load is the mean number of flits that a \
+        node creates per cycle.\n\n\
+        Example:\n  \
+        meshwork traffic --machine torus:8x8x8 --loads 0.05,0.1,0.2 --timing booksim --buffer 8"
     )]
     Traffic(Traffic),
     /// Answer questions about a cluster under Slurm or Kueue: its configuration, its history, why a
@@ -152,7 +183,7 @@ pub(crate) enum Command {
     /// Repeat a sample of stored runs and check that the results are the same
     #[command(after_help = "Example:\n  meshwork check results --sample 100")]
     Check(Check),
-    /// Print a script by which a shell completes words of the command `meshwork`
+    /// Print a script by which a shell completes the words of a `meshwork` command line
     #[command(
         after_help = "Example:\n  meshwork completions bash > ~/.local/share/bash-completion/completions/meshwork"
     )]
@@ -225,11 +256,11 @@ pub(crate) struct Run {
 /// How long `meshwork run --serve` serves its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ServeUntil {
-    /// Until Enter is pressed, or until all runs have ended if there is no terminal.
+    /// Serve the page until Enter is pressed, or until all runs have ended if there is no terminal.
     Auto,
-    /// Until all runs have ended.
+    /// Serve the page until all runs have ended.
     Once,
-    /// Until the command is terminated.
+    /// Serve the page until the command is terminated.
     Stay,
 }
 
@@ -238,7 +269,7 @@ pub(crate) enum ServeUntil {
 pub(crate) struct Reproduce {
     /// The paper to reproduce; all papers if omitted
     pub(crate) paper: Option<String>,
-    /// One figure or table of the paper, such as 1a
+    /// The figure or table of the paper to reproduce, such as 1a; all of them if omitted
     pub(crate) figure: Option<String>,
     /// Make smaller runs of fewer points, with wider intervals: seconds for a figure, a few minutes
     /// for all figures
@@ -355,13 +386,16 @@ pub(crate) struct List {
     pub(crate) json: bool,
 }
 
-const WATCH_HELP: &str = "On a terminal: space pauses and goes on, . or the right arrow steps one event and , or the left \
-    arrow one back, t goes to a time and e to an event, Home to the beginning, j and k scroll the queue by a line and PageDown and PageUp by ten, \
-    + and - change the speed, q leaves. Elsewhere, or with any of --frames, --every, --until and --max-frames, \
+const WATCH_HELP: &str = "Keys on a terminal: space pauses and resumes; . or the right arrow goes on by one event, and \
+    , or the left arrow back by one; t goes to a time and e to an event, Home to the beginning; j \
+    and k scroll the queue by one line, PageDown and PageUp by ten; + and - change the speed; q \
+    quits.\n\n\
+    If the output is no terminal, or with any of --frames, --every, --until and --max-frames, \
     frames of plain text are written one below the other.\n\n\
-    Every job that runs has a letter and a colour; a dot is a free processor. Layers of a mesh stand side by side; a \
-    hypercube is drawn as a Karnaugh map.\n\n\
-    Example:\n  meshwork watch study.toml --set scheduler=easy\n  \
+    Each running job has a letter and a colour; a dot is a free processor. Layers of a mesh stand \
+    side by side; a hypercube is drawn as a Karnaugh map.\n\n\
+    Examples:\n  \
+    meshwork watch study.toml --set scheduler=easy\n  \
     meshwork watch study.toml --until 100 --every 10";
 
 /// Arguments of `meshwork watch`.
@@ -422,26 +456,33 @@ impl Watch {
     }
 }
 
-const PLACE_HELP: &str = "Every line of standard input is answered by one line of standard output, at \
-    once:\n\n  \
+const PLACE_HELP: &str = "Each line of standard input is one operation, and is answered at once by one line on standard \
+    output:\n\n  \
     {\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}  or \"nodes\":7, or \"subcube\":2\n  \
     {\"op\":\"release\",\"id\":\"a\"}\n  \
-    {\"op\":\"can\",\"nodes\":7}                     where it would go now; changes nothing\n  \
-    {\"op\":\"free\",\"ratio\":[2,1]}                how many are free, and the largest free block\n  \
+    {\"op\":\"can\",\"nodes\":7}                     where it would be placed now; changes \
+    nothing\n  \
+    {\"op\":\"free\",\"ratio\":[2,1]}                the number of free nodes, and the largest \
+    free block\n  \
     {\"op\":\"adopt\",\"id\":\"b\",\"blocks\":[{\"base\":[0,0],\"dims\":[3,5]}]}\n  \
-    {\"op\":\"snapshot\"}                              all there is to know\n  \
-    {\"op\":\"restore\",\"snapshot\":{…}}              go on from there\n  \
-    {\"op\":\"show\"}                                  what is held, and a drawing\n\n\
-    All but restore may have \"at\":TIME, for allocators that look at the clock. A line that is wrong is \
-    answered by {\"error\":…,\"line\":…} and changes nothing; the exit status is then 1.\n\n\
-    With --slurm nodes have names, and a question is a job's, answered by its nodes, by why it waits, or by why it \
+    {\"op\":\"snapshot\"}                          the whole state\n  \
+    {\"op\":\"restore\",\"snapshot\":{…}}            continue from a saved state\n  \
+    {\"op\":\"show\"}                              what is held, and a drawing\n\n\
+    All operations except restore may have \"at\":TIME, for allocators that use the time. A wrong \
+    line is answered by {\"error\":…,\"line\":…} and changes nothing; the exit status is then \
+    1.\n\n\
+    With --slurm nodes have names. The answer to a job is its nodes, or why it waits, or why it \
     never starts:\n\n  \
-    {\"op\":\"allocate\",\"id\":\"a\",\"nodes\":16}  and, as wanted, \"nodes_max\", \"segment\", \
+    {\"op\":\"allocate\",\"id\":\"a\",\"nodes\":16}  and optionally \"nodes_max\", \"segment\", \
     \"spread_segments\":true,\n  \
-    \"consolidate_segments\":true, \"switches\", \"contiguous\":true, \"require\":\"n[0-3]\", \"exclude\":\"n9\",\n  \
-    \"exclusive\":\"topo\", \"share\":1 (processors of each node; else nodes whole), \"dry\":true\n  \
-    {\"op\":\"allocate\",\"id\":\"a\",\"options\":\"-n2 --gpus-per-task=1 -c8\"}  parts of nodes, as salloc gives them\n\n\
-    Example:\n  echo '{\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}' | meshwork place --machine mesh:8x8";
+    \"consolidate_segments\":true, \"switches\", \"contiguous\":true, \"require\":\"n[0-3]\", \
+    \"exclude\":\"n9\",\n  \
+    \"exclusive\":\"topo\", \"share\":1 (processors of each node; without it nodes are whole), \
+    \"dry\":true\n  \
+    {\"op\":\"allocate\",\"id\":\"a\",\"options\":\"-n2 --gpus-per-task=1 -c8\"}  parts of nodes, \
+    with options of salloc\n\n\
+    Example:\n  \
+    echo '{\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}' | meshwork place --machine mesh:8x8";
 
 /// Arguments of `meshwork place`.
 #[derive(Args, Debug)]

@@ -20,90 +20,120 @@ pub(crate) enum Ops {
     /// Lint a Slurm topology file: print errors, silent misconfigurations, and a table of its
     /// placements
     #[command(
-        after_help = "The file is a topology.yaml (block, flat, ring, torus3d, tree), or a topology.conf of the older \
-        form if its name ends in .conf. The exit status is 0 if Slurm would start with it, 1 if it would not, and 2 if \
-        nothing could be read.\n\nExample:\n  meshwork ops check topology.yaml --conf slurm.conf"
+        after_help = "The file is a topology.yaml (block, flat, ring, torus3d, tree), or a topology.conf if its \
+        name ends in .conf. The exit status is 0 if Slurm would start with this file, 1 if it \
+        would not, and 2 if nothing could be read.\n\n\
+        Example:\n  \
+        meshwork ops check topology.yaml --conf slurm.conf"
     )]
     Check(Check),
     /// Import a cluster and its history (sacct, Kueue or SWF) into a folder, the site, and report
     /// on the data
     #[command(
-        after_help = "The history is the output of sacct -P, its columns in any order, packed by gzip or not. This asks for \
-        all that is used:\n  SLURM_TIME_FORMAT=%s sacct -a -X -D -P -S 2026-01-01 -o JobIDRaw,JobID,User,Account,\
-        Partition,QOS,Submit,Eligible,Start,End,State,TimelimitRaw,NNodes,ReqNodes,NodeList,SegmentSize,Reason,\
-        Exclusive,AllocTRES,Priority,Flags,SubmitLine\n\nExamples:\n  meshwork ops import --sacct sacct.txt --topology \
-        topology.yaml --conf slurm.conf -o site\n  meshwork ops import --kueue monday.json tuesday.json -o site"
+        after_help = "For Slurm, the history is the output of `sacct -P`, with columns in any order, compressed \
+        by gzip or not. This command prints all columns that are used:\n  \
+        SLURM_TIME_FORMAT=%s sacct -a -X -D -P -S 2026-01-01 -o \
+        JobIDRaw,JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,State,TimelimitRaw,NNodes,ReqNodes,NodeList,SegmentSize,Reason,Exclusive,AllocTRES,Priority,Flags,SubmitLine\n\n\
+        Examples:\n  \
+        meshwork ops import --sacct sacct.txt --topology topology.yaml --conf slurm.conf -o \
+        site\n  \
+        meshwork ops import --kueue monday.json tuesday.json -o site"
     )]
     Import(Import),
     /// Count how many recorded decisions of a site the model repeats
     #[command(
-        after_help = "Each recorded start is compared with the rule, in the recorded state of the machine: node list by node list, \
-        for the main scheduler on all free nodes, and for backfill on those that are free over the job's whole limit \
-        and not planned for jobs of higher priority. The exit status is 1 if the model is not good enough to rely on.\n\nExample:\n  meshwork ops fidelity site"
+        after_help = "For each recorded start, the model chooses nodes in the recorded state of the machine, \
+        and its node list is compared with the recorded one. The main scheduler chooses from all \
+        free nodes; backfill from nodes that are free during the job's whole limit and not planned \
+        for jobs of higher priority. The exit status is 1 if the model is not good enough to rely \
+        on.\n\n\
+        Example:\n  \
+        meshwork ops fidelity site"
     )]
     Fidelity(Fidelity),
     /// Replay the jobs of a site under other topology files, and compare waits and utilization
     #[command(
-        after_help = "Each file is another topology.yaml for the nodes and the slurm.conf of the site. Differences from \
-         the site's own topology are taken job by job, with 95 % intervals over batches of consecutive jobs. The exit \
-         status is 1 if `ops fidelity` says that the site is not modelled well enough, and --anyway is not \
-         given.\n\nExamples:\n  meshwork ops compare site fine.yaml coarse.yaml\n  meshwork ops compare site \
-        fine.yaml coarse.yaml --baseline first --cleanup 4 --json"
+        after_help = "Each file is another topology.yaml for the nodes and the slurm.conf of the site. \
+        Differences from the site's own topology are taken job by job, with 95 % intervals over \
+        batches of consecutive jobs. The exit status is 1 if `ops fidelity` finds that the site is \
+        not modelled well enough and --anyway is not given.\n\n\
+        Examples:\n  \
+        meshwork ops compare site fine.yaml coarse.yaml\n  \
+        meshwork ops compare site fine.yaml coarse.yaml --baseline first --cleanup 4 --json"
     )]
     Compare(Compare),
     /// Search topology lists with shorter waits for the jobs of a site, and test the best on jobs
     /// not used in the search
     #[command(
-        after_help = "Of a torus, shapes of the listed sizes, their spacing, where the first stands and their order are \
-        tried; of blocks, which sizes are listed. What is proposed is a change of the site's topology.yaml, with the gain \
-        on jobs for which it was not chosen. The exit status is 1 if nothing better is found, or if `ops fidelity` says that \
-        the site is not modelled well enough and --anyway is not given.\n\nExample:\n  meshwork \
-        ops propose site --budget 10m -o proposed.yaml"
+        after_help = "On a torus, the search varies the shapes of the listed sizes, their spacing, the position \
+        of the first one, and their order; on blocks it varies which sizes are listed. It uses the \
+        first half of the history, and tests the best lists on the second half. The result is a \
+        change of the site's topology.yaml, with the gain on the second half. The exit status is 1 \
+        if nothing better is found, or if `ops fidelity` finds that the site is not modelled well \
+        enough and --anyway is not given.\n\n\
+        Example:\n  \
+        meshwork ops propose site --budget 10m -o proposed.yaml"
     )]
     Propose(Propose),
     /// Explain why a job waits: the reason, the nearest places, the jobs in the way, and what would
     /// let the job start
     #[command(
-        after_help = "The state is a site at an instant of its history (--at), what `scontrol show job -o` prints, with the \
-        machine's files beside it, a run of a folder of results at an instant (--run, --at), or what `meshwork place` has \
-        saved. A pool has no queue: there --shape says of what the question is.\n\nExamples:\n  meshwork ops explain site \
-        1109 --at 2026-11-21T14:54:44\n  meshwork ops explain jobs.txt 1109 --nodes nodes.txt --topology topology.yaml --conf \
-        slurm.conf\n  meshwork ops explain results 17 --run 3 --at 86400\n  meshwork ops explain state.json --shape 8x8x4"
+        after_help = "The state is one of four: a site at an instant of its history (--at); the output of \
+        `scontrol show job -o`, with the files of the machine (--topology, --conf, --nodes); a run \
+        in a folder of results at an instant (--run, --at); or the state file of `meshwork place`. \
+        The last has no queue, so --shape gives the request of which the question is.\n\n\
+        Examples:\n  \
+        meshwork ops explain site 1109 --at 2026-11-21T14:54:44\n  \
+        meshwork ops explain jobs.txt 1109 --nodes nodes.txt --topology topology.yaml --conf \
+        slurm.conf\n  \
+        meshwork ops explain results 17 --run 3 --at 86400\n  \
+        meshwork ops explain state.json --shape 8x8x4"
     )]
     Explain(Explain),
     /// Find the cheapest moves of jobs that free a place of a given shape
     #[command(
-        after_help = "Every listed place of the shape is looked at, or every block of it where an allocator gives blocks. \
-        Jobs move one after the other, the largest first, to where the rule or the allocator puts them on what is free by \
-        then. The exit status is 1 if no moves make room.\n\nExamples:\n  meshwork ops defrag site --at 2026-11-21T14:54:44 \
-        --shape 4x2x2 --exempt 1100\n  meshwork ops defrag results --run 3 --at 86400 --shape 8x8"
+        after_help = "The search considers every listed place of the shape, or every block of the shape if the \
+        allocator gives blocks. Jobs move one after the other, the largest first. Each goes where \
+        the rule or the allocator places it on the nodes that are free by then. The exit status is \
+        1 if no moves free a place.\n\n\
+        Examples:\n  \
+        meshwork ops defrag site --at 2026-11-21T14:54:44 --shape 4x2x2 --exempt 1100\n  \
+        meshwork ops defrag results --run 3 --at 86400 --shape 8x8"
     )]
     Defrag(Defrag),
     /// Estimate when waiting jobs of a site start, with an interval from sampled futures of its
     /// queue
     #[command(
-        after_help = "Run times are drawn from jobs that had ended, given limit, user and the time that a job has run, and \
-        jobs to come from past submissions; nothing that was recorded after the instant is used. Times in JSON are seconds \
-        since 1970, and null if the job does not start by then.\n\nExamples:\n  meshwork ops when site 1109 --at \
-        2026-11-21T14:54:44\n  meshwork ops when site --all --at 2026-11-21T14:54:44 --json"
+        after_help = "Run times are drawn from jobs that had ended by the instant, given limit, user and the \
+        time that a job has run; future submissions are drawn from past ones. Nothing that was \
+        recorded after the instant is used. Times in JSON are seconds since 1970, or null if the \
+        job does not start by then.\n\n\
+        Examples:\n  \
+        meshwork ops when site 1109 --at 2026-11-21T14:54:44\n  \
+        meshwork ops when site --all --at 2026-11-21T14:54:44 --json"
     )]
     When(When),
     /// Observe a running Slurm: record its history, and what another policy would have chosen at
     /// every start
     #[command(
-        after_help = "It runs squeue and sinfo and changes nothing. Each start gives a line; the history is written as a site \
-        (-o), which `ops fidelity` and `ops compare` read, with the free nodes at every decision in starts.jsonl. A look in \
-        which several jobs started takes them in order of their starts.\n\nExample:\n  meshwork ops shadow /etc/slurm \
-        --policy policy.toml --partition main -o recorded"
+        after_help = "The command runs squeue and sinfo and changes nothing. It prints a line for each start of \
+        a job. With -o it writes the history as a site, which `ops fidelity` and `ops compare` \
+        read, and the free nodes at each decision in starts.jsonl. If several jobs have started \
+        between two looks, they are taken in order of their starts.\n\n\
+        Example:\n  \
+        meshwork ops shadow /etc/slurm --policy policy.toml --partition main -o recorded"
     )]
     Shadow(Shadow),
     /// Run a policy beside an unpatched Slurm: place the jobs of a parking partition on chosen nodes
     #[command(
-        after_help = "Users submit to a partition with State=DOWN (--park). One update moves a job that the policy starts to the \
-        partition --run, on exactly the chosen nodes. Slurm holds all state: the agent may be killed at any moment. Read \
-        docs/live.md before use, and try --dry-run first.\n\nExamples:\n  meshwork ops agent /etc/slurm --policy policy.toml \
-        --dry-run\n  meshwork ops agent /etc/slurm --policy policy.toml --state /var/lib/meshwork\n  meshwork ops agent \
-        /etc/slurm --open --state /var/lib/meshwork"
+        after_help = "Users submit to a partition with State=DOWN (--park), in which Slurm starts no job. To \
+        start a job, the agent moves it with one update to the partition --run, on exactly the \
+        nodes that the policy chose. Slurm holds all state, so the agent may be killed at any \
+        moment. Read docs/live.md before use, and try --dry-run first.\n\n\
+        Examples:\n  \
+        meshwork ops agent /etc/slurm --policy policy.toml --dry-run\n  \
+        meshwork ops agent /etc/slurm --policy policy.toml --state /var/lib/meshwork\n  \
+        meshwork ops agent /etc/slurm --open --state /var/lib/meshwork"
     )]
     Agent(Agent),
 }
@@ -267,12 +297,13 @@ pub(crate) struct State {
     /// history: when it began to wait]
     #[arg(long, value_name = "TIME", value_parser = at)]
     pub(crate) at: Option<At>,
-    /// The time zone of dates without one, and of displayed dates, such as Europe/Berlin or +01:00
-    /// [default: UTC for a site's history; the zone of scontrol for its output]
+    /// The time zone of displayed dates, and of dates that are given without a zone, such as
+    /// Europe/Berlin or +01:00 [default: UTC for a site's history; the zone of scontrol for its
+    /// output]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true, value_parser = LocalClock::read)]
     pub(crate) time_zone: Option<LocalClock>,
-    /// The run in a folder of results: a scenario such as 3, or scenario and replication such as
-    /// 3/2
+    /// The run of which the question is, in a folder of results: a scenario such as 3, or scenario
+    /// and replication such as 3/2
     #[arg(long, value_name = "SCENARIO[/REPLICATION]", requires = "at")]
     pub(crate) run: Option<RunName>,
     /// The topology.yaml or topology.conf of the machine, if the state is not a site
@@ -332,7 +363,7 @@ pub(crate) struct When {
     /// The clean-up time: seconds from a job's end until its nodes can be allocated again
     #[arg(long, value_name = "SECONDS", default_value = "1")]
     pub(crate) cleanup: u32,
-    /// The time zone of dates without one, and of displayed dates [default: UTC]
+    /// The time zone of displayed dates, and of dates that are given without a zone [default: UTC]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true, value_parser = LocalClock::read)]
     pub(crate) time_zone: Option<LocalClock>,
     /// Print the result as one JSON object instead of text
@@ -448,7 +479,8 @@ pub(crate) struct Propose {
 pub(crate) struct Fidelity {
     /// The folder of the site, as `ops import` wrote it
     pub(crate) site: PathBuf,
-    /// Write every recorded start with the predicted one to this file, as CSV
+    /// Write each recorded start of a job, with the start that the model predicts, to this file, as
+    /// CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) starts: Option<PathBuf>,
     /// Print the result as one JSON object instead of text
@@ -493,8 +525,8 @@ pub(crate) struct Import {
     /// The folder into which the site is written
     #[arg(short, long, value_name = "SITE")]
     pub(crate) out: PathBuf,
-    /// The time zone of dates without one, such as Europe/Berlin or +01:00 [default: UTC, with a
-    /// warning]
+    /// The time zone of dates that are given without a zone, such as Europe/Berlin or +01:00
+    /// [default: UTC, with a warning]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     pub(crate) time_zone: Option<String>,
     /// Print the result as one JSON object instead of text

@@ -8,15 +8,21 @@ use meshwork_lab::sweep::name::MAX_SHARDS;
 
 use super::choose::ChoiceOptions;
 
-pub(super) const SUBMIT_HELP: &str = "The script, the list of runs and the job numbers are stored in DIR/submit, the output of tasks in DIR/log: read \
-    the script, change it, and submit it by hand where it does not fit. Runs are distributed by their expected cost: \
-    measured on finished runs, where there are any.\n\nShards: as many as make each take about half an hour, where that is known; \
-    else one for each run, up to --max-parallel.\n\nWith --choose the shards are those of the next round of the race \
-    that `meshwork choose` with the same options would run. When they have ended, the job that collects them submits the round \
-    after it, or, once the race is decided, measures the winner and prints the result. Where an engine allows no job \
-    to wait for others, the same command with --missing goes on.\n\nExit status: 0 submitted, or nothing is missing; 1 the engine \
-    refused; 2 the request was wrong.\n\n\
-    Examples:\n  meshwork submit study.toml --out results --engine slurm --dry-run\n  \
+pub(super) const SUBMIT_HELP: &str = "The script, the list of runs and the job numbers are stored in DIR/submit, the output of \
+    tasks in DIR/log. You can read the script, change it, and submit it by hand if your site needs \
+    something else. Runs are distributed over shards by their expected cost, which is measured on \
+    finished runs if there are any.\n\n\
+    If the cost is known, --shards auto makes shards of about half an hour each; otherwise one \
+    shard for each run, up to --max-parallel.\n\n\
+    With --choose the shards are those of the next round of the race that `meshwork choose` would \
+    run with the same options. When they have ended, the job that collects their results submits \
+    the next round; once the race is decided, it measures the winner and prints the result. If the \
+    batch system allows no job to wait for others, give the same command with --missing after each \
+    round.\n\n\
+    Exit status: 0 if the shards were submitted, or nothing is missing; 1 if the batch system \
+    refused; 2 if the request was wrong.\n\n\
+    Examples:\n  \
+    meshwork submit study.toml --out results --engine slurm --dry-run\n  \
     meshwork submit study.toml --out results --engine slurm --partition short --time 30:00\n  \
     meshwork submit study.toml --out results --engine slurm --missing\n  \
     meshwork submit study.toml --out results --engine slurm --choose --within 2%";
@@ -72,7 +78,7 @@ pub(crate) struct Submit {
 /// The number of shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shards {
-    /// Chosen from the expected cost of the runs.
+    /// A number chosen by the expected cost of the runs.
     Auto,
     Given(u64),
 }
@@ -99,13 +105,13 @@ fn word(text: &str) -> Result<String, String> {
 /// Batch systems that start the processes of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Engine {
-    /// Slurm: an array of jobs.
+    /// Slurm, as an array of jobs.
     Slurm,
-    /// OpenPBS and PBS Professional: an array of jobs.
+    /// OpenPBS and PBS Professional, as an array of jobs.
     Pbs,
-    /// LSF: an array of jobs.
+    /// LSF, as an array of jobs.
     Lsf,
-    /// HyperQueue: a job with many tasks.
+    /// HyperQueue, as a job with many tasks.
     Hq,
 }
 
@@ -122,9 +128,9 @@ pub(crate) struct Collect {
 /// File formats of merged runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum RunsFormat {
-    /// One line of JSON per run.
+    /// One line of JSON for each run.
     Jsonl,
-    /// One row of Parquet per run, in addition to the lines of JSON.
+    /// One row of a Parquet table for each run, in addition to the line of JSON.
     Parquet,
 }
 

@@ -15,8 +15,10 @@ use crate::memory::Memory;
 pub(crate) enum Trace {
     /// Print statistics of a log: counts, spans and distributions
     #[command(
-        after_help = "What is read follows the ending of its name: .csv and .parquet are tables of jobs, all else is a \
-        log.\n\nExample:\n  meshwork trace info log.swf.gz"
+        after_help = "The ending of the file's name gives its format: .csv and .parquet are tables of jobs, all \
+        other files are logs.\n\n\
+        Example:\n  \
+        meshwork trace info log.swf.gz"
     )]
     Info {
         /// The log, or a table of jobs in CSV or Parquet; it may be compressed with gzip
@@ -27,36 +29,47 @@ pub(crate) enum Trace {
     },
     /// Clean, sort, cut, shuffle, split and scale a log, or convert a published trace
     #[command(
-        after_help = "The jobs are sorted by their time of submission. Lines that are no jobs are left \
-        out.\nKeys of --set are those of the workload `swf` in a study, and are applied in its order: users, \
-        queues, from, until, first_jobs, resample, shuffle, split_above, runtime_scale, arrival_scale. A study \
-        without them has the same jobs of OUT that it has of IN with them.\nWhat is read and written follows the endings: .csv and \
-        .parquet are tables of jobs, .gz is compressed, all else is a log. A date, as in --until 2003-05-01, is of a log that says when \
-        it begins.\nIN may be a published trace, also as .tsv or .json, recognized by its columns: Alibaba openb, spot GPU and GPU 2026, \
-        Philly, Helios, Acme, PM100 and M100, F-DATA, IN2P3. So may jobs.csv of a site of `ops import` or `ops shadow`. Of a list of nodes, OUT is a machine (.toml).\n\n\
-        Example:\n  meshwork trace convert log.swf.gz month.swf --until 2592000 --set \
-        split_above=0.5"
+        after_help = "Jobs are sorted by time of submission, and lines that are no jobs are left out.\n\n\
+        Endings give formats: .csv and .parquet are tables of jobs, .gz is compressed, all other \
+        files are logs. A date, as in --until 2003-05-01, needs a log that says when it begins.\n\n\
+        --set takes the keys of the workload `swf` of a study: users, queues, from, until, \
+        first_jobs, resample, shuffle, split_above, runtime_scale, arrival_scale. They are applied \
+        in this order. A study of OUT without these keys has the same jobs as a study of IN with \
+        them.\n\n\
+        IN may also be a published trace, also as .tsv or .json, which is recognized by its \
+        columns: Alibaba openb, spot GPU and GPU 2026, Philly, Helios, Acme, PM100 and M100, \
+        F-DATA, IN2P3. It may be jobs.csv of a site that `ops import` or `ops shadow` wrote. If IN \
+        is a list of nodes, OUT is a machine (.toml).\n\n\
+        Example:\n  \
+        meshwork trace convert log.swf.gz month.swf --until 2592000 --set split_above=0.5"
     )]
     Convert(Convert),
     /// Generate a log by the model of Lublin and Feitelson
     #[command(after_help = "The same arguments give the same bytes.\n\n\
-        Example:\n  meshwork trace generate day.swf.gz --jobs 5000 --processors 128 --load 0.7")]
+        Example:\n  \
+        meshwork trace generate day.swf.gz --jobs 5000 --processors 128 --load 0.7")]
     Generate(Generate),
     /// Fit a model to a log, and print a study of its jobs with their distances from the log
     #[command(
-        after_help = "What is printed is a study: `run` reads it as it is. The distances stand in its comments, or, with -o, in a \
-        table. As many jobs are drawn for them as the log has.\nModels: jann has classes of sizes, each with three \
-        moments of gaps and run times; cirne_berman has requested times of which jobs use a part, and a daily cycle; lublin has the \
-        sizes of the log, and is stretched to its mean run time and gap. Where half of the jobs have a requested time, estimates are \
-        those of the model tsafrir, with the 20 most popular requests of the log.\n\n\
-        Example:\n  meshwork trace fit log.swf.gz -o model.toml"
+        after_help = "Prints a study with the fitted model, which `meshwork run` reads as it is. Comments in \
+        the study, or with -o a table, give the distances of the model from the log. They are \
+        measured on as many drawn jobs as the log has.\n\n\
+        Models: jann has classes of sizes, each with three moments of gaps and of run times. \
+        cirne_berman has requested times, of which jobs use a part, and a daily cycle. lublin has \
+        the sizes of the log, stretched to its mean run time and mean gap. If half of the jobs \
+        have a requested time, estimates are those of the model tsafrir, with the 20 most popular \
+        requests of the log.\n\n\
+        Example:\n  \
+        meshwork trace fit log.swf.gz -o model.toml"
     )]
     Fit(Fit),
     /// Compare the statistics of a log with those of many resamplings of it
     #[command(
-        after_help = "The ways are those of `workload.resample`. Beside each number of the log stands the range that 95 % of the \
-        resamplings have; a star is where the log lies outside. Figures are one file each: hours, weekdays, correlation, \
-        sizes.\n\nExample:\n  meshwork trace resample log.swf.gz --by users,weeks --figures plots"
+        after_help = "The ways of resampling are those of the key `workload.resample` of a study. Beside each \
+        number of the log stands the range of 95 % of the resamplings; a star marks numbers of the \
+        log outside this range. Each figure is one file: hours, weekdays, correlation, sizes.\n\n\
+        Example:\n  \
+        meshwork trace resample log.swf.gz --by users,weeks --figures plots"
     )]
     Resample(Resample),
 }
