@@ -245,8 +245,8 @@ pub(crate) struct Run {
     /// The file that says which runs belong to which shard, as `meshwork submit` writes it
     #[arg(long, value_name = "FILE", requires = "shard")]
     pub(crate) deal: Option<PathBuf>,
-    /// The time after which no further run starts, such as 55m, 1h30m or 1:30:00; the exit status
-    /// is then 75
+    /// Start no further run once this time has passed, such as 55m, 1h30m or 1:30:00; the exit
+    /// status is then 75
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "out")]
     pub(crate) time_budget: Option<Duration>,
     #[command(flatten)]

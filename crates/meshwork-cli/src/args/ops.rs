@@ -62,8 +62,8 @@ pub(crate) enum Ops {
         meshwork ops compare site fine.yaml coarse.yaml --baseline first --cleanup 4 --json"
     )]
     Compare(Compare),
-    /// Search topology lists with shorter waits for the jobs of a site, and test the best on jobs
-    /// not used in the search
+    /// Search lists of placements that shorten the waits of a site's jobs, and test the best on
+    /// jobs not used in the search
     #[command(
         after_help = "On a torus, the search varies the shapes of the listed sizes, their spacing, the position \
         of the first one, and their order; on blocks it varies which sizes are listed. It uses the \

@@ -117,7 +117,8 @@ pub(crate) struct Convert {
     /// The factor by which submission times are multiplied; a factor below 1 increases the load
     #[arg(long, value_name = "X", value_parser = positive)]
     pub(crate) arrival_scale: Option<f64>,
-    /// Change the log as this key of the workload `swf` does, such as split_above=0.5 or users=[3,5]
+    /// A key of the workload `swf` by which the log is changed, such as split_above=0.5 or
+    /// users=[3,5]; may be given several times
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
     /// The seed of a shuffle or a resampling
