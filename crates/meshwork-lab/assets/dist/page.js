@@ -3784,10 +3784,11 @@ ${parts.join("\n")}
   // machine/save.js
   function saving(player) {
     const save2 = async (kind) => {
-      const { run, moment } = player();
+      const { run, moment, still: still2 } = player();
+      const by = run.isShared ? `; nodes are filled by ${KIND_NAMES[still2.maps[0].kind]}` : "";
       const { scenario, replication, title: title2 } = run.recording;
       const which = title2 || `scenario ${scenario}`;
-      const words = `${run.clock.words(moment.time)}: ${moment.held} of ${run.processors} ${units(run)} held, ${moment.runs} jobs run, ${moment.waits} wait`;
+      const words = `${run.clock.words(moment.time)}: ${moment.held} of ${run.processors} ${units(run)} held, ${moment.runs} jobs run, ${moment.waits} wait${by}`;
       const svg = picture(player(), [replication > 1 ? `${which}, replication ${replication}` : which, words]);
       const name2 = fileName("machine", which, `at ${run.clock.at(moment.time)}`);
       if (kind === "CSV") handText(`${name2}.csv`, momentCsv(run, moment), "text/csv");
