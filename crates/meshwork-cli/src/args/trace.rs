@@ -33,7 +33,7 @@ pub(crate) enum Trace {
         without them has the same jobs of OUT that it has of IN with them.\nWhat is read and written follows the endings: .csv and \
         .parquet are tables of jobs, .gz is compressed, all else is a log. A date, as in --until 2003-05-01, is of a log that says when \
         it begins.\nIN may be a published trace, also as .tsv or .json, recognized by its columns: Alibaba openb, spot GPU and GPU 2026, \
-        Philly, Helios, Acme, PM100 and M100, F-DATA, IN2P3. So may jobs.csv of a site of `ops import` or `ops shadow`. Of a list of nodes, OUT is a machine (.toml).\n\n\
+        Philly, Helios, Acme, PM100 and M100, F-DATA, IN2P3, sacct of Slurm with AllocTRES, and a snapshot of Kueue. So may jobs.csv of a site of `ops import` or `ops shadow`. Of a list of nodes, OUT is a machine (.toml).\n\n\
         Example:\n  meshwork trace convert log.swf.gz month.swf --until 2592000 --set \
         split_above=0.5"
     )]
