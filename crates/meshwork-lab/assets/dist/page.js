@@ -1452,6 +1452,14 @@
     const count = amount(run, nodes);
     return text2 === String(nodes) ? count : `${text2} (${count})`;
   }
+  function asksBriefly(run, job) {
+    const { text: text2 } = run.asked[run.request[job]];
+    const of = (name2) => new RegExp(`^(?:.* )?${name2}=([\\d.]+)`).exec(text2)?.[1];
+    const [pieces, gpu, cpu] = ["pieces", "gpu", "cpu"].map(of);
+    if (!run.isShared || !pieces) return text2.startsWith("roles=") ? `${text2.split("+").length} roles` : text2;
+    const each = gpu ? `${gpu} ${verb(Number(gpu), "GPU", "GPUs")}` : `${cpu} ${verb(Number(cpu), "core", "cores")}`;
+    return pieces === "1" ? each : `${pieces}×${each}`;
+  }
   function facts(run, job) {
     const { until } = run.recording;
     const known = (time) => time <= until;
@@ -1555,8 +1563,8 @@
   };
   function legend(site) {
     if (site.shared) {
-      const layers2 = site.wiring in PARTS ? " A row is a switch, or a line of nodes, as the machine is wired." : "";
-      return `Each square is a node; a job fills it from below by its share of what is chosen.${layers2}`;
+      const layers2 = PARTS[site.wiring]?.replaceAll("processors", "nodes") ?? "";
+      return `Each square is a node; a job fills it from below by its share of what is chosen. ${layers2}`.trimEnd();
     }
     if (site.wiring in PARTS) return PARTS[site.wiring];
     if (site.wiring === "hypercube") {
@@ -1677,7 +1685,7 @@
         map.draw(this.layouts[i], moment, chosen, theme2);
         let held = 0;
         for (const s of moment.running) if (run.where[s] === i) held += run.heldBy[s];
-        write(map.held, `${number(held)} of ${number(run.sites[i].amount)} held`);
+        write(map.held, `${number(held)} of ${number(run.sites[i].amount)}${run.sites[i].shared ? " cores" : ""} held`);
       });
       this.say(summary(run, moment));
       this.listSoon();
@@ -1702,10 +1710,10 @@
       const holds = (s) => isOne ? String(run.heldBy[s]) : `${run.heldBy[s]} on ${run.where[s] + 1}`;
       const until = (job) => run.finish[job] <= run.recording.until ? run.clock.short(run.finish[job]) : run.isLive ? "" : "the end";
       write(this.running.heads[1], isOne ? "Holds" : "Holds, on site");
-      this.waiting.fill(run, chosen, moment.waits, moment.waiting.map((job) => ({ job, cells: [run.asked[run.request[job]].text, run.clock.short(run.submit[job])] })));
+      this.waiting.fill(run, chosen, moment.waits, moment.waiting.map((job) => ({ job, cells: [asksBriefly(run, job), run.clock.short(run.submit[job])] })));
       this.running.fill(run, chosen, moment.runs, largest(run, moment, LISTED).map((s) => {
         const job = run.who[s];
-        const cells = [holds(s), run.asked[run.request[job]].text, run.clock.short(run.start[job]), until(job)];
+        const cells = [holds(s), asksBriefly(run, job), run.clock.short(run.start[job]), until(job)];
         return { job, look: run.look[job], cells };
       }));
     }

@@ -7,7 +7,7 @@ import { JobList } from "./lists.js";
 import { SiteMap } from "./map.js";
 import { number } from "./paint.js";
 import { COLOURS } from "./run.js";
-import { KIND_NAMES, largest, legend, siteName, summary } from "./words.js";
+import { KIND_NAMES, asksBriefly, largest, legend, siteName, summary } from "./words.js";
 
 /** Maximum number of jobs in each list. */
 export const LISTED = 20;
@@ -132,7 +132,7 @@ export class Still {
       map.draw(this.layouts[i], moment, chosen, theme);
       let held = 0;
       for (const s of moment.running) if (run.where[s] === i) held += run.heldBy[s];
-      write(map.held, `${number(held)} of ${number(run.sites[i].amount)} held`);
+      write(map.held, `${number(held)} of ${number(run.sites[i].amount)}${run.sites[i].shared ? " cores" : ""} held`);
     });
     this.say(summary(run, moment));
     this.listSoon();
@@ -161,10 +161,10 @@ export class Still {
     const until = (job) => (run.finish[job] <= run.recording.until ? run.clock.short(run.finish[job]) : run.isLive ? "" : "the end");
     write(this.running.heads[1], isOne ? "Holds" : "Holds, on site");
     this.waiting.fill(run, chosen, moment.waits, moment.waiting.map((job) =>
-      ({ job, cells: [run.asked[run.request[job]].text, run.clock.short(run.submit[job])] })));
+      ({ job, cells: [asksBriefly(run, job), run.clock.short(run.submit[job])] })));
     this.running.fill(run, chosen, moment.runs, largest(run, moment, LISTED).map((s) => {
       const job = run.who[s];
-      const cells = [holds(s), run.asked[run.request[job]].text, run.clock.short(run.start[job]), until(job)];
+      const cells = [holds(s), asksBriefly(run, job), run.clock.short(run.start[job]), until(job)];
       return { job, look: run.look[job], cells };
     }));
   }

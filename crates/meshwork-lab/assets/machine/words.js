@@ -62,6 +62,16 @@ export function asks(run, job) {
   return text === String(nodes) ? count : `${text} (${count})`;
 }
 
+// What a job asks for in a narrow column; of nodes that jobs share the scarcest kind alone.
+export function asksBriefly(run, job) {
+  const { text } = run.asked[run.request[job]];
+  const of = (/** @type {string} */ name) => new RegExp(`^(?:.* )?${name}=([\\d.]+)`).exec(text)?.[1];
+  const [pieces, gpu, cpu] = ["pieces", "gpu", "cpu"].map(of);
+  if (!run.isShared || !pieces) return text.startsWith("roles=") ? `${text.split("+").length} roles` : text;
+  const each = gpu ? `${gpu} ${verb(Number(gpu), "GPU", "GPUs")}` : `${cpu} ${verb(Number(cpu), "core", "cores")}`;
+  return pieces === "1" ? each : `${pieces}×${each}`;
+}
+
 // All that is known of a job.
 export function facts(run, job) {
   const { until } = run.recording;
@@ -191,8 +201,8 @@ const PARTS = {
 // How to read the picture of a site.
 export function legend(site) {
   if (site.shared) {
-    const layers = site.wiring in PARTS ? " A row is a switch, or a line of nodes, as the machine is wired." : "";
-    return `Each square is a node; a job fills it from below by its share of what is chosen.${layers}`;
+    const layers = PARTS[site.wiring]?.replaceAll("processors", "nodes") ?? "";
+    return `Each square is a node; a job fills it from below by its share of what is chosen. ${layers}`.trimEnd();
   }
   if (site.wiring in PARTS) return PARTS[site.wiring];
   if (site.wiring === "hypercube") {

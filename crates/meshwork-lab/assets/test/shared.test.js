@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { layouts } from "../machine/layout.js";
 import { orders } from "../machine/lanes.js";
 import { SiteMap } from "../machine/map.js";
-import { facts, nodeInWords, summary } from "../machine/words.js";
+import { asksBriefly, facts, legend, nodeInWords, summary } from "../machine/words.js";
 import { shared } from "./a-run.js";
 
 test("cores are counted, and each kind fills nodes by its own shares", () => {
@@ -40,5 +40,13 @@ test("words count cores and name what is free", () => {
   assert.match(facts(run, 1), /with 6 cores: 0.5 GPUs, 2 cores of node 0; 2 GPUs, 4 cores of node 1\./);
   assert.equal(nodeInWords(run, moment, 0, 0), "node 0 (eight), 3.5 GPUs, 10 cores free, held by job 7 and job 8");
   assert.equal(nodeInWords(run, moment, 0, 1), "node 1 (eight), 6 GPUs, 12 cores free, held by job 8");
+  const brief = (text) => {
+    run.asked[0].text = text;
+    return asksBriefly(run, 0);
+  };
+  assert.deepEqual(["pieces=3 cpu=30 gpu=4", "pieces=1 cpu=8 gpu=1", "pieces=2 cpu=8 mem=5", "roles=1*cpu=4+4*cpu=8,gpu=2"].map(brief),
+    ["3×4 GPUs", "1 GPU", "2×8 cores", "2 roles"]);
+  assert.match(legend(run.sites[0]), /^Each square is a node; .* chosen\.$/);
+  assert.match(legend({ ...run.sites[0], wiring: "fat_tree" }), /chosen\. A row is a leaf switch, the bar at its left, with its nodes;/);
   assert.deepEqual(orders(run), ["lane"], "a node has no holder of its own");
 });
