@@ -982,7 +982,7 @@
           }
           if (cell2 >= 20 && capacity > 1 && capacity <= 16) this.drawUnits(context, [left, top, side], capacity, theme2);
           const holds = chosen >= 0 && this.shares[node].some(({ s }) => run.who[s] === chosen);
-          context.strokeStyle = holds ? theme2.chosen : theme2.edge;
+          context.strokeStyle = holds ? theme2.chosen : theme2.soft;
           context.lineWidth = holds ? 2 : 1;
           context.globalAlpha = holds ? 1 : 0.4;
           if (cell2 >= 5) context.strokeRect(left, top, side, side);
@@ -1006,7 +1006,7 @@
     }
     // Draws marks at the left of a node, one for each unit of the kind.
     drawUnits(context, [left, top, side], count, theme2) {
-      context.fillStyle = theme2.edge;
+      context.fillStyle = theme2.soft;
       for (let unit = 1; unit < count; unit += 1) context.fillRect(left, top + side * unit / count, 3, 1);
     }
     holderAt(pane, x, y) {

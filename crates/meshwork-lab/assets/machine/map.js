@@ -125,7 +125,7 @@ export class SiteMap {
         }
         if (cell >= 20 && capacity > 1 && capacity <= 16) this.drawUnits(context, [left, top, side], capacity, theme);
         const holds = chosen >= 0 && this.shares[node].some(({ s }) => run.who[s] === chosen);
-        context.strokeStyle = holds ? theme.chosen : theme.edge;
+        context.strokeStyle = holds ? theme.chosen : theme.soft;
         context.lineWidth = holds ? 2 : 1;
         context.globalAlpha = holds ? 1 : 0.4;
         if (cell >= 5) context.strokeRect(left, top, side, side);
@@ -151,7 +151,7 @@ export class SiteMap {
 
   // Draws marks at the left of a node, one for each unit of the kind.
   drawUnits(context, [left, top, side], count, theme) {
-    context.fillStyle = theme.edge;
+    context.fillStyle = theme.soft;
     for (let unit = 1; unit < count; unit += 1) context.fillRect(left, top + (side * unit) / count, 3, 1);
   }
 
