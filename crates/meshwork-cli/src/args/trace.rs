@@ -38,7 +38,7 @@ pub(crate) enum Trace {
         them.\n\n\
         IN may also be a published trace, also as .tsv or .json, which is recognized by its \
         columns: Alibaba openb, spot GPU and GPU 2026, Philly, Helios, Acme, PM100 and M100, \
-        F-DATA, IN2P3. It may be jobs.csv of a site that `ops import` or `ops shadow` wrote. If IN \
+        F-DATA, IN2P3, sacct of Slurm with AllocTRES, and a snapshot of Kueue. It may be jobs.csv of a site that `ops import` or `ops shadow` wrote. If IN \
         is a list of nodes, OUT is a machine (.toml).\n\n\
         Example:\n  \
         meshwork trace convert log.swf.gz month.swf --until 2592000 --set split_above=0.5"

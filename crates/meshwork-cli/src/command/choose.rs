@@ -200,12 +200,10 @@ fn text(out: &mut Output, choice: &ChoiceOutcome) -> Result<(), Stop> {
     }
     if !choice.effects.is_empty() {
         out.line("")?;
-        out.line(&format!(
-            "mean effect of each value on {}, from the mean of all:",
-            choice.metric
-        ))?;
-        for effect in choice.effect_lines() {
-            out.line(&effect)?;
+        for line in choice.effect_lines() {
+            for line in wrapped(&line, out.width, "    ") {
+                out.line(&line)?;
+            }
         }
     }
     if !choice.slurm.is_empty() {

@@ -114,6 +114,7 @@
   var [ARRIVED, REFUSED, TURNED_AWAY, STARTED, MOVED, FINISHED, INTERRUPTED, DOWN, UP] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
   var ARRAYS = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array };
   var CHUNK = 256;
+  var KINDS = ["gpu", "cpu", "mem", "other"];
   var COLOURS = 8;
   var LOOKS = 3 * COLOURS;
   async function inflated(base64) {
@@ -182,6 +183,18 @@
     shape;
     /** @type {Uint8Array} */
     kind;
+    /** @type {Uint32Array | undefined} Of each placement, where jobs share nodes, how many parts it has, */
+    parts;
+    /** @type {Uint32Array | undefined} of each part the node, */
+    part_node;
+    /** @type {Uint32Array | undefined} cores, */
+    part_cpu;
+    /** @type {Uint32Array | undefined} memory, */
+    part_mem;
+    /** @type {Uint32Array | undefined} thousandths of GPUs */
+    part_gpu;
+    /** @type {Uint32Array | undefined} and what else is counted */
+    part_other;
     /** @type {Uint32Array | undefined} How many answers changed by the end of each instant, */
     answers;
     /** @type {Uint32Array | undefined} to which request, */
@@ -219,13 +232,15 @@
     from;
     /** @type {Float64Array} */
     to;
-    /** @type {Uint32Array} and the first block */
+    /** @type {Uint32Array} the first block */
     firstBlock;
+    /** @type {Uint32Array} and the first part */
+    firstPart;
     /** @type {Uint32Array | undefined} who submitted it, where somebody is known */
     user;
     /** @type {Uint32Array | undefined} its partition, where one is known */
     partition;
-    /** @type {Uint32Array} how many processors it is */
+    /** @type {Uint32Array} how many processors it is, or cores where jobs share nodes */
     heldBy;
     /** @type {Uint32Array} after each instant: processors held, */
     held;
@@ -256,8 +271,17 @@
         site.nodes = site.sides.reduce((product, side) => product * side, 1);
         site.strides = [];
         site.sides.reduce((stride, side) => (site.strides.push(stride), stride * side), 1);
-        this.processors += site.nodes;
+        site.amount = site.nodes;
+        if (site.shared) {
+          site.typeOf = new Uint16Array(site.nodes);
+          let node = 0;
+          for (const [count, type] of site.shared.of) site.typeOf.fill(type, node, node += count);
+          site.kinds = KINDS.filter((kind) => site.shared.types.some((type) => type[kind] > 0));
+          site.amount = site.shared.of.reduce((sum, [count, type]) => sum + count * site.shared.types[type].cpu, 0);
+        }
+        this.processors += site.amount;
       }
+      this.isShared = this.sites.some((site) => site.shared);
       this.shapeNodes = this.shapes.map((sides) => sides.reduce((a, b) => a * b, 1));
       this.told = this.answersTold();
       this.marked = [...recording.marked ?? [], ...this.sleeps()];
@@ -330,7 +354,9 @@
         // the time,
         to: new Float64Array(most).fill(Infinity),
         firstBlock: new Uint32Array(most + 1),
-        // and the first block
+        // the first block
+        firstPart: new Uint32Array(most + 1),
+        // and the first part
         heldBy: new Uint32Array(most),
         // how many processors it is
         held: new Uint32Array(this.at.length),
@@ -348,7 +374,7 @@
       const down = /* @__PURE__ */ new Map();
       const stay = new Int32Array(this.jobs).fill(-1);
       const users = new Uint32Array(LOOKS);
-      let [event, starts, block, nextLook] = [0, 0, 0, 0];
+      let [event, starts, block, part, nextLook] = [0, 0, 0, 0, 0];
       let [held, waits, runs, notServed] = [0, 0, 0, 0];
       const begin = (job, site, time) => {
         const s = this.stays;
@@ -356,8 +382,12 @@
         stay[job] = s;
         [this.who[s], this.where[s], this.from[s], this.firstBlock[s]] = [job, site, time, block];
         const end2 = block + this.blocks[s];
-        for (; block < end2; block += 1) this.heldBy[s] += this.shapeNodes[this.shape[block]];
+        const isPart = this.sites[site].shared;
+        for (; block < end2; block += 1) if (!isPart) this.heldBy[s] += this.shapeNodes[this.shape[block]];
         this.firstBlock[s + 1] = block;
+        this.firstPart[s] = part;
+        for (const last = part + (this.parts?.[s] ?? 0); part < last; part += 1) this.heldBy[s] += this.part_cpu[part];
+        this.firstPart[s + 1] = part;
         held += this.heldBy[s];
       };
       const end = (job, time) => {
@@ -454,18 +484,32 @@
         const runs = new Set(running.map((s) => this.who[s]));
         lasting(this.left, this.lastWaits, count, time, (job) => !runs.has(job) && waiting.push(job) >= mostWaiting);
       }
+      const down = this.outages.filter(({ from, to }) => from <= time && time < to);
       return {
         time,
         instant,
         running,
         waiting,
-        down: this.outages.filter(({ from, to }) => from <= time && time < to),
+        down,
+        out: down.reduce((sum, { site, node }) => sum + this.capacity(site, node), 0),
         marked: this.marked.filter((own) => (own.from ?? -Infinity) <= time && time < (own.until ?? Infinity)),
         held: of(this.held),
         waits: of(this.waits),
         runs: of(this.runs),
         notServed: of(this.notServed)
       };
+    }
+    // How much of a kind a node has; a node that nobody shares is a processor.
+    capacity(site, node, kind = "cpu") {
+      const { shared, typeOf } = this.sites[site];
+      return shared ? shared.types[typeOf[node]][kind] : 1;
+    }
+    // Calls `visit` with the node and the amounts, by kind, of every part of a stay.
+    partsOf(s, visit) {
+      for (let part = this.firstPart[s]; part < this.firstPart[s + 1]; part += 1) {
+        const amounts = { cpu: this.part_cpu[part], mem: this.part_mem[part], gpu: this.part_gpu[part] / 1e3, other: this.part_other[part] };
+        visit(this.part_node[part], amounts);
+      }
     }
     // Whether a job holds processors at a time.
     runsAt(job, time) {
@@ -749,7 +793,8 @@
   }
   function layouts(sites, available, height, caption) {
     let cells = [];
-    for (let cell2 = 30; cell2 >= 1; cell2 -= cell2 > 12 ? 2 : 1) cells.push(cell2);
+    const largest2 = sites.some((site) => site.shared) ? 60 : 30;
+    for (let cell2 = largest2; cell2 >= 1; cell2 -= cell2 > 12 ? 2 : 1) cells.push(cell2);
     cells = cells.concat([0.5, 0.25, 0.125, 0.0625]);
     for (const cell2 of cells) {
       const all = sites.map((site) => layout(site, cell2, available));
@@ -837,6 +882,9 @@
       Object.assign(this, { run, site, canvas });
       this.holder = new Int32Array(run.sites[site].nodes);
       this.place = null;
+      const { shared, kinds } = run.sites[site];
+      this.kind = shared ? kinds[0] : "";
+      this.shares = [];
     }
     // The stay that holds each processor, or a marker for none.
     hold(moment) {
@@ -847,6 +895,24 @@
           this.run.rowsOf(s, (first2, count) => this.holder.fill(s, first2, first2 + count));
         }
       }
+      if (this.kind) this.share(moment);
+    }
+    // The share of the kind that each job holds of each node; the holder of a node is who has most of it.
+    share(moment) {
+      const { run, site, kind, holder } = this;
+      this.shares = Array.from(holder, () => []);
+      for (const s of moment.running) {
+        if (run.where[s] !== site) continue;
+        run.partsOf(s, (node, amounts) => {
+          const has = run.capacity(site, node, kind);
+          const [share, last] = [has > 0 ? amounts[kind] / has : 0, this.shares[node].at(-1)];
+          if (last?.s === s) last.share += share;
+          else this.shares[node].push({ s, share });
+        });
+      }
+      this.shares.forEach((shares, node) => {
+        if (shares.length > 0) holder[node] = shares.reduce((a, b) => b.share > a.share ? b : a).s;
+      });
     }
     draw(layout2, moment, chosen, theme2) {
       this.paint(sized(this.canvas, layout2.width, layout2.height), layout2, moment, chosen, theme2);
@@ -857,7 +923,8 @@
       this.hold(moment);
       this.marks = this.marked(moment);
       for (const pane of layout2.panes) {
-        if (layout2.cell >= 1) this.drawPane(context, pane, chosen, theme2);
+        if (this.kind && layout2.cell >= 3) this.drawShares(context, pane, chosen, theme2);
+        else if (layout2.cell >= 1) this.drawPane(context, pane, chosen, theme2);
         else this.drawDots(context, pane, chosen, theme2);
       }
       context.fillStyle = theme2.soft;
@@ -888,6 +955,59 @@
       if (chosen >= 0) this.drawChosen(context, pane, chosen, theme2);
       if (this.place?.site === this.site) this.drawPlace(context, pane, theme2);
       this.drawNames(context, pane, whole2, theme2);
+    }
+    // Draws every node as a square that its jobs fill from below, each by its share of the kind.
+    drawShares(context, pane, chosen, theme2) {
+      const { run, site, kind } = this;
+      const { cell: cell2 } = this.layout;
+      const gap = cell2 >= 12 ? 1.5 : 0.5;
+      for (let y = 0; y < pane.rows; y += 1) {
+        for (let x = 0; x < pane.columns; x += 1) {
+          const node = pane.node(x, y);
+          if (node < 0) continue;
+          const [left, top, side] = [pane.x + x * cell2 + gap, pane.y + y * cell2 + gap, cell2 - 2 * gap];
+          const capacity = run.capacity(site, node, kind);
+          context.fillStyle = this.holder[node] === OUT ? theme2.down : theme2.free;
+          if (capacity > 0) context.fillRect(left, top, side, side);
+          else context.fillRect(left, top + side - 1, side, 1);
+          let bottom = top + side;
+          for (const { s, share } of this.shares[node]) {
+            const height = share * side;
+            if (!(height > 0)) continue;
+            bottom -= height;
+            context.globalAlpha = chosen >= 0 && run.who[s] !== chosen ? 0.35 : 1;
+            fill(context, theme2, run.look[run.who[s]], left, bottom, side, height);
+            context.globalAlpha = 1;
+            if (cell2 >= 12) this.drawShare(context, s, [left, bottom, side, height], theme2);
+          }
+          if (cell2 >= 20 && capacity > 1 && capacity <= 16) this.drawUnits(context, [left, top, side], capacity, theme2);
+          const holds = chosen >= 0 && this.shares[node].some(({ s }) => run.who[s] === chosen);
+          context.strokeStyle = holds ? theme2.chosen : theme2.soft;
+          context.lineWidth = holds ? 2 : 1;
+          context.globalAlpha = holds ? 1 : 0.4;
+          if (cell2 >= 5) context.strokeRect(left, top, side, side);
+          context.globalAlpha = 1;
+        }
+      }
+      this.drawOut(context, pane, theme2);
+      this.drawMarks(context, pane, theme2);
+      this.drawPartitions(context, pane, theme2);
+      if (pane.hasSwitches) this.drawSwitches(context, pane, theme2);
+    }
+    // Draws the upper edge of a share, and the number of its job if it fits.
+    drawShare(context, s, [left, top, width2, height], theme2) {
+      context.fillStyle = theme2.edge;
+      context.fillRect(left, top, width2, 1);
+      const text2 = String(this.run.number[this.run.who[s]]);
+      if (text2.length * 6 + 4 > width2 || height < 11) return;
+      context.fillStyle = theme2.label;
+      context.textAlign = "center";
+      context.fillText(text2, left + width2 / 2, top + height / 2 + 0.5);
+    }
+    // Draws marks at the left of a node, one for each unit of the kind.
+    drawUnits(context, [left, top, side], count, theme2) {
+      context.fillStyle = theme2.soft;
+      for (let unit = 1; unit < count; unit += 1) context.fillRect(left, top + side * unit / count, 3, 1);
     }
     holderAt(pane, x, y) {
       if (x < 0 || y < 0 || x >= pane.columns || y >= pane.rows) return NOTHING;
@@ -1138,10 +1258,152 @@
       const { cell: cell2, panes } = this.layout;
       for (const pane of panes) {
         const [x, y] = [Math.floor((px - pane.x) / cell2), Math.floor((py - pane.y) / cell2)];
-        const s = this.holderAt(pane, x, y);
-        if (s !== NOTHING) return { node: pane.node(x, y), job: s < 0 ? -1 : this.run.who[s], isOut: s === OUT };
+        let s = this.holderAt(pane, x, y);
+        if (s === NOTHING) continue;
+        const node = pane.node(x, y);
+        if (this.kind && s >= 0 && cell2 >= 3) {
+          let above = 1 - (py - pane.y - y * cell2) / cell2;
+          s = this.shares[node].find(({ share }) => (above -= share) < 0)?.s ?? FREE;
+        }
+        return { node, job: s < 0 ? -1 : this.run.who[s], isOut: s === OUT };
       }
       return { node: -1, job: -1, isOut: false };
+    }
+  };
+
+  // machine/lanes.js
+  var MOST = 12;
+  function orders(run) {
+    const isOne = run.sites.length === 1;
+    return ["lane", ...run.isShared ? [] : ["processor"], ...isOne && run.user ? ["user"] : [], ...isOne && run.partition ? ["partition"] : []];
+  }
+  var isNatural = (site) => site.sides.length === 1 && !site.shared;
+  function bandsOf(run, by) {
+    const band = (site, title2, ordered) => ({ site, title: title2, ordered, lanes: 0, top: 0, height: 0 });
+    if (by === "user" || by === "partition") {
+      const names2 = by === "user" ? run.recording.users : run.recording.partitions;
+      const counts = /* @__PURE__ */ new Map();
+      for (const own of run[by]) counts.set(own, (counts.get(own) ?? 0) + 1);
+      const ranked = [...counts].sort(([, a], [, b]) => b - a).map(([own]) => own);
+      const first2 = ranked.slice(0, ranked.length > MOST ? MOST - 1 : MOST);
+      const place2 = new Map(first2.map((own, i) => [own, i]));
+      const titles = first2.map((own) => `${by} ${names2[own] || "unknown"}`);
+      if (ranked.length > MOST) titles.push(`${ranked.length - first2.length} others`);
+      return { bands: titles.map((title2) => band(run.sites[0], title2, false)), of: (s) => place2.get(run[by][run.who[s]]) ?? titles.length - 1 };
+    }
+    const isOrdered2 = (site) => by === "processor" || isNatural(site);
+    return { bands: run.sites.map((site, i) => band(site, `site ${i + 1}: ${site.words}`, isOrdered2(site))), of: (s) => run.where[s] };
+  }
+  function pack(run, by = "lane") {
+    const { bands, of } = bandsOf(run, by);
+    const lane = new Uint32Array(run.stays);
+    const where = Uint32Array.from({ length: run.stays }, (_, s) => of(s));
+    const free = bands.map(() => []);
+    const laneOf = /* @__PURE__ */ new Map();
+    const order = Array.from({ length: run.stays }, (_, s) => s).sort((a, b) => run.to[a] - run.to[b]);
+    let next2 = 0;
+    for (let s = 0; s < run.stays; s += 1) {
+      for (; next2 < order.length && run.to[order[next2]] <= run.from[s]; next2 += 1) {
+        const [over, job2] = [order[next2], run.who[order[next2]]];
+        const isOver = run.finish[job2] === run.to[over] || run.broken?.has(over);
+        if (isOver && laneOf.has(job2)) {
+          push(free[where[over]], laneOf.get(job2));
+          laneOf.delete(job2);
+        }
+      }
+      const [job, band] = [run.who[s], bands[where[s]]];
+      if (!laneOf.has(job)) {
+        const lowest = free[where[s]].length > 0 ? pop(free[where[s]]) : band.lanes;
+        band.lanes = Math.max(band.lanes, lowest + 1);
+        laneOf.set(job, lowest);
+      }
+      lane[s] = laneOf.get(job);
+    }
+    for (const band of bands) band.lanes = band.ordered ? band.site.nodes : Math.max(1, band.lanes);
+    return { bands, lane, where };
+  }
+  function push(heap, number2) {
+    let at3 = heap.push(number2) - 1;
+    while (at3 > 0 && heap[at3 - 1 >> 1] > number2) {
+      heap[at3] = heap[at3 - 1 >> 1];
+      at3 = at3 - 1 >> 1;
+    }
+    heap[at3] = number2;
+  }
+  function pop(heap) {
+    const lowest = heap[0];
+    const last = heap.pop();
+    if (heap.length === 0) return lowest;
+    let at3 = 0;
+    for (; ; ) {
+      let child = 2 * at3 + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && heap[child + 1] < heap[child]) child += 1;
+      if (heap[child] >= last) break;
+      heap[at3] = heap[child];
+      at3 = child;
+    }
+    heap[at3] = last;
+    return lowest;
+  }
+  var Cells = class {
+    /** @param {number} lanes @param {number} rows @param {number} columns */
+    constructor(lanes2, rows2, columns2) {
+      this.lanes = lanes2;
+      this.rows = rows2;
+      this.columns = columns2;
+      this.held = new Float32Array(rows2 * columns2);
+      this.most = new Float32Array(rows2 * columns2);
+      this.best = new Int32Array(rows2 * columns2).fill(-1);
+      this.own = new Float32Array(rows2 * columns2);
+      this.whose = new Int32Array(rows2 * columns2).fill(-1);
+    }
+    /** First lane of a row. */
+    lane(row) {
+      return Math.ceil(row * this.lanes / this.rows);
+    }
+    /** Row of a lane. */
+    row(lane) {
+      return Math.min(this.rows - 1, Math.floor(lane * this.rows / this.lanes));
+    }
+    /** Adds a stay that holds `count` lanes from `first` on, from one column to another; columns may be fractions. */
+    add(stay, first2, count, left, right) {
+      const [begin, end] = [Math.max(0, left), Math.min(this.columns, right)];
+      if (!(end > begin)) return;
+      for (let row = this.row(first2); row < this.rows && this.lane(row) < first2 + count; row += 1) {
+        const [low, high] = [this.lane(row), this.lane(row + 1)];
+        const share = (Math.min(first2 + count, high) - Math.max(first2, low)) / (high - low);
+        if (!(share > 0)) continue;
+        for (let column2 = Math.floor(begin); column2 < end; column2 += 1) {
+          const cell2 = row * this.columns + column2;
+          const part = share * (Math.min(end, column2 + 1) - Math.max(begin, column2));
+          this.held[cell2] += part;
+          this.own[cell2] = this.whose[cell2] === stay ? this.own[cell2] + part : part;
+          this.whose[cell2] = stay;
+          if (this.own[cell2] > this.most[cell2]) [this.most[cell2], this.best[cell2]] = [this.own[cell2], stay];
+        }
+      }
+    }
+    /**
+     * Calls `visit` for each run of equal neighbouring cells of a row: row, first column, number of columns, the stay
+     * that holds more than half (or -1), and the held share in sixteenths.
+     * @param {(row: number, column: number, count: number, stay: number, share: number) => void} visit
+     */
+    visit(visit) {
+      for (let row = 0; row < this.rows; row += 1) {
+        let [from, before2] = [0, this.look(row, 0)];
+        for (let column2 = 1; column2 <= this.columns; column2 += 1) {
+          const now = column2 < this.columns ? this.look(row, column2) : NaN;
+          if (now === before2) continue;
+          visit(row, from, column2 - from, Math.max(before2, -1), before2 >= -1 ? 1 : (-2 - before2) / 16);
+          [from, before2] = [column2, now];
+        }
+      }
+    }
+    // The stay, or −2 and less for sixteenths held by several stays.
+    look(row, column2) {
+      const cell2 = row * this.columns + column2;
+      return this.most[cell2] > 0.5 ? this.best[cell2] : -2 - Math.round(Math.min(1, this.held[cell2]) * 16);
     }
   };
 
@@ -1149,6 +1411,10 @@
   var jobs = (count) => count === 1 ? "1 job" : `${number(count)} jobs`;
   var verb = (count, one, more) => count === 1 ? one : more;
   var name = (run, job) => `job ${run.number[job]}`;
+  var units = (run) => run.isShared ? "cores" : "processors";
+  var amount = (run, count) => `${number(count)} ${count === 1 ? units(run).slice(0, -1) : units(run)}`;
+  var KIND_NAMES = { cpu: "cores", mem: "memory", gpu: "GPUs", other: "other" };
+  var amountsOf = ({ gpu, cpu, mem }) => [gpu > 0 && `${number(gpu)} ${verb(gpu, "GPU", "GPUs")}`, `${number(cpu)} ${verb(cpu, "core", "cores")}`, mem > 0 && `${number(mem)} MiB`].filter(Boolean).join(", ");
   var list = (texts) => texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} and ${texts[texts.length - 1]}`;
   function summary(run, moment) {
     const share = Math.round(100 * moment.held / run.processors);
@@ -1156,15 +1422,15 @@
     const runs = is(verb(moment.runs, "runs", "run"), "still ran");
     const waits = is(verb(moment.waits, "waits", "wait"), "waited");
     const down = moment.down.length;
-    const free = run.processors - moment.held - down;
-    const out = down > 0 ? ` and ${number(down)} out of service` : "";
+    const free = run.processors - moment.held - moment.out;
+    const out = down > 0 ? ` and ${number(moment.out)} out of service` : "";
     const sentences = [
-      `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${number(run.processors)} processors ${is("are", "were")} held (${share} %), ${number(free)} ${is(verb(free, "is", "are"), verb(free, "was", "were"))} free${out}; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`
+      `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${amount(run, run.processors)} ${is("are", "were")} held (${share} %), ${number(free)} ${is(verb(free, "is", "are"), verb(free, "was", "were"))} free${out}; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`
     ];
     if (run.sites.length > 1) {
       const held = run.sites.map(() => 0);
       for (const s of moment.running) held[run.where[s]] += run.heldBy[s];
-      sentences.push(`Held: ${run.sites.map((site, i) => `${held[i]} of ${site.nodes} on site ${i + 1}`).join(", ")}.`);
+      sentences.push(`Held: ${run.sites.map((site, i) => `${held[i]} of ${site.amount} on site ${i + 1}`).join(", ")}.`);
     }
     const holders = largest(run, moment, 3).map((s) => `${name(run, run.who[s])} with ${number(run.heldBy[s])}`);
     if (holders.length > 0) sentences.push(`The largest: ${list(holders)}.`);
@@ -1183,8 +1449,16 @@
   }
   function asks(run, job) {
     const { text: text2, nodes } = run.asked[run.request[job]];
-    const count = `${number(nodes)} ${verb(nodes, "processor", "processors")}`;
+    const count = amount(run, nodes);
     return text2 === String(nodes) ? count : `${text2} (${count})`;
+  }
+  function asksBriefly(run, job) {
+    const { text: text2 } = run.asked[run.request[job]];
+    const of = (name2) => new RegExp(`^(?:.* )?${name2}=([\\d.]+)`).exec(text2)?.[1];
+    const [pieces, gpu, cpu] = ["pieces", "gpu", "cpu"].map(of);
+    if (!run.isShared || !pieces) return text2.startsWith("roles=") ? `${text2.split("+").length} roles` : text2;
+    const each = gpu ? `${gpu} ${verb(Number(gpu), "GPU", "GPUs")}` : `${cpu} ${verb(Number(cpu), "core", "cores")}`;
+    return pieces === "1" ? each : `${pieces}×${each}`;
   }
   function facts(run, job) {
     const { until } = run.recording;
@@ -1197,10 +1471,10 @@
       const stays = run.staysOf(job);
       const [first2, last] = [stays[0], stays[stays.length - 1]];
       const site = run.sites.length > 1 ? ` on site ${run.where[first2] + 1}` : "";
-      const places = run.placeOf(first2);
-      const more = places.length > 4 ? ` and ${places.length - 4} more pieces` : "";
+      const places = run.isShared ? partsInWords(run, first2) : run.placeOf(first2);
+      const more = places.length > 4 ? ` and ${places.length - 4} more ${run.isShared ? "nodes" : "pieces"}` : "";
       texts.push(
-        `It waits ${run.clock.span(run.start[job] - run.submit[job])} and starts at ${run.clock.at(run.start[job])}${site} with ${number(run.heldBy[first2])} ${verb(run.heldBy[first2], "processor", "processors")}: ${places.slice(0, 4).join("; ")}${more}.`
+        `It waits ${run.clock.span(run.start[job] - run.submit[job])} and starts at ${run.clock.at(run.start[job])}${site} with ${amount(run, run.heldBy[first2])}: ${places.slice(0, 4).join("; ")}${more}.`
       );
       if (stays.length > 1) {
         const times = stays.length === 2 ? "once" : `${stays.length - 1} times`;
@@ -1212,21 +1486,44 @@
     }
     return texts.join(" ");
   }
+  function partsInWords(run, s) {
+    const nodes = /* @__PURE__ */ new Map();
+    run.partsOf(s, (node, { cpu, mem, gpu }) => {
+      const own = nodes.get(node) ?? { cpu: 0, mem: 0, gpu: 0 };
+      nodes.set(node, { cpu: own.cpu + cpu, mem: own.mem + mem, gpu: own.gpu + gpu });
+    });
+    return [...nodes].map(([node, own]) => `${amountsOf(own)} of node ${number(node)}`);
+  }
+  function nodeInWords(run, moment, site, node) {
+    const free = Object.fromEntries(Object.keys(KIND_NAMES).map((kind) => [kind, run.capacity(site, node, kind)]));
+    const held = /* @__PURE__ */ new Map();
+    for (const s of moment.running) {
+      if (run.where[s] !== site) continue;
+      run.partsOf(s, (own, amounts) => {
+        if (own !== node) return;
+        for (const kind of Object.keys(free)) free[kind] -= amounts[kind];
+        held.set(s, name(run, run.who[s]));
+      });
+    }
+    const names2 = [...held.values()];
+    const who = names2.length > 6 ? [...names2.slice(0, 6), `${names2.length - 6} more`] : names2;
+    return `${placeName(run.sites[site], node)}, ${amountsOf(free)} free${who.length > 0 ? `, held by ${list(who)}` : ""}`;
+  }
   function why(run, job, time, place2 = null) {
     const cause = run.waitsFor(job, time);
     if (!cause) {
       const waits = run.recording.held_up && run.submit[job] <= time && time < run.left[job] && !run.runsAt(job, time);
       return waits && time > run.known() ? `It waits; reasons for waiting were recorded up to ${run.clock.at(run.known())} only.` : "";
     }
-    const { held, down } = run.moment(time, 0);
-    const free = run.processors - held - down.length;
+    const { held, out } = run.moment(time, 0);
+    const free = run.processors - held - out;
     const many = `${number(free)} ${verb(free, "is", "are")} free`;
     const anySite = run.sites.length > 1 ? " on all sites together" : "";
     const texts = {
-      nodes: `too few processors are free for it: ${many}${anySite}.`,
-      shape: `enough processors are free for it (${many}${anySite}), but in no shape that it may have.`,
+      nodes: `too few ${units(run)} are free for it: ${many}${anySite}.`,
+      shape: run.isShared ? `enough cores are free for it (${many}${anySite}), but something else is not, or not where its pieces would fit.` : `enough processors are free for it (${many}${anySite}), but in no shape that it may have.`,
       priority: "it could start, but others come before it.",
-      reserved: "it could start, but processors are kept for jobs that come before it."
+      reserved: `it could start, but ${units(run)} are kept for jobs that come before it.`
     };
     return `At ${run.clock.at(time)} it waits: ${texts[cause]}${place2 ? ` ${nearestPlace(run, place2)}` : ""}`;
   }
@@ -1246,12 +1543,13 @@
   function lanes(run, by = "lane") {
     if (by === "processor") return " on the processors that it holds, in the order of their numbers";
     if (by !== "lane") return `, below the others of its ${by}`;
-    const ordered = run.sites.filter((site) => site.sides.length === 1).length;
+    const ordered = run.sites.filter(isNatural).length;
     if (ordered === run.sites.length) return " on the processors that it holds";
     if (ordered === 0) return " on a lane of its own";
     return ", on sites of one dimension on the processors that it holds, elsewhere on a lane of its own";
   }
   function placeName(site, node) {
+    if (site.shared) return `node ${number(node)} (${site.shared.types[site.typeOf[node]].name})`;
     if (site.sides.length === 1) return `processor ${number(node)}`;
     if (site.wiring === "hypercube") return `processor ${number(node)} (${node.toString(2).padStart(site.sides.length, "0")})`;
     const corner = site.sides.map((side, d) => Math.floor(node / site.strides[d]) % side);
@@ -1264,6 +1562,10 @@
     multiprocessor: "A row is a node with its processors; rows and layers follow the coordinates of the nodes."
   };
   function legend(site) {
+    if (site.shared) {
+      const layers2 = PARTS[site.wiring]?.replaceAll("processors", "nodes") ?? "";
+      return `Each square is a node; a job fills it from below by its share of what is chosen. ${layers2}`.trimEnd();
+    }
     if (site.wiring in PARTS) return PARTS[site.wiring];
     if (site.wiring === "hypercube") {
       return "The hypercube is drawn as a Karnaugh map: processors side by side differ in one bit, so a subcube is made of few rectangles.";
@@ -1290,7 +1592,9 @@
       this.legend = make("p", { class: "m-legend" });
       this.now = make("p", { class: "m-now" });
       this.key = make("ul", { class: "m-key", "aria-label": "What the map shows", hidden: true });
-      this.picture = make("div", { class: "m-maps" }, this.sites, this.legend, this.key);
+      this.kinds = make("select", { onchange: () => this.fillBy(this.kinds.value) });
+      this.chooser = make("label", { class: "m-kinds", hidden: true }, "Nodes are filled by ", this.kinds);
+      this.picture = make("div", { class: "m-maps" }, this.sites, this.chooser, this.legend, this.key);
       this.running = new JobList("Running", ["Job", "Holds", "Asks", "Since", "Until"], listener.pick);
       this.waiting = new JobList("Waiting", ["Job", "Asks", "Since"], listener.pick);
       this.lists = make("div", { class: "m-lists" }, this.running.box, this.waiting.box);
@@ -1301,6 +1605,7 @@
       null;
       this.moment = null;
       this.chosen = -1;
+      this.theme = null;
       this.longest = 0;
       this.listing = void 0;
     }
@@ -1314,6 +1619,9 @@
       }
       this.maps = run.sites.map((_, i) => this.figure(i));
       this.sites.replaceChildren(...this.maps.map((map) => map.figure));
+      const kinds = [...new Set(run.sites.flatMap((site) => site.kinds ?? []))];
+      this.kinds.replaceChildren(...kinds.map((kind) => make("option", { value: kind }, KIND_NAMES[kind])));
+      this.chooser.hidden = kinds.length < 2;
       const legends = new Set(run.sites.map(legend));
       write(this.legend, legends.size === 1 ? [...legends][0] : "");
     }
@@ -1329,6 +1637,11 @@
       partitions.forEach((name2, i) => items.push([`m-swatch m-mark-partition m-line-${i % 4}`, `partition ${name2}`]));
       this.key.replaceChildren(...items.map(([look3, text2]) => make("li", {}, make("span", { class: look3, "aria-hidden": "true" }), text2)));
       this.key.hidden = items.length === 0;
+    }
+    /** Fills nodes that jobs share by another kind. */
+    fillBy(kind) {
+      for (const map of this.maps) if (this.run.sites[map.site].kinds?.includes(kind)) map.kind = kind;
+      if (this.moment) this.draw(this.moment, this.chosen, this.theme);
     }
     figure(index) {
       const { run, listener } = this;
@@ -1366,12 +1679,13 @@
       const { run } = this;
       this.moment = moment;
       this.chosen = chosen;
+      this.theme = theme2;
       this.maps.forEach((map, i) => {
         map.place = place2;
         map.draw(this.layouts[i], moment, chosen, theme2);
         let held = 0;
         for (const s of moment.running) if (run.where[s] === i) held += run.heldBy[s];
-        write(map.held, `${number(held)} of ${number(run.sites[i].nodes)} held`);
+        write(map.held, `${number(held)} of ${number(run.sites[i].amount)}${run.sites[i].shared ? " cores" : ""} held`);
       });
       this.say(summary(run, moment));
       this.listSoon();
@@ -1396,10 +1710,10 @@
       const holds = (s) => isOne ? String(run.heldBy[s]) : `${run.heldBy[s]} on ${run.where[s] + 1}`;
       const until = (job) => run.finish[job] <= run.recording.until ? run.clock.short(run.finish[job]) : run.isLive ? "" : "the end";
       write(this.running.heads[1], isOne ? "Holds" : "Holds, on site");
-      this.waiting.fill(run, chosen, moment.waits, moment.waiting.map((job) => ({ job, cells: [run.asked[run.request[job]].text, run.clock.short(run.submit[job])] })));
+      this.waiting.fill(run, chosen, moment.waits, moment.waiting.map((job) => ({ job, cells: [asksBriefly(run, job), run.clock.short(run.submit[job])] })));
       this.running.fill(run, chosen, moment.runs, largest(run, moment, LISTED).map((s) => {
         const job = run.who[s];
-        const cells = [holds(s), run.asked[run.request[job]].text, run.clock.short(run.start[job]), until(job)];
+        const cells = [holds(s), asksBriefly(run, job), run.clock.short(run.start[job]), until(job)];
         return { job, look: run.look[job], cells };
       }));
     }
@@ -2704,141 +3018,6 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     setTimeout(look2, SECOND);
   }
 
-  // machine/lanes.js
-  var MOST = 12;
-  function orders(run) {
-    const isOne = run.sites.length === 1;
-    return ["lane", "processor", ...isOne && run.user ? ["user"] : [], ...isOne && run.partition ? ["partition"] : []];
-  }
-  function bandsOf(run, by) {
-    const band = (site, title2, ordered) => ({ site, title: title2, ordered, lanes: 0, top: 0, height: 0 });
-    if (by === "user" || by === "partition") {
-      const names2 = by === "user" ? run.recording.users : run.recording.partitions;
-      const counts = /* @__PURE__ */ new Map();
-      for (const own of run[by]) counts.set(own, (counts.get(own) ?? 0) + 1);
-      const ranked = [...counts].sort(([, a], [, b]) => b - a).map(([own]) => own);
-      const first2 = ranked.slice(0, ranked.length > MOST ? MOST - 1 : MOST);
-      const place2 = new Map(first2.map((own, i) => [own, i]));
-      const titles = first2.map((own) => `${by} ${names2[own] || "unknown"}`);
-      if (ranked.length > MOST) titles.push(`${ranked.length - first2.length} others`);
-      return { bands: titles.map((title2) => band(run.sites[0], title2, false)), of: (s) => place2.get(run[by][run.who[s]]) ?? titles.length - 1 };
-    }
-    const isOrdered2 = (site) => by === "processor" || site.sides.length === 1;
-    return { bands: run.sites.map((site, i) => band(site, `site ${i + 1}: ${site.words}`, isOrdered2(site))), of: (s) => run.where[s] };
-  }
-  function pack(run, by = "lane") {
-    const { bands, of } = bandsOf(run, by);
-    const lane = new Uint32Array(run.stays);
-    const where = Uint32Array.from({ length: run.stays }, (_, s) => of(s));
-    const free = bands.map(() => []);
-    const laneOf = /* @__PURE__ */ new Map();
-    const order = Array.from({ length: run.stays }, (_, s) => s).sort((a, b) => run.to[a] - run.to[b]);
-    let next2 = 0;
-    for (let s = 0; s < run.stays; s += 1) {
-      for (; next2 < order.length && run.to[order[next2]] <= run.from[s]; next2 += 1) {
-        const [over, job2] = [order[next2], run.who[order[next2]]];
-        const isOver = run.finish[job2] === run.to[over] || run.broken?.has(over);
-        if (isOver && laneOf.has(job2)) {
-          push(free[where[over]], laneOf.get(job2));
-          laneOf.delete(job2);
-        }
-      }
-      const [job, band] = [run.who[s], bands[where[s]]];
-      if (!laneOf.has(job)) {
-        const lowest = free[where[s]].length > 0 ? pop(free[where[s]]) : band.lanes;
-        band.lanes = Math.max(band.lanes, lowest + 1);
-        laneOf.set(job, lowest);
-      }
-      lane[s] = laneOf.get(job);
-    }
-    for (const band of bands) band.lanes = band.ordered ? band.site.nodes : Math.max(1, band.lanes);
-    return { bands, lane, where };
-  }
-  function push(heap, number2) {
-    let at3 = heap.push(number2) - 1;
-    while (at3 > 0 && heap[at3 - 1 >> 1] > number2) {
-      heap[at3] = heap[at3 - 1 >> 1];
-      at3 = at3 - 1 >> 1;
-    }
-    heap[at3] = number2;
-  }
-  function pop(heap) {
-    const lowest = heap[0];
-    const last = heap.pop();
-    if (heap.length === 0) return lowest;
-    let at3 = 0;
-    for (; ; ) {
-      let child = 2 * at3 + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && heap[child + 1] < heap[child]) child += 1;
-      if (heap[child] >= last) break;
-      heap[at3] = heap[child];
-      at3 = child;
-    }
-    heap[at3] = last;
-    return lowest;
-  }
-  var Cells = class {
-    /** @param {number} lanes @param {number} rows @param {number} columns */
-    constructor(lanes2, rows2, columns2) {
-      this.lanes = lanes2;
-      this.rows = rows2;
-      this.columns = columns2;
-      this.held = new Float32Array(rows2 * columns2);
-      this.most = new Float32Array(rows2 * columns2);
-      this.best = new Int32Array(rows2 * columns2).fill(-1);
-      this.own = new Float32Array(rows2 * columns2);
-      this.whose = new Int32Array(rows2 * columns2).fill(-1);
-    }
-    /** First lane of a row. */
-    lane(row) {
-      return Math.ceil(row * this.lanes / this.rows);
-    }
-    /** Row of a lane. */
-    row(lane) {
-      return Math.min(this.rows - 1, Math.floor(lane * this.rows / this.lanes));
-    }
-    /** Adds a stay that holds `count` lanes from `first` on, from one column to another; columns may be fractions. */
-    add(stay, first2, count, left, right) {
-      const [begin, end] = [Math.max(0, left), Math.min(this.columns, right)];
-      if (!(end > begin)) return;
-      for (let row = this.row(first2); row < this.rows && this.lane(row) < first2 + count; row += 1) {
-        const [low, high] = [this.lane(row), this.lane(row + 1)];
-        const share = (Math.min(first2 + count, high) - Math.max(first2, low)) / (high - low);
-        if (!(share > 0)) continue;
-        for (let column2 = Math.floor(begin); column2 < end; column2 += 1) {
-          const cell2 = row * this.columns + column2;
-          const part = share * (Math.min(end, column2 + 1) - Math.max(begin, column2));
-          this.held[cell2] += part;
-          this.own[cell2] = this.whose[cell2] === stay ? this.own[cell2] + part : part;
-          this.whose[cell2] = stay;
-          if (this.own[cell2] > this.most[cell2]) [this.most[cell2], this.best[cell2]] = [this.own[cell2], stay];
-        }
-      }
-    }
-    /**
-     * Calls `visit` for each run of equal neighbouring cells of a row: row, first column, number of columns, the stay
-     * that holds more than half (or -1), and the held share in sixteenths.
-     * @param {(row: number, column: number, count: number, stay: number, share: number) => void} visit
-     */
-    visit(visit) {
-      for (let row = 0; row < this.rows; row += 1) {
-        let [from, before2] = [0, this.look(row, 0)];
-        for (let column2 = 1; column2 <= this.columns; column2 += 1) {
-          const now = column2 < this.columns ? this.look(row, column2) : NaN;
-          if (now === before2) continue;
-          visit(row, from, column2 - from, Math.max(before2, -1), before2 >= -1 ? 1 : (-2 - before2) / 16);
-          [from, before2] = [column2, now];
-        }
-      }
-    }
-    // The stay, or −2 and less for sixteenths held by several stays.
-    look(row, column2) {
-      const cell2 = row * this.columns + column2;
-      return this.most[cell2] > 0.5 ? this.best[cell2] : -2 - Math.round(Math.min(1, this.held[cell2]) * 16);
-    }
-  };
-
   // machine/plots.js
   var HEIGHTS = { held: 46, waits: 38, gap: 16, axis: 18 };
   var PAD = 9;
@@ -2905,7 +3084,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       gap,
       held,
       run.processors,
-      `Processors held, of ${number(run.processors)}`
+      `${run.isShared ? "Cores" : "Processors"} held, of ${number(run.processors)}`
     );
     curve(
       context,
@@ -3335,7 +3514,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       sizes.forEach((size, job) => look3[job] = classOf(size));
       const text2 = (own) => {
         const [first2, last] = [2 ** (own * each), 2 ** ((own + 1) * each) - 1];
-        return last > first2 ? `${number(first2)} to ${number(last)} processors` : `${number(first2)} processor${first2 > 1 ? "s" : ""}`;
+        return last > first2 ? `${number(first2)} to ${number(last)} ${units(run)}` : `${number(first2)} ${first2 > 1 ? units(run) : units(run).slice(0, -1)}`;
       };
       return { look: look3, key: used(look3, text2) };
     }
@@ -3420,7 +3599,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       this.run = run;
       this.width = width2;
       drawPlots(this.plots, run, theme2, width2);
-      this.plots.setAttribute("aria-label", `Over the time of the run, the processors held, of ${run.processors}, and the number of jobs that wait, at most ${run.mostWaiting}.`);
+      this.plots.setAttribute("aria-label", `Over the time of the run, the ${units(run)} held, of ${run.processors}, and the number of jobs that wait, at most ${run.mostWaiting}.`);
     }
     // Position of a time on the axis of the slider.
     x(time) {
@@ -3433,7 +3612,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       const { from, until } = recording;
       const place2 = until > from ? Math.round((moment.time - from) / (until - from) * STEPS3) : 0;
       if (Number(this.slider.value) !== place2) this.slider.value = place2;
-      this.slider.setAttribute("aria-valuetext", `time ${clock.at(moment.time)}, ${moment.held} of ${processors} processors held`);
+      this.slider.setAttribute("aria-valuetext", `time ${clock.at(moment.time)}, ${moment.held} of ${processors} ${units(this.run)} held`);
       this.line.style.transform = `translateX(${this.x(moment.time)}px)`;
       this.seen.hidden = view.from <= from && view.until >= until;
       this.seen.style.transform = `translateX(${this.x(view.from)}px)`;
@@ -3473,6 +3652,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     return turned(sides).filter((block) => block.every((side, d) => side <= site.sides[d]));
   }
   function nearest(run, job, moment) {
+    if (run.isShared) return null;
     const text2 = run.shapeOf?.(job) ?? run.asked[run.request[job]].text;
     let best = null;
     run.sites.forEach((site, index) => {
@@ -3612,10 +3792,11 @@ ${parts.join("\n")}
   // machine/save.js
   function saving(player) {
     const save2 = async (kind) => {
-      const { run, moment } = player();
+      const { run, moment, still: still2 } = player();
+      const by = run.isShared ? `; nodes are filled by ${KIND_NAMES[still2.maps[0].kind]}` : "";
       const { scenario, replication, title: title2 } = run.recording;
       const which = title2 || `scenario ${scenario}`;
-      const words = `${run.clock.words(moment.time)}: ${moment.held} of ${run.processors} processors held, ${moment.runs} jobs run, ${moment.waits} wait`;
+      const words = `${run.clock.words(moment.time)}: ${moment.held} of ${run.processors} ${units(run)} held, ${moment.runs} jobs run, ${moment.waits} wait${by}`;
       const svg = picture(player(), [replication > 1 ? `${which}, replication ${replication}` : which, words]);
       const name2 = fileName("machine", which, `at ${run.clock.at(moment.time)}`);
       if (kind === "CSV") handText(`${name2}.csv`, momentCsv(run, moment), "text/csv");
@@ -3709,7 +3890,7 @@ ${parts.join("\n")}
       this.said = make("p", { class: "m-unseen", role: "status", "aria-live": "polite" });
       this.still = new Still({
         pick: (job) => this.pick(job),
-        hint: (event, job, site, node, isOut) => this.hint(event, job, node < 0 ? "" : placeName(this.run.sites[site], node), isOut ? "out of service" : "free")
+        hint: (event, job, site, node, isOut) => this.hint(event, job, node < 0 ? "" : this.nameOf(site, node), isOut ? "out of service" : "free")
       });
       this.controls = new Controls({
         seek: (where) => this.seek(where === "first" ? this.run.recording.from : this.run.recording.until),
@@ -3968,6 +4149,11 @@ ${parts.join("\n")}
       if (!acts[event.key]) return;
       event.preventDefault();
       acts[event.key]();
+    }
+    // A place in words; of a node that jobs share, with what is free of it.
+    nameOf(site, node) {
+      const { run, moment } = this;
+      return run.sites[site].shared ? nodeInWords(run, moment, site, node) : placeName(run.sites[site], node);
     }
     // Shows a tooltip: the place, and the job that holds it.
     hint(event, job, what, nobody = "free") {

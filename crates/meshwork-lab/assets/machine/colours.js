@@ -2,6 +2,7 @@
 
 import { number } from "./paint.js";
 import { COLOURS, LOOKS } from "./run.js";
+import { units } from "./words.js";
 
 /** Ways of colouring jobs; users only if they are known. */
 export function colourings(/** @type {import("./run.js").Run} */ run) {
@@ -27,7 +28,7 @@ export function coloured(run, by) {
     sizes.forEach((size, job) => (look[job] = classOf(size)));
     const text = (own) => {
       const [first, last] = [2 ** (own * each), 2 ** ((own + 1) * each) - 1];
-      return last > first ? `${number(first)} to ${number(last)} processors` : `${number(first)} processor${first > 1 ? "s" : ""}`;
+      return last > first ? `${number(first)} to ${number(last)} ${units(run)}` : `${number(first)} ${first > 1 ? units(run) : units(run).slice(0, -1)}`;
     };
     return { look, key: used(look, text) };
   }

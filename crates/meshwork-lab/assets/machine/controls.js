@@ -2,6 +2,7 @@
 
 import { button, drag, icon, make } from "./elements.js";
 import { PAD, drawPlots } from "./plots.js";
+import { units } from "./words.js";
 
 const STEPS = 100000; // positions of the slider
 const PACES = [1, 4, 20, 100, 500]; // instants per second
@@ -42,7 +43,7 @@ export class Controls {
     this.run = run;
     this.width = width;
     drawPlots(this.plots, run, theme, width);
-    this.plots.setAttribute("aria-label", `Over the time of the run, the processors held, of ${run.processors
+    this.plots.setAttribute("aria-label", `Over the time of the run, the ${units(run)} held, of ${run.processors
     }, and the number of jobs that wait, at most ${run.mostWaiting}.`);
   }
 
@@ -58,7 +59,7 @@ export class Controls {
     const { from, until } = recording;
     const place = until > from ? Math.round(((moment.time - from) / (until - from)) * STEPS) : 0;
     if (Number(this.slider.value) !== place) this.slider.value = place;
-    this.slider.setAttribute("aria-valuetext", `time ${clock.at(moment.time)}, ${moment.held} of ${processors} processors held`);
+    this.slider.setAttribute("aria-valuetext", `time ${clock.at(moment.time)}, ${moment.held} of ${processors} ${units(this.run)} held`);
     this.line.style.transform = `translateX(${this.x(moment.time)}px)`;
     this.seen.hidden = view.from <= from && view.until >= until;
     this.seen.style.transform = `translateX(${this.x(view.from)}px)`;

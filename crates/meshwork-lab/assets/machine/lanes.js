@@ -14,8 +14,11 @@ const MOST = 12;
 /** Ways of sorting bars: in lanes, by held processors, or by user or partition. */
 export function orders(/** @type {any} */ run) {
   const isOne = run.sites.length === 1;
-  return ["lane", "processor", ...(isOne && run.user ? ["user"] : []), ...(isOne && run.partition ? ["partition"] : [])];
+  return ["lane", ...(run.isShared ? [] : ["processor"]), ...(isOne && run.user ? ["user"] : []), ...(isOne && run.partition ? ["partition"] : [])];
 }
+
+/** Whether processors have one natural order, and one holder each. */
+export const isNatural = (/** @type {any} */ site) => site.sides.length === 1 && !site.shared;
 
 /** Bands of a run, and a function that gives the band of a stay. @returns {{ bands: Band[], of: (stay: number) => number }} */
 function bandsOf(/** @type {any} */ run, /** @type {string} */ by) {
@@ -31,7 +34,7 @@ function bandsOf(/** @type {any} */ run, /** @type {string} */ by) {
     if (ranked.length > MOST) titles.push(`${ranked.length - first.length} others`);
     return { bands: titles.map((title) => band(run.sites[0], title, false)), of: (s) => place.get(run[by][run.who[s]]) ?? titles.length - 1 };
   }
-  const isOrdered = (site) => by === "processor" || site.sides.length === 1;
+  const isOrdered = (site) => by === "processor" || isNatural(site);
   return { bands: run.sites.map((site, i) => band(site, `site ${i + 1}: ${site.words}`, isOrdered(site))), of: (s) => run.where[s] };
 }
 

@@ -98,7 +98,9 @@ export function layout(site, cell, available) {
 // Lays out all sites with cells of one size, the largest that fits.
 export function layouts(sites, available, height, caption) {
   let cells = [];
-  for (let cell = 30; cell >= 1; cell -= cell > 12 ? 2 : 1) cells.push(cell);
+  // A node that jobs share has something to show inside.
+  const largest = sites.some((site) => site.shared) ? 60 : 30;
+  for (let cell = largest; cell >= 1; cell -= cell > 12 ? 2 : 1) cells.push(cell);
   cells = cells.concat([0.5, 0.25, 0.125, 0.0625]);
   for (const cell of cells) {
     const all = sites.map((site) => layout(site, cell, available));

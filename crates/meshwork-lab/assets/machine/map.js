@@ -16,6 +16,11 @@ export class SiteMap {
     this.holder = new Int32Array(run.sites[site].nodes);
     /** @type {any} The place that a job waits for, if it is drawn. */
     this.place = null;
+    const { shared, kinds } = run.sites[site];
+    /** Kind by which nodes that jobs share are filled. */
+    this.kind = shared ? kinds[0] : "";
+    /** @type {{ s: number, share: number }[][]} Who holds which share of each node, if jobs share nodes. */
+    this.shares = [];
   }
 
   // The stay that holds each processor, or a marker for none.
@@ -27,6 +32,25 @@ export class SiteMap {
         this.run.rowsOf(s, (first, count) => this.holder.fill(s, first, first + count));
       }
     }
+    if (this.kind) this.share(moment);
+  }
+
+  // The share of the kind that each job holds of each node; the holder of a node is who has most of it.
+  share(moment) {
+    const { run, site, kind, holder } = this;
+    this.shares = Array.from(holder, () => []);
+    for (const s of moment.running) {
+      if (run.where[s] !== site) continue;
+      run.partsOf(s, (node, amounts) => {
+        const has = run.capacity(site, node, kind);
+        const [share, last] = [has > 0 ? amounts[kind] / has : 0, this.shares[node].at(-1)];
+        if (last?.s === s) last.share += share;
+        else this.shares[node].push({ s, share });
+      });
+    }
+    this.shares.forEach((shares, node) => {
+      if (shares.length > 0) holder[node] = shares.reduce((a, b) => (b.share > a.share ? b : a)).s;
+    });
   }
 
   draw(layout, moment, chosen, theme) {
@@ -39,7 +63,8 @@ export class SiteMap {
     this.hold(moment);
     this.marks = this.marked(moment);
     for (const pane of layout.panes) {
-      if (layout.cell >= 1) this.drawPane(context, pane, chosen, theme);
+      if (this.kind && layout.cell >= 3) this.drawShares(context, pane, chosen, theme);
+      else if (layout.cell >= 1) this.drawPane(context, pane, chosen, theme);
       else this.drawDots(context, pane, chosen, theme);
     }
     context.fillStyle = theme.soft;
@@ -71,6 +96,63 @@ export class SiteMap {
     if (chosen >= 0) this.drawChosen(context, pane, chosen, theme);
     if (this.place?.site === this.site) this.drawPlace(context, pane, theme);
     this.drawNames(context, pane, whole, theme);
+  }
+
+  // Draws every node as a square that its jobs fill from below, each by its share of the kind.
+  drawShares(context, pane, chosen, theme) {
+    const { run, site, kind } = this;
+    const { cell } = this.layout;
+    const gap = cell >= 12 ? 1.5 : 0.5;
+    for (let y = 0; y < pane.rows; y += 1) {
+      for (let x = 0; x < pane.columns; x += 1) {
+        const node = pane.node(x, y);
+        if (node < 0) continue;
+        const [left, top, side] = [pane.x + x * cell + gap, pane.y + y * cell + gap, cell - 2 * gap];
+        const capacity = run.capacity(site, node, kind);
+        context.fillStyle = this.holder[node] === OUT ? theme.down : theme.free;
+        // A node that has nothing of the kind is a line.
+        if (capacity > 0) context.fillRect(left, top, side, side);
+        else context.fillRect(left, top + side - 1, side, 1);
+        let bottom = top + side;
+        for (const { s, share } of this.shares[node]) {
+          const height = share * side;
+          if (!(height > 0)) continue;
+          bottom -= height;
+          context.globalAlpha = chosen >= 0 && run.who[s] !== chosen ? 0.35 : 1;
+          fill(context, theme, run.look[run.who[s]], left, bottom, side, height);
+          context.globalAlpha = 1;
+          if (cell >= 12) this.drawShare(context, s, [left, bottom, side, height], theme);
+        }
+        if (cell >= 20 && capacity > 1 && capacity <= 16) this.drawUnits(context, [left, top, side], capacity, theme);
+        const holds = chosen >= 0 && this.shares[node].some(({ s }) => run.who[s] === chosen);
+        context.strokeStyle = holds ? theme.chosen : theme.soft;
+        context.lineWidth = holds ? 2 : 1;
+        context.globalAlpha = holds ? 1 : 0.4;
+        if (cell >= 5) context.strokeRect(left, top, side, side);
+        context.globalAlpha = 1;
+      }
+    }
+    this.drawOut(context, pane, theme);
+    this.drawMarks(context, pane, theme);
+    this.drawPartitions(context, pane, theme);
+    if (pane.hasSwitches) this.drawSwitches(context, pane, theme);
+  }
+
+  // Draws the upper edge of a share, and the number of its job if it fits.
+  drawShare(context, s, [left, top, width, height], theme) {
+    context.fillStyle = theme.edge;
+    context.fillRect(left, top, width, 1);
+    const text = String(this.run.number[this.run.who[s]]);
+    if (text.length * 6 + 4 > width || height < 11) return;
+    context.fillStyle = theme.label;
+    context.textAlign = "center";
+    context.fillText(text, left + width / 2, top + height / 2 + 0.5);
+  }
+
+  // Draws marks at the left of a node, one for each unit of the kind.
+  drawUnits(context, [left, top, side], count, theme) {
+    context.fillStyle = theme.soft;
+    for (let unit = 1; unit < count; unit += 1) context.fillRect(left, top + (side * unit) / count, 3, 1);
   }
 
   holderAt(pane, x, y) {
@@ -335,8 +417,15 @@ export class SiteMap {
     const { cell, panes } = this.layout;
     for (const pane of panes) {
       const [x, y] = [Math.floor((px - pane.x) / cell), Math.floor((py - pane.y) / cell)];
-      const s = this.holderAt(pane, x, y);
-      if (s !== NOTHING) return { node: pane.node(x, y), job: s < 0 ? -1 : this.run.who[s], isOut: s === OUT };
+      let s = this.holderAt(pane, x, y);
+      if (s === NOTHING) continue;
+      const node = pane.node(x, y);
+      if (this.kind && s >= 0 && cell >= 3) {
+        // Shares lie on one another, and what is above them is free.
+        let above = 1 - (py - pane.y - y * cell) / cell;
+        s = this.shares[node].find(({ share }) => (above -= share) < 0)?.s ?? FREE;
+      }
+      return { node, job: s < 0 ? -1 : this.run.who[s], isOut: s === OUT };
     }
     return { node: -1, job: -1, isOut: false };
   }

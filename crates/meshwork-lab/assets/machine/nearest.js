@@ -36,6 +36,7 @@ export function blocksOf(site, text) {
  * @returns {{ site: number, nodes: number[], sides: number[], corner: number[], at: number, jobs: number[] } | null}
  */
 export function nearest(run, job, moment) {
+  if (run.isShared) return null;
   // A request for a count has the shape in which it will start, if that is one block.
   const text = run.shapeOf?.(job) ?? run.asked[run.request[job]].text;
   let best = null;

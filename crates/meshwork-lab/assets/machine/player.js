@@ -10,7 +10,7 @@ import { theme } from "./paint.js";
 import { open } from "./run.js";
 import { saving } from "./save.js";
 import { LISTED, Still } from "./still.js";
-import { asks, facts, placeName, why } from "./words.js";
+import { asks, facts, nodeInWords, placeName, why } from "./words.js";
 
 /** Draws recordings of runs into an element, one at a time; its content is replaced. @param {any} element @param {any} recordings */
 export function drawMachine(element, recordings) {
@@ -74,7 +74,7 @@ class Player {
     this.still = new Still({
       pick: (job) => this.pick(job),
       hint: (event, job, site, node, isOut) =>
-        this.hint(event, job, node < 0 ? "" : placeName(this.run.sites[site], node), isOut ? "out of service" : "free"),
+        this.hint(event, job, node < 0 ? "" : this.nameOf(site, node), isOut ? "out of service" : "free"),
     });
     this.controls = new Controls({
       seek: (where) => this.seek(where === "first" ? this.run.recording.from : this.run.recording.until),
@@ -357,6 +357,12 @@ class Player {
     if (!acts[event.key]) return;
     event.preventDefault();
     acts[event.key]();
+  }
+
+  // A place in words; of a node that jobs share, with what is free of it.
+  nameOf(/** @type {number} */ site, /** @type {number} */ node) {
+    const { run, moment } = this;
+    return run.sites[site].shared ? nodeInWords(run, moment, site, node) : placeName(run.sites[site], node);
   }
 
   // Shows a tooltip: the place, and the job that holds it.

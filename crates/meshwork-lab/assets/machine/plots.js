@@ -66,7 +66,7 @@ export function drawPlots(canvas, run, theme, width) {
   const inner = Math.max(1, Math.floor(width - 2 * PAD));
   const second = gap + held + gap;
   curve(context, theme, theme.held, columns(run, run.held, from, until, inner), gap, held, run.processors,
-    `Processors held, of ${number(run.processors)}`);
+    `${run.isShared ? "Cores" : "Processors"} held, of ${number(run.processors)}`);
   curve(context, theme, theme.waits, columns(run, run.waits, from, until, inner), second, waits, run.mostWaiting,
     `Jobs that wait, at most ${number(run.mostWaiting)}`);
   const x = (time) => PAD + (until > from ? ((time - from) / (until - from)) * inner : 0);

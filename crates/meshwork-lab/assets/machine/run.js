@@ -11,6 +11,9 @@ const ARRAYS = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array };
 // Number of stays or jobs per entry of the index.
 const CHUNK = 256;
 
+// Kinds of amounts that a node has, in the order in which they are offered.
+export const KINDS = ["gpu", "cpu", "mem", "other"];
+
 // Number of colours times patterns: enough that jobs running at once can be distinguished.
 export const COLOURS = 8;
 export const LOOKS = 3 * COLOURS;
@@ -81,6 +84,12 @@ export class Run {
   /** @type {Uint32Array} */ base;
   /** @type {Uint32Array} */ shape;
   /** @type {Uint8Array} */ kind;
+  /** @type {Uint32Array | undefined} Of each placement, where jobs share nodes, how many parts it has, */ parts;
+  /** @type {Uint32Array | undefined} of each part the node, */ part_node;
+  /** @type {Uint32Array | undefined} cores, */ part_cpu;
+  /** @type {Uint32Array | undefined} memory, */ part_mem;
+  /** @type {Uint32Array | undefined} thousandths of GPUs */ part_gpu;
+  /** @type {Uint32Array | undefined} and what else is counted */ part_other;
   /** @type {Uint32Array | undefined} How many answers changed by the end of each instant, */ answers;
   /** @type {Uint32Array | undefined} to which request, */ answered;
   /** @type {Uint8Array | undefined} and what they are */ answer;
@@ -100,10 +109,11 @@ export class Run {
   /** @type {Uint32Array} the site, */ where;
   /** @type {Float64Array} the time, */ from;
   /** @type {Float64Array} */ to;
-  /** @type {Uint32Array} and the first block */ firstBlock;
+  /** @type {Uint32Array} the first block */ firstBlock;
+  /** @type {Uint32Array} and the first part */ firstPart;
   /** @type {Uint32Array | undefined} who submitted it, where somebody is known */ user;
   /** @type {Uint32Array | undefined} its partition, where one is known */ partition;
-  /** @type {Uint32Array} how many processors it is */ heldBy;
+  /** @type {Uint32Array} how many processors it is, or cores where jobs share nodes */ heldBy;
   /** @type {Uint32Array} after each instant: processors held, */ held;
   /** @type {Uint32Array} jobs that wait, */ waits;
   /** @type {Uint32Array} that run, */ runs;
@@ -128,8 +138,19 @@ export class Run {
       site.nodes = site.sides.reduce((product, side) => product * side, 1);
       site.strides = [];
       site.sides.reduce((stride, side) => (site.strides.push(stride), stride * side), 1);
-      this.processors += site.nodes;
+      // Where jobs share nodes, a processor is a core.
+      site.amount = site.nodes;
+      if (site.shared) {
+        site.typeOf = new Uint16Array(site.nodes);
+        let node = 0;
+        for (const [count, type] of site.shared.of) site.typeOf.fill(type, node, (node += count));
+        site.kinds = KINDS.filter((kind) => site.shared.types.some((type) => type[kind] > 0));
+        site.amount = site.shared.of.reduce((sum, [count, type]) => sum + count * site.shared.types[type].cpu, 0);
+      }
+      this.processors += site.amount;
     }
+    /** Whether jobs share nodes. */
+    this.isShared = this.sites.some((site) => site.shared);
     this.shapeNodes = this.shapes.map((sides) => sides.reduce((a, b) => a * b, 1));
     this.told = this.answersTold();
     /** Temporary properties of nodes: partition, reservation, sleep. */
@@ -194,7 +215,8 @@ export class Run {
       where: new Uint32Array(most), // the site,
       from: new Float64Array(most), // the time,
       to: new Float64Array(most).fill(Infinity),
-      firstBlock: new Uint32Array(most + 1), // and the first block
+      firstBlock: new Uint32Array(most + 1), // the first block
+      firstPart: new Uint32Array(most + 1), // and the first part
       heldBy: new Uint32Array(most), // how many processors it is
       held: new Uint32Array(this.at.length), // after each instant: processors held,
       waits: new Uint32Array(this.at.length), // jobs that wait,
@@ -207,7 +229,7 @@ export class Run {
     const down = new Map();
     const stay = new Int32Array(this.jobs).fill(-1);
     const users = new Uint32Array(LOOKS);
-    let [event, starts, block, nextLook] = [0, 0, 0, 0];
+    let [event, starts, block, part, nextLook] = [0, 0, 0, 0, 0];
     let [held, waits, runs, notServed] = [0, 0, 0, 0];
     const begin = (job, site, time) => {
       const s = this.stays;
@@ -215,8 +237,12 @@ export class Run {
       stay[job] = s;
       [this.who[s], this.where[s], this.from[s], this.firstBlock[s]] = [job, site, time, block];
       const end = block + this.blocks[s];
-      for (; block < end; block += 1) this.heldBy[s] += this.shapeNodes[this.shape[block]];
+      const isPart = this.sites[site].shared;
+      for (; block < end; block += 1) if (!isPart) this.heldBy[s] += this.shapeNodes[this.shape[block]];
       this.firstBlock[s + 1] = block;
+      this.firstPart[s] = part;
+      for (const last = part + (this.parts?.[s] ?? 0); part < last; part += 1) this.heldBy[s] += this.part_cpu[part];
+      this.firstPart[s + 1] = part;
       held += this.heldBy[s];
     };
     const end = (job, time) => {
@@ -316,18 +342,34 @@ export class Run {
       const runs = new Set(running.map((s) => this.who[s]));
       lasting(this.left, this.lastWaits, count, time, (job) => !runs.has(job) && waiting.push(job) >= mostWaiting);
     }
+    const down = this.outages.filter(({ from, to }) => from <= time && time < to);
     return {
       time,
       instant,
       running,
       waiting,
-      down: this.outages.filter(({ from, to }) => from <= time && time < to),
+      down,
+      out: down.reduce((sum, { site, node }) => sum + this.capacity(site, node), 0),
       marked: this.marked.filter((own) => (own.from ?? -Infinity) <= time && time < (own.until ?? Infinity)),
       held: of(this.held),
       waits: of(this.waits),
       runs: of(this.runs),
       notServed: of(this.notServed),
     };
+  }
+
+  // How much of a kind a node has; a node that nobody shares is a processor.
+  capacity(site, node, kind = "cpu") {
+    const { shared, typeOf } = this.sites[site];
+    return shared ? shared.types[typeOf[node]][kind] : 1;
+  }
+
+  // Calls `visit` with the node and the amounts, by kind, of every part of a stay.
+  partsOf(s, visit) {
+    for (let part = this.firstPart[s]; part < this.firstPart[s + 1]; part += 1) {
+      const amounts = { cpu: this.part_cpu[part], mem: this.part_mem[part], gpu: this.part_gpu[part] / 1000, other: this.part_other[part] };
+      visit(this.part_node[part], amounts);
+    }
   }
 
   // Whether a job holds processors at a time.

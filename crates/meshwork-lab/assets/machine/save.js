@@ -4,14 +4,16 @@ import { fileName, hand, handText, png } from "../report/hand.js";
 import { csv } from "../report/save.js";
 import { make } from "./elements.js";
 import { picture } from "./sheet.js";
+import { KIND_NAMES, units } from "./words.js";
 
 /** Makes the buttons that save the view of a player. @param {() => any} player */
 export function saving(player) {
   const save = async (/** @type {string} */ kind) => {
-    const { run, moment } = player();
+    const { run, moment, still } = player();
+    const by = run.isShared ? `; nodes are filled by ${KIND_NAMES[still.maps[0].kind]}` : "";
     const { scenario, replication, title } = run.recording;
     const which = title || `scenario ${scenario}`;
-    const words = `${run.clock.words(moment.time)}: ${moment.held} of ${run.processors} processors held, ${moment.runs} jobs run, ${moment.waits} wait`;
+    const words = `${run.clock.words(moment.time)}: ${moment.held} of ${run.processors} ${units(run)} held, ${moment.runs} jobs run, ${moment.waits} wait${by}`;
     const svg = picture(player(), [replication > 1 ? `${which}, replication ${replication}` : which, words]);
     const name = fileName("machine", which, `at ${run.clock.at(moment.time)}`);
     if (kind === "CSV") handText(`${name}.csv`, momentCsv(run, moment), "text/csv");

@@ -7,7 +7,7 @@ import { JobList } from "./lists.js";
 import { SiteMap } from "./map.js";
 import { number } from "./paint.js";
 import { COLOURS } from "./run.js";
-import { largest, legend, siteName, summary } from "./words.js";
+import { KIND_NAMES, asksBriefly, largest, legend, siteName, summary } from "./words.js";
 
 /** Maximum number of jobs in each list. */
 export const LISTED = 20;
@@ -27,7 +27,9 @@ export class Still {
     this.legend = make("p", { class: "m-legend" });
     this.now = make("p", { class: "m-now" });
     this.key = make("ul", { class: "m-key", "aria-label": "What the map shows", hidden: true });
-    this.picture = make("div", { class: "m-maps" }, this.sites, this.legend, this.key);
+    this.kinds = make("select", { onchange: () => this.fillBy(this.kinds.value) });
+    this.chooser = make("label", { class: "m-kinds", hidden: true }, "Nodes are filled by ", this.kinds);
+    this.picture = make("div", { class: "m-maps" }, this.sites, this.chooser, this.legend, this.key);
     this.running = new JobList("Running", ["Job", "Holds", "Asks", "Since", "Until"], listener.pick);
     this.waiting = new JobList("Waiting", ["Job", "Asks", "Since"], listener.pick);
     this.lists = make("div", { class: "m-lists" }, this.running.box, this.waiting.box);
@@ -41,6 +43,8 @@ export class Still {
     /** @type {any} */
     this.moment = null;
     this.chosen = -1;
+    /** @type {any} */
+    this.theme = null;
     this.longest = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.listing = undefined;
@@ -56,6 +60,9 @@ export class Still {
     }
     this.maps = run.sites.map((_, i) => this.figure(i));
     this.sites.replaceChildren(...this.maps.map((map) => map.figure));
+    const kinds = [...new Set(run.sites.flatMap((site) => site.kinds ?? []))];
+    this.kinds.replaceChildren(...kinds.map((kind) => make("option", { value: kind }, KIND_NAMES[kind])));
+    this.chooser.hidden = kinds.length < 2;
     const legends = new Set(run.sites.map(legend));
     write(this.legend, legends.size === 1 ? [...legends][0] : "");
   }
@@ -72,6 +79,12 @@ export class Still {
     partitions.forEach((name, i) => items.push([`m-swatch m-mark-partition m-line-${i % 4}`, `partition ${name}`]));
     this.key.replaceChildren(...items.map(([look, text]) => make("li", {}, make("span", { class: look, "aria-hidden": "true" }), text)));
     this.key.hidden = items.length === 0;
+  }
+
+  /** Fills nodes that jobs share by another kind. */
+  fillBy(/** @type {string} */ kind) {
+    for (const map of this.maps) if (this.run.sites[map.site].kinds?.includes(kind)) map.kind = kind;
+    if (this.moment) this.draw(this.moment, this.chosen, this.theme);
   }
 
   figure(/** @type {number} */ index) {
@@ -113,12 +126,13 @@ export class Still {
     const { run } = this;
     this.moment = moment;
     this.chosen = chosen;
+    this.theme = theme;
     this.maps.forEach((map, i) => {
       map.place = place;
       map.draw(this.layouts[i], moment, chosen, theme);
       let held = 0;
       for (const s of moment.running) if (run.where[s] === i) held += run.heldBy[s];
-      write(map.held, `${number(held)} of ${number(run.sites[i].nodes)} held`);
+      write(map.held, `${number(held)} of ${number(run.sites[i].amount)}${run.sites[i].shared ? " cores" : ""} held`);
     });
     this.say(summary(run, moment));
     this.listSoon();
@@ -147,10 +161,10 @@ export class Still {
     const until = (job) => (run.finish[job] <= run.recording.until ? run.clock.short(run.finish[job]) : run.isLive ? "" : "the end");
     write(this.running.heads[1], isOne ? "Holds" : "Holds, on site");
     this.waiting.fill(run, chosen, moment.waits, moment.waiting.map((job) =>
-      ({ job, cells: [run.asked[run.request[job]].text, run.clock.short(run.submit[job])] })));
+      ({ job, cells: [asksBriefly(run, job), run.clock.short(run.submit[job])] })));
     this.running.fill(run, chosen, moment.runs, largest(run, moment, LISTED).map((s) => {
       const job = run.who[s];
-      const cells = [holds(s), run.asked[run.request[job]].text, run.clock.short(run.start[job]), until(job)];
+      const cells = [holds(s), asksBriefly(run, job), run.clock.short(run.start[job]), until(job)];
       return { job, look: run.look[job], cells };
     }));
   }

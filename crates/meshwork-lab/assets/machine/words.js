@@ -1,10 +1,20 @@
 // Texts about the machine and its jobs, which screen readers read too.
 
+import { isNatural } from "./lanes.js";
 import { number } from "./paint.js";
 
 const jobs = (count) => (count === 1 ? "1 job" : `${number(count)} jobs`);
 const verb = (count, one, more) => (count === 1 ? one : more);
 const name = (run, job) => `job ${run.number[job]}`;
+
+// What is counted: processors, or the cores of nodes that jobs share.
+export const units = (run) => (run.isShared ? "cores" : "processors");
+const amount = (run, count) => `${number(count)} ${count === 1 ? units(run).slice(0, -1) : units(run)}`;
+
+// Names of the kinds of amounts of a node.
+export const KIND_NAMES = { cpu: "cores", mem: "memory", gpu: "GPUs", other: "other" };
+const amountsOf = (/** @type {any} */ { gpu, cpu, mem }) =>
+  [gpu > 0 && `${number(gpu)} ${verb(gpu, "GPU", "GPUs")}`, `${number(cpu)} ${verb(cpu, "core", "cores")}`, mem > 0 && `${number(mem)} MiB`].filter(Boolean).join(", ");
 
 const list = (texts) =>
   texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} and ${texts[texts.length - 1]}`;
@@ -16,16 +26,16 @@ export function summary(run, moment) {
   const runs = is(verb(moment.runs, "runs", "run"), "still ran");
   const waits = is(verb(moment.waits, "waits", "wait"), "waited");
   const down = moment.down.length;
-  const free = run.processors - moment.held - down;
-  const out = down > 0 ? ` and ${number(down)} out of service` : "";
+  const free = run.processors - moment.held - moment.out;
+  const out = down > 0 ? ` and ${number(moment.out)} out of service` : "";
   const sentences = [
-    `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${number(run.processors)} processors ${is("are", "were")} held ` +
+    `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${amount(run, run.processors)} ${is("are", "were")} held ` +
       `(${share}\u202f%), ${number(free)} ${is(verb(free, "is", "are"), verb(free, "was", "were"))} free${out}; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`,
   ];
   if (run.sites.length > 1) {
     const held = run.sites.map(() => 0);
     for (const s of moment.running) held[run.where[s]] += run.heldBy[s];
-    sentences.push(`Held: ${run.sites.map((site, i) => `${held[i]} of ${site.nodes} on site ${i + 1}`).join(", ")}.`);
+    sentences.push(`Held: ${run.sites.map((site, i) => `${held[i]} of ${site.amount} on site ${i + 1}`).join(", ")}.`);
   }
   const holders = largest(run, moment, 3).map((s) => `${name(run, run.who[s])} with ${number(run.heldBy[s])}`);
   if (holders.length > 0) sentences.push(`The largest: ${list(holders)}.`);
@@ -48,8 +58,18 @@ export function largest(run, moment, most) {
 // `3x5, 15 processors`, or the count alone if only that was requested.
 export function asks(run, job) {
   const { text, nodes } = run.asked[run.request[job]];
-  const count = `${number(nodes)} ${verb(nodes, "processor", "processors")}`;
+  const count = amount(run, nodes);
   return text === String(nodes) ? count : `${text} (${count})`;
+}
+
+// What a job asks for in a narrow column; of nodes that jobs share the scarcest kind alone.
+export function asksBriefly(run, job) {
+  const { text } = run.asked[run.request[job]];
+  const of = (/** @type {string} */ name) => new RegExp(`^(?:.* )?${name}=([\\d.]+)`).exec(text)?.[1];
+  const [pieces, gpu, cpu] = ["pieces", "gpu", "cpu"].map(of);
+  if (!run.isShared || !pieces) return text.startsWith("roles=") ? `${text.split("+").length} roles` : text;
+  const each = gpu ? `${gpu} ${verb(Number(gpu), "GPU", "GPUs")}` : `${cpu} ${verb(Number(cpu), "core", "cores")}`;
+  return pieces === "1" ? each : `${pieces}×${each}`;
 }
 
 // All that is known of a job.
@@ -64,11 +84,11 @@ export function facts(run, job) {
     const stays = run.staysOf(job);
     const [first, last] = [stays[0], stays[stays.length - 1]];
     const site = run.sites.length > 1 ? ` on site ${run.where[first] + 1}` : "";
-    const places = run.placeOf(first);
-    const more = places.length > 4 ? ` and ${places.length - 4} more pieces` : "";
+    const places = run.isShared ? partsInWords(run, first) : run.placeOf(first);
+    const more = places.length > 4 ? ` and ${places.length - 4} more ${run.isShared ? "nodes" : "pieces"}` : "";
     texts.push(
       `It waits ${run.clock.span(run.start[job] - run.submit[job])} and starts at ${run.clock.at(run.start[job])}${site} with ` +
-        `${number(run.heldBy[first])} ${verb(run.heldBy[first], "processor", "processors")}: ` +
+        `${amount(run, run.heldBy[first])}: ` +
         `${places.slice(0, 4).join("; ")}${more}.`,
     );
     if (stays.length > 1) {
@@ -84,6 +104,33 @@ export function facts(run, job) {
   return texts.join(" ");
 }
 
+// What a stay holds of each node: `4 GPUs, 32 cores of node 7`.
+function partsInWords(run, s) {
+  const nodes = new Map();
+  run.partsOf(s, (node, { cpu, mem, gpu }) => {
+    const own = nodes.get(node) ?? { cpu: 0, mem: 0, gpu: 0 };
+    nodes.set(node, { cpu: own.cpu + cpu, mem: own.mem + mem, gpu: own.gpu + gpu });
+  });
+  return [...nodes].map(([node, own]) => `${amountsOf(own)} of node ${number(node)}`);
+}
+
+// What is free of a node that jobs share, and who holds the rest of it.
+export function nodeInWords(run, moment, site, node) {
+  const free = Object.fromEntries(Object.keys(KIND_NAMES).map((kind) => [kind, run.capacity(site, node, kind)]));
+  const held = new Map();
+  for (const s of moment.running) {
+    if (run.where[s] !== site) continue;
+    run.partsOf(s, (own, amounts) => {
+      if (own !== node) return;
+      for (const kind of Object.keys(free)) free[kind] -= amounts[kind];
+      held.set(s, name(run, run.who[s]));
+    });
+  }
+  const names = [...held.values()];
+  const who = names.length > 6 ? [...names.slice(0, 6), `${names.length - 6} more`] : names;
+  return `${placeName(run.sites[site], node)}, ${amountsOf(free)} free${who.length > 0 ? `, held by ${list(who)}` : ""}`;
+}
+
 // A sentence on why a job waits at a time, with its nearest place if known; empty if it does not wait, or the reason
 // was not recorded.
 export function why(run, job, time, place = null) {
@@ -92,15 +139,17 @@ export function why(run, job, time, place = null) {
     const waits = run.recording.held_up && run.submit[job] <= time && time < run.left[job] && !run.runsAt(job, time);
     return waits && time > run.known() ? `It waits; reasons for waiting were recorded up to ${run.clock.at(run.known())} only.` : "";
   }
-  const { held, down } = run.moment(time, 0);
-  const free = run.processors - held - down.length;
+  const { held, out } = run.moment(time, 0);
+  const free = run.processors - held - out;
   const many = `${number(free)} ${verb(free, "is", "are")} free`;
   const anySite = run.sites.length > 1 ? " on all sites together" : "";
   const texts = {
-    nodes: `too few processors are free for it: ${many}${anySite}.`,
-    shape: `enough processors are free for it (${many}${anySite}), but in no shape that it may have.`,
+    nodes: `too few ${units(run)} are free for it: ${many}${anySite}.`,
+    shape: run.isShared
+      ? `enough cores are free for it (${many}${anySite}), but something else is not, or not where its pieces would fit.`
+      : `enough processors are free for it (${many}${anySite}), but in no shape that it may have.`,
     priority: "it could start, but others come before it.",
-    reserved: "it could start, but processors are kept for jobs that come before it.",
+    reserved: `it could start, but ${units(run)} are kept for jobs that come before it.`,
   };
   return `At ${run.clock.at(time)} it waits: ${texts[cause]}${place ? ` ${nearestPlace(run, place)}` : ""}`;
 }
@@ -126,7 +175,7 @@ export function siteName(run, site) {
 export function lanes(run, by = "lane") {
   if (by === "processor") return " on the processors that it holds, in the order of their numbers";
   if (by !== "lane") return `, below the others of its ${by}`;
-  const ordered = run.sites.filter((site) => site.sides.length === 1).length;
+  const ordered = run.sites.filter(isNatural).length;
   if (ordered === run.sites.length) return " on the processors that it holds";
   if (ordered === 0) return " on a lane of its own";
   return ", on sites of one dimension on the processors that it holds, elsewhere on a lane of its own";
@@ -134,6 +183,7 @@ export function lanes(run, by = "lane") {
 
 // A processor in words: its number, with its coordinates if it has several; for a hypercube, its bits.
 export function placeName(site, node) {
+  if (site.shared) return `node ${number(node)} (${site.shared.types[site.typeOf[node]].name})`;
   if (site.sides.length === 1) return `processor ${number(node)}`;
   if (site.wiring === "hypercube") return `processor ${number(node)} (${node.toString(2).padStart(site.sides.length, "0")})`;
   const corner = site.sides.map((side, d) => Math.floor(node / site.strides[d]) % side);
@@ -150,6 +200,10 @@ const PARTS = {
 
 // How to read the picture of a site.
 export function legend(site) {
+  if (site.shared) {
+    const layers = PARTS[site.wiring]?.replaceAll("processors", "nodes") ?? "";
+    return `Each square is a node; a job fills it from below by its share of what is chosen. ${layers}`.trimEnd();
+  }
   if (site.wiring in PARTS) return PARTS[site.wiring];
   if (site.wiring === "hypercube") {
     return "The hypercube is drawn as a Karnaugh map: processors side by side differ in one bit, so a subcube is made of few rectangles.";

@@ -30,3 +30,22 @@ export function run() {
     blocks: Uint32Array.of(1, 1), base: Uint32Array.of(1, 2), shape: Uint32Array.of(0, 1),
   });
 }
+
+/** Two jobs that share node 0 of two, of 8 GPUs and 16 cores; the second also has 2 GPUs of node 1. */
+export function shared() {
+  const recording = {
+    from: 0, until: 9, notes: [],
+    sites: [{
+      words: "flat, 2 nodes", wiring: "flat", sides: [2], speed: 1,
+      shared: { types: [{ name: "eight", cpu: 16, mem: 0, gpu: 8, other: 0 }], of: [[2, 0]] },
+    }],
+    asked: [{ text: "gpu=4", nodes: 4 }, { text: "gpu=2", nodes: 6 }], shapes: [[1]],
+  };
+  return new Run(recording, {
+    at: Float64Array.of(0, 1, 5, 9), count: Uint32Array.of(2, 2, 1, 1), kind: Uint8Array.of(0, 3, 0, 3, 5, 5),
+    job: Uint32Array.of(0, 0, 1, 1, 0, 1), number: Float64Array.of(7, 8), request: Uint32Array.of(0, 1), site: Uint32Array.of(0, 0),
+    blocks: Uint32Array.of(1, 2), base: Uint32Array.of(0, 0, 1), shape: Uint32Array.of(0, 0, 0),
+    parts: Uint32Array.of(1, 2), part_node: Uint32Array.of(0, 0, 1), part_cpu: Uint32Array.of(4, 2, 4),
+    part_mem: Uint32Array.of(0, 0, 0), part_gpu: Uint32Array.of(4000, 500, 2000), part_other: Uint32Array.of(0, 0, 0),
+  });
+}

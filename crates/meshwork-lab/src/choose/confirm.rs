@@ -228,18 +228,13 @@ impl Confirmation<'_> {
             .filter_map(|(a, b)| Some(scale.of(a).ok()? - scale.of(b).ok()?))
             .collect();
         let (centre, half) = (mean(&differences)?, half_width(&differences));
-        // On the scale less is better; the change is that of the metric.
-        let change = |at: f64| {
-            let at = if scale.is_highest { -at } else { at };
-            if scale.raw { at } else { libm::expm1(at) }
-        };
-        let mut ends = half.map(|half| [change(centre - half), change(centre + half)]);
+        let mut ends = half.map(|half| [scale.change(centre - half), scale.change(centre + half)]);
         if let Some(ends) = &mut ends {
             ends.sort_by(f64::total_cmp);
         }
         Some(Gain {
             on: "fresh replications",
-            change: change(centre),
+            change: scale.change(centre),
             ends,
             pairs: differences.len() as u64,
             is_clear: half.is_some_and(|half| centre + half < 0.0),

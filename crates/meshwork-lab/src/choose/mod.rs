@@ -108,6 +108,11 @@ impl Scale {
     pub(crate) fn distance(&self, difference: f64) -> f64 {
         if self.raw { difference } else { libm::expm1(difference) }
     }
+
+    /// Change of the metric for a difference on this scale, on which less is better.
+    pub(crate) fn change(&self, difference: f64) -> f64 {
+        self.distance(if self.is_highest { -difference } else { difference })
+    }
 }
 
 /// A value without a logarithm.

@@ -77,6 +77,9 @@ struct StoredEffect {
     effect: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
+    /// Replications over which it is a mean; 0 in folders that are older than this field.
+    #[serde(default)]
+    replications: u64,
 }
 
 impl StoredChoice {
@@ -89,6 +92,10 @@ impl StoredChoice {
 
     fn is_raw(&self) -> bool {
         self.scale == "raw"
+    }
+
+    fn kind_of_mean(&self) -> &'static str {
+        if self.is_raw() { "mean" } else { "geometric mean" }
     }
 
     fn is_chosen(&self, candidate: &StoredCandidate) -> bool {
@@ -295,10 +302,17 @@ impl StoredChoice {
                     line.percent.push((100.0 * mean, low, high));
                 }
             }
+            let replications = match own.iter().map(|effect| effect.replications).max() {
+                Some(first @ 1..) => format!("the first {} replications, which", count(first)),
+                _ => "the replications that".to_owned(),
+            };
             let sentence = format!(
-                "{}: the mean of the candidates with each value of {}, from the mean of all, over the replications that \
-                 all have. Whiskers are ordinary 95 % intervals.",
+                "{}: how far the {} of the candidates with each value of {} is from that of all values, over {replications} \
+                 all candidates have. Whiskers are ordinary 95 % intervals over these replications, one for each value: \
+                 unlike those of the race they need not hold at once, nor at every number of replications. Combinations \
+                 in which a value makes the queue grow are left out.",
                 figures::title(&self.metric),
+                self.kind_of_mean(),
                 figures::word(key)
             );
             let x = Scale {
@@ -356,7 +370,7 @@ impl StoredChoice {
         };
         let x = scale(second, series.iter().flat_map(|line| line.x.clone()).collect());
         let y = scale(&self.metric, series.iter().flat_map(|line| line.mean.clone()).collect());
-        let kind = if self.is_raw() { "mean" } else { "geometric mean" };
+        let kind = self.kind_of_mean();
         let sentence = format!(
             "Each mark is a candidate: the {kind} of {} and the mean of {}, over its replications.",
             figures::title(&self.metric),
@@ -432,8 +446,8 @@ impl StoredChoice {
         ReportTable {
             title: "Candidates".to_owned(),
             caption: format!(
-                "The candidates and what became of them{within}; {}",
-                if self.is_raw() { "means" } else { "geometric means" }
+                "The candidates and what became of them{within}; {}s",
+                self.kind_of_mean()
             ),
             file: CHOICE,
             columns,

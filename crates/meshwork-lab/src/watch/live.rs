@@ -15,7 +15,6 @@ use crate::run::caught;
 use crate::run::inputs::Files;
 use crate::study::expand::{Point, point_at};
 use crate::study::{Refused, Study};
-use crate::watch::ONE_HOLDER;
 
 /// Maximum number of events by which a run is ahead of its consumer.
 const AHEAD: usize = 1024;
@@ -123,7 +122,11 @@ impl Live {
     pub fn start(study: &Study, scenario: u64, replication: u64) -> Result<(Point, Live), Refused> {
         let point = point_at(study, scenario)?;
         if point.scenario.shares_nodes() {
-            return Err(Refused(ONE_HOLDER.to_owned()));
+            return Err(Refused(
+                "this map has one letter for each node, and jobs share the nodes of this machine: `meshwork report` and \
+                 `meshwork run --serve` draw it"
+                    .to_owned(),
+            ));
         }
         let files = Files::of(study);
         if let Some(path) = point.scenario.input_path() {

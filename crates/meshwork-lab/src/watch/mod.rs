@@ -14,10 +14,6 @@ use meshwork::job::Dims;
 use meshwork::machine::{Block, Placement};
 use meshwork::topology::{Grid, Node};
 
-/// Reason for which a machine whose nodes jobs share is not drawn.
-pub(crate) const ONE_HOLDER: &str = "a map has one holder for each node, and jobs share the nodes of this machine: it \
-                                     cannot be drawn yet";
-
 /// Placement of a single node, as used for a node out of service.
 pub(crate) fn single(grid: &Grid, node: Node) -> Placement {
     Block { base: node, sides: Dims::from_elem(1, grid.dimensions()) }.into()

@@ -20,7 +20,8 @@ pub struct Held {
     pub since: Time,
 }
 
-/// A machine and its queue, reconstructed from events.
+/// A machine and its queue, reconstructed from events. Where jobs share nodes, cores are counted and
+/// nodes have no owner.
 ///
 /// An event takes **O(log n)** with *n* jobs in the system, plus the number of nodes that change
 /// owner.
@@ -47,7 +48,7 @@ impl Scene {
     #[must_use]
     pub fn new(topologies: Vec<Topology>) -> Scene {
         let owners = topologies.iter().map(|t| vec![None; t.grid().nodes() as usize]).collect();
-        let free = topologies.iter().map(|t| t.grid().nodes()).collect();
+        let free = topologies.iter().map(|t| amount(t) as u32).collect();
         Scene {
             topologies,
             owners,
@@ -72,7 +73,8 @@ impl Scene {
         }
         if self.began.is_some() {
             let span = to - self.now;
-            let down = self.down.len() as u64;
+            let down: u64 =
+                self.down.iter().map(|&(site, node)| u64::from(self.has(site, node))).sum();
             self.held_area += span * (self.nodes() - self.free_nodes() - down) as f64;
             self.fragmented_area += span * self.fragmented() as f64;
         }
@@ -119,12 +121,12 @@ impl Scene {
             }
             EventKind::Down { site, node } => {
                 if self.down.insert((*site, *node)) {
-                    self.free[*site] -= 1;
+                    self.free[*site] -= self.has(*site, *node);
                 }
             }
             EventKind::Up { site, node } => {
                 if self.down.remove(&(*site, *node)) {
-                    self.free[*site] += 1;
+                    self.free[*site] += self.has(*site, *node);
                 }
             }
         }
@@ -134,6 +136,10 @@ impl Scene {
     /// another job has yet to leave.
     fn give(&mut self, id: JobId, site: usize, placement: &Placement) {
         let (owners, free) = (&mut self.owners[site], &mut self.free[site]);
+        if let Some(parts) = &placement.parts {
+            *free -= parts.cores;
+            return;
+        }
         placement.for_each_run(self.topologies[site].grid(), |start, count| {
             for owner in &mut owners[start as usize..(start + count) as usize] {
                 *free -= u32::from(owner.is_none());
@@ -144,6 +150,10 @@ impl Scene {
 
     fn take_back(&mut self, id: JobId, site: usize, placement: &Placement) {
         let (owners, free) = (&mut self.owners[site], &mut self.free[site]);
+        if let Some(parts) = &placement.parts {
+            *free += parts.cores;
+            return;
+        }
         placement.for_each_run(self.topologies[site].grid(), |start, count| {
             for owner in &mut owners[start as usize..(start + count) as usize] {
                 if *owner == Some(id) {
@@ -177,7 +187,12 @@ impl Scene {
         &self.down
     }
 
-    /// Number of free nodes of a site.
+    /// Processors that a node is: its cores where jobs share nodes.
+    fn has(&self, site: usize, node: Node) -> u32 {
+        self.topologies[site].types().map_or(1, |types| types.of(node).cpu)
+    }
+
+    /// Number of free nodes of a site, or of free cores where jobs share them.
     #[must_use]
     pub fn free_on(&self, site: usize) -> u32 {
         self.free[site]
@@ -220,7 +235,7 @@ impl Scene {
     }
 
     fn nodes(&self) -> u64 {
-        self.owners.iter().map(|owners| owners.len() as u64).sum()
+        self.topologies.iter().map(amount).sum()
     }
 
     fn free_nodes(&self) -> u64 {
@@ -257,6 +272,11 @@ impl Scene {
         let area = (self.now - self.began?) * self.nodes() as f64;
         (area > 0.0).then(|| (self.held_area / area, self.fragmented_area / area))
     }
+}
+
+/// Nodes of a site, or cores where jobs share nodes.
+fn amount(topology: &Topology) -> u64 {
+    topology.types().map_or(u64::from(topology.grid().nodes()), |types| types.cores())
 }
 
 #[cfg(test)]

@@ -68,10 +68,7 @@ impl Spectator {
     pub fn follow(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>> {
         let topologies = point.scenario.topologies();
         let nodes: u64 = topologies.iter().map(|site| u64::from(site.grid().nodes())).sum();
-        if nodes > MAX_NODES
-            || point.scenario.shares_nodes()
-            || self.is_busy.swap(true, Ordering::AcqRel)
-        {
+        if nodes > MAX_NODES || self.is_busy.swap(true, Ordering::AcqRel) {
             return None;
         }
         let scene = Scene::new(topologies);

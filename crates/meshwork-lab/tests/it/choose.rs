@@ -196,6 +196,28 @@ fn effects_compare_complete_combinations() {
     }
 }
 
+/// Where more is better, the better value has the positive effect, with the lower end first.
+#[test]
+fn effects_are_changes_of_the_metric() {
+    let text = STUDY.replace("load = 0.5", "load = 5.0").replace("'wait', ", "'carried_load', ");
+    let choice = made(&study(&text), ChoiceRequest::default(), None).unwrap();
+    let json = choice.json();
+    let effect = |value: &str| {
+        let all = json["effects"].as_array().unwrap();
+        let own = all.iter().find(|own| own["value"] == value).unwrap();
+        ["low", "effect", "high"].map(|name| own[name].as_f64().unwrap())
+    };
+    let carried = |scheduler: &str| -> f64 {
+        let own = choice.candidates.iter().filter(|own| own.label.contains(scheduler));
+        own.map(|own| own.mean.unwrap()).sum()
+    };
+    assert!(carried("easy") > carried("fcfs"));
+    let (easy, fcfs) = (effect("easy"), effect("fcfs"));
+    assert!(easy[1] > 0.0 && fcfs[1] < 0.0, "{easy:?} {fcfs:?}");
+    assert!([easy, fcfs].iter().all(|own| own[0] < own[1] && own[1] < own[2]));
+    assert!(json["effects"][0]["replications"].as_u64() >= Some(20));
+}
+
 /// A log of 16 weeks of two users, whose second half is busier.
 fn log(folder: &Path, weeks: u64) -> String {
     let mut text = "; MaxProcs: 16\n".to_owned();

@@ -79,9 +79,11 @@ pub struct Effect {
     pub value: String,
     /// Distance of the mean of its candidates from the mean of all, on the scale of the race.
     pub effect: f64,
-    /// Half the width of its 95 % interval.
+    /// Half the width of its 95 % interval, by these replications alone.
     pub half_width: Option<f64>,
     pub candidates: u64,
+    /// First replications, which all candidates have, over which the mean is taken.
+    pub replications: u64,
 }
 
 /// Outcome of a choice.
@@ -173,10 +175,7 @@ impl ChoiceOutcome {
         for (ours, theirs) in evidence(winner).iter().zip(evidence(reference)) {
             wins.push(*ours, *theirs);
         }
-        let level = rules.alpha * if rules.constraints > 0 { 0.5 } else { 1.0 };
-        let raced_count =
-            race.fates().iter().filter(|fate| !matches!(fate, Fate::Screened(_))).count();
-        let level = level / (raced_count.max(2) - 1) as f64;
+        let level = race.level();
         let shown = checkpoints(race);
         let candidate = |own: usize| {
             let point = &raced.points[own];
@@ -332,12 +331,14 @@ impl ChoiceOutcome {
                 "runs": self.runs, "full_grid": self.full_grid, "clark_yang": self.clark_yang,
                 "validation": self.validation_runs,
             }),
-            "effects": self.effects.iter().map(|effect| json!({
-                "key": effect.key, "value": effect.value, "effect": distance(effect.effect),
-                "low": effect.half_width.map(|half| distance(effect.effect - half)),
-                "high": effect.half_width.map(|half| distance(effect.effect + half)),
-                "candidates": effect.candidates,
-            })).collect::<Vec<_>>(),
+            "effects": self.effects.iter().map(|effect| {
+                let [low, high] = self.effect_ends(effect).map_or([None; 2], |ends| ends.map(Some));
+                json!({
+                    "key": effect.key, "value": effect.value,
+                    "effect": self.scale.change(effect.effect), "low": low, "high": high,
+                    "candidates": effect.candidates, "replications": effect.replications,
+                })
+            }).collect::<Vec<_>>(),
             "looks": self.looks.iter().map(|look| json!({
                 "pairs": look.pairs, "racing": look.racing, "leader": look.leader + 1,
                 "bound": distance(look.bound),
@@ -485,6 +486,7 @@ fn effects(raced: &Raced<'_>, race: &Race) -> Vec<Effect> {
                 effect,
                 half_width: half_width(&each),
                 candidates: with.len() as u64,
+                replications: shared as u64,
             });
         }
     }

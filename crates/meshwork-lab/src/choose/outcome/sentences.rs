@@ -303,22 +303,36 @@ impl ChoiceOutcome {
         }
     }
 
-    /// Lines of the mean effects of swept values.
+    /// Ends of the interval of an effect on the metric, the lower one first.
+    pub(super) fn effect_ends(&self, effect: &Effect) -> Option<[f64; 2]> {
+        let half = effect.half_width?;
+        let mut ends = [effect.effect - half, effect.effect + half].map(|at| self.scale.change(at));
+        ends.sort_by(f64::total_cmp);
+        Some(ends)
+    }
+
+    /// Mean effects of swept values: a sentence, and a line for each.
     #[must_use]
     pub fn effect_lines(&self) -> Vec<String> {
-        let signed = |difference: f64| {
-            // Less is better on the scale; the effect is shown on the metric.
-            let at = if self.scale.is_highest { -difference } else { difference };
-            let at = if self.raw { at } else { libm::expm1(at) };
-            if self.raw { significant(at, 3) } else { percent_with_sign(at) }
+        let signed = |change: f64| match self.raw {
+            true => significant(change, 3),
+            false => percent_with_sign(change),
         };
         let line = |effect: &Effect| {
-            let ends = effect.half_width.map_or_else(String::new, |half| {
-                format!(" ({} to {})", signed(effect.effect - half), signed(effect.effect + half))
+            let ends = self.effect_ends(effect).map_or_else(String::new, |[low, high]| {
+                format!(" ({} to {})", signed(low), signed(high))
             });
-            format!("  {} = {}: {}{ends}", effect.key, effect.value, signed(effect.effect))
+            let change = signed(self.scale.change(effect.effect));
+            format!("  {} = {}: {change}{ends}", effect.key, effect.value)
         };
-        self.effects.iter().map(line).collect()
+        let Some(first) = self.effects.first() else { return Vec::new() };
+        let sentence = format!(
+            "mean effect of each value on {}, from the mean of all, over the first {} replications; 95 % intervals, each for \
+             itself:",
+            self.metric,
+            count(first.replications)
+        );
+        std::iter::once(sentence).chain(self.effects.iter().map(line)).collect()
     }
 }
 

@@ -248,7 +248,7 @@ impl Race {
     }
 
     /// Level of each interval between two candidates.
-    fn level(&self) -> f64 {
+    pub(super) fn level(&self) -> f64 {
         let count = self.places.iter().filter(|&&place| place != usize::MAX).count();
         let share = if self.rules.constraints > 0 { 0.5 } else { 1.0 };
         share * self.rules.alpha / (count.max(2) - 1) as f64

@@ -91,6 +91,21 @@ impl Cluster {
         per_pod(set).get(&self.resource).copied().unwrap_or(0.0)
     }
 
+    /// What each pod of a set asks for, as a role of a table of jobs. GPUs are the counted resource
+    /// if it has a vendor's name.
+    pub(super) fn pod(&self, set: &Json) -> String {
+        let asked = per_pod(set);
+        let of = |name: &str| asked.get(name).copied().unwrap_or(0.0);
+        let gpus = if self.resource.contains('/') { of(&self.resource) } else { 0.0 };
+        let mut role = format!("cpu={}", of("cpu").ceil().max(1.0));
+        for (name, amount) in [("mem", of("memory") / f64::from(1 << 20)), ("gpu", gpus)] {
+            if amount > 0.0 {
+                role.push_str(&format!(",{name}={}", amount.ceil()));
+            }
+        }
+        role
+    }
+
     /// The amount of the counted resource on the largest node.
     pub(super) fn largest(&self) -> u32 {
         self.nodes.keys().map(|name| self.processors(name)).max().unwrap_or(1)

@@ -97,6 +97,15 @@ impl<'a> Snapshots<'a> {
         self.all.first().map_or("", |snapshot| snapshot.file)
     }
 
+    /// What a workload asks for: the roles of its pods as a table of jobs has them, and the level
+    /// that must hold all of them, by the workload's ID in the history.
+    #[must_use]
+    pub fn pods(&self) -> Vec<(String, (String, Option<&'static str>))> {
+        let all = self.all.iter().flat_map(|own| own.workloads.iter().map(|one| (own.file, one)));
+        let seen = all.map(|(file, object)| workload::Seen { file, line: 1, object });
+        seen.map(|seen| seen.pods(&self.cluster)).collect()
+    }
+
     /// The merged history of all snapshots.
     ///
     /// # Errors

@@ -216,6 +216,27 @@ impl Seen<'_> {
         Ok(all)
     }
 
+    /// Its name, the roles of its pods, and the level that must hold all of them.
+    pub(super) fn pods(&self, cluster: &Cluster) -> (String, (String, Option<&'static str>)) {
+        let sets: Vec<&Json> = pod_sets(self.object).collect();
+        let role = |set: &&Json| {
+            let count = set.get("count").and_then(Json::as_u64).unwrap_or(1);
+            format!("{count}*{}", cluster.pod(set))
+        };
+        let roles: Vec<String> = sets.iter().map(role).collect();
+        // Each set of pods is in a domain of its own.
+        let required = match sets[..] {
+            [only] => text(only, &["topologyRequest", "required"]),
+            _ => None,
+        };
+        let inside = match required {
+            Some(HOST) => Some("node"),
+            Some(label) if cluster.is_leaf(label) => Some("leaf"),
+            _ => None,
+        };
+        (self.name(), (roles.join("+"), inside))
+    }
+
     /// The request as a job record without times.
     fn wanted(&self, cluster: &Cluster, notes: &mut Notes) -> Result<JobRecord, FileProblem> {
         let own = |path: &[&str]| text(self.object, path).unwrap_or_default().to_owned();

@@ -1,7 +1,8 @@
 //! The published traces, as data: their columns, and the columns of a table of jobs made from them.
 
 use super::Source::{
-    Always, Between, Hour, Id, If, Limit, Of, Product, Share, SlurmMemory, Times, Word,
+    Always, Between, Hour, Id, If, Limit, Of, Options, Product, Share, SlurmMemory, Times, Tres,
+    Word,
 };
 use super::{Holds, MachineColumns, Mapped, Published};
 
@@ -15,7 +16,7 @@ const HOUR: f64 = 3600.0;
 /// All published traces that can be read.
 ///
 /// If several entries map to one column of a table of jobs, the first that has a value counts.
-pub(super) static FORMATS: [Published; 15] = [
+pub(super) static FORMATS: [Published; 17] = [
     Published {
         name: "Alibaba openb 2023, pods",
         marks: &["cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "creation_time"],
@@ -281,6 +282,59 @@ pub(super) static FORMATS: [Published; 15] = [
         no_place: &["pri", "mszl", "econ", "freq_req", "jobenv_req", "pclass", "exit state"],
     },
     Published {
+        name: "sacct of Slurm",
+        marks: &["submit", "start", "end", "alloctres"],
+        holds: Holds::Jobs {
+            columns: &[
+                of("job", Id("jobidraw")),
+                of("job", Id("jobid")),
+                of("submit", Of("submit")),
+                of("runtime", Between("start", "end")),
+                of("estimate", Times("timelimitraw", 60.0)),
+                of("estimate", Limit("timelimit")),
+                of("wait", Between("submit", "start")),
+                of("pieces", Tres("alloctres", "pieces")),
+                of("cpu", Tres("alloctres", "cpu")),
+                of("mem", Tres("alloctres", "mem")),
+                of("gpu", Tres("alloctres", "gpu")),
+                of("per_node", Tres("alloctres", "per_node")),
+                of("type", Tres("alloctres", "type")),
+                of("pieces", Tres("reqtres", "pieces")),
+                of("cpu", Tres("reqtres", "cpu")),
+                of("mem", Tres("reqtres", "mem")),
+                of("gpu", Tres("reqtres", "gpu")),
+                of("per_node", Tres("reqtres", "per_node")),
+                of("type", Tres("reqtres", "type")),
+                of("user", Of("user")),
+                of("group", Of("account")),
+                of("queue", Of("partition")),
+            ],
+            one_per: None,
+            skipped: &[],
+        },
+        no_place: &["state", "nodelist", "qos", "priority", "reason", "constraints", "reservation"],
+    },
+    Published {
+        name: "Kueue, its workloads",
+        marks: &["podSets"],
+        holds: Holds::Jobs {
+            columns: &[
+                of("submit", Of("creationTimestamp")),
+                of("runtime", Between("Admitted", "Finished")),
+                of("estimate", Of("maximumExecutionTimeSeconds")),
+                of("wait", Between("creationTimestamp", "Admitted")),
+                of("roles", Of("podSets")),
+                of("inside", Of("topologyRequest")),
+                of("group", Of("namespace")),
+                of("queue", Of("queueName")),
+                of("priority", Of("priority")),
+            ],
+            one_per: None,
+            skipped: &[],
+        },
+        no_place: &[],
+    },
+    Published {
         name: "IN2P3 2024",
         marks: &["submit", "start", "end", "alloccpus"],
         holds: Holds::Jobs {
@@ -316,6 +370,13 @@ pub(super) static FORMATS: [Published; 15] = [
                 of("runtime", Between("start", "end")),
                 of("estimate", Of("limit")),
                 of("wait", Between("submit", "start")),
+                of("pieces", Options("options", "pieces")),
+                of("cpu", Options("options", "cpu")),
+                of("mem", Options("options", "mem")),
+                of("gpu", Options("options", "gpu")),
+                of("per_node", Options("options", "per_node")),
+                of("type", Options("options", "type")),
+                of("exclusive", Options("options", "exclusive")),
                 of("nodes", Of("nodes")),
                 of("user", Of("user")),
                 of("group", Of("account")),

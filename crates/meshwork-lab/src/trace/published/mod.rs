@@ -1,14 +1,18 @@
 //! Published traces: recognized by the names of their columns, and read as tables of jobs.
 
 mod formats;
+mod kueue;
 mod machine;
 mod philly;
+mod slurm;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::io::Read as _;
 
+use meshwork::workload::Inputs as _;
 use meshwork::workload::table::{Cell, Column, Instant, Row};
 
 use super::form::is_json;
@@ -19,6 +23,7 @@ use crate::run::inputs::Files;
 use formats::FORMATS;
 
 pub(super) use machine::machine_text;
+use slurm::SlurmPieces;
 
 /// A published trace, or one table of it.
 #[derive(Debug)]
@@ -81,6 +86,10 @@ enum Source {
     Limit(&'static str),
     /// An amount of memory in Slurm's format, converted to MB.
     SlurmMemory(&'static str),
+    /// One of our columns of the pieces that a list of Slurm's trackable resources has.
+    Tres(&'static str, &'static str),
+    /// One of our columns of the pieces that options of `salloc` ask for.
+    Options(&'static str, &'static str),
     /// A constant number.
     Always(f64),
 }
@@ -95,7 +104,9 @@ impl Source {
             | Source::Word(one, _)
             | Source::If(one, ..)
             | Source::Limit(one)
-            | Source::SlurmMemory(one) => vec![one],
+            | Source::SlurmMemory(one)
+            | Source::Tres(one, _)
+            | Source::Options(one, _) => vec![one],
             Source::Product(one, other, _)
             | Source::Share(one, other)
             | Source::Between(one, other)
@@ -181,7 +192,7 @@ pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
 /// Reads the rows of a published trace; `None` if the file is no published trace.
 fn recognized(path: &str) -> Result<Option<Recognized>, String> {
     if is_json(path) {
-        return philly::read(path).map(Some);
+        return from_json(path).map(Some);
     }
     let files = Files::default();
     let names = files.column_names(path).map_err(|error| error.0)?;
@@ -208,6 +219,17 @@ fn recognized(path: &str) -> Result<Option<Recognized>, String> {
     let lines = files.table(path, places, given).map_err(|error| error.0)?;
     let rows = lines.collect::<Result<Vec<Given>, _>>().map_err(|error| error.0)?;
     Ok(Some(Recognized { format, read, unknown, rows }))
+}
+
+/// Reads a trace that is JSON: the workloads of Kueue, or the jobs of Philly.
+fn from_json(path: &str) -> Result<Recognized, String> {
+    let mut text = String::new();
+    let read = Files::default().text(path).map_err(|error| error.0)?.read_to_string(&mut text);
+    read.map_err(|error| format!("{path}: {error}"))?;
+    match text.trim_start().starts_with('{') {
+        true => kueue::read(path, &text),
+        false => philly::read(path, &text),
+    }
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "what the reader of tables takes")]
@@ -363,9 +385,11 @@ impl<'a> Reading<'a> {
                 continue;
             }
             done.push(mapped.ours);
-            // The pieces of a job, where there are any, state the number of nodes that it can be
-            // on.
-            if mapped.ours == "nodes" && self.columns.iter().any(|own| own.ours == "pieces") {
+            // Where jobs have pieces, these say how many nodes they can be on.
+            let is_of_all =
+                |own: &Mapped| own.ours == "pieces" && !matches!(own.source, Source::Options(..));
+            let has_pieces = done.contains(&"pieces") || self.columns.iter().any(is_of_all);
+            if mapped.ours == "nodes" && has_pieces {
                 continue;
             }
             match Column::named(mapped.ours) {
@@ -385,7 +409,7 @@ impl<'a> Reading<'a> {
                 self.no_place[at] += u64::from(self.found.get(given, column).is_some());
             }
         }
-        let asks = done.contains(&"nodes") || done.contains(&"pieces");
+        let asks = ["nodes", "pieces", "roles"].iter().any(|own| done.contains(own));
         Ok((row, asks))
     }
 
@@ -591,6 +615,14 @@ impl Recognized {
                     )
                 })?;
                 Some(Cell::Number(megabytes))
+            }
+            Source::Tres(column, ours) => {
+                let text = self.text(given, column);
+                text.and_then(|text| SlurmPieces::of_tres(&text)).and_then(|own| own.cell(ours))
+            }
+            Source::Options(column, ours) => {
+                let text = self.text(given, column);
+                text.and_then(|text| SlurmPieces::of_options(&text)).and_then(|own| own.cell(ours))
             }
             Source::Always(number) => Some(Cell::Number(number)),
         })

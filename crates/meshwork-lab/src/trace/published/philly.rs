@@ -1,12 +1,10 @@
 //! The jobs of Philly, which are JSON, as rows of a table.
 
-use meshwork::workload::Inputs;
 use meshwork::workload::table::Cell;
 use serde::Deserialize;
 
 use super::{FORMATS, Given, MOST, Recognized, is_none};
 use crate::date::unix_seconds;
-use crate::run::inputs::Files;
 
 /// A job of the file `cluster_job_log`.
 #[derive(Deserialize)]
@@ -32,10 +30,9 @@ struct PhillyMachine {
     gpus: Vec<String>,
 }
 
-/// Reads the file: a list of jobs.
-pub(super) fn read(path: &str) -> Result<Recognized, String> {
-    let text = Files::default().text(path).map_err(|error| error.0)?;
-    let jobs: Vec<PhillyJob> = serde_json::from_reader(text).map_err(|error| {
+/// Reads the log: a list of jobs.
+pub(super) fn read(path: &str, text: &str) -> Result<Recognized, String> {
+    let jobs: Vec<PhillyJob> = serde_json::from_str(text).map_err(|error| {
         format!("{path}: this is no list of jobs as in Philly's cluster_job_log ({error})")
     })?;
     let format =

@@ -259,6 +259,66 @@ fn the_history_of_a_site() {
     let found = cells(&jobs, &["runtime", "wait", "nodes", "user"]);
     assert_eq!(found, ["60 10 4 ann", "5 65 2 bob"]);
     says(&done, "read as a Meshwork site, its history");
+    let text =
+        text.replace("by\n", "by,options\n").replace("main\n", "main,-N4 --gpus-per-node=2\n");
+    let text = text.replace("n[1-2],\n", "n[1-2],,\n").replace(",2,,\n", ",2,,,\n");
+    let (jobs, _) = table("jobs.csv", &text);
+    let found = cells(&jobs, &["nodes", "pieces", "cpu", "gpu", "per_node"]);
+    assert_eq!(found, [" 4 1 2 1", "2    "], "a job without options has nodes");
+}
+
+/// What a job had of each node is a piece, or each GPU where nodes have different numbers of them.
+#[test]
+fn sacct_with_trackable_resources() {
+    let text = "JobIDRaw\tUser\tSubmit\tStart\tEnd\tTimelimitRaw\tAllocTRES\tReqTRES\n\
+        7\tann\t100\t110\t160\t2\tbilling=16,cpu=16,gres/gpu:a100=4,gres/gpu=4,mem=64G,node=2\tcpu=16,mem=64G,node=2\n\
+        8\tbob\t120\t130\t140\t2\tcpu=9,gres/gpu=3,node=2\t\n\
+        9\tbob\t121\t131\t141\t2\t\tcpu=4,mem=500M,node=1\n\
+        10\tbob\t122\t132\t142\t2\t\t\n";
+    let (jobs, done) = table("jobs.tsv", text);
+    says(&done, "read as sacct of Slurm");
+    assert_eq!((done.lines, done.jobs, done.no_processors), (4, 3, 1));
+    let found = cells(&jobs, &["pieces", "cpu", "mem", "gpu", "per_node", "type", "estimate"]);
+    assert_eq!(found, ["2 8 32768 2 1 a100 120", "3 3  1   120", "1 4 500  1  120"]);
+}
+
+/// Tasks, nodes or GPUs are the pieces, by what the options count.
+#[test]
+fn options_of_salloc_are_pieces() {
+    use super::slurm::SlurmPieces;
+    for (options, expected) in [
+        ("-n8 -c4", "8 4 - - - - -"),
+        ("-n4 --gpus-per-task=h100:1 -c16 --mem-per-cpu=1000 -Ch100", "4 16 16000 1 - h100 -"),
+        ("-N2 -n8 --gpus-per-node=4 --mem=100G", "2 4 102400 4 1 - -"),
+        ("--nodes=2-4 --gres=gpu:a100:8 --exclusive", "2 1 - 8 1 a100 node"),
+        ("-n6 --gpus=3 --mem-per-gpu=2G", "3 2 2048 1 - - -"),
+        ("-N2 --gpus=4 --cpus-per-gpu=6", "2 12 - 2 1 - -"),
+        ("-n12 --ntasks-per-node=4 -c2", "3 8 - - 1 - -"),
+        ("-n4 --mem=4000", "4 1 1000 - - - -"),
+        ("-N1 -n1 -c64 --constraint=a&b", "1 64 - - 1 - -"),
+    ] {
+        let own = SlurmPieces::of_options(options).unwrap();
+        let cell = |name: &str| match own.cell(name) {
+            None => "-".to_owned(),
+            Some(Cell::Number(number) | Cell::Date(number)) => number.to_string(),
+            Some(Cell::Text(text)) => text.into_owned(),
+        };
+        let columns = ["pieces", "cpu", "mem", "gpu", "per_node", "type", "exclusive"];
+        assert_eq!(columns.map(cell).join(" "), expected, "{options}");
+    }
+    assert_eq!(SlurmPieces::of_options(" "), None);
+}
+
+#[test]
+fn workloads_of_kueue() {
+    let text = include_str!("../../../../../examples/kueue.json");
+    let (jobs, done) = table("kueue.json", text);
+    says(&done, "read as Kueue, its workloads");
+    assert_eq!((done.lines, done.jobs, done.no_run_time), (7, 1, 6));
+    let found = cells(&jobs, &["runtime", "wait", "pieces", "cpu", "gpu", "inside", "group"]);
+    assert_eq!(found, ["2400 5 2 8 8 leaf ml"]);
+    let wrong = converted("kueue.json", "{\"items\": []}", "jobs.csv").unwrap_err();
+    assert!(wrong.contains("there is no object of the kind Workload here"), "{wrong}");
 }
 
 /// Each format is told from all others by its columns, and all of its columns fit a row.

@@ -41,6 +41,9 @@ pub struct Columns {
     pub base: Vec<u32>,
     /// Index of every block's side lengths in the list of shapes.
     pub shape: Vec<u32>,
+    /// Parts of nodes that jobs share; empty on other machines.
+    pub parts: PartColumns,
+    /// Number of answers changed by the end of each instant; empty without queries.
     /// Number of answers that changed by the end of each instant; empty if waits have no reasons.
     pub answers: Vec<u32>,
     /// For each changed answer, index of its request in the list of requests.
@@ -50,6 +53,23 @@ pub struct Columns {
     pub answer: Vec<u8>,
     /// Intervals during which nodes slept.
     pub asleep: Spans,
+}
+
+/// Parts of nodes, as columns: all parts of the first placement, then those of the second.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PartColumns {
+    /// Number of parts of each placement, for starts and moves in order.
+    pub count: Vec<u32>,
+    /// Node of each part.
+    pub node: Vec<u32>,
+    /// Its cores.
+    pub cpu: Vec<u32>,
+    /// Its memory in MiB.
+    pub mem: Vec<u32>,
+    /// Its thousandths of GPUs.
+    pub gpu: Vec<u32>,
+    /// Its amount of the fourth kind.
+    pub other: Vec<u32>,
 }
 
 /// Intervals of single nodes, as columns.
@@ -94,6 +114,16 @@ impl Columns {
         u32s("answered", &self.answered);
         u32s("asleep_node", &self.asleep.node);
         u32s("asleep_site", &self.asleep.site);
+        let PartColumns { count, node, cpu, mem, gpu, other } = &self.parts;
+        let parts = [
+            ("parts", count),
+            ("part_node", node),
+            ("part_cpu", cpu),
+            ("part_mem", mem),
+            ("part_gpu", gpu),
+            ("part_other", other),
+        ];
+        parts.iter().filter(|_| !count.is_empty()).for_each(|(name, own)| u32s(name, own));
         for (name, numbers) in [("kind", &self.kind), ("answer", &self.answer)] {
             bytes.extend_from_slice(numbers);
             list.push((name, "u8", numbers.len()));
@@ -172,6 +202,12 @@ pub(super) mod tests {
                 "shape" => columns.shape = whole(),
                 "answers" => columns.answers = whole(),
                 "answered" => columns.answered = whole(),
+                "parts" => columns.parts.count = whole(),
+                "part_node" => columns.parts.node = whole(),
+                "part_cpu" => columns.parts.cpu = whole(),
+                "part_mem" => columns.parts.mem = whole(),
+                "part_gpu" => columns.parts.gpu = whole(),
+                "part_other" => columns.parts.other = whole(),
                 "asleep_from" => columns.asleep.from = real(),
                 "asleep_until" => columns.asleep.until = real(),
                 "asleep_node" => columns.asleep.node = whole(),
@@ -207,6 +243,14 @@ pub(super) mod tests {
                 request: whole.iter().map(|n| n % 7).collect(),
                 site: vec![],
                 blocks: vec![1; whole.len()],
+                parts: PartColumns {
+                    count: vec![1; whole.len()],
+                    node: whole.iter().map(|n| n % 11).collect(),
+                    cpu: whole.clone(),
+                    mem: vec![3; whole.len()],
+                    gpu: whole.iter().map(|n| n % 8000).collect(),
+                    other: vec![0; whole.len()],
+                },
                 base: whole.iter().rev().copied().collect(),
                 answers: whole.clone(),
                 answered: whole.iter().map(|n| n % 5).collect(),

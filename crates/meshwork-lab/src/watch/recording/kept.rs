@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use meshwork::job::{Dims, Job, Request, Time};
-use meshwork::machine::{Block, Placement};
+use meshwork::machine::{Block, NodePart, Parts, Placement};
 use meshwork::observe::{Event, JobId, Observer, Running};
 use meshwork::topology::Node;
+use meshwork::workload::table::pieces_in_words;
 
 use crate::run::file::{FileError, process};
 use crate::watch::recording::RecordingError;
@@ -52,8 +53,15 @@ const END: u8 = 7;
 const KINDS: u8 = 7;
 /// Flag: the event is later than the previous one, and the time difference follows.
 const LATER: u8 = 8;
-/// Position of the bits that hold the form of a request: count, block or subcube.
+/// Position of the bits that hold the form of a request (count, block, subcube or pieces), or of
+/// those that say whether a placement has parts.
 const REQUEST: u32 = 4;
+/// Form of a request for pieces, which is written in words.
+const PIECES: u8 = 3;
+/// Flag of a placement: the parts of its nodes follow.
+const PARTS: u8 = 1;
+/// Maximum length of a request in words.
+const MAX_WORDS: u64 = 1 << 16;
 
 /// Path of the recording of the run with this key, in a results folder.
 #[must_use]
@@ -218,9 +226,10 @@ impl RunRecorder {
 
     fn arrival(&mut self, now: Time, id: JobId, job: &Job, kind: u8) {
         let form = match job.request {
-            Request::Nodes(_) | Request::Constrained(_) | Request::Pieces(_) => 0,
+            Request::Nodes(_) | Request::Constrained(_) => 0,
             Request::Block(_) => 1,
             Request::Subcube(_) => 2,
+            Request::Pieces(_) => PIECES,
         };
         self.event(now, kind | (form << REQUEST));
         write_change(&mut self.buffer, id.0, &mut self.before.arrived);
@@ -230,8 +239,11 @@ impl RunRecorder {
                 write_number(&mut self.buffer, u64::from(*count));
             }
             // Constraints are not shown, so only the count is stored.
-            Request::Constrained(_) | Request::Pieces(_) => {
-                write_number(&mut self.buffer, job.request.nodes());
+            Request::Constrained(_) => write_number(&mut self.buffer, job.request.nodes()),
+            Request::Pieces(pieces) => {
+                let words = pieces.to_string();
+                write_number(&mut self.buffer, words.len() as u64);
+                self.buffer.extend_from_slice(words.as_bytes());
             }
             Request::Block(sides) => write_sides(&mut self.buffer, sides),
         }
@@ -243,13 +255,25 @@ impl RunRecorder {
         write_number(&mut self.buffer, u64::from(node));
     }
 
-    fn placement(&mut self, running: &Running) {
+    fn placement(&mut self, now: Time, kind: u8, running: &Running) {
+        let parts = running.placement.parts.as_deref();
+        self.event(now, kind | (parts.map_or(0, |_| PARTS) << REQUEST));
         write_change(&mut self.buffer, running.id.0, &mut self.before.started);
         write_number(&mut self.buffer, running.site as u64);
         write_number(&mut self.buffer, running.placement.blocks.len() as u64);
         for block in &running.placement.blocks {
             write_number(&mut self.buffer, u64::from(block.base));
             write_sides(&mut self.buffer, &block.sides);
+        }
+        let Some(Parts { parts, cores }) = parts else { return };
+        write_number(&mut self.buffer, u64::from(*cores));
+        write_number(&mut self.buffer, parts.len() as u64);
+        for NodePart { node, pieces, cells } in parts {
+            let numbers = [*node, *pieces, cells.len() as u32];
+            let cells = cells.iter().flat_map(|&(cell, amount)| [u32::from(cell), amount]);
+            for number in numbers.into_iter().chain(cells) {
+                write_number(&mut self.buffer, u64::from(number));
+            }
         }
     }
 }
@@ -266,14 +290,8 @@ impl Observer for RunRecorder {
                 self.event(now, TURNED_AWAY);
                 write_change(&mut self.buffer, id.0, &mut self.before.ended);
             }
-            Event::Started(running) => {
-                self.event(now, STARTED);
-                self.placement(running);
-            }
-            Event::Moved { running, .. } => {
-                self.event(now, MOVED);
-                self.placement(running);
-            }
+            Event::Started(running) => self.placement(now, STARTED, running),
+            Event::Moved { running, .. } => self.placement(now, MOVED, running),
             Event::Finished(running) => {
                 self.event(now, FINISHED);
                 write_change(&mut self.buffer, running.id.0, &mut self.before.ended);
@@ -438,11 +456,11 @@ impl Events {
             }
             TURNED_AWAY => (self.ended()?, EventKind::TurnedAway),
             STARTED => {
-                let (id, site, placement) = self.placement()?;
+                let (id, site, placement) = self.placement(first >> REQUEST)?;
                 (id, EventKind::Started { site, placement })
             }
             MOVED => {
-                let (id, _, placement) = self.placement()?;
+                let (id, _, placement) = self.placement(first >> REQUEST)?;
                 (id, EventKind::Moved { placement })
             }
             FINISHED => (self.ended()?, EventKind::Finished),
@@ -468,6 +486,11 @@ impl Events {
         let request = match form {
             0 => Request::Nodes(self.number()? as u32),
             1 => Request::Block(self.sides()?),
+            PIECES => {
+                let words = self.words()?;
+                let wrong = |why| io::Error::new(io::ErrorKind::InvalidData, why);
+                pieces_in_words(&words).map_err(wrong)?
+            }
             _ => Request::Subcube(self.number()? as u32),
         };
         Ok((id, Job::new(number, at, request, 0.0)))
@@ -477,7 +500,7 @@ impl Events {
         self.change(|before| &mut before.ended)
     }
 
-    fn placement(&mut self) -> io::Result<(u64, usize, Placement)> {
+    fn placement(&mut self, flags: u8) -> io::Result<(u64, usize, Placement)> {
         let id = self.change(|before| &mut before.started)?;
         let site = self.number()? as usize;
         let count = self.number()?;
@@ -486,7 +509,26 @@ impl Events {
             let base = self.number()? as u32;
             placement.blocks.push(Block { base, sides: self.sides()? });
         }
+        if flags == PARTS {
+            let mut parts = Parts { cores: self.number()? as u32, parts: Vec::new() };
+            for _ in 0..self.number()? {
+                let (node, pieces) = (self.number()? as Node, self.number()? as u32);
+                let count = self.number()?;
+                let cells = (0..count).map(|_| Ok((self.number()? as u16, self.number()? as u32)));
+                let cells = cells.collect::<io::Result<_>>()?;
+                parts.parts.push(NodePart { node, pieces, cells });
+            }
+            placement.parts = Some(Box::new(parts));
+        }
         Ok((id, site, placement))
+    }
+
+    fn words(&mut self) -> io::Result<String> {
+        let length = self.number()?.min(MAX_WORDS);
+        let mut bytes = vec![0; length as usize];
+        self.file.read_exact(&mut bytes)?;
+        String::from_utf8(bytes)
+            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "a request is no text"))
     }
 
     fn byte(&mut self) -> io::Result<u8> {

@@ -23,6 +23,7 @@ use meshwork::catalogue::Catalogue;
 use meshwork::job::{Job, Time};
 use meshwork::observe::{Event, JobId, Observer};
 use meshwork::scenario::Scenario;
+use meshwork::topology::types::{NodeType, NodeTypes};
 use meshwork::topology::{Topology, Wiring};
 use serde::Serialize;
 use toml::Table;
@@ -33,10 +34,10 @@ use crate::run::caught;
 use crate::run::check::{RepeatError, scenario_of};
 use crate::run::inputs::Files;
 use crate::run::store::RunRecord;
-use crate::watch::{EventKind, NOBODY, ONE_HOLDER, RunEvent, Scene};
+use crate::watch::{EventKind, NOBODY, RunEvent, Scene};
 
 use answers::Answers;
-pub use columns::Columns;
+pub use columns::{Columns, PartColumns};
 pub use error::RecordingError;
 pub use marked::Marked;
 use marked::{Sleep, of as marked};
@@ -55,6 +56,49 @@ pub struct RecordedSite {
     pub sides: Vec<u32>,
     /// Speed relative to the workload's own machine.
     pub speed: f64,
+    /// Nodes that jobs share; `None` if a node is of one job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared: Option<RecordedNodes>,
+}
+
+/// Nodes that jobs share, with what they have.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RecordedNodes {
+    pub types: Vec<RecordedType>,
+    /// Consecutive nodes of one type: their number, and the index of the type.
+    pub of: Vec<(u32, u32)>,
+}
+
+/// A type of nodes, with the amount of each kind.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RecordedType {
+    pub name: String,
+    pub cpu: u32,
+    /// Memory in MiB.
+    pub mem: u32,
+    pub gpu: u32,
+    pub other: u32,
+}
+
+impl RecordedNodes {
+    fn new(types: &NodeTypes) -> RecordedNodes {
+        let mut of: Vec<(u32, u32)> = Vec::new();
+        for node in 0..types.nodes() {
+            let index = types.index(node) as u32;
+            match of.last_mut() {
+                Some((count, last)) if *last == index => *count += 1,
+                _ => of.push((1, index)),
+            }
+        }
+        let kind = |own: &NodeType| RecordedType {
+            name: own.name.clone(),
+            cpu: own.cpu,
+            mem: own.mem,
+            gpu: own.gpu,
+            other: own.other,
+        };
+        RecordedNodes { types: types.types().iter().map(kind).collect(), of }
+    }
 }
 
 impl RecordedSite {
@@ -64,10 +108,17 @@ impl RecordedSite {
             wiring: drawn_as(topology).name(),
             sides: topology.grid().sides().to_vec(),
             speed,
+            shared: topology.types().map(|types| RecordedNodes::new(types)),
         }
     }
 
+    /// Number of processors, or of cores where jobs share nodes.
     fn processors(&self) -> u64 {
+        if let Some(RecordedNodes { types, of }) = &self.shared {
+            let cores =
+                |&(count, own): &(u32, u32)| u64::from(count) * u64::from(types[own as usize].cpu);
+            return of.iter().map(cores).sum();
+        }
         self.sides.iter().map(|&side| u64::from(side)).product()
     }
 }
@@ -178,9 +229,7 @@ impl Recording {
         window: RecordingWindow,
     ) -> Result<(Recording, Timeline), RecordingError> {
         let as_it_was = scenario_as_it_was(subject.catalogue, subject.record);
-        if as_it_was.as_ref().is_ok_and(Scenario::shares_nodes) {
-            return Err(RecordingError::Failed(ONE_HOLDER.to_owned()));
-        }
+        let is_shared = as_it_was.as_ref().is_ok_and(Scenario::shares_nodes);
         if let Ok(scenario) = as_it_was
             && kept::path(folder, &subject.record.key).is_file()
         {
@@ -199,6 +248,9 @@ impl Recording {
         let files = Files::beside(folder);
         match repeatable(subject.catalogue, subject.record, &files) {
             Ok(scenario) => again(subject, &scenario, &files, window),
+            Err(why) if is_shared => Err(RecordingError::Failed(format!(
+                "{why}; and per-job output does not say which parts of nodes jobs held"
+            ))),
             Err(why) => rows::read(subject, folder, window, why),
         }
     }
@@ -262,7 +314,8 @@ impl Recording {
             happenings.push((0, RunEvent { at: scene.now(), id: NOBODY, what }));
         }
         happenings.sort_by_key(|(order, happening)| (happening.at, *order, happening.id));
-        let mut tape = Tape::new(RecordingWindow { from: 0.0, jobs: usize::MAX });
+        let window = RecordingWindow { from: 0.0, jobs: usize::MAX };
+        let mut tape = Tape::on(scene.topologies().to_vec(), window, None);
         for (_, happening) in happenings {
             tape.take(happening);
         }
@@ -411,7 +464,8 @@ impl Heard {
 
     /// Observer of a run of this scenario that also collects the reasons for waiting.
     fn of(window: RecordingWindow, scenario: &Scenario, replication: u64) -> Heard {
-        let tape = Tape::with_answers(window, Answers::of(scenario, replication));
+        let answers = Answers::of(scenario, replication);
+        let tape = Tape::on(scenario.topologies(), window, answers);
         Heard { tape, marked: marked(scenario), ..Heard::new(window) }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::Placement;
 use meshwork::observe::{Event, JobId, Observer};
-use meshwork::topology::Node;
+use meshwork::topology::{Node, Topology};
 
 use super::answers::Answers;
 use super::{Columns, RecordedRequest};
@@ -51,6 +51,10 @@ pub struct Tape {
     users: BTreeMap<String, u32>,
     partitions: BTreeMap<String, u32>,
     columns: Columns,
+    /// Sites; needed where jobs share nodes.
+    topologies: Vec<Topology>,
+    /// Site of each running job, where jobs share nodes.
+    sites: BTreeMap<JobId, usize>,
     /// Source of the reasons for waiting, if they are recorded.
     answers: Option<Answers>,
     /// Last instant before the limit of queries was reached.
@@ -89,14 +93,21 @@ impl Tape {
             users: BTreeMap::new(),
             partitions: BTreeMap::new(),
             columns: Columns::default(),
+            topologies: Vec::new(),
+            sites: BTreeMap::new(),
             answers: None,
             answers_until: None,
         }
     }
 
-    /// Creates a tape that also records the allocators' answers to waiting requests.
-    pub(super) fn with_answers(window: RecordingWindow, answers: Option<Answers>) -> Tape {
-        Tape { answers, ..Tape::new(window) }
+    /// Creates a tape of a run on these sites. It also records the allocators' answers to waiting
+    /// requests.
+    pub(super) fn on(
+        topologies: Vec<Topology>,
+        window: RecordingWindow,
+        answers: Option<Answers>,
+    ) -> Tape {
+        Tape { topologies, answers, ..Tape::new(window) }
     }
 
     /// Adds an event.
@@ -284,11 +295,13 @@ impl Tape {
             EventKind::TurnedAway => 2,
             EventKind::Started { site, placement } => {
                 self.columns.site.push(*site as u32);
-                self.place(placement);
+                self.sites.insert(happening.id, *site);
+                self.place(*site, placement);
                 3
             }
             EventKind::Moved { placement } => {
-                self.place(placement);
+                let site = self.sites.get(&happening.id).copied().unwrap_or_default();
+                self.place(site, placement);
                 4
             }
             EventKind::Finished => 5,
@@ -305,6 +318,7 @@ impl Tape {
         });
         if matches!(kind, 1 | 2 | 5) {
             self.places.remove(&happening.id);
+            self.sites.remove(&happening.id);
         }
     }
 
@@ -327,7 +341,20 @@ impl Tape {
         self.columns.partition.push(partition);
     }
 
-    fn place(&mut self, placement: &Placement) {
+    fn place(&mut self, site: usize, placement: &Placement) {
+        if let Some(types) = self.topologies.get(site).and_then(Topology::types) {
+            let columns = &mut self.columns.parts;
+            let parts = placement.parts.iter().flat_map(|own| &own.parts);
+            columns.count.push(parts.clone().count() as u32);
+            for part in parts {
+                let amounts = part.amounts(types.of(part.node));
+                columns.node.push(part.node);
+                columns.cpu.push(amounts.cores.iter().sum());
+                columns.mem.push(amounts.mem);
+                columns.gpu.push(amounts.gpus.iter().map(|(_, share)| share).sum());
+                columns.other.push(amounts.other);
+            }
+        }
         self.columns.blocks.push(placement.blocks.len() as u32);
         for block in &placement.blocks {
             self.columns.base.push(block.base);

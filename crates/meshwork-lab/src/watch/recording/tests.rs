@@ -1,5 +1,6 @@
 //! Unpacked and replayed recordings reproduce the machine states of their runs.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -535,4 +536,120 @@ fn why_jobs_wait_is_what_the_run_itself_says() {
         }
     }
     assert!(seen.iter().all(|&count| count > 50), "{seen:?}");
+}
+
+/// Collects the events of a run.
+#[derive(Default)]
+struct All(Vec<RunEvent>);
+
+impl Observer for All {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        self.0.extend(RunEvent::of(now, event));
+    }
+}
+
+/// Amounts of a node by kind: cores, memory, thousandths of GPUs and the fourth kind.
+type Amounts = [u64; 4];
+
+/// Amounts that running jobs hold of each node after an event, straight from the cells of parts.
+fn held_by_cells(scene: &Scene) -> Vec<Amounts> {
+    let types = scene.topologies()[0].types().unwrap();
+    let mut held = vec![[0; 4]; types.nodes() as usize];
+    let parts = scene.running().values().flat_map(|held| &held.placement.parts);
+    for part in parts.flat_map(|parts| &parts.parts) {
+        let kind = types.of(part.node);
+        let of = &mut held[part.node as usize];
+        for &(cell, amount) in &part.cells {
+            let cell = cell as usize;
+            let is_gpu = (kind.gpus_from()..kind.tallies_from()).contains(&cell);
+            // Memory and the fourth kind come before the cores of each island.
+            let place = if is_gpu { 2 } else { [1, 3].get(cell).copied().unwrap_or(0) };
+            of[place] += u64::from(amount);
+        }
+    }
+    held
+}
+
+/// Amounts that the recording says are held of each node after so many events.
+fn held_by_columns(columns: &Columns, count: usize, nodes: usize) -> Vec<Amounts> {
+    let PartColumns { count: counts, node, cpu, mem, gpu, other } = &columns.parts;
+    let (mut running, mut placed, mut part) = (BTreeMap::new(), 0, 0);
+    for event in 0..count {
+        match columns.kind[event] {
+            3 | 4 => {
+                let end = part + counts[placed] as usize;
+                running.insert(columns.job[event], part..end);
+                (placed, part) = (placed + 1, end);
+            }
+            5 | 6 => drop(running.remove(&columns.job[event])),
+            _ => {}
+        }
+    }
+    let mut held = vec![[0; 4]; nodes];
+    for i in running.into_values().flatten() {
+        let own = [cpu[i], mem[i], gpu[i], other[i]].map(u64::from);
+        held[node[i] as usize].iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+    }
+    held
+}
+
+#[test]
+fn parts_of_nodes_are_what_jobs_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "scheduler = 'easy'\nfailures = { mtbf = 3000, repair = 60 }\nmeasure = { jobs = 150 }\n\
+        [machine]\ntopology = 'fat_tree'\narity = [3, 2]\n\
+        nodes = [{ type = 'dgx', on = '0-3' }, { type = 'big', cpu = 64, mem = 1000, other = 5 }]\n\
+        [workload]\nname = 'synthetic'\nload = 0.9\nruntimes = { name = 'exponential', mean = 50.0 }\n\
+        sizes = { name = 'vectors', of = [{ gpu = 0.5, cpu = 4, mem = 100 }, \
+        { gpu = 2, cpu = 16, pieces = 3 }, { cpu = 20, other = 2 }] }\n";
+    let study = Study::parse("a.toml", text, folder.path(), &[]).unwrap();
+    let options = Options { out: Some(folder.path().to_owned()), threads: 1, ..Options::default() };
+    let finished = run(&study, &options).unwrap();
+    assert_eq!(finished.failures, [""; 0]);
+    let point = crate::study::expand::point_at(&study, 0).unwrap();
+    let mut all = All::default();
+    let outcome = point.scenario.run(0, &meshwork::workload::NoInputs, &mut all).unwrap();
+
+    let kept = seen_of(folder.path(), RecordingWindow::default());
+    std::fs::remove_file(kept_file(folder.path())).unwrap();
+    let again = seen_of(folder.path(), RecordingWindow::default());
+    assert_eq!(kept, again, "the file has all parts");
+    let recording = kept.0;
+    let json = serde_json::to_value(&recording).unwrap();
+    assert_eq!(json["sites"][0]["shared"]["types"][1]["mem"], 1000);
+    assert_eq!(json["sites"][0]["shared"]["of"], serde_json::json!([[4, 0], [2, 1]]));
+    assert!(
+        recording.asked.iter().any(|own| own.text.contains("gpu=0.5")),
+        "{:?}",
+        recording.asked
+    );
+    assert!(recording.held_up.is_some(), "reasons are known");
+
+    let (columns, mut scene) = (unpacked(&json), Scene::new(point.scenario.topologies()));
+    assert_eq!(columns.kind.len(), all.0.len());
+    let mut shared = 0;
+    for (count, happening) in (1..).zip(&all.0) {
+        scene.apply(happening);
+        let held = held_by_cells(&scene);
+        assert_eq!(held_by_columns(&columns, count, 6), held);
+        let cores: u64 = held.iter().map(|own| own[0]).sum();
+        let types = scene.topologies()[0].types().unwrap();
+        let down: u32 = scene.down().iter().map(|&(_, node)| types.of(node).cpu).sum();
+        assert_eq!(u64::from(scene.free_on(0)), types.cores() - cores - u64::from(down));
+        shared += usize::from(scene.running().len() > 6);
+    }
+    assert!(shared > 50, "jobs share nodes: {shared}");
+    assert!(columns.kind.contains(&7) && columns.kind.contains(&6), "nodes fail under jobs");
+    scene.advance(outcome.end);
+    let metric = outcome.metrics.iter().find(|own| own.name == "utilization").unwrap();
+    assert!((scene.means().unwrap().0 - metric.value.unwrap()).abs() < 1e-9);
+    let still = Recording::still("", 0, &scene, 5);
+    assert_eq!(
+        still.sites,
+        recording
+            .sites
+            .iter()
+            .map(|site| RecordedSite { speed: 1.0, ..site.clone() })
+            .collect::<Vec<_>>()
+    );
 }

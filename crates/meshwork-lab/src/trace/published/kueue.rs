@@ -1,0 +1,41 @@
+//! The workloads of Kueue, which are JSON, as rows of a table.
+
+use std::collections::BTreeMap;
+
+use meshwork::workload::table::Cell;
+
+use super::{FORMATS, Given, MOST, Recognized, is_none};
+use crate::operator::kueue::Snapshots;
+
+/// The admissions of the workloads of a snapshot, with their sets of pods as roles.
+pub(super) fn read(path: &str, text: &str) -> Result<Recognized, String> {
+    let snapshots = Snapshots::read(&[(path, text)]).map_err(|problem| problem.to_string())?;
+    let history = snapshots.history().map_err(|problem| problem.to_string())?.history;
+    let pods: BTreeMap<String, (String, Option<&str>)> = snapshots.pods().into_iter().collect();
+    let format =
+        FORMATS.iter().find(|format| format.marks.contains(&"podSets")).expect("the list has it");
+    let read = format.columns();
+    let rows = history.stays.iter().map(|stay| {
+        let number = |second: Option<i64>| second.map(|second| Cell::Number(second as f64));
+        let text = |text: &str| Some(Cell::Text(text.to_owned().into()));
+        let (roles, inside) = pods.get(&stay.id).cloned().unwrap_or_default();
+        let cell = |column: &&str| match *column {
+            "creationTimestamp" => number(stay.submit),
+            "Admitted" => number(stay.start),
+            "Finished" => number(stay.end),
+            "maximumExecutionTimeSeconds" => number(stay.limit),
+            "namespace" => text(&stay.account),
+            "queueName" => text(&stay.qos),
+            "podSets" => text(&roles),
+            "topologyRequest" => inside.and_then(text),
+            "priority" => number(stay.priority),
+            _ => None,
+        };
+        let mut cells = [const { None }; MOST];
+        for (own, column) in cells.iter_mut().zip(&read) {
+            *own = cell(column).filter(|cell| !is_none(cell));
+        }
+        Given { line: stay.line as u64, cells }
+    });
+    Ok(Recognized { rows: rows.collect(), format, read: read.clone(), unknown: Vec::new() })
+}

@@ -1,0 +1,184 @@
+//! Pieces of jobs in Slurm's words: lists of trackable resources, and options of `salloc`.
+
+use std::borrow::Cow;
+
+use meshwork::workload::table::Cell;
+
+use super::megabytes;
+
+/// The pieces of a job, by our columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct SlurmPieces {
+    count: f64,
+    cpu: f64,
+    mem: Option<f64>,
+    gpu: f64,
+    /// Maximum number of pieces on one node.
+    per_node: Option<f64>,
+    /// Model of the GPUs, or a feature of the nodes.
+    kind: Option<String>,
+    exclusive: bool,
+}
+
+/// Options, and how many times each unit of a request is wanted.
+#[derive(Default)]
+struct Options<'a> {
+    tasks: Option<f64>,
+    nodes: Option<f64>,
+    cpus_per_task: Option<f64>,
+    tasks_per_node: Option<f64>,
+    mem: Option<f64>,
+    mem_per_cpu: Option<f64>,
+    mem_per_gpu: Option<f64>,
+    gpus: Option<&'a str>,
+    gpus_per_node: Option<&'a str>,
+    gpus_per_task: Option<&'a str>,
+    cpus_per_gpu: Option<f64>,
+    feature: Option<&'a str>,
+    exclusive: bool,
+}
+
+/// A number of GPUs with or without a model: `2`, `a100:2`, `gpu:a100:2`.
+fn gpus(text: &str) -> Option<(f64, Option<String>)> {
+    let text = text.strip_prefix("gpu:").unwrap_or(text);
+    let (model, count) = match text.rsplit_once(':') {
+        Some((model, count)) => (Some(model.to_owned()), count),
+        None => (None, text),
+    };
+    count.parse().ok().map(|count| (count, model))
+}
+
+impl<'a> Options<'a> {
+    fn read(text: &'a str) -> Options<'a> {
+        let mut own = Options::default();
+        for word in text.split_whitespace() {
+            let (name, value) = match word.strip_prefix("--") {
+                Some(long) => long.split_once('=').unwrap_or((long, "")),
+                None => {
+                    let short = word.strip_prefix('-').unwrap_or(word);
+                    short.split_at(short.chars().next().map_or(0, char::len_utf8))
+                }
+            };
+            // Of a range of nodes, the least.
+            let first = value.split('-').next().unwrap_or(value);
+            let number = first.parse::<f64>().ok().filter(|number| *number > 0.0);
+            let memory = megabytes(value).filter(|amount| *amount > 0.0);
+            match name {
+                "n" | "ntasks" => own.tasks = number,
+                "N" | "nodes" => own.nodes = number,
+                "c" | "cpus-per-task" => own.cpus_per_task = number,
+                "ntasks-per-node" => own.tasks_per_node = number,
+                "mem" => own.mem = memory,
+                "mem-per-cpu" => own.mem_per_cpu = memory,
+                "mem-per-gpu" => own.mem_per_gpu = memory,
+                "G" | "gpus" => own.gpus = Some(value),
+                "gpus-per-node" => own.gpus_per_node = Some(value),
+                "gres" if value.starts_with("gpu") => own.gpus_per_node = Some(value),
+                "gpus-per-task" => own.gpus_per_task = Some(value),
+                "cpus-per-gpu" => own.cpus_per_gpu = number,
+                "C" | "constraint" => own.feature = Some(value),
+                "exclusive" => own.exclusive = true,
+                _ => {}
+            }
+        }
+        own
+    }
+}
+
+impl SlurmPieces {
+    /// Pieces for the options of a request; `None` without options.
+    ///
+    /// Where GPUs or memory are requested for each task, a piece is a task; where they are
+    /// requested for each node, it is what the job has of a node; GPUs requested for the whole job
+    /// are a piece each, unless the nodes divide them equally.
+    pub(super) fn of_options(text: &str) -> Option<SlurmPieces> {
+        if text.trim().is_empty() {
+            return None;
+        }
+        let own = Options::read(text);
+        let spread = own.tasks_per_node.zip(own.tasks).map(|(each, all)| (all / each).ceil());
+        let nodes = own.nodes.or(spread);
+        let tasks = own.tasks.or(own.tasks_per_node.zip(nodes).map(|(each, nodes)| each * nodes));
+        let tasks = tasks.or(nodes).unwrap_or(1.0);
+        let cpus = own.cpus_per_task.unwrap_or(1.0);
+        let per_gpu = own.cpus_per_gpu.unwrap_or(0.0);
+        let all = own.gpus.and_then(gpus);
+        let each_node = own.gpus_per_node.and_then(gpus);
+        let each_task = own.gpus_per_task.and_then(gpus);
+        let divided = all.clone().zip(nodes).filter(|((all, _), nodes)| all % nodes == 0.0);
+        let each_node = each_node.or(divided.map(|((all, model), nodes)| (all / nodes, model)));
+        let (count, cpu, (gpu, model), per_node) = match (each_task, each_node, all) {
+            (Some(gpu), ..) => (tasks, cpus.max(per_gpu * gpu.0), gpu, own.tasks_per_node),
+            (_, Some(gpu), _) => {
+                let nodes = nodes.unwrap_or(1.0);
+                (nodes, (tasks * cpus / nodes).max(per_gpu * gpu.0), gpu, Some(1.0))
+            }
+            (.., Some((all, model))) => {
+                (all, (tasks * cpus / all).max(per_gpu), (1.0, model), None)
+            }
+            _ if nodes.is_some() => {
+                let nodes = nodes.unwrap_or(1.0);
+                (nodes, tasks * cpus / nodes, (0.0, None), Some(1.0))
+            }
+            _ => (tasks, cpus, (0.0, None), None),
+        };
+        let cpu = cpu.ceil();
+        // Memory of a node is divided among the pieces that it may have.
+        let on_a_node = per_node.unwrap_or(count).min(count);
+        let mem = own.mem.map(|mem| mem / on_a_node);
+        let mem = mem.or(own.mem_per_cpu.map(|mem| mem * cpu));
+        let mem = mem.or(own.mem_per_gpu.map(|mem| mem * gpu));
+        let is_name = |text: &&str| {
+            !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_.-".contains(c))
+        };
+        let feature = own.feature.filter(is_name).map(str::to_owned);
+        let (kind, exclusive) = (model.or(feature), own.exclusive);
+        Some(SlurmPieces { count, cpu, mem, gpu, per_node, kind, exclusive })
+    }
+
+    /// Pieces of an allocation of trackable resources; `None` if the list has no processors.
+    ///
+    /// A piece is what the job has of a node. If its nodes do not divide its GPUs equally, a piece
+    /// is a GPU.
+    pub(super) fn of_tres(text: &str) -> Option<SlurmPieces> {
+        let of = |kind: &str| {
+            let mut pairs = text.split(',').filter_map(|part| part.trim().split_once('='));
+            pairs.find(|(name, _)| *name == kind).map(|(_, value)| value)
+        };
+        let number = |kind: &str| of(kind).and_then(|value| value.parse::<f64>().ok());
+        let cpus = number("cpu")?;
+        let nodes = number("node").filter(|nodes| *nodes > 0.0).unwrap_or(1.0);
+        let models = text.split(',').filter_map(|part| part.trim().strip_prefix("gres/gpu:"));
+        let mut models = models.filter_map(|part| part.split_once('=')).map(|(model, _)| model);
+        let kind = models.next().filter(|_| models.next().is_none()).map(str::to_owned);
+        let gpus = number("gres/gpu").unwrap_or(0.0);
+        let is_even = gpus % nodes == 0.0;
+        let count = if is_even { nodes } else { gpus };
+        Some(SlurmPieces {
+            count,
+            cpu: cpus / count,
+            mem: of("mem").and_then(megabytes).map(|mem| mem / count),
+            gpu: gpus / count,
+            per_node: is_even.then_some(1.0),
+            kind,
+            exclusive: false,
+        })
+    }
+
+    /// The cell of one of our columns; `None` if it stays empty.
+    pub(super) fn cell(&self, column: &str) -> Option<Cell<'static>> {
+        let number = match column {
+            "pieces" => Some(self.count),
+            "cpu" => Some(self.cpu),
+            "mem" => self.mem.map(f64::ceil),
+            "gpu" => Some(self.gpu),
+            "per_node" => self.per_node,
+            _ => None,
+        };
+        match column {
+            "type" => self.kind.clone().map(|kind| Cell::Text(Cow::Owned(kind))),
+            "exclusive" => self.exclusive.then_some(Cell::Text(Cow::Borrowed("node"))),
+            _ => number.filter(|number| *number > 0.0).map(Cell::Number),
+        }
+    }
+}
