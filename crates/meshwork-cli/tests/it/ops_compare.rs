@@ -8,7 +8,8 @@ use crate::common::{Numbers, Said, TORUS, meshwork};
 use meshwork::alloc::listed::Wait;
 use meshwork::job::Cause;
 use meshwork_lab::operator::folder::{Folder, SlurmMachine, asked};
-use meshwork_lab::operator::forecast::{Conditions, JobOutcome, forecast, forecast_with_waits};
+use meshwork_lab::operator::controller::JobOutcome;
+use meshwork_lab::operator::forecast::{Conditions, forecast, forecast_with_waits};
 use meshwork_lab::operator::history::{History, JobRecord, StartedBy};
 use meshwork_lab::operator::plan::{BackfillPlan, ResolvedRequest};
 use meshwork_lab::operator::unmodelled::Beyond;
@@ -396,7 +397,7 @@ fn twin(
             for (place, nodes, by) in begun.drain(..) {
                 let stay = &stays[place];
                 outcomes[place] =
-                    JobOutcome { start: Some(now), nodes: Some(nodes), by, is_refused: false };
+                    JobOutcome { start: Some(now), nodes: Some(nodes), by, ..JobOutcome::default() };
                 running.push(place);
                 let runs = (stay.end.unwrap() - stay.start.unwrap_or(now)).max(0);
                 frees.entry(now + runs + rules.cleanup).or_default().push(place);

@@ -20,10 +20,10 @@ use serde_json::{Map, Value as Json, json};
 
 use super::FileProblem;
 use super::causes::WaitsByCause;
-use super::controller::ControllerReplay;
+use super::controller::{ControllerReplay, JobOutcome};
 use super::controller::rules::SiteRules;
 use super::folder::{Folder, SlurmMachine};
-use super::forecast::JobOutcome;
+
 use super::history::{JobRecord, Second};
 use super::propose::text::difference;
 use super::unlisted::{Unlisted, submitted};

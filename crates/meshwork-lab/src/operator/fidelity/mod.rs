@@ -16,10 +16,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 
-use super::controller::ControllerReplay;
+use super::controller::{ControllerReplay, JobOutcome};
 use super::controller::rules::SiteRules;
 use super::folder::{Folder, SlurmMachine};
-use super::forecast::JobOutcome;
+
 use super::history::{JobRecord, Second, StartedBy};
 use super::paired;
 use super::places::{PlaceKind, place_of};
