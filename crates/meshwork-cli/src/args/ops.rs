@@ -40,13 +40,13 @@ pub(crate) enum Ops {
         and not planned for jobs of higher priority. The exit status is 1 if the model is not good enough to rely on.\n\nExample:\n  meshwork ops fidelity site"
     )]
     Fidelity(Fidelity),
-    /// Replay a site's jobs under other topology files and compare
+    /// Replay a site's jobs under other topology files or another slurm.conf and compare
     #[command(
-        after_help = "Each file is another topology.yaml for the nodes and the slurm.conf of the site. Differences from \
-         the site's own topology are taken job by job, with 95 % intervals over batches of consecutive jobs. The exit \
+        after_help = "Each file is another topology.yaml for the nodes and the slurm.conf of the site, or after --conf \
+         another slurm.conf for its nodes and its topology. Differences from the site as it is are taken job by job, with 95 % intervals over batches of consecutive jobs. The exit \
          status is 1 if `ops fidelity` says that the site is not modelled well enough, and --anyway is not \
          given.\n\nExamples:\n  meshwork ops compare site fine.yaml coarse.yaml\n  meshwork ops compare site \
-        fine.yaml coarse.yaml --baseline first --cleanup 4 --json"
+        fine.yaml coarse.yaml --baseline first --cleanup 4 --json\n  meshwork ops compare site --conf four-days.conf"
     )]
     Compare(Compare),
     /// Search better lists on the first half of a site's history, and test the best on the second
@@ -63,7 +63,7 @@ pub(crate) enum Ops {
         after_help = "The state is a site at an instant of its history (--at), what `scontrol show job -o` prints, with the \
         machine's files beside it, a run of a folder of results at an instant (--run, --at), or what `meshwork place` has \
         saved. A pool has no queue: there --shape says of what the question is.\n\nExamples:\n  meshwork ops explain site \
-        1109 --at 2026-11-21T14:54:44\n  meshwork ops explain jobs.txt 1109 --nodes nodes.txt --topology topology.yaml --conf \
+        1109 --at 2026-11-21T14:54:44\n  meshwork ops explain site --all --at 2026-11-21T14:54:44\n  meshwork ops explain jobs.txt 1109 --nodes nodes.txt --topology topology.yaml --conf \
         slurm.conf\n  meshwork ops explain results 17 --run 3 --at 86400\n  meshwork ops explain state.json --shape 8x8x4"
     )]
     Explain(Explain),
@@ -280,8 +280,11 @@ pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) state: State,
     /// The job, such as 1109 or 1088_3
-    #[arg(required_unless_present = "shape")]
+    #[arg(required_unless_present_any = ["shape", "all"])]
     pub(crate) job: Option<String>,
+    /// All waiting jobs of a Slurm machine, as a table with Slurm's reasons
+    #[arg(long, conflicts_with_all = ["job", "shape"])]
+    pub(crate) all: bool,
     /// Instead of a job, a request: sides such as 8x8x4, a number of nodes, or a subcube such as
     /// 2^5; for a run or a state of `place`
     #[arg(long, value_name = "SHAPE", conflicts_with = "job")]
@@ -383,9 +386,13 @@ pub(crate) struct Compare {
     /// The site, as `ops import` wrote it
     pub(crate) site: PathBuf,
     /// Other topology files for its machine
-    #[arg(required = true, value_name = "TOPOLOGY")]
+    #[arg(required_unless_present = "confs", value_name = "TOPOLOGY")]
     pub(crate) topologies: Vec<PathBuf>,
-    /// The baseline of the comparison: the site's own topology, or the first of the given ones
+    /// Another slurm.conf for its machine, with other weights, limits or parameters of the
+    /// schedulers; may be repeated
+    #[arg(long = "conf", value_name = "FILE")]
+    pub(crate) confs: Vec<PathBuf>,
+    /// The baseline of the comparison: the site as it is, or the first of the given files
     #[arg(long, default_value = "site", value_parser = ["site", "first"])]
     pub(crate) baseline: String,
     #[command(flatten)]

@@ -4,7 +4,9 @@
 //! runs.
 
 pub(super) mod cycles;
+pub(super) mod future;
 mod limits;
+mod moment;
 mod parts;
 mod plan;
 mod priority;
@@ -12,6 +14,8 @@ mod replay;
 mod request;
 mod reserved;
 pub mod rules;
+#[cfg(test)]
+mod twins;
 
 pub use replay::{ControllerReplay, GivenStarts, JobOutcome};
 

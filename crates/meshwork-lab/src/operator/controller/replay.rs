@@ -145,7 +145,7 @@ impl ControllerReplay<'_> {
         let mut turn = Turn::new(Controller::new(machine, rules, stays));
         (turn.cancels, turn.phases, turn.causes) = (cancels, phases, causes);
         turn.follow(given);
-        turn.run(jobs, |turn, before| {
+        turn.run(jobs, None, |turn, before| {
             if turn.started / REPORT_EVERY > before / REPORT_EVERY {
                 report(turn.started);
             }
@@ -167,14 +167,16 @@ impl Scheduler for Outside {
 }
 
 /// The controller as a scheduler, with the state of its cycles.
-struct Turn<'a> {
-    controller: Controller<'a>,
+pub(super) struct Turn<'a> {
+    pub(super) controller: Controller<'a>,
     tickets: BTreeMap<usize, Ticket>,
     /// The waiting jobs that will be cancelled, sorted by time, and the number of past
     /// cancellations.
-    cancels: Vec<(Second, usize)>,
+    pub(super) cancels: Vec<(Second, usize)>,
     cancelled: usize,
-    outcomes: Vec<JobOutcome>,
+    /// Whether each of the first jobs is in the queue before its arrival.
+    pub(super) is_queued: Vec<bool>,
+    pub(super) outcomes: Vec<JobOutcome>,
     started: usize,
     /// The total wait of the jobs that the schedulers started, in seconds.
     waited: Second,
@@ -184,12 +186,10 @@ struct Turn<'a> {
     given: BTreeMap<usize, JobOutcome>,
     /// Waiting jobs with given starts.
     pending: BTreeSet<(Second, usize)>,
-    /// The instant before which the run stops; `None` for its end.
-    end: Option<Time>,
     /// The fractions of a second at which the main scheduler and backfill run.
     phases: [f64; 2],
-    next_tick: Option<Second>,
-    cycles: Cycles,
+    pub(super) next_tick: Option<Second>,
+    pub(super) cycles: Cycles,
     causes: Option<Causes>,
     /// The number of allocations and releases so far.
     changes: u64,
@@ -216,9 +216,18 @@ impl Scheduler for Turn<'_> {
             has_news = true;
             self.free(now);
         }
-        for &ticket in cluster.arrivals() {
-            let job = cluster.job(ticket).number as usize;
+        let number = |ticket: &Ticket| (*ticket, cluster.job(*ticket).number as usize);
+        let arrivals: Vec<(Ticket, usize)> = cluster.arrivals().iter().map(number).collect();
+        for (ticket, job) in arrivals {
+            // A job that runs at the beginning of a future holds its nodes already.
+            if self.controller.running.contains_key(&job) {
+                cluster.start(ticket, StartOptions::default());
+                continue;
+            }
             self.tickets.insert(job, ticket);
+            if self.is_queued.get(job) == Some(&true) {
+                continue;
+            }
             if let Some(start) = self.given.get(&job).and_then(|own| own.start) {
                 self.pending.insert((start, job));
             }
@@ -288,7 +297,7 @@ impl Scheduler for Turn<'_> {
 }
 
 impl<'a> Turn<'a> {
-    fn new(controller: Controller<'a>) -> Turn<'a> {
+    pub(super) fn new(controller: Controller<'a>) -> Turn<'a> {
         let refused = |job: usize| JobOutcome {
             is_refused: controller.is_hopeless(job),
             ..JobOutcome::default()
@@ -300,12 +309,12 @@ impl<'a> Turn<'a> {
             tickets: BTreeMap::new(),
             cancels: Vec::new(),
             cancelled: 0,
+            is_queued: Vec::new(),
             started: 0,
             waited: 0,
             until: Second::MIN,
             given: BTreeMap::new(),
             pending: BTreeSet::new(),
-            end: None,
             phases: [0.0; 2],
             next_tick: None,
             cycles: Cycles::default(),
@@ -317,7 +326,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Makes given starts in place of those of the schedulers.
-    fn follow(&mut self, given: Option<GivenStarts<'_>>) {
+    pub(super) fn follow(&mut self, given: Option<GivenStarts<'_>>) {
         let Some(given) = given else { return };
         self.until = given.until;
         let is_before = |own: &(usize, &JobOutcome)| {
@@ -327,11 +336,12 @@ impl<'a> Turn<'a> {
         self.given = before.map(|(job, own)| (job, own.clone())).collect();
     }
 
-    /// Runs jobs of the engine while `goes_on` says so, which gets the number of starts before each
-    /// instant.
-    fn run(
+    /// Runs jobs of the engine up to the second `end`, while `goes_on` says so, which gets the number
+    /// of starts before each instant.
+    pub(super) fn run(
         &mut self,
         mut jobs: Vec<Job>,
+        end: Option<Second>,
         mut goes_on: impl FnMut(&Turn<'a>, usize) -> bool,
     ) -> Result<(), String> {
         jobs.sort_by_key(|job| (job.arrival, job.number));
@@ -343,7 +353,7 @@ impl<'a> Turn<'a> {
         let jobs: Submissions = Box::new(jobs.into_iter().map(|job| Ok(Submission::Job(job))));
         let mut simulation = Simulation::new(setup, jobs, ()).map_err(|error| error.to_string())?;
         while let Some(next) = simulation.peek() {
-            if self.end.is_some_and(|end| next >= end) {
+            if end.is_some_and(|end| next.units() >= end as f64) {
                 break;
             }
             let before = self.started;
