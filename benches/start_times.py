@@ -1,8 +1,8 @@
 """Measures the intervals of `meshwork ops when` against recorded starts.
 
 `python3 benches/start_times.py MESHWORK FOLDER [EVERY [FUTURES]]`: each folder in FOLDER is a history with
-`sacct-duplicates-epoch.txt.gz`, `topology.yaml`, `slurm.conf`, and `snapshots/squeue-start.txt.gz`
-(what `squeue --start -h -o "%i|%u|%P|%S"` printed, after a line `@ BEFORE AFTER` each time). Of
+`sacct-duplicates-epoch.txt.gz`, `topology.yaml`, `slurm.conf`, tables of `sacctmgr` if the site has
+any (`TABLES`), and `snapshots/squeue-start.txt.gz` (what `squeue --start -h -o "%i|%u|%P|%S"` printed, after a line `@ BEFORE AFTER` each time). Of
 every EVERYth snapshot (5), all waiting jobs are asked for, with FUTURES futures (200). The table has, for each history, the
 number of answers for jobs that started, the share of starts within the interval (90 %) and before
 and after it, the median absolute error of the median, and that of `squeue --start`, which counts
@@ -16,6 +16,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+TABLES = {
+    "--qos": "sacctmgr-qos.txt",
+    "--assoc": "sacctmgr-assoc.txt",
+    "--events": "sacctmgr-events-epoch.txt",
+    "--reservations": "sacctmgr-reservations-epoch.txt",
+}
 
 
 def snapshots(folder):
@@ -52,6 +59,8 @@ def measure(meshwork, folder, every, futures, site):
     """Return the errors of one history: inside, before, after, of the median, of Slurm, beside it."""
     files = ["--sacct", folder / "sacct-duplicates-epoch.txt.gz", "--conf", folder / "slurm.conf"]
     files += ["--topology", folder / "topology.yaml", "-o", site]
+    for option, name in TABLES.items():
+        files += [option, folder / name] if (folder / name).is_file() else []
     subprocess.run([meshwork, "ops", "import", *files], check=True, capture_output=True)
     real, place = starts(folder), [0, 0, 0]
     errors, slurm, beside, asked = [], [], [], 0

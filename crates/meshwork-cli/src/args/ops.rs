@@ -60,8 +60,8 @@ pub(crate) enum Ops {
     Propose(Propose),
     /// Explain why a job waits: the reason, the nearest places, the jobs in the way, and what would let it start
     #[command(
-        after_help = "The state is a site at an instant of its history (--at), what `scontrol show job -o` prints, with the \
-        machine's files beside it, a run of a folder of results at an instant (--run, --at), or what `meshwork place` has \
+        after_help = "The state is a site at an instant of its history (--at), what `scontrol show job -o` or `squeue --json` \
+        prints, with the machine's files beside it, a run of a folder of results at an instant (--run, --at), or what `meshwork place` has \
         saved. A pool has no queue: there --shape says of what the question is.\n\nExamples:\n  meshwork ops explain site \
         1109 --at 2026-11-21T14:54:44\n  meshwork ops explain site --all --at 2026-11-21T14:54:44\n  meshwork ops explain jobs.txt 1109 --nodes nodes.txt --topology topology.yaml --conf \
         slurm.conf\n  meshwork ops explain results 17 --run 3 --at 86400\n  meshwork ops explain state.json --shape 8x8x4"
@@ -450,7 +450,7 @@ pub(crate) struct Fidelity {
 /// Arguments of `meshwork ops import`.
 #[derive(Args, Debug)]
 pub(crate) struct Import {
-    /// Accounting records: the output of sacct -P
+    /// Accounting records: the output of sacct -P or sacct --json
     #[arg(long, value_name = "FILE", required_unless_present_any = ["swf", "kueue"])]
     pub(crate) sacct: Option<PathBuf>,
     /// Kueue's workloads and nodes: outputs of kubectl get workloads,nodes -A -o json, in

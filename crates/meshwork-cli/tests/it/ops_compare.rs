@@ -322,7 +322,7 @@ fn beside(folder: &Path, limited: bool) {
         eligible: Some(submit),
         start: Some(submit),
         end: Some(submit + runs),
-        limit: Some(600),
+        limit: Some(runs + 60),
         nodes,
         nodelist: "n0".to_owned(),
         exclusive: true,

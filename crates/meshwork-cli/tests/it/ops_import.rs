@@ -528,6 +528,7 @@ fn accounting_in_json_is_that_in_text() {
                 exclusive: true,
                 nodes: 0,
                 line: 0,
+                processors: own.start.map_or(0, |_| own.processors),
                 ..own
             };
             let mut stays: Vec<JobRecord> = read.history.stays.into_iter().map(told).collect();

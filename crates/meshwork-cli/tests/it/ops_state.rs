@@ -14,7 +14,7 @@ use meshwork_lab::operator::folder::{Folder, SlurmMachine, asked};
 use meshwork_lab::operator::history::{History, JobRecord};
 use meshwork_lab::operator::places::places;
 use meshwork_lab::operator::sacct::LocalClock;
-use meshwork_lab::operator::state::{MachineState, RunningJob};
+use meshwork_lab::operator::state::{HeldBack, MachineState, RunningJob};
 use meshwork_lab::slurm::desk::{SlurmAllocator, SlurmAnswer};
 use serde_json::{Value as Json, json};
 
@@ -338,7 +338,7 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
         ),
         (
             &["explain", "other.txt", "7", topology[0], topology[1]],
-            "other.txt, line 1: this is no record of `scontrol show job -o`, which begins with JobId=",
+            "other.txt, line 1: this is no record of `scontrol show job -o`, which begins with JobId=, nor of `squeue --json`",
         ),
     ] {
         let said = meshwork(folder.path(), &[&["ops"], words].concat());
@@ -536,7 +536,7 @@ fn a_queue_is_a_table_with_a_reason_for_each_job() {
     machine(folder.path(), TORUS);
     let jobs = records(&[
         (2, 9, 8, "Reason=None EligibleTime=2026-07-01T11:30:00"),
-        (3, 5, 12, "Reason=None EligibleTime=2026-07-01T11:30:00"),
+        (3, 5, 8, "Reason=None EligibleTime=2026-07-01T11:30:00"),
         (4, 4, 1, "Reason=None EligibleTime=2026-07-01T11:30:00"),
         (5, 3, 8, "Reason=JobHeldUser EligibleTime=2026-07-01T11:30:00"),
         (6, 2, 8, "Reason=QOSGrpNodeLimit EligibleTime=2026-07-01T11:30:00"),
@@ -547,7 +547,7 @@ fn a_queue_is_a_table_with_a_reason_for_each_job() {
         json["jobs"].as_array().unwrap().iter().map(|own| own[key].as_str().unwrap_or("")).collect()
     };
     assert_eq!(of("job"), ["2", "3", "4", "5", "6"]);
-    // The first one starts in the next pass, the second needs all nodes, and the third is behind.
+    // The first one starts in the next pass, the second lacks nodes, and the third is behind it.
     assert_eq!(
         of("slurm"),
         ["Priority", "Resources", "Priority", "JobHeldUser", "QOSGrpNodeLimit"]
@@ -564,20 +564,20 @@ fn a_queue_of_squeue_in_json_is_that_of_scontrol() {
     machine(folder.path(), TORUS);
     let old = json!({ "jobs": [
         { "job_id": 1, "user_name": "ada", "job_state": "RUNNING", "submit_time": 1_782_890_000,
-          "start_time": 1_782_900_000, "time_limit": 60, "node_count": 1, "nodes": "n00", "shared": "none" },
+          "start_time": 1_782_900_000, "time_limit": 60, "node_count": 8, "nodes": "n[00-07]", "shared": "none" },
         { "job_id": 2, "user_name": "bo", "job_state": "PENDING", "submit_time": 1_782_900_600, "eligible_time": 1_782_900_600,
-          "start_time": 0, "time_limit": 120, "node_count": 12, "nodes": "", "priority": 9, "state_reason": "Resources" },
+          "start_time": 0, "time_limit": 120, "node_count": 8, "nodes": "", "priority": 9, "state_reason": "Resources" },
     ]});
     let set = |number: i64| json!({ "set": true, "infinite": false, "number": number });
     let new = json!({ "jobs": [
         { "job_id": 1, "user_name": "ada", "job_state": ["RUNNING"], "submit_time": set(1_782_890_000),
-          "start_time": set(1_782_900_000), "time_limit": set(60), "node_count": set(1), "nodes": "n00", "exclusive": ["true"] },
+          "start_time": set(1_782_900_000), "time_limit": set(60), "node_count": set(8), "nodes": "n[00-07]", "exclusive": ["true"] },
         { "job_id": 2, "user_name": "bo", "job_state": ["PENDING"], "submit_time": set(1_782_900_600),
           "eligible_time": set(1_782_900_600), "start_time": { "set": false, "infinite": false, "number": 0 },
-          "time_limit": set(120), "node_count": set(12), "nodes": "", "priority": set(9), "state_reason": "Resources" },
+          "time_limit": set(120), "node_count": set(8), "nodes": "", "priority": set(9), "state_reason": "Resources" },
     ]});
-    let text = "JobId=1 UserId=ada(7) JobState=RUNNING SubmitTime=1782890000 StartTime=1782900000 TimeLimit=01:00:00 NumNodes=1 NodeList=n00 Exclusive=NODE\n\
-                JobId=2 UserId=bo(8) JobState=PENDING Reason=Resources SubmitTime=1782900600 EligibleTime=1782900600 TimeLimit=02:00:00 NumNodes=12 Priority=9\n";
+    let text = "JobId=1 UserId=ada(7) JobState=RUNNING SubmitTime=1782890000 StartTime=1782900000 TimeLimit=01:00:00 NumNodes=8 NodeList=n[00-07] Exclusive=NODE\n\
+                JobId=2 UserId=bo(8) JobState=PENDING Reason=Resources SubmitTime=1782900600 EligibleTime=1782900600 TimeLimit=02:00:00 NumNodes=8 Priority=9\n";
     let explained = |text: &str| -> Json {
         fs::write(folder.path().join("jobs.txt"), text).unwrap();
         let words = ["ops", "explain", "jobs.txt", "2", "--topology", "topology.yaml", "--json"];
@@ -590,4 +590,38 @@ fn a_queue_of_squeue_in_json_is_that_of_scontrol() {
     for other in [old, new] {
         assert_eq!(explained(&other.to_string()), own);
     }
+}
+
+#[test]
+fn a_limit_of_the_tables_is_a_reason_before_free_nodes() {
+    let folder = tempfile::tempdir().unwrap();
+    let conf = "AccountingStorageEnforce=limits\nNodeName=n[0-3] CPUs=1\nPartitionName=p Nodes=ALL Default=YES\n";
+    fs::write(folder.path().join("slurm.conf"), conf).unwrap();
+    let own = |id: &str, submit: i64, start: i64| JobRecord {
+        id: id.to_owned(),
+        attempt: 1,
+        user: "ada".to_owned(),
+        qos: "q".to_owned(),
+        partition: "p".to_owned(),
+        submit: Some(submit),
+        eligible: Some(submit),
+        start: Some(start),
+        end: Some(start + 600),
+        limit: Some(900),
+        nodes: 1,
+        nodelist: "n0".to_owned(),
+        exclusive: true,
+        ..JobRecord::default()
+    };
+    let reason = |table: &str| {
+        let machine = SlurmMachine::flat(&folder.path().join("slurm.conf")).unwrap();
+        let machine = machine.with_tables([("qos.txt", table.to_owned())]);
+        let stays = vec![own("1", 1_000, 1_000), own("2", 1_010, 1_600)];
+        let (path, history) = (folder.path().to_owned(), History { stays });
+        let state = MachineState::of_history(Folder { path, machine, history }, 1_100).unwrap();
+        explain(&state, "2").unwrap().reason
+    };
+    let limit = HeldBack { kind: "limit", says: "QOSMaxJobsPerUserLimit".to_owned() };
+    assert_eq!(reason("Name|Priority|MaxJobsPU\nq|0|1\n"), WaitReason::HeldBack(limit));
+    assert_eq!(reason("Name|Priority|MaxJobsPU\nq|0|2\n"), WaitReason::Turn);
 }

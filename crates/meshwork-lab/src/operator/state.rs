@@ -65,7 +65,8 @@ impl MachineState {
         let is_waiting = |stay: &&JobRecord| {
             let ends =
                 stay.start.is_none_or(|start| start >= now) && stay.end.is_none_or(|end| end > now);
-            stay.queued().is_some_and(|queued| queued <= now) && ends && !stay.is_rejected()
+            let submit = stay.submit.or(stay.eligible);
+            submit.is_some_and(|submit| submit <= now) && ends && !stay.is_rejected()
         };
         let running: Vec<JobRecord> = history.stays.iter().filter(is_running).cloned().collect();
         let waiting: Vec<JobRecord> = history.stays.iter().filter(is_waiting).cloned().collect();
@@ -309,12 +310,15 @@ impl MachineState {
     }
 
     /// The reason for which a job is held back at an instant, if it is neither nodes nor the queue.
+    ///
+    /// A reason recorded for a job that has started since counts until it was eligible.
     #[must_use]
     pub fn reason_at(stay: &JobRecord, now: Second) -> Option<HeldBack> {
         let reason = stay.reason.as_str();
-        let told = Some(reason).filter(|_| stay.start.is_none()).and_then(HeldBack::of);
+        let is_later = stay.eligible.is_some_and(|eligible| eligible > now);
+        let counts = |_: &&str| stay.start.is_none() || is_later;
+        let told = Some(reason).filter(counts).and_then(HeldBack::of);
         told.or_else(|| {
-            let is_later = stay.eligible.is_some_and(|eligible| eligible > now);
             is_later.then(|| HeldBack { kind: "begin_time", says: "BeginTime".to_owned() })
         })
     }
@@ -328,15 +332,19 @@ impl MachineState {
     /// That of the rule for each waiting job.
     #[must_use]
     pub fn reasons(&self) -> Vec<QueueReason> {
-        let eligible = self.waiting.iter().filter(|stay| self.held_back(stay).is_none());
+        // Accounting has this word for limits of a partition, which Slurm's queue names.
+        let held_back =
+            |stay: &JobRecord| self.held_back(stay).filter(|own| own.says != "PartitionConfig");
+        let eligible = self.waiting.iter().filter(|stay| held_back(stay).is_none());
         let eligible: Vec<JobRecord> = eligible.cloned().collect();
         let rules = self.rules();
         let found = self.controller(&rules, &eligible).reasons(self.now);
         let mut found = (self.running.len()..).map_while(|job| found.get(&job));
         let reason = |stay: &JobRecord| {
-            let held = self.held_back(stay);
+            let held = held_back(stay);
             let predicted = if held.is_none() { found.next().copied() } else { None };
-            let is_recorded = stay.start.is_none() && !matches!(&*stay.reason, "" | "None");
+            let is_recorded =
+                stay.start.is_none() && !matches!(&*stay.reason, "" | "None" | "PartitionConfig");
             let says = match (&held, predicted) {
                 (Some(held), _) => held.says.clone(),
                 (None, _) if is_recorded => stay.reason.clone(),

@@ -26,6 +26,10 @@ const SIMILAR_LIMITS: f64 = 1.5;
 const PERIODS: [Second; 2] = [7 * 86_400, 86_400];
 const LEAST_PERIODS: Second = 3;
 
+/// The share of futures without further submissions, if a history is too short to show when there
+/// are few.
+const LULLS: f64 = 0.2;
+
 /// The minimum length in seconds of a piece of past submissions that is resampled as a whole.
 const SHORTEST_PIECE: Second = 60;
 
@@ -213,12 +217,21 @@ impl PastRatios {
         own.last().map(|(ratio, _)| *ratio)
     }
 
-    /// Corrects the bounds of an interval by the ratios of past forecasts.
+    /// Corrects an interval by the ratios of past forecasts.
+    ///
+    /// They move the median. Intervals only become longer: that past ones were long for what
+    /// happened does not show that a short one would be enough now.
     #[must_use]
     pub fn correct(&self, own: StartInterval, at: Second, confidence: f64) -> StartInterval {
         let tail = (1.0 - confidence) / 2.0;
         let corrected = |bound: usize, share: f64, time: Option<Second>| {
-            let Some(ratio) = self.quantile(bound, share) else { return time };
+            let ratio = self.quantile(bound, share);
+            let ratio = match bound {
+                0 => ratio.map(|own| own.min(1.0)),
+                2 => ratio.map(|own| own.max(1.0)),
+                _ => ratio,
+            };
+            let Some(ratio) = ratio else { return time };
             let wait = |time: Second| ((time - at) as f64 + SLACK) * ratio - SLACK;
             time.map(|time| at + wait(time).max(0.0).round() as Second)
         };
@@ -444,12 +457,20 @@ impl<'a> StartQueue<'a> {
     /// Resampled past submissions of a future.
     ///
     /// Pieces of the past begin at random, or in a long history at the same time of the week or
-    /// day.
+    /// day. How long ago submissions may have been like those to come is not known: each future
+    /// draws it, from a minute to the whole past, with equal probabilities of equal ratios. Some
+    /// futures have no further submissions at all.
     fn later(&self, stream: &mut Stream, horizon: Second) -> Vec<LaterJob> {
         let mut later = Vec::new();
         let Some(first) = self.past.first().map(|own| own.at) else { return later };
         let known = (self.at - first).max(1);
         let period = PERIODS.into_iter().find(|&period| known >= LEAST_PERIODS * period);
+        let shortest = SHORTEST_PIECE.min(known);
+        if period.is_none() && stream.unit() < LULLS {
+            return later;
+        }
+        let longer = libm::pow(known as f64 / shortest as f64, stream.unit());
+        let recent = ((shortest as f64 * longer) as Second).clamp(shortest, known);
         let mut covered = 0;
         while covered < horizon {
             let (begin, length) = match period {
@@ -459,9 +480,9 @@ impl<'a> StartQueue<'a> {
                     (self.at - back * period + covered % period, length)
                 }
                 None => {
-                    let length = SHORTEST_PIECE.max(horizon / 4).min(known);
-                    let latest = (known - length + 1).max(1) as u64;
-                    (first + stream.below(latest) as Second, length)
+                    let length = SHORTEST_PIECE.max(horizon / 4).min(recent);
+                    let latest = (recent - length + 1).max(1) as u64;
+                    (self.at - recent + stream.below(latest) as Second, length)
                 }
             };
             let from = self.past.partition_point(|own| own.at < begin);

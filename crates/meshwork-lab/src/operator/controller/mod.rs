@@ -476,6 +476,7 @@ impl<'a> Controller<'a> {
     /// The nodes that a job would get in its partition if it were the first in the queue.
     pub(super) fn place(&self, job: usize, partition: usize, now: Second) -> Option<NodeSet> {
         let mut kept = self.closed(now);
+        kept.unite(&self.completing);
         let request = self.request(job, partition);
         self.keep(job, now, (now, request.limit), &mut kept);
         let near = self.near();

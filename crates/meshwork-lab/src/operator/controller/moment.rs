@@ -72,7 +72,7 @@ impl<'a> Controller<'a> {
         is_first: bool,
         now: Second,
     ) -> Option<(Second, NodeSet)> {
-        let closed = self.closed(now);
+        let (closed, near) = (self.closed(now), self.near());
         let mut plan = self.plan(now, &closed);
         let mut best: Option<(Second, NodeSet)> = None;
         let last = self.pairs.iter().rposition(|own| own.job == job)?;
@@ -106,6 +106,7 @@ impl<'a> Controller<'a> {
                 best = Some((start, nodes));
             }
         }
+        self.set_near(near);
         best
     }
 
@@ -116,7 +117,7 @@ impl<'a> Controller<'a> {
     /// That of a main pass.
     pub(in crate::operator) fn reasons(&self, now: Second) -> BTreeMap<usize, &'static str> {
         let near = self.near();
-        let mut kept = self.closed(now);
+        let (mut kept, mut taken) = (self.closed(now), self.no_nodes());
         let mut failed = vec![false; self.desks.len()];
         let mut reasons = BTreeMap::new();
         for pair in &self.pairs {
@@ -126,6 +127,7 @@ impl<'a> Controller<'a> {
             let limit = |test| self.sums.exceeded(self.rules, job, rules.qos, test);
             let is_outside = |own: u64| own < u64::from(rules.least) || own > u64::from(rules.most);
             let mut busy = kept.clone();
+            busy.unite(&taken);
             self.keep(pair.job, now, (now, request.limit), &mut busy);
             let reason = if !rules.is_up {
                 "PartitionDown"
@@ -148,7 +150,7 @@ impl<'a> Controller<'a> {
                 match self.find(request, &busy).filter(|_| are_enough) {
                     // It starts in the next pass, and others do not get its nodes.
                     Some(nodes) => {
-                        kept.unite(&nodes);
+                        taken.unite(&nodes);
                         "Priority"
                     }
                     None => {

@@ -345,7 +345,8 @@ impl<'a> Turn<'a> {
         mut goes_on: impl FnMut(&Turn<'a>, usize) -> bool,
     ) -> Result<(), String> {
         jobs.sort_by_key(|job| (job.arrival, job.number));
-        let slots = u32::try_from(jobs.len().max(1)).unwrap_or(u32::MAX);
+        // The workload, which is replaced, needs two processors.
+        let slots = u32::try_from(jobs.len().max(2)).unwrap_or(u32::MAX);
         let scenario = Scenario::builder().flat(slots).workload(Component::new("lublin")).jobs(1);
         let scenario = scenario.build().map_err(|problem| problem.to_string())?;
         let mut setup = scenario.setup(0).map_err(|error| error.to_string())?;

@@ -673,22 +673,41 @@ impl<'a> Given<'a> {
         // Which of the starts came first is not recorded: those that agree with the rule go first.
         let mut left = recorded.to_vec();
         while !left.is_empty() {
-            let place = |job: usize| {
-                let partition = self.controller.partition_of(job);
-                (partition, self.controller.place(job, partition, at))
-            };
-            let agrees = |job: &usize| place(*job).1 == self.nodes[*job];
-            let next = left.iter().position(agrees);
+            let next = left.iter().position(|job| self.agrees(*job, at));
             let job = left.remove(next.unwrap_or(0));
-            let (partition, nodes) = place(job);
+            let partition = self.controller.partition_of(job);
             if next.is_some() {
                 self.alone.insert(job);
             }
-            self.found.entry(job).or_insert((self.stays[job].by, nodes));
+            if !self.found.contains_key(&job) {
+                let nodes = self.controller.place(job, partition, at);
+                self.found.insert(job, (self.stays[job].by, nodes));
+            }
             if let Some(nodes) = &self.nodes[job] {
                 self.controller.start(job, partition, nodes.clone(), at);
             }
         }
+    }
+
+    /// Whether the rule gives a job its recorded nodes if it is the next to start: in a cycle, as
+    /// the first in the queue, or behind the plan of the jobs before it. Nodes of jobs that have
+    /// just ended may be available or not.
+    fn agrees(&mut self, job: usize, at: Second) -> bool {
+        let recorded = self.nodes[job].clone();
+        if self.found.get(&job).is_some_and(|found| found.1 == recorded) {
+            return true;
+        }
+        let partition = self.controller.partition_of(job);
+        let none = self.controller.no_nodes();
+        let mut completing = none.clone();
+        self.completing.iter().for_each(|own| completing.unite(&own.2));
+        let is_same = [none.clone(), completing].into_iter().any(|completing| {
+            self.controller.completing = completing;
+            self.controller.place(job, partition, at) == recorded
+        });
+        self.controller.completing = none;
+        let planned = || self.controller.planned(job, false, at);
+        is_same || planned().is_some_and(|(start, nodes)| start == at && Some(nodes) == recorded)
     }
 
     fn shares(&self, one: usize, other: usize) -> bool {

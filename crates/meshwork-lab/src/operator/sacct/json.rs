@@ -76,6 +76,12 @@ fn positive(text: &str) -> &str {
     if text == "0" { "" } else { text }
 }
 
+/// Seconds as `sacct -P` prints them, where a plain number would be minutes.
+fn suspended(seconds: &str) -> String {
+    let own: u64 = seconds.parse().unwrap_or(0);
+    format!("{:02}:{:02}:{:02}", own / 3_600, own / 60 % 60, own % 60)
+}
+
 /// The table with a line for each record, in their order.
 ///
 /// # Errors
@@ -132,7 +138,7 @@ pub(super) fn table(file: &str, text: &str) -> Result<String, FileProblem> {
             requested.clone(),
             get(&["priority"]),
             flags,
-            get(&["time", "suspended"]),
+            suspended(&get(&["time", "suspended"])),
             get(&["constraints"]),
             get(&["submit_line"]),
         ];
