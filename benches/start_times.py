@@ -1,7 +1,7 @@
 """Measures the intervals of `meshwork ops when` against recorded starts.
 
 `python3 benches/start_times.py MESHWORK FOLDER [EVERY [FUTURES]]`: each folder in FOLDER is a history with
-`sacct-duplicates-epoch.txt.gz`, `topology.yaml`, `slurm.conf`, and `snapshots/squeue-start.txt.gz`
+`sacct-duplicates-epoch.txt.gz`, `topology.yaml`, `slurm.conf`, tables of `sacctmgr` if the site has any (`TABLES`), and `snapshots/squeue-start.txt.gz`
 (outputs of `squeue --start -h -o "%i|%u|%P|%S"`, each after a line `@ BEFORE AFTER`). At
 every EVERYth snapshot (default 5), the start of each waiting job is estimated with FUTURES futures (default 200). The
 table has, for each history, the number of estimates for jobs that started, the shares of starts within, before
@@ -16,6 +16,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+TABLES = {
+    "--qos": "sacctmgr-qos.txt",
+    "--assoc": "sacctmgr-assoc.txt",
+    "--events": "sacctmgr-events-epoch.txt",
+    "--reservations": "sacctmgr-reservations-epoch.txt",
+}
 
 
 def snapshots(folder):
@@ -52,6 +59,8 @@ def measure(meshwork, folder, every, futures, site):
     """Return the number of estimates, their positions, and errors: of the median, of Slurm, of the median there."""
     files = ["--sacct", folder / "sacct-duplicates-epoch.txt.gz", "--conf", folder / "slurm.conf"]
     files += ["--topology", folder / "topology.yaml", "-o", site]
+    for option, name in TABLES.items():
+        files += [option, folder / name] if (folder / name).is_file() else []
     subprocess.run([meshwork, "ops", "import", *files], check=True, capture_output=True)
     real, place = starts(folder), [0, 0, 0]
     errors, slurm, beside, asked = [], [], [], 0

@@ -51,15 +51,17 @@ pub(crate) enum Ops {
         meshwork ops fidelity site"
     )]
     Fidelity(Fidelity),
-    /// Replay the jobs of a site under other topology files, and compare waits and utilization
+    /// Replay the jobs of a site under other topology files or another slurm.conf, and compare
     #[command(
-        after_help = "Each file is another topology.yaml for the nodes and the slurm.conf of the site. \
-        Differences from the site's own topology are taken job by job, with 95 % intervals over \
+        after_help = "Each file is another topology.yaml for the nodes and the slurm.conf of the site, \
+        or after --conf another slurm.conf for its nodes and its topology. \
+        Differences from the site as it is are taken job by job, with 95 % intervals over \
         batches of consecutive jobs. The exit status is 1 if `ops fidelity` finds that the site is \
         not modelled well enough and --anyway is not given.\n\n\
         Examples:\n  \
         meshwork ops compare site fine.yaml coarse.yaml\n  \
-        meshwork ops compare site fine.yaml coarse.yaml --baseline first --cleanup 4 --json"
+        meshwork ops compare site fine.yaml coarse.yaml --baseline first --cleanup 4 --json\n  \
+        meshwork ops compare site --conf four-days.conf"
     )]
     Compare(Compare),
     /// Search lists of placements that shorten the waits of a site's jobs, and test the best on
@@ -79,11 +81,12 @@ pub(crate) enum Ops {
     /// let the job start
     #[command(
         after_help = "The state is one of four: a site at an instant of its history (--at); the output of \
-        `scontrol show job -o`, with the files of the machine (--topology, --conf, --nodes); a run \
+        `scontrol show job -o` or `squeue --json`, with the files of the machine (--topology, --conf, --nodes); a run \
         in a folder of results at an instant (--run, --at); or the state file of `meshwork place`. \
         The last has no queue, so --shape gives the request of which the question is.\n\n\
         Examples:\n  \
         meshwork ops explain site 1109 --at 2026-11-21T14:54:44\n  \
+        meshwork ops explain site --all --at 2026-11-21T14:54:44\n  \
         meshwork ops explain jobs.txt 1109 --nodes nodes.txt --topology topology.yaml --conf \
         slurm.conf\n  \
         meshwork ops explain results 17 --run 3 --at 86400\n  \
@@ -325,8 +328,11 @@ pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) state: State,
     /// The ID of the job, such as 1109 or 1088_3
-    #[arg(required_unless_present = "shape")]
+    #[arg(required_unless_present_any = ["shape", "all"])]
     pub(crate) job: Option<String>,
+    /// Ask about all waiting jobs of a Slurm machine: a table with Slurm's reasons
+    #[arg(long, conflicts_with_all = ["job", "shape"])]
+    pub(crate) all: bool,
     /// Ask about a request instead of a job: sides such as 8x8x4, a number of nodes, or a subcube
     /// such as 2^5; for a run or a state of `meshwork place`
     #[arg(long, value_name = "SHAPE", conflicts_with = "job")]
@@ -429,10 +435,13 @@ pub(crate) struct Compare {
     /// The folder of the site, as `ops import` wrote it
     pub(crate) site: PathBuf,
     /// The topology files to compare with that of the site
-    #[arg(required = true, value_name = "TOPOLOGY")]
+    #[arg(required_unless_present = "confs", value_name = "TOPOLOGY")]
     pub(crate) topologies: Vec<PathBuf>,
-    /// The topology with which all others are compared: that of the site, or the first of the given
-    /// files
+    /// Another slurm.conf for the machine of the site, with other weights, limits or parameters of
+    /// the schedulers; may be repeated
+    #[arg(long = "conf", value_name = "FILE")]
+    pub(crate) confs: Vec<PathBuf>,
+    /// The baseline of the comparison: the site as it is, or the first of the given files
     #[arg(long, default_value = "site", value_parser = ["site", "first"])]
     pub(crate) baseline: String,
     #[command(flatten)]
@@ -491,7 +500,7 @@ pub(crate) struct Fidelity {
 /// Arguments of `meshwork ops import`.
 #[derive(Args, Debug)]
 pub(crate) struct Import {
-    /// The accounting records of Slurm: the output of `sacct -P`
+    /// The accounting records of Slurm: the output of `sacct -P` or `sacct --json`
     #[arg(long, value_name = "FILE", required_unless_present_any = ["swf", "kueue"])]
     pub(crate) sacct: Option<PathBuf>,
     /// The workloads and nodes of Kueue: outputs of `kubectl get workloads,nodes -A -o json`, in

@@ -1,4 +1,4 @@
-//! Long queues: incremental against exhaustive planning, and a site for measurements.
+//! A rule that backfill relies on, and a site with a long queue for measurements.
 
 use crate::common;
 use std::path::PathBuf;
@@ -7,84 +7,11 @@ use crate::common::Numbers;
 use crate::common::backlog::{jobs, machine};
 use meshwork::alloc::listed::find;
 use meshwork::geometry::NodeSet;
+use meshwork_lab::operator::controller::ControllerReplay;
+use meshwork_lab::operator::controller::rules::SiteRules;
 use meshwork_lab::operator::folder::{Folder, SlurmMachine, asked};
-use meshwork_lab::operator::forecast::{Conditions, forecast};
 use meshwork_lab::operator::history::{History, JobRecord};
-use meshwork_lab::operator::plan::{BackfillPlan, ResolvedRequest};
 use serde_json::json;
-
-/// A reference planner that scans all reservations at every time at which one ends.
-struct Twin {
-    /// Begin, end and nodes of each reservation; running jobs began before.
-    held: Vec<(i64, i64, NodeSet)>,
-}
-
-impl Twin {
-    fn book(
-        &mut self,
-        machine: &SlurmMachine,
-        stay: &JobRecord,
-        now: i64,
-    ) -> Option<(i64, NodeSet)> {
-        let site = machine.site("p");
-        let limit = stay.limit.unwrap();
-        let ends = self.held.iter().map(|(_, until, _)| *until);
-        let mut times: Vec<i64> =
-            ends.chain([now]).filter(|time| (now..=now + 86_400).contains(time)).collect();
-        times.sort_unstable();
-        times.into_iter().find_map(|start| {
-            let mut free = site.up.clone();
-            for (from, until, nodes) in &self.held {
-                if *from < start + limit && start < *until {
-                    free.subtract(nodes);
-                }
-            }
-            let nodes = find(site.structure.rule(), &site.nodes, &asked(stay).wanted, &free)?;
-            self.held.push((start, start + limit, nodes.clone()));
-            Some((start, nodes))
-        })
-    }
-}
-
-#[test]
-fn a_plan_is_what_looking_through_all_that_is_kept_gives() {
-    let folder = tempfile::tempdir().unwrap();
-    let machine = machine(folder.path(), 4, "");
-    let site = machine.site("p");
-    let now = 1_000_000;
-    let (mut later, mut beyond) = (0, 0);
-    for seed in 0..12 {
-        let mut numbers = Numbers(seed);
-        let stays = jobs(150, 150, 128, seed);
-        // Running jobs hold free nodes in any order; some are beyond their limits.
-        let mut left = site.up.clone();
-        let mut running: Vec<(i64, NodeSet)> = Vec::new();
-        for stay in &stays[..40] {
-            if let Some(nodes) =
-                find(site.structure.rule(), &site.nodes, &asked(stay).wanted, &left)
-            {
-                left.subtract(&nodes);
-                running.push((now - 60 + numbers.below(7_200) as i64, nodes));
-            }
-        }
-        let mut plan =
-            BackfillPlan::new(site, now, running.iter().map(|(end, nodes)| (*end, nodes, false)));
-        let held = running.into_iter().map(|(end, nodes)| (now - 1, end.max(now + 1), nodes));
-        let mut twin = Twin { held: held.collect() };
-        for (request, stay) in ResolvedRequest::all(&machine, &stays).iter().zip(&stays).skip(40) {
-            let planned = plan.book(request);
-            assert_eq!(planned, twin.book(&machine, stay, now), "job {} of {seed}", stay.id);
-            later += usize::from(planned.as_ref().is_some_and(|(start, _)| *start > now));
-            beyond += usize::from(planned.is_none());
-        }
-        let kept = plan.kept_over(600);
-        let mut all = NodeSet::empty(site.hosts.count());
-        let planned = twin.held.iter().filter(|(from, ..)| (now..now + 600).contains(from));
-        planned.for_each(|(.., nodes)| all.unite(nodes));
-        assert_eq!(kept, all);
-    }
-    assert!(later > 1_000, "{later} wait, and {beyond} wait for more than a day");
-}
 
 #[test]
 #[ignore = "it writes a site of a hundred thousand jobs, to measure with: see docs/performance.md"]
@@ -94,14 +21,17 @@ fn a_site_with_a_long_queue_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let machine = machine(folder.path(), 16, "");
     let mut stays = jobs(100_000, 2_000, 512, 1);
-    let outcomes = forecast(&machine, &stays, &Conditions::of(&machine, 0));
+    let (machine, rules) = (&machine, &SiteRules::of(&machine));
+    let (cleanup, copy, report) = (0.0, None, &|started: usize| println!("{started}"));
+    let replay = ControllerReplay { machine, rules, stays: &stays, cleanup, copy, report };
+    let outcomes = replay.run().unwrap();
     for (stay, outcome) in stays.iter_mut().zip(outcomes) {
         let (start, nodes) = outcome.start.zip(outcome.nodes).expect("all jobs start at some time");
         stay.end = Some(start + stay.end.unwrap() - stay.start.unwrap());
         (stay.start, stay.by) = (Some(start), outcome.by);
         stay.nodelist = machine.reading.hosts.listed(&nodes);
     }
-    Folder::write(&to, &machine, &History { stays }, &json!({})).unwrap();
+    Folder::write(&to, machine, &History { stays }, &json!({})).unwrap();
 }
 
 #[test]

@@ -1,18 +1,12 @@
-//! `meshwork ops compare`: by hand, against a second-by-second twin, and with bad input.
+//! `meshwork ops compare`: by hand, and with bad input.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Numbers, Said, TORUS, meshwork};
-use meshwork::alloc::listed::Wait;
-use meshwork::job::Cause;
-use meshwork_lab::operator::folder::{Folder, SlurmMachine, asked};
-use meshwork_lab::operator::forecast::{Conditions, JobOutcome, forecast, forecast_with_waits};
-use meshwork_lab::operator::history::{History, JobRecord, StartedBy};
-use meshwork_lab::operator::plan::{BackfillPlan, ResolvedRequest};
+use crate::common::{Said, meshwork};
+use meshwork_lab::operator::folder::{Folder, SlurmMachine};
+use meshwork_lab::operator::history::{History, JobRecord};
 use meshwork_lab::operator::unmodelled::Beyond;
-use meshwork_lab::slurm::desk::{SlurmAllocator, SlurmAnswer};
 use serde_json::{Value as Json, json};
 
 /// A topology of eight nodes in a row, with placements given as (length, spacing).
@@ -304,7 +298,7 @@ fn what_cannot_be_compared_is_said_in_one_sentence() {
     file("same.yaml", &own);
     says(
         &["site", "same.yaml", "--baseline", "first"],
-        "--baseline first: there is one topology, and nothing to compare it with",
+        "--baseline first: there is one file, and nothing to compare it with",
     );
     small(folder.path(), |history| history.stays.clear());
     says(
@@ -313,187 +307,104 @@ fn what_cannot_be_compared_is_said_in_one_sentence() {
     );
 }
 
-/// Jobs that fill the machine; some exceed their limits, are cancelled, or have unlisted sizes.
-fn crowd(seed: u64, jobs: usize) -> Vec<JobRecord> {
-    let mut numbers = Numbers(seed);
-    let mut at = 1_000_000;
-    (0..jobs)
-        .map(|job| {
-            at += numbers.below(12) as i64;
-            let runs = 5 + numbers.below(90) as i64;
-            let is_cancelled = numbers.below(15) == 0;
-            JobRecord {
-                id: job.to_string(),
-                attempt: 1,
-                partition: "p".to_owned(),
-                submit: Some(at),
-                eligible: Some(at),
-                start: Some(at).filter(|_| !is_cancelled),
-                end: Some(at + runs),
-                limit: Some((runs / 60 + numbers.below(3) as i64) * 60 + 7)
-                    .filter(|_| numbers.below(10) > 0),
-                nodes: [1, 4, 4, 8, 8, 16, 32, 64, 3][numbers.below(9) as usize],
-                exclusive: true,
-                priority: Some(1_000 + numbers.below(300) as i64),
-                ..JobRecord::default()
-            }
-        })
-        .collect()
-}
-
-/// A twin that queries every waiting job at every second, with backfill at each of its times.
-fn twin(
-    machine: &SlurmMachine,
-    stays: &[JobRecord],
-    rules: &Conditions,
-) -> (Vec<JobOutcome>, Vec<[i64; 4]>) {
-    let site = machine.site("p");
-    let request = |place: usize| ResolvedRequest::of(machine, site, &stays[place]);
-    let mut desk: SlurmAllocator<usize> = SlurmAllocator::new(site.clone());
-    let mut outcomes = vec![JobOutcome::default(); stays.len()];
-    let mut waited = vec![[0; 4]; stays.len()];
-    let (mut queue, mut running): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
-    let mut frees: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
-    let (mut due, mut room_since, mut looked) = (None, i64::MIN, vec![i64::MIN; stays.len()]);
-    let first = stays.iter().filter_map(|stay| stay.submit).min().unwrap();
-    for now in first..first + 20_000 {
-        let mut has_news = false;
-        for place in frees.remove(&now).unwrap_or_default() {
-            desk.release(&place);
-            running.retain(|&own| own != place);
-            (has_news, room_since) = (true, now);
-        }
-        for (place, stay) in stays.iter().enumerate() {
-            let is_cancelled = stay.start.is_none() && stay.end > stay.submit;
-            if is_cancelled && stay.end == Some(now) {
-                queue.retain(|&own| own != place);
-                (has_news, room_since) = (true, now);
-            }
-            if stay.submit == Some(now) && (stay.start.is_some() || is_cancelled) {
-                has_news = true;
-                let empty: SlurmAllocator<usize> = SlurmAllocator::new(site.clone());
-                if matches!(empty.ask(&asked(stay)), SlurmAnswer::Never(_)) {
-                    outcomes[place].is_refused = true;
-                } else {
-                    queue.push(place);
-                }
-            }
-        }
-        rules.order.sort(stays, &mut queue, now);
-        let mut begun: Vec<(usize, meshwork::geometry::NodeSet, StartedBy)> = Vec::new();
-        if has_news {
-            for &place in &queue {
-                let SlurmAnswer::Nodes(nodes) = desk.ask(&asked(&stays[place])) else { break };
-                desk.hold(&place, &asked(&stays[place]), nodes.clone());
-                begun.push((place, nodes, StartedBy::Main));
-            }
-        }
-        queue.retain(|place| begun.iter().all(|(own, ..)| own != place));
-        let start = |begun: &mut Vec<(usize, meshwork::geometry::NodeSet, StartedBy)>,
-                     running: &mut Vec<usize>,
-                     outcomes: &mut Vec<JobOutcome>,
-                     frees: &mut BTreeMap<i64, Vec<usize>>| {
-            for (place, nodes, by) in begun.drain(..) {
-                let stay = &stays[place];
-                outcomes[place] =
-                    JobOutcome { start: Some(now), nodes: Some(nodes), by, is_refused: false };
-                running.push(place);
-                let runs = (stay.end.unwrap() - stay.start.unwrap_or(now)).max(0);
-                frees.entry(now + runs + rules.cleanup).or_default().push(place);
-            }
-        };
-        start(&mut begun, &mut running, &mut outcomes, &mut frees);
-        if due == Some(now) {
-            due = None;
-            let held: Vec<_> = running
-                .iter()
-                .map(|&place| {
-                    let outcome = &outcomes[place];
-                    (outcome.start.unwrap() + request(place).limit, outcome.nodes.clone().unwrap())
-                })
-                .collect();
-            let held = held.iter().map(|(end, nodes)| (*end, nodes, false));
-            let mut plan = BackfillPlan::new(site, now, held);
-            for &place in queue.iter().take(rules.backfill_depth) {
-                looked[place] = now;
-                let own = request(place);
-                let kept = plan.kept_over(own.limit);
-                match desk.ask_without(&own.asked, Some(&kept)) {
-                    SlurmAnswer::Nodes(nodes) => {
-                        plan.keep(now, &own, &nodes);
-                        desk.hold(&place, &own.asked, nodes.clone());
-                        begun.push((place, nodes, StartedBy::Backfill));
-                    }
-                    _ => {
-                        plan.book(&own);
-                    }
-                }
-            }
-            queue.retain(|place| begun.iter().all(|(own, ..)| own != place));
-            start(&mut begun, &mut running, &mut outcomes, &mut frees);
-        }
-        if rules.backfill_every > 0 && !queue.is_empty() && due.is_none() {
-            due = Some((now / rules.backfill_every + 1) * rules.backfill_every);
-        }
-        for &place in &queue {
-            let cause = match desk.ask(&asked(&stays[place])) {
-                SlurmAnswer::Nodes(_) if looked[place] >= room_since => Cause::Reserved,
-                SlurmAnswer::Nodes(_) => Cause::Priority,
-                SlurmAnswer::Wait(Wait::Shape, _) => Cause::Shape,
-                _ => Cause::Nodes,
-            };
-            waited[place][cause as usize] += 1;
-        }
-        if queue.is_empty() && running.is_empty() && stays.iter().all(|stay| stay.end < Some(now)) {
-            break;
-        }
-    }
-    assert!(queue.is_empty() && running.is_empty(), "all is over by then");
-    (outcomes, waited)
+/// A flat site of four nodes: a job on all but one node, a wide job that waits for it, and a short
+/// job that fits beside both. A limit lets one job of a user run at once.
+fn beside(folder: &Path, limited: bool) {
+    let stay = |id: &str, user: &str, submit: i64, runs: i64, nodes: u32| JobRecord {
+        id: id.to_owned(),
+        attempt: 1,
+        user: user.to_owned(),
+        account: "a".to_owned(),
+        qos: "q".to_owned(),
+        partition: "p".to_owned(),
+        state: "COMPLETED".to_owned(),
+        submit: Some(submit),
+        eligible: Some(submit),
+        start: Some(submit),
+        end: Some(submit + runs),
+        limit: Some(runs + 60),
+        nodes,
+        nodelist: "n0".to_owned(),
+        exclusive: true,
+        ..JobRecord::default()
+    };
+    let stays = vec![
+        stay("1", "ada", 1_000, 600, 3),
+        stay("2", "bo", 1_010, 60, 4),
+        stay("3", "ada", 1_020, 60, 1),
+    ];
+    let conf = |more: &str| {
+        format!(
+            "AccountingStorageEnforce=limits\n{more}NodeName=n[0-3] CPUs=1\nPartitionName=p Nodes=ALL Default=YES\n"
+        )
+    };
+    fs::write(folder.join("slurm.conf"), conf("")).unwrap();
+    fs::write(folder.join("builtin.conf"), conf("SchedulerType=sched/builtin\n")).unwrap();
+    let machine = SlurmMachine::flat(&folder.join("slurm.conf")).unwrap();
+    let qos = "Name|Priority|MaxJobsPU\nq|0|1\n".to_owned();
+    let tables = limited.then(|| ("qos.txt", qos));
+    let machine = machine.with_tables(tables);
+    Folder::write(&folder.join("site"), &machine, &History { stays }, &json!({})).unwrap();
 }
 
 #[test]
-fn what_is_left_out_would_have_changed_nothing() {
-    let confs = [
-        "SchedulerParameters=bf_interval=10\n",
-        "SchedulerParameters=bf_interval=30,bf_max_job_test=5\n",
-        "PriorityType=priority/multifactor\nPriorityWeightAge=5000\nPriorityMaxAge=0-01:00:00\n",
-        "SchedulerType=sched/builtin\n",
-    ];
-    let mut tree = "- topology: t\n  tree:\n    switches:\n".to_owned();
-    for leaf in 0..8 {
-        tree.push_str(&format!(
-            "      - {{switch: l{leaf}, nodes: 'n[{:02}-{:02}]'}}\n",
-            8 * leaf,
-            8 * leaf + 7
-        ));
+fn another_conf_changes_what_it_names() {
+    let folder = tempfile::tempdir().unwrap();
+    beside(folder.path(), false);
+    let confs = ["--conf", "builtin.conf", "--conf", "slurm.conf"];
+    let json = compared(folder.path(), &[&confs[..], &["--cleanup", "0"]].concat());
+    let wait = |number: usize| json["topologies"][number]["values"]["wait"].as_f64().unwrap();
+    // Without backfill the short job waits for both others, and its limit lets it start before.
+    assert!(wait(0) + 100.0 < wait(1), "{json:#}");
+    assert_eq!(wait(2), wait(0));
+    assert_eq!(json["topologies"][1]["name"], "builtin.conf");
+    let words =
+        ["ops", "compare", "site", "--conf", "builtin.conf", "--anyway", "--report", "r.html"];
+    let said = meshwork(folder.path(), &words);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    assert!(said.out.contains("Differences are from the site as it is"), "{}", said.out);
+    // The page shows the lines that differ.
+    let page = fs::read_to_string(folder.path().join("r.html")).unwrap();
+    assert!(page.contains("SchedulerType=sched/builtin"), "{page}");
+}
+
+#[test]
+fn limits_of_a_site_hold_under_every_file() {
+    let folder = tempfile::tempdir().unwrap();
+    beside(folder.path(), true);
+    let others = ["site/topology.yaml", "--conf", "slurm.conf", "--cleanup", "0"];
+    let json = compared(folder.path(), &others);
+    let wait = |number: usize| json["topologies"][number]["values"]["wait"].as_f64().unwrap();
+    // The third job waits for the first, which is of the same user.
+    assert!(wait(0) > 300.0, "{json:#}");
+    assert_eq!((wait(1), wait(2)), (wait(0), wait(0)));
+}
+
+#[test]
+fn a_conf_of_another_machine_is_refused_in_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    beside(folder.path(), false);
+    let own = fs::read_to_string(folder.path().join("slurm.conf")).unwrap();
+    for (from, to, says) in [
+        (
+            "n[0-3]",
+            "n[0-2]",
+            "this does not name the node n3, which the site has: it is the slurm.conf of another machine",
+        ),
+        (
+            "n[0-3]",
+            "n[0-4]",
+            "this names the node n4, which the site does not have: it is the slurm.conf of another machine",
+        ),
+        (
+            "PartitionName=p",
+            "PartitionName=q",
+            "this has no partition p, in which job 1 ran or waited",
+        ),
+    ] {
+        fs::write(folder.path().join("o.conf"), own.replace(from, to)).unwrap();
+        let said = meshwork(folder.path(), &["ops", "compare", "site", "--conf", "o.conf"]);
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+        assert_eq!(said.err, format!("error: o.conf: {says}\n"));
     }
-    tree.push_str("      - {switch: top, children: 'l[0-7]'}\n");
-    let mut causes = [0; 4];
-    let cases = confs.iter().map(|own| (own, TORUS)).chain(confs.iter().map(|own| (own, &*tree)));
-    for (seed, (own, topology)) in (1..).zip(cases) {
-        let folder = tempfile::tempdir().unwrap();
-        let conf = format!(
-            "{own}NodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t OverSubscribe=EXCLUSIVE\n"
-        );
-        fs::write(folder.path().join("topology.yaml"), topology).unwrap();
-        fs::write(folder.path().join("slurm.conf"), conf).unwrap();
-        let file = |name: &str| folder.path().join(name);
-        let machine =
-            SlurmMachine::read(&file("topology.yaml"), Some(&file("slurm.conf"))).unwrap();
-        let stays = crowd(seed, 120);
-        let rules = Conditions::of(&machine, 1 + seed as i64);
-        let (outcomes, waited) = forecast_with_waits(&machine, &stays, &rules);
-        assert_eq!(outcomes, forecast(&machine, &stays, &rules));
-        let (slow, slow_waited) = twin(&machine, &stays, &rules);
-        for place in 0..stays.len() {
-            assert_eq!(outcomes[place], slow[place], "job {place} with {own}");
-            let fast = Cause::ALL.map(|cause| waited[place].seconds(cause));
-            assert_eq!(fast, slow_waited[place], "job {place} with {own}");
-            let wait = outcomes[place].start.map(|start| start - stays[place].submit.unwrap());
-            assert!(wait.is_none_or(|wait| wait == waited[place].all()), "job {place}");
-            causes.iter_mut().zip(fast).for_each(|(all, own)| *all += own);
-        }
-    }
-    assert!(causes.iter().all(|&seconds| seconds > 0), "every cause occurs: {causes:?}");
 }

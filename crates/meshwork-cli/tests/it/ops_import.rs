@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::{Said, meshwork, skip};
+use meshwork_lab::operator::folder::Folder;
+use meshwork_lab::operator::history::JobRecord;
 use serde_json::{Value as Json, json};
 
 /// A ring of eight nodes in a row, with listed boxes of one, two and four.
@@ -494,4 +496,62 @@ fn tables_are_kept_with_the_site() {
     refused(&["--events", "q"], "q: the first line has no column `NodeName`");
     refused(&["--reservations", "sacct.txt"], "sacct.txt: the first line has no column `Name`");
     refused(&["--reservations", "slurm.conf"], "a line begins with `NodeName=n[0-3] CPUs=4`");
+}
+
+#[test]
+fn accounting_in_json_is_that_in_text() {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/histories");
+    if !from.is_dir() {
+        return skip("logs", "there are no real histories beside the project");
+    }
+    for history in ["A", "C", "F"] {
+        let from = from.join(history);
+        let file = |name: &str| from.join(name).display().to_string();
+        let folder = tempfile::tempdir().unwrap();
+        let stays = |name: &str| -> Vec<JobRecord> {
+            let (conf, sacct) = (file("slurm.conf"), file(name));
+            let words = ["ops", "import", "--sacct", &sacct, "--conf", &conf, "-o", "site"];
+            let said = meshwork(folder.path(), &words);
+            assert_eq!(said.status, Some(0), "{}", said.err);
+            let read = Folder::read(&folder.path().join("site")).unwrap();
+            // The commands of users, and what only they tell, are not in JSON of this version.
+            let told = |own: JobRecord| JobRecord {
+                partitions: String::new(),
+                options: String::new(),
+                require: String::new(),
+                exclude: String::new(),
+                reservation: String::new(),
+                beyond: Vec::new(),
+                nice: 0,
+                throttle: None,
+                least: None,
+                exclusive: true,
+                nodes: 0,
+                line: 0,
+                processors: own.start.map_or(0, |_| own.processors),
+                ..own
+            };
+            let mut stays: Vec<JobRecord> = read.history.stays.into_iter().map(told).collect();
+            stays.sort_by_key(|own| (own.id.clone(), own.submit, own.start));
+            stays
+        };
+        let (text, json) = (stays("sacct-duplicates-epoch.txt.gz"), stays("sacct.json.gz"));
+        assert_eq!(json.len(), text.len(), "{history}");
+        for (own, other) in text.iter().zip(&json) {
+            assert_eq!(own, other, "{history}");
+        }
+    }
+}
+
+#[test]
+fn json_that_is_none_of_slurms_is_refused_in_one_sentence() {
+    for (text, says) in [
+        ("{\"jobs\": [\n", "sacct.txt, line 2: this is no JSON: "),
+        ("{\"nodes\": []}", "sacct.txt: there is no list `jobs`, in which `sacct --json`"),
+    ] {
+        let folder = folder(text);
+        let said = import(folder.path(), &[]);
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+        assert!(said.err.starts_with(&format!("error: {says}")), "{}", said.err);
+    }
 }

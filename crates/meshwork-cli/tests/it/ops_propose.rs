@@ -6,10 +6,9 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::common::{Numbers, Said, examples, meshwork};
-use meshwork_lab::operator::controller::ControllerReplay;
 use meshwork_lab::operator::controller::rules::SiteRules;
+use meshwork_lab::operator::controller::{ControllerReplay, JobOutcome};
 use meshwork_lab::operator::folder::{Folder, SlurmMachine};
-use meshwork_lab::operator::forecast::{Conditions, JobOutcome, forecast};
 use meshwork_lab::operator::history::{History, JobRecord, StartedBy};
 use serde_json::{Value as Json, json};
 
@@ -153,7 +152,12 @@ fn the_second_half_begins_with_who_runs_and_waits_at_the_cut() {
     let Folder { machine, history, .. } = Folder::read(&folder.path().join("site")).unwrap();
     let mut stays = history.stays;
     stays.sort_by_key(JobRecord::queued);
-    let outcomes = forecast(&machine, &stays, &Conditions::of(&machine, 0));
+    let (machine, rules) = (&machine, &SiteRules::of(&machine));
+    let replayed = |stays: &[JobRecord]| {
+        let (cleanup, copy, report) = (0.0, None, &|_: usize| {});
+        ControllerReplay { machine, rules, stays, cleanup, copy, report }.run().unwrap()
+    };
+    let outcomes = replayed(&stays);
     let waits = |stays: &[JobRecord], outcomes: &[JobOutcome]| {
         let wait =
             |(stay, own): (&JobRecord, &JobOutcome)| own.start.unwrap() - stay.queued().unwrap();
@@ -162,7 +166,7 @@ fn the_second_half_begins_with_who_runs_and_waits_at_the_cut() {
     // Under the site's own list the cut has no effect: waits are those of the whole replay.
     let whole = waits(&stays[200..], &outcomes[200..]);
     assert_eq!(json["wait"].as_f64(), Some(whole), "{json:#}");
-    let alone = forecast(&machine, &stays[200..], &Conditions::of(&machine, 0));
+    let alone = replayed(&stays[200..]);
     assert!(waits(&stays[200..], &alone) < 0.8 * whole, "it would wait less on an empty machine");
 }
 

@@ -14,7 +14,7 @@ use meshwork_lab::operator::folder::{Folder, SlurmMachine, asked};
 use meshwork_lab::operator::history::{History, JobRecord};
 use meshwork_lab::operator::places::places;
 use meshwork_lab::operator::sacct::LocalClock;
-use meshwork_lab::operator::state::{MachineState, RunningJob};
+use meshwork_lab::operator::state::{HeldBack, MachineState, RunningJob};
 use meshwork_lab::slurm::desk::{SlurmAllocator, SlurmAnswer};
 use serde_json::{Value as Json, json};
 
@@ -88,7 +88,7 @@ fn starts_beside(state: &MachineState, running: &[usize], job: &JobRecord) -> bo
 #[test]
 fn what_would_let_a_job_start_is_what_trying_everything_says() {
     let folder = tempfile::tempdir().unwrap();
-    let mut waited = 0;
+    let (mut waited, mut exact) = (0, 0);
     for (topology, sizes) in
         [(TORUS, &[1, 2, 4, 8][..]), (RINGS, &[1, 2, 3, 5]), (BLOCKS, &[1, 2, 3, 4])]
     {
@@ -136,22 +136,26 @@ fn what_would_let_a_job_start_is_what_trying_everything_says() {
             if topology != BLOCKS {
                 assert_eq!(explained.nearest.first().map(|near| near.jobs.len() as u32), fewest);
             }
-            // The first end, by time limits, after which it starts.
+            // Backfill plans it at an end, by time limits, after which it starts: it looks at ends
+            // that are close together as one, at the last of them.
             let mut times: Vec<i64> =
                 state.running.iter().filter_map(|holder| holder.until).collect();
             times.sort_unstable();
-            let first = times.into_iter().find(|&time| {
-                let rest: Vec<usize> = all
-                    .iter()
-                    .copied()
-                    .filter(|&place| state.running[place].until > Some(time))
-                    .collect();
+            let starts_at = |time: i64| {
+                let is_left = |&place: &usize| state.running[place].until > Some(time);
+                let rest: Vec<usize> = all.iter().copied().filter(is_left).collect();
                 starts_beside(&state, &rest, job)
-            });
-            assert_eq!(explained.alone.map(|(time, _)| time), first);
+            };
+            let first = times.iter().copied().find(|&time| starts_at(time));
+            let planned = explained.alone.map(|(time, _)| time);
+            assert_eq!(planned.is_some(), first.is_some());
+            if let (Some(planned), Some(first)) = (planned, first) {
+                assert!(planned >= first && times.contains(&planned) && starts_at(planned));
+                exact += usize::from(planned == first);
+            }
         }
     }
-    assert!(waited > 60, "{waited}");
+    assert!(waited > 60 && 2 * exact > waited, "{waited}, {exact} at the first end");
 }
 
 #[test]
@@ -334,7 +338,7 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
         ),
         (
             &["explain", "other.txt", "7", topology[0], topology[1]],
-            "other.txt, line 1: this is no record of `scontrol show job -o`, which begins with JobId=",
+            "other.txt, line 1: this is no record of `scontrol show job -o`, which begins with JobId=, nor of `squeue --json`",
         ),
     ] {
         let said = meshwork(folder.path(), &[&["ops"], words].concat());
@@ -474,7 +478,7 @@ fn what_slurm_does_not_consider_is_told_slurms_own_reason() {
         ("Reason=JobArrayTaskLimit", "limit", "a limit (JobArrayTaskLimit)"),
         ("Reason=BeginTime EligibleTime=2026-07-01T15:00:00", "begin_time", "may not start yet"),
         ("Reason=Priority EligibleTime=2026-07-01T15:00:00", "begin_time", "(BeginTime)"),
-        ("Reason=Reservation", "other", "(Reservation)"),
+        ("Reason=Reservation", "reservation", "its reservation has not begun (Reservation)"),
         ("Reason=Licenses", "other", "(Licenses)"),
     ] {
         // The first in the queue needs all free nodes; the other could start at once.
@@ -515,4 +519,109 @@ fn nodes_of_reservations_and_of_the_future_are_not_free() {
         );
         assert_eq!(json["free"], json!(free), "{state}: {json:#}");
     }
+}
+
+/// The waiting jobs with their reasons, of a whole state.
+fn queue(folder: &Path, words: &[&str]) -> (String, Json) {
+    let words = [&["ops", "explain", "--all"][..], words].concat();
+    let said = meshwork(folder, &words);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let json = meshwork(folder, &[&words[..], &["--json"]].concat());
+    (said.out, serde_json::from_str(&json.out).unwrap())
+}
+
+#[test]
+fn a_queue_is_a_table_with_a_reason_for_each_job() {
+    let folder = tempfile::tempdir().unwrap();
+    machine(folder.path(), TORUS);
+    let jobs = records(&[
+        (2, 9, 8, "Reason=None EligibleTime=2026-07-01T11:30:00"),
+        (3, 5, 8, "Reason=None EligibleTime=2026-07-01T11:30:00"),
+        (4, 4, 1, "Reason=None EligibleTime=2026-07-01T11:30:00"),
+        (5, 3, 8, "Reason=JobHeldUser EligibleTime=2026-07-01T11:30:00"),
+        (6, 2, 8, "Reason=QOSGrpNodeLimit EligibleTime=2026-07-01T11:30:00"),
+    ]);
+    fs::write(folder.path().join("jobs.txt"), jobs).unwrap();
+    let (text, json) = queue(folder.path(), &["jobs.txt", "--topology", "topology.yaml"]);
+    let of = |key: &str| -> Vec<&str> {
+        json["jobs"].as_array().unwrap().iter().map(|own| own[key].as_str().unwrap_or("")).collect()
+    };
+    assert_eq!(of("job"), ["2", "3", "4", "5", "6"]);
+    // The first one starts in the next pass, the second lacks nodes, and the third is behind it.
+    assert_eq!(
+        of("slurm"),
+        ["Priority", "Resources", "Priority", "JobHeldUser", "QOSGrpNodeLimit"]
+    );
+    assert_eq!(of("reason"), ["priority", "nodes", "priority", "held", "limit"]);
+    let counts = json!({ "JobHeldUser": 1, "Priority": 2, "QOSGrpNodeLimit": 1, "Resources": 1 });
+    assert_eq!(json["reasons"], counts);
+    assert!(text.contains("Slurm's reason") && text.contains("QOSGrpNodeLimit"), "{text}");
+}
+
+#[test]
+fn a_queue_of_squeue_in_json_is_that_of_scontrol() {
+    let folder = tempfile::tempdir().unwrap();
+    machine(folder.path(), TORUS);
+    let old = json!({ "jobs": [
+        { "job_id": 1, "user_name": "ada", "job_state": "RUNNING", "submit_time": 1_782_890_000,
+          "start_time": 1_782_900_000, "time_limit": 60, "node_count": 8, "nodes": "n[00-07]", "shared": "none" },
+        { "job_id": 2, "user_name": "bo", "job_state": "PENDING", "submit_time": 1_782_900_600, "eligible_time": 1_782_900_600,
+          "start_time": 0, "time_limit": 120, "node_count": 8, "nodes": "", "priority": 9, "state_reason": "Resources" },
+    ]});
+    let set = |number: i64| json!({ "set": true, "infinite": false, "number": number });
+    let new = json!({ "jobs": [
+        { "job_id": 1, "user_name": "ada", "job_state": ["RUNNING"], "submit_time": set(1_782_890_000),
+          "start_time": set(1_782_900_000), "time_limit": set(60), "node_count": set(8), "nodes": "n[00-07]", "exclusive": ["true"] },
+        { "job_id": 2, "user_name": "bo", "job_state": ["PENDING"], "submit_time": set(1_782_900_600),
+          "eligible_time": set(1_782_900_600), "start_time": { "set": false, "infinite": false, "number": 0 },
+          "time_limit": set(120), "node_count": set(8), "nodes": "", "priority": set(9), "state_reason": "Resources" },
+    ]});
+    let text = "JobId=1 UserId=ada(7) JobState=RUNNING SubmitTime=1782890000 StartTime=1782900000 TimeLimit=01:00:00 NumNodes=8 NodeList=n[00-07] Exclusive=NODE\n\
+                JobId=2 UserId=bo(8) JobState=PENDING Reason=Resources SubmitTime=1782900600 EligibleTime=1782900600 TimeLimit=02:00:00 NumNodes=8 Priority=9\n";
+    let explained = |text: &str| -> Json {
+        fs::write(folder.path().join("jobs.txt"), text).unwrap();
+        let words = ["ops", "explain", "jobs.txt", "2", "--topology", "topology.yaml", "--json"];
+        let said = meshwork(folder.path(), &words);
+        assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+        serde_json::from_str(&said.out).unwrap()
+    };
+    let own = explained(text);
+    assert_eq!((&own["reason"], &own["starts"]["at"]), (&json!("nodes"), &json!(1_782_903_600)));
+    for other in [old, new] {
+        assert_eq!(explained(&other.to_string()), own);
+    }
+}
+
+#[test]
+fn a_limit_of_the_tables_is_a_reason_before_free_nodes() {
+    let folder = tempfile::tempdir().unwrap();
+    let conf = "AccountingStorageEnforce=limits\nNodeName=n[0-3] CPUs=1\nPartitionName=p Nodes=ALL Default=YES\n";
+    fs::write(folder.path().join("slurm.conf"), conf).unwrap();
+    let own = |id: &str, submit: i64, start: i64| JobRecord {
+        id: id.to_owned(),
+        attempt: 1,
+        user: "ada".to_owned(),
+        qos: "q".to_owned(),
+        partition: "p".to_owned(),
+        submit: Some(submit),
+        eligible: Some(submit),
+        start: Some(start),
+        end: Some(start + 600),
+        limit: Some(900),
+        nodes: 1,
+        nodelist: "n0".to_owned(),
+        exclusive: true,
+        ..JobRecord::default()
+    };
+    let reason = |table: &str| {
+        let machine = SlurmMachine::flat(&folder.path().join("slurm.conf")).unwrap();
+        let machine = machine.with_tables([("qos.txt", table.to_owned())]);
+        let stays = vec![own("1", 1_000, 1_000), own("2", 1_010, 1_600)];
+        let (path, history) = (folder.path().to_owned(), History { stays });
+        let state = MachineState::of_history(Folder { path, machine, history }, 1_100).unwrap();
+        explain(&state, "2").unwrap().reason
+    };
+    let limit = HeldBack { kind: "limit", says: "QOSMaxJobsPerUserLimit".to_owned() };
+    assert_eq!(reason("Name|Priority|MaxJobsPU\nq|0|1\n"), WaitReason::HeldBack(limit));
+    assert_eq!(reason("Name|Priority|MaxJobsPU\nq|0|2\n"), WaitReason::Turn);
 }

@@ -100,13 +100,18 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     let site = state.machine.site(&stay.partition);
     let asked = asked(stay);
     let mut desk = state.desk(&stay.partition);
-    let [alone, planned] = match state.held_back(stay) {
+    // A limit that the model knows holds a job back, whether Slurm has said so or not.
+    let held_back = state.held_back(stay).or_else(|| {
+        let own = state.reasons().into_iter().find(|own| own.id == stay.id)?;
+        (own.kind == "limit").then_some(HeldBack { kind: own.kind, says: own.says })
+    });
+    let [alone, planned] = match held_back {
         Some(_) => [None, None],
         None => state.starts(place),
     };
     let told = desk.ask(&asked);
     let free = desk.idle();
-    let reason = match (told, state.held_back(stay)) {
+    let reason = match (told, held_back) {
         (SlurmAnswer::Never(says), _) => WaitReason::Never(says),
         (_, Some(held_back)) => WaitReason::HeldBack(held_back),
         (SlurmAnswer::Wait(Wait::Nodes, message), _) => WaitReason::Nodes(message.to_string()),

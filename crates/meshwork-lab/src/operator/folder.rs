@@ -121,6 +121,20 @@ impl SlurmMachine {
         self
     }
 
+    /// Adds the tables of another machine, and its `gres.conf` if this one has none.
+    #[must_use]
+    pub fn with_tables_of(mut self, other: &SlurmMachine) -> Self {
+        for (name, text) in &other.texts {
+            let is_table = TABLES.iter().any(|table| name == Path::new(table));
+            let is_kept = is_table || name == Path::new(GRES);
+            if is_kept && !self.texts.iter().any(|own| own.0 == *name) {
+                self.texts.push((name.clone(), text.clone()));
+            }
+        }
+        self.parts = OnceLock::new();
+        self
+    }
+
     /// The text of a table of [`TABLES`], if the site has it.
     #[must_use]
     pub fn table(&self, table: &str) -> Option<&str> {
@@ -355,6 +369,12 @@ pub struct Folder {
     pub history: History,
 }
 
+/// The topology file in a folder, whether it exists or not.
+fn topology_in(folder: &Path) -> PathBuf {
+    let files = TOPOLOGIES.map(|name| folder.join(name));
+    files.iter().find(|file| file.is_file()).unwrap_or(&files[0]).clone()
+}
+
 impl Folder {
     /// Writes a machine, its history and its quality into a folder, created if missing.
     ///
@@ -442,6 +462,12 @@ impl Folder {
         Some(self.path.join(CONF)).filter(|file| file.is_file())
     }
 
+    /// The path of its topology file.
+    #[must_use]
+    pub fn topology_path(&self) -> PathBuf {
+        topology_in(&self.path)
+    }
+
     /// Reads a folder written by [`Folder::write`].
     ///
     /// # Errors
@@ -454,8 +480,10 @@ impl Folder {
                 "{shown}: there is no {JOBS}, so this is no site: `meshwork ops import` makes one"
             ));
         }
-        let topology = TOPOLOGIES.iter().map(|name| path.join(name)).find(|file| file.is_file());
-        let topology = topology.ok_or_else(|| format!("{shown}: there is no {}", TOPOLOGIES[0]))?;
+        let topology = topology_in(path);
+        if !topology.is_file() {
+            return Err(format!("{shown}: there is no {}", TOPOLOGIES[0]));
+        }
         let conf = Some(path.join(CONF)).filter(|file| file.is_file());
         let mut tables = Vec::new();
         for name in TABLES {

@@ -5,10 +5,9 @@
 //! [`unmodelled`] lists the features of a site that a replay ignores, and [`places`] tests whether
 //! nodes are a listed place of the machine. [`folder`] stores a machine with its history.
 //!
-//! [`plan`] is the plan of backfill, [`forecast`] replays a history with a simplified scheduler,
-//! and [`causes`] records what jobs wait for meanwhile. [`controller`] models Slurm's controller
-//! with its two schedulers, and [`fidelity`] compares it and the rule with recorded decisions.
-//! [`when`] estimates starts of waiting jobs over sampled futures.
+//! [`controller`] models Slurm's controller with its two schedulers and replays histories, and
+//! [`causes`] records what jobs wait for meanwhile. [`fidelity`] compares it with recorded starts,
+//! and [`when`] estimates starts of waiting jobs over sampled futures.
 //!
 //! [`compare`] replays a history under several topologies, with [`paired`] intervals and
 //! [`unlisted`] sizes, and [`propose`] searches a better topology. A [`state`] is a machine at one
@@ -19,18 +18,14 @@ pub mod causes;
 pub mod compare;
 pub mod controller;
 pub mod defrag;
-mod desks;
 pub mod explain;
 pub mod fidelity;
 pub mod folder;
-pub mod forecast;
 pub mod history;
 pub mod instant;
 pub mod kueue;
-pub mod order;
 pub mod paired;
 pub mod places;
-pub mod plan;
 pub mod propose;
 pub mod quality;
 pub mod sacct;

@@ -7,8 +7,9 @@ use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
 
 use super::FileProblem;
-use super::desks::SlurmAllocators;
-use super::folder::{SlurmMachine, asked};
+use super::controller::Controller;
+use super::controller::rules::SiteRules;
+use super::folder::SlurmMachine;
 use super::history::{History, JobRecord, Second};
 use super::places::{PlaceKind, place_of};
 use super::sacct::Tally;
@@ -222,7 +223,8 @@ fn waits_for_shape(
         events.extend(stays[place].queued().map(|queued| (queued, 1, place)));
     }
     events.sort_unstable();
-    let mut desks = SlurmAllocators::new(machine, stays);
+    let rules = SiteRules::of(machine);
+    let mut controller = Controller::new(machine, &rules, stays);
     let mut left: BTreeMap<usize, u32> = BTreeMap::new();
     let mut for_shape = 0;
     for group in events.chunk_by(|a, b| a.0 == b.0) {
@@ -230,7 +232,7 @@ fn waits_for_shape(
         for &(_, kind, place) in group {
             match kind {
                 0 => {
-                    desks.release(place);
+                    drop(controller.end(place, group[0].0));
                     has_news = true;
                 }
                 1 => {
@@ -243,7 +245,7 @@ fn waits_for_shape(
         if has_news {
             left.retain(|&place, instants| {
                 *instants -= 1;
-                let told = desks.desk(&stays[place]).ask(&asked(&stays[place]));
+                let told = controller.ask(place);
                 let is_shape = matches!(told, SlurmAnswer::Wait(Wait::Shape, _));
                 for_shape += usize::from(is_shape);
                 !is_shape && *instants > 0
@@ -256,7 +258,7 @@ fn waits_for_shape(
                 continue;
             }
             if let Some(set) = &nodes[place] {
-                desks.hold(place, &asked(&stays[place]), set);
+                controller.start(place, controller.partition_of(place), set.clone(), group[0].0);
             }
         }
     }

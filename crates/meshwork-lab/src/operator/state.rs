@@ -4,12 +4,12 @@ use std::cell::Cell;
 use std::path::Path;
 
 use meshwork::geometry::NodeSet;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
+use super::controller::Controller;
+use super::controller::rules::SiteRules;
 use super::folder::{Folder, SlurmMachine, asked};
 use super::history::{History, JobRecord, Second};
-use super::order::PriorityOrder;
-use super::plan::{BackfillPlan, ResolvedRequest};
 use super::sacct::{LocalClock, TimeFormat};
 use super::{FileProblem, read_text, sacct};
 use crate::slurm::desk::SlurmAllocator;
@@ -65,7 +65,8 @@ impl MachineState {
         let is_waiting = |stay: &&JobRecord| {
             let ends =
                 stay.start.is_none_or(|start| start >= now) && stay.end.is_none_or(|end| end > now);
-            stay.queued().is_some_and(|queued| queued <= now) && ends && !stay.is_rejected()
+            let submit = stay.submit.or(stay.eligible);
+            submit.is_some_and(|submit| submit <= now) && ends && !stay.is_rejected()
         };
         let running: Vec<JobRecord> = history.stays.iter().filter(is_running).cloned().collect();
         let waiting: Vec<JobRecord> = history.stays.iter().filter(is_waiting).cloned().collect();
@@ -95,18 +96,24 @@ impl MachineState {
         let text = read_text(jobs).map_err(|trouble| trouble.to_string())?;
         let (mut now, mut running, mut waiting) = (Second::MIN, Vec::new(), Vec::new());
         let is_local = Cell::new(false);
-        for (line, record) in
-            (1..).zip(text.lines()).filter(|(_, record)| !record.trim().is_empty())
-        {
+        // Records of `squeue --json` have no lines: they are counted from 1.
+        let is_json = text.trim_start().starts_with('{');
+        let records: Vec<Vec<(String, String)>> = match is_json {
+            true => {
+                let jobs = sacct::json::jobs(&file, &text).map_err(|says| says.to_string())?;
+                jobs.iter().map(pairs_of_json).collect()
+            }
+            false => text.lines().map(pairs).collect(),
+        };
+        for (line, pairs) in (1..).zip(records).filter(|(_, record)| !record.is_empty()) {
             let wrong = |says: String| FileProblem::at(&file, line, says).to_string();
-            let pairs = pairs(record);
             let get = |key: &str| {
                 let pair = pairs.iter().find(|(own, _)| own == key);
                 pair.map_or("", |(_, value)| value.as_str())
             };
             if get("JobId").is_empty() {
                 return Err(wrong(
-                    "this is no record of `scontrol show job -o`, which begins with JobId="
+                    "this is no record of `scontrol show job -o`, which begins with JobId=, nor of `squeue --json`"
                         .to_owned(),
                 ));
             }
@@ -245,7 +252,7 @@ impl MachineState {
         machine: SlurmMachine,
         now: Second,
         running: Vec<JobRecord>,
-        mut waiting: Vec<JobRecord>,
+        waiting: Vec<JobRecord>,
         clock: LocalClock,
     ) -> Result<MachineState, String> {
         let holder = |stay: JobRecord| {
@@ -261,10 +268,27 @@ impl MachineState {
         };
         let running =
             running.into_iter().map(holder).collect::<Result<Vec<RunningJob>, String>>()?;
-        let mut places: Vec<usize> = (0..waiting.len()).collect();
-        PriorityOrder::of(&machine).sort(&waiting, &mut places, now);
-        waiting = places.into_iter().map(|place| waiting[place].clone()).collect();
-        Ok(MachineState { machine, now, running, waiting, clock })
+        let mut state = MachineState { machine, now, running, waiting, clock };
+        let first = state.running.len();
+        let order = state.controller(&state.rules(), &state.waiting).order();
+        state.waiting = order.into_iter().map(|job| state.waiting[job - first].clone()).collect();
+        Ok(state)
+    }
+
+    /// The rules of the site, with recorded priorities if there are any.
+    fn rules(&self) -> SiteRules {
+        let lacks_priorities = self.waiting.iter().any(|stay| stay.priority.is_some());
+        SiteRules { lacks_priorities, ..SiteRules::of(&self.machine).known_at(self.now) }
+    }
+
+    /// A controller with the running jobs, and some waiting ones.
+    fn controller<'s>(&'s self, rules: &'s SiteRules, waiting: &[JobRecord]) -> Controller<'s> {
+        let running = self.running.iter().map(|own| {
+            let limit = own.until.map(|until| until - own.stay.start.unwrap_or(self.now));
+            (JobRecord { limit, ..own.stay.clone() }, own.nodes.clone())
+        });
+        let running: Vec<(JobRecord, NodeSet)> = running.collect();
+        Controller::at(&self.machine, rules, &running, waiting, self.now)
     }
 
     /// An allocator of a partition in which the running jobs hold their nodes, by index.
@@ -286,14 +310,55 @@ impl MachineState {
     }
 
     /// The reason for which a job is held back at an instant, if it is neither nodes nor the queue.
+    ///
+    /// A reason recorded for a job that has started since counts until it was eligible.
     #[must_use]
     pub fn reason_at(stay: &JobRecord, now: Second) -> Option<HeldBack> {
         let reason = stay.reason.as_str();
-        let told = Some(reason).filter(|_| stay.start.is_none()).and_then(HeldBack::of);
+        let is_later = stay.eligible.is_some_and(|eligible| eligible > now);
+        let counts = |_: &&str| stay.start.is_none() || is_later;
+        let told = Some(reason).filter(counts).and_then(HeldBack::of);
         told.or_else(|| {
-            let is_later = stay.eligible.is_some_and(|eligible| eligible > now);
             is_later.then(|| HeldBack { kind: "begin_time", says: "BeginTime".to_owned() })
         })
+    }
+
+    /// The reasons of all waiting jobs, in queue order.
+    ///
+    /// Where Slurm's reason is recorded for a job that waits, it is taken; else it is that of a main
+    /// pass over the queue as it is now.
+    ///
+    /// # Complexity
+    /// That of the rule for each waiting job.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<QueueReason> {
+        // Accounting has this word for limits of a partition, which Slurm's queue names.
+        let held_back =
+            |stay: &JobRecord| self.held_back(stay).filter(|own| own.says != "PartitionConfig");
+        let eligible = self.waiting.iter().filter(|stay| held_back(stay).is_none());
+        let eligible: Vec<JobRecord> = eligible.cloned().collect();
+        let rules = self.rules();
+        let found = self.controller(&rules, &eligible).reasons(self.now);
+        let mut found = (self.running.len()..).map_while(|job| found.get(&job));
+        let reason = |stay: &JobRecord| {
+            let held = held_back(stay);
+            let predicted = if held.is_none() { found.next().copied() } else { None };
+            let is_recorded =
+                stay.start.is_none() && !matches!(&*stay.reason, "" | "None" | "PartitionConfig");
+            let says = match (&held, predicted) {
+                (Some(held), _) => held.says.clone(),
+                (None, _) if is_recorded => stay.reason.clone(),
+                (None, predicted) => predicted.unwrap_or("None").to_owned(),
+            };
+            let kind = HeldBack::of(&says).map(|own| own.kind);
+            let kind = kind.unwrap_or(match says.as_str() {
+                "None" => "turn",
+                "Priority" => "priority",
+                _ => "nodes",
+            });
+            QueueReason { id: stay.id.clone(), nodes: stay.nodes, kind, says, predicted }
+        };
+        self.waiting.iter().map(reason).collect()
     }
 
     /// The earliest starts of a waiting job by time limits.
@@ -302,29 +367,44 @@ impl MachineState {
     /// jobs before it.
     #[must_use]
     pub fn starts(&self, place: usize) -> [Option<(Second, NodeSet)>; 2] {
-        let own = &self.waiting[place];
-        let site = self.machine.site(&own.partition);
-        let running = || {
-            self.running.iter().map(|holder| {
-                (holder.until.unwrap_or(Second::MAX), &holder.nodes, holder.stay.whole_blocks)
-            })
-        };
-        let request = |stay: &JobRecord| ResolvedRequest::of(&self.machine, site, stay);
-        let alone = BackfillPlan::new(site, self.now, running()).book(&request(own));
-        let mut plan = BackfillPlan::new(site, self.now, running());
-        let is_planned =
-            |stay: &&JobRecord| stay.partition == own.partition && self.held_back(stay).is_none();
-        for before in self.waiting[..place].iter().filter(is_planned) {
-            plan.book(&request(before));
-        }
-        [alone, plan.book(&request(own))]
+        let eligible = self.waiting[..place].iter().filter(|stay| self.held_back(stay).is_none());
+        let waiting: Vec<JobRecord> = eligible.chain([&self.waiting[place]]).cloned().collect();
+        let rules = self.rules();
+        let controller = self.controller(&rules, &waiting);
+        let job = self.running.len() + waiting.len() - 1;
+        [true, false].map(|is_first| controller.planned(job, is_first, self.now))
+    }
+}
+
+/// The reason of a waiting job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueReason {
+    pub id: String,
+    /// The number of nodes that it requests.
+    pub nodes: u32,
+    /// A kind of [`HeldBack`], `nodes`, `priority`, or `turn` if it has not been considered yet.
+    pub kind: &'static str,
+    /// The reason in Slurm's words.
+    pub says: String,
+    /// The reason that the model predicts; `None` if the job is held back.
+    pub predicted: Option<&'static str>,
+}
+
+impl QueueReason {
+    /// The reason as JSON.
+    #[must_use]
+    pub fn json(&self) -> Json {
+        json!({
+            "job": self.id, "nodes": self.nodes, "reason": self.kind, "slurm": self.says,
+            "predicted": self.predicted,
+        })
     }
 }
 
 /// A reason to wait that is neither the machine nor other jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldBack {
-    /// The kind: `held`, `dependency`, `begin_time`, `limit` or `other`.
+    /// The kind: `held`, `dependency`, `begin_time`, `limit`, `reservation` or `other`.
     pub kind: &'static str,
     /// The reason in Slurm's words.
     pub says: String,
@@ -345,6 +425,8 @@ impl HeldBack {
             "dependency"
         } else if begins("BeginTime") {
             "begin_time"
+        } else if reason == "Reservation" {
+            "reservation"
         } else if !is_one_word || OF_THE_MACHINE.iter().any(|own| begins(own)) {
             return None;
         } else if has("Limit") || begins("QOS") || begins("Assoc") || begins("Max") {
@@ -376,6 +458,47 @@ fn pairs(record: &str) -> Vec<(String, String)> {
         }
     }
     pairs
+}
+
+/// The keys and values of a record of `squeue --json`, as `scontrol show job -o` would print them.
+fn pairs_of_json(job: &Json) -> Vec<(String, String)> {
+    let get = |key: &str| sacct::json::field(job, &[key]);
+    let set = |key: &str| Some(get(key)).filter(|text| text != "0").unwrap_or_default();
+    let first = |text: String| text.split(',').next().unwrap_or_default().to_owned();
+    let array = set("array_job_id");
+    let task = if array.is_empty() { String::new() } else { get("array_task_id") };
+    let limit = get("time_limit");
+    let whole = get("shared") == "none" || get("exclusive") == "true";
+    let exclusive = match get("exclusive").as_str() {
+        "topo" => "TOPO",
+        _ if whole => "NODE",
+        _ => "NO",
+    };
+    let values = [
+        ("JobId", get("job_id")),
+        ("ArrayJobId", array),
+        ("ArrayTaskId", task),
+        ("UserId", get("user_name")),
+        ("Partition", get("partition")),
+        ("JobState", first(get("job_state"))),
+        ("SubmitTime", set("submit_time")),
+        ("EligibleTime", set("eligible_time")),
+        ("StartTime", set("start_time")),
+        ("EndTime", set("end_time")),
+        ("LastSchedEval", set("last_sched_evaluation")),
+        // In minutes; Slurm prints seconds behind the colon.
+        ("TimeLimit", if limit.is_empty() { limit } else { format!("{limit}:00") }),
+        ("NumNodes", get("node_count")),
+        ("NodeList", get("nodes")),
+        ("Exclusive", exclusive.to_owned()),
+        ("SegmentSize", set("segment_size")),
+        ("ReqNodeList", get("required_nodes")),
+        ("ExcNodeList", get("excluded_nodes")),
+        ("Priority", get("priority")),
+        ("Reason", get("state_reason")),
+        ("Dependency", get("dependency")),
+    ];
+    values.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 /// The nodes on which no job may start, from the output of `scontrol show nodes -o`.

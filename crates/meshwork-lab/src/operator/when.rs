@@ -10,10 +10,10 @@ use meshwork::rng::Stream;
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 
+use super::controller::future::{LaterJob, ReplayState};
+use super::controller::rules::SiteRules;
 use super::folder::SlurmMachine;
-use super::forecast::{Conditions, Forecast, InitialState};
 use super::history::{JobRecord, Second};
-use super::plan::ResolvedRequest;
 use super::state::{HeldBack, MachineState};
 
 /// The minimum number of similar jobs from which run times are drawn.
@@ -25,6 +25,10 @@ const SIMILAR_LIMITS: f64 = 1.5;
 /// Periods with which submissions may repeat, if a history has at least [`LEAST_PERIODS`] of them.
 const PERIODS: [Second; 2] = [7 * 86_400, 86_400];
 const LEAST_PERIODS: Second = 3;
+
+/// The share of futures without further submissions, if a history is too short to show when there
+/// are few.
+const LULLS: f64 = 0.2;
 
 /// The minimum length in seconds of a piece of past submissions that is resampled as a whole.
 const SHORTEST_PIECE: Second = 60;
@@ -151,19 +155,24 @@ impl PastRatios {
     ///
     /// # Complexity
     /// That of a forecast for each earlier instant and future.
-    #[must_use]
+    ///
+    /// # Errors
+    /// Those of [`StartQueue::of`].
     pub fn before(
         machine: &SlurmMachine,
         stays: &[JobRecord],
         at: Second,
         sampled: SampledFutures,
-    ) -> PastRatios {
+    ) -> Result<PastRatios, String> {
         let mut ratios = PastRatios::default();
-        let Some(first) = stays.iter().filter_map(JobRecord::queued).min() else { return ratios };
+        let first = stays.iter().filter_map(JobRecord::queued).min();
+        let Some(first) = first else { return Ok(ratios) };
+        let all = SiteRules::of(machine);
         let sampled = SampledFutures { count: (sampled.count / 8).max(20), ..sampled };
         for earlier in 1..=EARLIER {
             let then = first + (at - first).max(0) * earlier / (EARLIER + 1);
-            for own in StartQueue::of(machine, stays, then, sampled).intervals() {
+            let rules = all.known_at(then);
+            for own in StartQueue::of(machine, &rules, stays, then, sampled)?.intervals()? {
                 let started = stays
                     .iter()
                     .filter(|stay| stay.id == own.id && own.held.is_none())
@@ -186,7 +195,7 @@ impl PastRatios {
         for own in &mut ratios.of {
             own.sort_by(|a, b| a.0.total_cmp(&b.0));
         }
-        ratios
+        Ok(ratios)
     }
 
     /// The ratio that a given share of starts does not exceed, by the Kaplan–Meier estimator.
@@ -208,12 +217,21 @@ impl PastRatios {
         own.last().map(|(ratio, _)| *ratio)
     }
 
-    /// Corrects the bounds of an interval by the ratios of past forecasts.
+    /// Corrects an interval by the ratios of past forecasts.
+    ///
+    /// They move the median. Intervals only become longer: that past ones were long for what
+    /// happened does not show that a short one would be enough now.
     #[must_use]
     pub fn correct(&self, own: StartInterval, at: Second, confidence: f64) -> StartInterval {
         let tail = (1.0 - confidence) / 2.0;
         let corrected = |bound: usize, share: f64, time: Option<Second>| {
-            let Some(ratio) = self.quantile(bound, share) else { return time };
+            let ratio = self.quantile(bound, share);
+            let ratio = match bound {
+                0 => ratio.map(|own| own.min(1.0)),
+                2 => ratio.map(|own| own.max(1.0)),
+                _ => ratio,
+            };
+            let Some(ratio) = ratio else { return time };
             let wait = |time: Second| ((time - at) as f64 + SLACK) * ratio - SLACK;
             time.map(|time| at + wait(time).max(0.0).round() as Second)
         };
@@ -232,137 +250,119 @@ impl PastRatios {
 /// The jobs of a site at an instant, from which futures are sampled; only its past is used.
 pub struct StartQueue<'a> {
     machine: &'a SlurmMachine,
-    conditions: Conditions,
+    rules: &'a SiteRules,
     sampled: SampledFutures,
     at: Second,
-    /// Running jobs, then waiting ones; the latter have no start and no end.
-    present: Vec<JobRecord>,
-    running: InitialState,
-    /// The possible run times of each present job.
+    /// Running jobs, waiting ones, and those that have ended.
+    known: Vec<JobRecord>,
+    /// The number of running jobs, and that of running and waiting ones.
+    running: usize,
+    present: usize,
+    state: ReplayState<'a>,
+    /// The possible run times of each present job, in seconds from its start.
     times: Vec<Arc<[Second]>>,
-    requests: Vec<ResolvedRequest>,
     /// Past submissions in order, to be resampled.
     past: Vec<PastSubmission>,
     held: Vec<StartInterval>,
 }
 
-/// A past submission.
+/// A past submission: its time, the index of its job, and the run times that it may have.
 struct PastSubmission {
     at: Second,
-    stay: JobRecord,
+    job: usize,
     times: Arc<[Second]>,
-    request: ResolvedRequest,
 }
 
 impl<'a> StartQueue<'a> {
     /// The running and waiting jobs of a site just before a second of its history.
     ///
+    /// The `rules` should be those known at that second ([`SiteRules::known_at`]).
+    ///
+    /// # Errors
+    /// A sentence of the engine, if it cannot run.
+    ///
     /// # Complexity
     /// **O(k n log n)** for *n* records before the instant, and *k* running jobs or pairs of a user
     /// and a limit.
-    #[must_use]
     pub fn of(
         machine: &'a SlurmMachine,
+        rules: &'a SiteRules,
         stays: &[JobRecord],
         at: Second,
         sampled: SampledFutures,
-    ) -> StartQueue<'a> {
-        let conditions = Conditions::of(machine, sampled.cleanup);
-        let known = RunTimes::before(stays, at);
+    ) -> Result<StartQueue<'a>, String> {
+        let lengths = RunTimes::before(stays, at);
         // Before its start, only its user and its limit tell how long a job may run.
         let mut drawn: BTreeMap<(String, Option<Second>), Arc<[Second]>> = BTreeMap::new();
         let mut whole = |stay: &JobRecord| {
             let times = drawn.entry((stay.user.clone(), stay.limit));
-            Arc::clone(times.or_insert_with(|| known.of(stay, 0).into()))
+            Arc::clone(times.or_insert_with(|| lengths.of(stay, 0).into()))
         };
-        let is_multifactor =
-            machine.setting("PriorityType").is_some_and(|kind| kind.ends_with("multifactor"));
-        // A history has the last priority of a job; its age since `when` is subtracted from it.
-        let priority = |stay: &JobRecord, when: Second| {
-            stay.priority.map(|_| conditions.order.priority(stay, when).round() as i64)
-        };
-        let (mut present, mut times, mut running) = (Vec::new(), Vec::new(), Vec::new());
-        for stay in stays.iter().filter(|stay| stay.ran()) {
-            let Some(start) = stay.start.filter(|&start| start < at) else { continue };
-            let Ok(nodes) = machine.nodes(&stay.nodelist) else { continue };
-            if stay.end.is_none_or(|end| end > at) {
-                running.push((present.len(), start, nodes));
-                times.push(known.of(stay, at - start).into());
-                present.push(JobRecord { end: None, ..stay.clone() });
+        let (mut running, mut waiting, mut ended) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut held, mut times) = (Vec::new(), Vec::new());
+        for stay in stays.iter().filter(|stay| !stay.is_rejected() && stay.nodes > 0) {
+            let is_submitted = stay.submit.or(stay.eligible).is_some_and(|submit| submit <= at);
+            let is_left = stay.end.is_none_or(|end| end > at);
+            // What follows is not known yet; a recorded priority is that of the start.
+            let open = |start: Option<Second>| JobRecord {
+                start,
+                end: if start.is_some() { None } else { stay.start.or(stay.end) },
+                state: String::new(),
+                ..stay.clone()
+            };
+            match stay.start.filter(|&start| start < at) {
+                Some(start) if is_left && stay.ran() => {
+                    times.push(lengths.of(stay, at - start).into());
+                    running.push(open(Some(start)));
+                }
+                None if is_left && is_submitted => match MachineState::reason_at(stay, at) {
+                    Some(reason) => held.push(StartInterval {
+                        id: stay.id.clone(),
+                        held: Some(reason),
+                        ..StartInterval::default()
+                    }),
+                    None => waiting.push(open(None)),
+                },
+                _ if stay.queued().is_some_and(|queued| queued < at) => ended.push(stay.clone()),
+                _ => {}
             }
         }
-        let mut held = Vec::new();
-        let is_waiting = |stay: &&JobRecord| {
-            stay.submit.or(stay.eligible).is_some_and(|submit| submit <= at)
-                && stay.start.is_none_or(|start| start >= at)
-                && stay.end.is_none_or(|end| end > at)
-                && !stay.is_rejected()
-        };
-        for stay in stays.iter().filter(is_waiting) {
-            if let Some(reason) = MachineState::reason_at(stay, at) {
-                held.push(StartInterval {
-                    id: stay.id.clone(),
-                    held: Some(reason),
-                    ..StartInterval::default()
-                });
-                continue;
-            }
-            let priority = priority(stay, at);
-            times.push(whole(stay));
-            let start = Some(at);
-            present.push(JobRecord { priority, start, end: None, ..stay.clone() });
-        }
-        let last = present.iter().filter_map(|stay| stay.priority).min().unwrap_or(0);
-        let mut past: Vec<(Second, JobRecord)> = stays
-            .iter()
-            .filter(|stay| !stay.is_rejected() && stay.nodes > 0)
-            .filter_map(|stay| Some((stay.queued().filter(|&queued| queued < at)?, stay)))
-            .map(|(queued, stay)| {
-                // Without priority factors, later jobs come behind all waiting ones.
-                let priority = match is_multifactor {
-                    true => priority(stay, queued),
-                    false => stay.priority.map(|_| last - 1),
-                };
-                (queued, JobRecord { priority, ..stay.clone() })
-            })
-            .collect();
-        past.sort_by_key(|(queued, _)| *queued);
-        let mut all = present.clone();
-        all.extend(past.iter().map(|(_, stay)| stay.clone()));
-        let mut requests = ResolvedRequest::all(machine, &all);
-        let of_past = requests.split_off(present.len());
-        let past = past.into_iter().zip(of_past);
-        let past = past.map(|((at, stay), request)| PastSubmission {
-            at,
-            times: whole(&stay),
-            stay,
-            request,
+        times.extend(waiting.iter().map(&mut whole));
+        let (first, present) = (running.len(), running.len() + waiting.len());
+        let known = [running, waiting, ended].concat();
+        let past = known.iter().enumerate().filter_map(|(job, stay)| {
+            let at = stay.queued().filter(|&queued| queued < at)?;
+            Some(PastSubmission { at, job, times: whole(stay) })
         });
-        let past = past.collect();
-        let running = InitialState { at, running };
-        StartQueue {
+        let mut past: Vec<PastSubmission> = past.collect();
+        past.sort_by_key(|own| own.at);
+        let state = ReplayState::recorded(machine, rules, known.clone(), present, at)?;
+        let running = first;
+        Ok(StartQueue {
             machine,
-            conditions,
+            rules,
             sampled,
             at,
-            present,
+            known,
             running,
+            present,
+            state,
             times,
-            requests,
             past,
             held,
-        }
+        })
     }
 
     /// The intervals of all waiting jobs, first of those that wait only for nodes and the queue.
     ///
     /// # Complexity
     /// That of a forecast for each future.
-    #[must_use]
-    pub fn intervals(&self) -> Vec<StartInterval> {
-        let waiting = self.running.running.len()..self.present.len();
-        let starts: Vec<Vec<Option<Second>>> =
-            (0..self.sampled.count).into_par_iter().map(|future| self.starts(future)).collect();
+    ///
+    /// # Errors
+    /// A sentence of the engine, if it cannot run.
+    pub fn intervals(&self) -> Result<Vec<StartInterval>, String> {
+        let futures = (0..self.sampled.count).into_par_iter().map(|future| self.starts(future));
+        let starts: Vec<Vec<Option<Second>>> = futures.collect::<Result<_, String>>()?;
         let interval = |place: usize| {
             let mut own: Vec<Second> =
                 starts.iter().map(|future| future[place].unwrap_or(Second::MAX)).collect();
@@ -371,29 +371,32 @@ impl<'a> StartQueue<'a> {
             let tail = (1.0 - self.sampled.confidence) / 2.0;
             let at = |rank: f64| own.get(rank as usize).copied().filter(|&own| own < Second::MAX);
             StartInterval {
-                id: self.present[place].id.clone(),
+                id: self.known[place].id.clone(),
                 earliest: at((tail * last).floor()),
                 median: at((0.5 * last).round()),
                 latest: at(((1.0 - tail) * last).ceil()),
                 held: None,
             }
         };
-        waiting.map(interval).chain(self.held.iter().cloned()).collect()
+        let waiting = (self.running..self.present).map(interval);
+        Ok(waiting.chain(self.held.iter().cloned()).collect())
     }
 
     /// Changes of a waiting job that may let it start sooner, each with its new median start.
     ///
     /// All changes are evaluated in the same futures.
     ///
+    /// # Errors
+    /// A sentence of the engine, if it cannot run.
+    ///
     /// # Complexity
     /// That of [`StartQueue::intervals`] for each change.
-    #[must_use]
-    pub fn changes(&mut self, job: &str) -> Vec<(String, Option<Second>)> {
-        let waiting = self.running.running.len()..self.present.len();
-        let Some(place) = waiting.rev().find(|&place| self.present[place].id == job) else {
-            return Vec::new();
+    pub fn changes(&mut self, job: &str) -> Result<Vec<(String, Option<Second>)>, String> {
+        let mut waiting = (self.running..self.present).rev();
+        let Some(place) = waiting.find(|&place| self.known[place].id == job) else {
+            return Ok(Vec::new());
         };
-        let own = self.present[place].clone();
+        let own = self.known[place].clone();
         let mut changed = Vec::new();
         if own.nodes > 1 {
             let nodes = own.nodes / 2;
@@ -406,67 +409,68 @@ impl<'a> StartQueue<'a> {
             let what = format!("a limit of {} min in place of {}", half / 60, limit / 60);
             changed.push((what, JobRecord { limit: Some(half), ..own.clone() }));
         }
-        for conf in self.machine.reading.conf.iter().flat_map(|conf| &conf.partitions) {
-            let named = own.partition.split(',').any(|name| name == conf.name);
-            if !named && self.machine.site(&conf.name).whole.count() >= own.nodes {
-                let what = format!("the partition {}", conf.name);
-                changed.push((what, JobRecord { partition: conf.name.clone(), ..own.clone() }));
+        let asked = if own.partitions.is_empty() { &own.partition } else { &own.partitions };
+        for partition in &self.rules.partitions {
+            let is_named = asked.split(',').any(|name| name == partition.name);
+            if !is_named && self.machine.site(&partition.name).whole.count() >= own.nodes {
+                let what = format!("the partition {}", partition.name);
+                let (partition, partitions) = (partition.name.clone(), String::new());
+                changed.push((what, JobRecord { partition, partitions, ..own.clone() }));
             }
         }
-        let (request, times) = (self.requests[place].clone(), self.times[place].clone());
+        let times = self.times[place].clone();
         let mut found = Vec::new();
         for (what, stay) in changed {
-            let site = self.machine.site(&stay.partition);
-            self.requests[place] = ResolvedRequest::of(self.machine, site, &stay);
             let most = stay.limit.unwrap_or(Second::MAX);
             self.times[place] = times.iter().map(|&runs| runs.min(most)).collect();
-            self.present[place] = stay;
-            let here = place - self.running.running.len();
-            found.push((what, self.intervals()[here].median));
+            self.known[place] = stay;
+            self.state = self.state_now()?;
+            found.push((what, self.intervals()?[place - self.running].median));
         }
-        (self.present[place], self.requests[place], self.times[place]) = (own, request, times);
-        found
+        (self.known[place], self.times[place]) = (own, times);
+        self.state = self.state_now()?;
+        Ok(found)
+    }
+
+    fn state_now(&self) -> Result<ReplayState<'a>, String> {
+        let known = self.known.clone();
+        ReplayState::recorded(self.machine, self.rules, known, self.present, self.at)
     }
 
     /// The start of each present job in a future.
-    fn starts(&self, future: u32) -> Vec<Option<Second>> {
+    fn starts(&self, future: u32) -> Result<Vec<Option<Second>>, String> {
         let mut stream = Stream::new(self.sampled.seed, future.into(), "when");
-        let mut draw = |times: &[Second]| times[stream.below(times.len() as u64) as usize];
-        let (mut stays, mut requests) = (self.present.clone(), self.requests.clone());
-        let mut work = 0.0;
-        for (stay, times) in stays.iter_mut().zip(&self.times) {
-            let runs = draw(times);
-            let start = stay.start.unwrap_or(self.at);
-            stay.end = Some(start + runs);
-            work += (start + runs - self.at) as f64 * f64::from(stay.nodes);
+        let draw = |times: &Arc<[Second]>| times[stream.below(times.len() as u64) as usize];
+        let mut runs: Vec<Second> = self.times.iter().map(draw).collect();
+        for (runs, stay) in runs[..self.running].iter_mut().zip(&self.known) {
+            *runs -= self.at - stay.start.unwrap_or(self.at);
         }
+        let work = runs.iter().zip(&self.known);
+        let work: f64 = work.map(|(runs, stay)| *runs as f64 * f64::from(stay.nodes)).sum();
         let drained = work / f64::from(self.machine.nodes_up().max(1));
-        let longest = stays.iter().filter_map(|stay| Some(stay.end? - self.at)).max().unwrap_or(0);
+        let longest = runs.iter().copied().max().unwrap_or(0);
         let horizon = (3.0 * drained) as Second + longest.max(SHORTEST_PIECE);
-        let here = stays.len();
-        self.arrivals(&mut stream, horizon, &mut stays, &mut requests);
-        let asked = Forecast {
-            cut: Some(&self.running),
-            ..Forecast::new(self.machine, &stays, &self.conditions)
-        };
-        let outcomes = asked.run_resolved(&requests).unwrap_or_default();
-        outcomes[..here].iter().map(|own| own.start).collect()
+        let later = self.later(&mut stream, horizon);
+        self.state.starts(&runs, &later, self.sampled.cleanup, self.at + 2 * horizon)
     }
 
-    /// Adds resampled past submissions to a future.
+    /// Resampled past submissions of a future.
     ///
     /// Pieces of the past begin at random, or in a long history at the same time of the week or
-    /// day.
-    fn arrivals(
-        &self,
-        stream: &mut Stream,
-        horizon: Second,
-        stays: &mut Vec<JobRecord>,
-        requests: &mut Vec<ResolvedRequest>,
-    ) {
-        let Some(first) = self.past.first().map(|own| own.at) else { return };
+    /// day. How long ago submissions may have been like those to come is not known: each future
+    /// draws it, from a minute to the whole past, with equal probabilities of equal ratios. Some
+    /// futures have no further submissions at all.
+    fn later(&self, stream: &mut Stream, horizon: Second) -> Vec<LaterJob> {
+        let mut later = Vec::new();
+        let Some(first) = self.past.first().map(|own| own.at) else { return later };
         let known = (self.at - first).max(1);
         let period = PERIODS.into_iter().find(|&period| known >= LEAST_PERIODS * period);
+        let shortest = SHORTEST_PIECE.min(known);
+        if period.is_none() && stream.unit() < LULLS {
+            return later;
+        }
+        let longer = libm::pow(known as f64 / shortest as f64, stream.unit());
+        let recent = ((shortest as f64 * longer) as Second).clamp(shortest, known);
         let mut covered = 0;
         while covered < horizon {
             let (begin, length) = match period {
@@ -476,27 +480,20 @@ impl<'a> StartQueue<'a> {
                     (self.at - back * period + covered % period, length)
                 }
                 None => {
-                    let length = SHORTEST_PIECE.max(horizon / 4).min(known);
-                    let latest = (known - length + 1).max(1) as u64;
-                    (first + stream.below(latest) as Second, length)
+                    let length = SHORTEST_PIECE.max(horizon / 4).min(recent);
+                    let latest = (recent - length + 1).max(1) as u64;
+                    (self.at - recent + stream.below(latest) as Second, length)
                 }
             };
             let from = self.past.partition_point(|own| own.at < begin);
             let until = self.past.partition_point(|own| own.at < begin + length);
             for own in &self.past[from..until] {
                 let at = self.at + covered + (own.at - begin);
-                let runs = own.times[stream.below(own.times.len() as u64) as usize];
-                stays.push(JobRecord {
-                    submit: Some(at),
-                    eligible: Some(at),
-                    start: Some(at),
-                    end: Some(at + runs),
-                    ..own.stay.clone()
-                });
-                requests.push(own.request.clone());
+                later.push((own.job, at, own.times[stream.below(own.times.len() as u64) as usize]));
             }
             covered += length;
         }
+        later
     }
 }
 
@@ -534,6 +531,16 @@ mod tests {
         }
     }
 
+    fn intervals(
+        machine: &SlurmMachine,
+        stays: &[JobRecord],
+        at: Second,
+        sampled: SampledFutures,
+    ) -> Vec<StartInterval> {
+        let rules = SiteRules::of(machine).known_at(at);
+        StartQueue::of(machine, &rules, stays, at, sampled).unwrap().intervals().unwrap()
+    }
+
     const SAMPLED: SampledFutures =
         SampledFutures { count: 50, seed: 1, confidence: 0.9, cleanup: 0 };
 
@@ -549,8 +556,7 @@ mod tests {
         stays.push(job(30, 3_000, Some((3_000, 3_580)), "n[0-3]"));
         // Later records must not be used: neither the end of the running job above, nor this job.
         stays.push(job(31, 3_010, Some((3_580, 3_590)), "n[0-3]"));
-        let queue = StartQueue::of(&machine, &stays, 3_050, SAMPLED);
-        let found = queue.intervals();
+        let found = intervals(&machine, &stays, 3_050, SAMPLED);
         assert_eq!(found.len(), 1);
         let own = &found[0];
         assert_eq!(own.id, "31");
@@ -566,7 +572,7 @@ mod tests {
         stays.push(job(41, 1_000, None, ""));
         let width = |confidence| {
             let sampled = SampledFutures { confidence, count: 400, ..SAMPLED };
-            let own = &StartQueue::of(&machine, &stays, 1_001, sampled).intervals()[0];
+            let own = &intervals(&machine, &stays, 1_001, sampled)[0];
             let (first, last) = (own.earliest.unwrap(), own.latest.unwrap());
             assert!(first <= own.median.unwrap() && own.median.unwrap() <= last);
             (first, last)
@@ -608,14 +614,15 @@ mod tests {
             (0..30).map(|id| small(job(id, 0, Some((0, 400)), "n[0-1]"))).collect();
         stays.push(small(job(30, 1_000, Some((1_000, 1_400)), "n[0-1]")));
         stays.push(small(job(31, 1_001, None, "")));
-        let mut queue = StartQueue::of(&machine, &stays, 1_010, SAMPLED);
-        let before = queue.intervals();
+        let rules = SiteRules::of(&machine);
+        let mut queue = StartQueue::of(&machine, &rules, &stays, 1_010, SAMPLED).unwrap();
+        let before = queue.intervals().unwrap();
         assert_eq!(before[0].median, Some(1_400));
-        let changes = queue.changes("31");
+        let changes = queue.changes("31").unwrap();
         let of = |what: &str| changes.iter().find(|(own, _)| own.contains(what)).unwrap().1;
         assert_eq!(of("partition q"), Some(1_010));
         assert_eq!(of("1 nodes"), Some(1_400));
-        assert_eq!(queue.intervals(), before);
+        assert_eq!(queue.intervals().unwrap(), before);
     }
 
     #[test]
@@ -645,7 +652,7 @@ mod tests {
     fn a_held_job_has_a_reason_and_no_interval() {
         let machine = machine(ALL);
         let held = JobRecord { reason: "JobHeldUser".to_owned(), ..job(1, 0, None, "") };
-        let found = StartQueue::of(&machine, &[held], 10, SAMPLED).intervals();
+        let found = intervals(&machine, &[held], 10, SAMPLED);
         assert_eq!(found[0].median, None);
         assert_eq!(found[0].held.as_ref().map(|own| own.kind), Some("held"));
     }

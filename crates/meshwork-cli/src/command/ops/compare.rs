@@ -1,4 +1,4 @@
-//! `meshwork ops compare`: which topology is better for the jobs of a site.
+//! `meshwork ops compare`: which topology or configuration is better for the jobs of a site.
 
 use meshwork_lab::findings::number::{Rounded, plural, significant};
 use meshwork_lab::findings::statistics::Interval;
@@ -81,8 +81,8 @@ pub(super) fn caveats(
 pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
     let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;
     let is_first = arguments.baseline == "first";
-    if is_first && arguments.topologies.len() < 2 {
-        let says = "--baseline first: there is one topology, and nothing to compare it with";
+    if is_first && arguments.topologies.len() + arguments.confs.len() < 2 {
+        let says = "--baseline first: there is one file, and nothing to compare it with";
         return Err(Stop::Wrong(says.to_owned()));
     }
     let mut contenders = Vec::new();
@@ -91,6 +91,9 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
     }
     for file in &arguments.topologies {
         contenders.push(Contender::read(&folder, file).map_err(Stop::Wrong)?);
+    }
+    for file in &arguments.confs {
+        contenders.push(Contender::read_conf(&folder, file).map_err(Stop::Wrong)?);
     }
     jobs_that_ran(&folder).map_err(Stop::Wrong)?;
     let found = judge(&arguments.terms, &folder)?;
@@ -115,16 +118,24 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
     caveats(out, &compared.doubts, &compared.unmodelled)?;
     let cleanup = plural(terms.cleanup as u64, "second");
     let jobs = plural(compared.jobs as u64, "job");
+    let (kind, own) = match arguments.confs.is_empty() {
+        true => ("topology", "the site's own topology"),
+        false => ("file", "the site as it is"),
+    };
     let text = format!(
-        "{jobs} happen again under each topology, with {cleanup} of clean-up, {}. Differences are from {}, job by \
+        "{jobs} happen again under each {kind}, with {cleanup} of clean-up, {}. Differences are from {}, job by \
          job and batch by batch, with 95 % intervals; * marks one that excludes 0.",
         source.says(),
-        if is_first { &compared.names[0] } else { "the site's own topology" }
+        if is_first { &compared.names[0] } else { own }
     );
     paragraph(out, &text)?;
+    if found.lacks_priorities && !arguments.confs.is_empty() {
+        let says = "Priorities are those recorded, since tables are missing from which they are computed (`ops import --assoc --qos`): of the weights only that of age has an effect.";
+        paragraph(out, says)?;
+    }
     if compared.common < compared.jobs {
         let text = format!(
-            "Waits and slowdowns are those of the {} that start under every topology.",
+            "Waits and slowdowns are those of the {} that start under every {kind}.",
             plural(compared.common as u64, "job")
         );
         paragraph(out, &text)?;

@@ -1,7 +1,7 @@
 //! `meshwork ops fidelity`: how many recorded decisions equal those of the modelled rule.
 
 use meshwork_lab::findings::number::{Rounded, significant};
-use meshwork_lab::operator::fidelity::{self, Fidelity};
+use meshwork_lab::operator::fidelity::{self, Fidelity, PredictedWaits};
 use meshwork_lab::operator::folder::Folder;
 use meshwork_lab::run::file::write_whole;
 
@@ -122,13 +122,21 @@ fn describe(out: &mut Output, found: &Fidelity) -> Result<(), Stop> {
     out.headline(
         "waits in seconds, as they were and as they are predicted when all jobs happen again",
     )?;
-    let cells = |of: &dyn Fn(&fidelity::PredictedWaits) -> String| {
-        found.waits.iter().map(of).collect::<Vec<String>>()
+    for by in fidelity::WAIT_GROUPS {
+        let own: Vec<&PredictedWaits> = found.waits.iter().filter(|own| own.by == by).collect();
+        // Of other groups than sizes, one has all jobs, which the sizes end with.
+        if own.len() > 1 || by == fidelity::WAIT_GROUPS[0] {
+            waits(out, by, &own)?;
+        }
+    }
+    Ok(())
+}
+
+/// A table of waits by one key.
+fn waits(out: &mut Output, by: &str, groups: &[&PredictedWaits]) -> Result<(), Stop> {
+    let cells = |of: &dyn Fn(&PredictedWaits) -> String| {
+        groups.iter().map(|own| of(own)).collect::<Vec<String>>()
     };
-    let sizes = cells(&|own| match own.nodes {
-        (least, most) if least == most => least.to_string(),
-        (least, most) => format!("{least}-{most}"),
-    });
     let columns = [
         Column::numbers("stays", cells(&|own| own.count.to_string())),
         Column::numbers("real", cells(&|own| significant(own.real, 3))),
@@ -142,5 +150,5 @@ fn describe(out: &mut Output, found: &Fidelity) -> Result<(), Stop> {
             }),
         ),
     ];
-    print(out, &[Column::words("nodes", sizes)], &columns, &[])
+    print(out, &[Column::words(by, cells(&|own| own.name.clone()))], &columns, &[])
 }

@@ -1,5 +1,6 @@
 //! `meshwork ops explain` and `meshwork ops defrag`: questions about a machine at one instant.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use meshwork::catalogue::Catalogue;
@@ -9,12 +10,14 @@ use meshwork_lab::operator::folder::{Folder, SlurmMachine};
 use meshwork_lab::operator::instant::{Instant, is_saved};
 use meshwork_lab::operator::read_text;
 use meshwork_lab::operator::sacct::LocalClock;
-use meshwork_lab::operator::state::{HeldBack, MachineState};
+use meshwork_lab::operator::state::{HeldBack, MachineState, QueueReason};
 use meshwork_lab::study::asked::EXPERIMENT;
+use serde_json::{Value as Json, json};
 
 use super::{any_of, instant};
 use crate::args::ops::{self, At};
 use crate::output::{Ended, Output, Stop, Verdict};
+use crate::table::{Column, print};
 
 /// The kinds of state accepted on the command line.
 enum Named {
@@ -90,8 +93,11 @@ fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<MachineState, Sto
         return Err(Stop::Wrong(says));
     };
     let machine = SlurmMachine::read(topology, asked.conf.as_deref()).map_err(Stop::Wrong)?;
-    // Answers of `place` are lines of JSON; records of scontrol never begin with a brace.
-    let is_json = read_text(path).is_ok_and(|text| text.trim_start().starts_with('{'));
+    // Answers of `place` are lines of JSON, and `squeue --json` prints one object with all jobs.
+    let is_json = read_text(path).is_ok_and(|text| {
+        let squeue = || serde_json::from_str::<Json>(&text).is_ok_and(|own| own["jobs"].is_array());
+        text.trim_start().starts_with('{') && !squeue()
+    });
     let state = match is_json {
         true if asked.nodes.is_some() => {
             let says = "--nodes: this is for what scontrol prints, and not for answers of `meshwork place`";
@@ -106,9 +112,16 @@ fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<MachineState, Sto
 /// Explains why a job waits.
 pub(super) fn run_explain(out: &mut Output, catalogue: &Catalogue, asked: &ops::Explain) -> Ended {
     let state = match read(catalogue, &asked.state, asked.job.as_deref())? {
+        Named::Other(_) if asked.all => {
+            let says = "--all: this is for a machine of Slurm; of a run a job is named";
+            return Err(Stop::Wrong(says.to_owned()));
+        }
         Named::Other(instant) => return instant::run_explain(out, &instant, asked),
         Named::Slurm(state) => state,
     };
+    if asked.all {
+        return explain_all(out, asked, &state);
+    }
     let Some(job) = &asked.job else {
         let says = "--shape: this is for a run, and for what `meshwork place` has saved; here a job is named";
         return Err(Stop::Wrong(says.to_owned()));
@@ -119,6 +132,38 @@ pub(super) fn run_explain(out: &mut Output, catalogue: &Catalogue, asked: &ops::
     } else {
         describe(out, &state, &explained)?;
     }
+    Ok(Verdict::Done)
+}
+
+/// Prints the reasons of all waiting jobs, and the number of jobs with each reason.
+fn explain_all(out: &mut Output, asked: &ops::Explain, state: &MachineState) -> Ended {
+    let reasons = state.reasons();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for own in &reasons {
+        *counts.entry(&own.says).or_default() += 1;
+    }
+    if asked.json {
+        let jobs: Vec<Json> = reasons.iter().map(|own| own.json()).collect();
+        out.json(&json!({ "now": state.now, "jobs": jobs, "reasons": counts }))?;
+        return Ok(Verdict::Done);
+    }
+    if reasons.is_empty() {
+        out.line(&format!("no job waits at {}", state.clock.shown(state.now)))?;
+        return Ok(Verdict::Done);
+    }
+    let cells = |of: fn(&QueueReason) -> String| reasons.iter().map(of).collect::<Vec<String>>();
+    let columns = [
+        Column::numbers("nodes", cells(|own| own.nodes.to_string())),
+        Column::words("why", cells(|own| own.kind.to_owned())),
+        Column::words("Slurm's reason", cells(|own| own.says.clone())),
+    ];
+    print(out, &[Column::words("job", cells(|own| own.id.clone()))], &columns, &[])?;
+    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|own| std::cmp::Reverse(own.1));
+    let jobs = counts.iter().map(|own| own.1.to_string()).collect();
+    let reasons = counts.iter().map(|own| own.0.to_owned()).collect();
+    out.line("")?;
+    print(out, &[Column::words("reason", reasons)], &[Column::numbers("jobs", jobs)], &[])?;
     Ok(Verdict::Done)
 }
 
@@ -180,7 +225,7 @@ fn describe(out: &mut Output, state: &MachineState, own: &Explanation) -> Result
     }
     let start = |start: &Option<(i64, meshwork::geometry::NodeSet)>| match start {
         Some((at, nodes)) => format!("{} on {}", state.clock.shown(*at), hosts.listed(nodes)),
-        None => "not within a day".to_owned(),
+        None => "not within the window of backfill".to_owned(),
     };
     if !matches!(own.reason, WaitReason::Never(_) | WaitReason::HeldBack(_)) {
         let (planned, alone) = (start(&own.planned), start(&own.alone));
@@ -208,6 +253,7 @@ pub(super) fn held_back(own: &HeldBack) -> String {
         "dependency" => "it follows other jobs",
         "begin_time" => "it may not start yet",
         "limit" => "it would exceed a limit",
+        "reservation" => "its reservation has not begun",
         _ => "neither the machine nor the queue is what it waits for",
     };
     format!("{why} ({})", own.says)

@@ -1,5 +1,6 @@
 //! `meshwork ops when`: intervals in which waiting jobs are likely to start.
 
+use meshwork_lab::operator::controller::rules::SiteRules;
 use meshwork_lab::operator::folder::Folder;
 use meshwork_lab::operator::sacct::LocalClock;
 use meshwork_lab::operator::when::{PastRatios, SampledFutures, StartInterval, StartQueue};
@@ -28,10 +29,14 @@ pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
         confidence: asked.confidence,
         cleanup: asked.cleanup.into(),
     };
-    let mut queue = StartQueue::of(&folder.machine, &folder.history.stays, at, sampled);
-    let ratios = PastRatios::before(&folder.machine, &folder.history.stays, at, sampled);
+    let (machine, stays) = (&folder.machine, &folder.history.stays[..]);
+    let rules = SiteRules::of(machine).known_at(at);
+    let wrong = |says: String| Stop::Wrong(format!("{shown}: {says}"));
+    let mut queue = StartQueue::of(machine, &rules, stays, at, sampled).map_err(wrong)?;
+    let ratios = PastRatios::before(machine, stays, at, sampled).map_err(wrong)?;
     let correct = |own: StartInterval| ratios.correct(own, at, asked.confidence);
-    let found: Vec<StartInterval> = queue.intervals().into_iter().map(correct).collect();
+    let found = queue.intervals().map_err(wrong)?;
+    let found: Vec<StartInterval> = found.into_iter().map(correct).collect();
     let Some(job) = job else {
         return all(out, asked, at, &clock, &found);
     };
@@ -39,7 +44,10 @@ pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
         let at = clock.shown(at);
         return Err(Stop::Wrong(format!("{shown}: job {job} does not wait at {at}")));
     };
-    let changes = if own.held.is_none() { queue.changes(job) } else { Vec::new() };
+    let changes = match own.held {
+        None => queue.changes(job).map_err(wrong)?,
+        Some(_) => Vec::new(),
+    };
     // The corrected median is compared with corrected ones.
     let changes: Vec<(String, Option<i64>)> = changes
         .into_iter()

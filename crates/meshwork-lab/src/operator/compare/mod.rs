@@ -1,6 +1,6 @@
-//! Comparison of several topologies of one machine for its own jobs.
+//! Comparison of several topologies or configurations of one machine for its own jobs.
 //!
-//! The jobs are replayed under each topology, and the differences are measured job by job.
+//! The jobs are replayed under each of them, and the differences are measured job by job.
 
 mod groups;
 mod maps;
@@ -20,10 +20,10 @@ use serde_json::{Map, Value as Json, json};
 
 use super::FileProblem;
 use super::causes::WaitsByCause;
-use super::controller::ControllerReplay;
 use super::controller::rules::SiteRules;
+use super::controller::{ControllerReplay, JobOutcome};
 use super::folder::{Folder, SlurmMachine};
-use super::forecast::JobOutcome;
+
 use super::history::{JobRecord, Second};
 use super::propose::text::difference;
 use super::unlisted::{Unlisted, submitted};
@@ -31,11 +31,11 @@ use super::unmodelled::{self, Unmodelled};
 use crate::findings::statistics::Interval;
 use measures::Ground;
 
-/// A topology of the machine.
+/// A topology or a configuration of the machine.
 #[derive(Clone, Debug)]
 pub struct Contender {
     pub name: String,
-    /// The machine with this topology.
+    /// The machine with it.
     pub machine: SlurmMachine,
 }
 
@@ -54,9 +54,44 @@ impl Contender {
     /// with it, or it is that of another machine.
     pub fn read(folder: &Folder, file: &Path) -> Result<Contender, String> {
         let conf = folder.conf_path();
-        let machine = SlurmMachine::read(file, conf.as_deref())?;
+        let machine = SlurmMachine::read(file, conf.as_deref())?.with_tables_of(&folder.machine);
         let name = file.display().to_string();
         same_nodes(&folder.machine, &machine, &name)?;
+        Ok(Contender { name, machine })
+    }
+
+    /// Reads another `slurm.conf` for the topology and the tables of a site.
+    ///
+    /// # Errors
+    /// One sentence with the file, and the line if known: it cannot be read, Slurm would not start
+    /// with it, it is that of another machine, or it lacks a partition with jobs.
+    pub fn read_conf(folder: &Folder, file: &Path) -> Result<Contender, String> {
+        let machine = SlurmMachine::read(&folder.topology_path(), Some(file))?;
+        let machine = machine.with_tables_of(&folder.machine);
+        let name = file.display().to_string();
+        let (own, other) = (&folder.machine.reading.hosts, &machine.reading.hosts);
+        for (from, to, says) in [
+            (own, other, "this does not name the node {}, which the site has"),
+            (other, own, "this names the node {}, which the site does not have"),
+        ] {
+            let missing = (0..from.count()).map(|node| from.name(node));
+            if let Some(node) = missing.into_iter().find(|name| to.find(name).is_none()) {
+                let says = says.replace("{}", node);
+                let says = format!("{says}: it is the slurm.conf of another machine");
+                return Err(FileProblem::of(&name, says).to_string());
+            }
+        }
+        let lacks = |stay: &&JobRecord| !machine.has_partition(&stay.partition);
+        let lost: Vec<&JobRecord> = folder.history.stays.iter().filter(lacks).collect();
+        if let Some(first) =
+            lost.first().filter(|first| folder.machine.has_partition(&first.partition))
+        {
+            let says = format!(
+                "this has no partition {}, in which job {} ran or waited",
+                first.partition, first.id
+            );
+            return Err(FileProblem::of(&name, says).to_string());
+        }
         Ok(Contender { name, machine })
     }
 }
@@ -166,7 +201,7 @@ pub struct Comparison {
     /// For each topology, the layers of its tori with the utilization of each node.
     pub maps: Vec<Vec<Layer>>,
     pub groups: Vec<JobGroup>,
-    /// For each topology but the first, the unified diff of its file to the first.
+    /// For each topology but the first, the unified diff of its files to those of the first.
     pub changes: Vec<String>,
 }
 
@@ -246,12 +281,15 @@ fn beside(
     };
     let maps = contenders.iter().zip(courses);
     let maps = maps.map(|(own, course)| maps::layers(&own.machine, course, &ground.span));
-    let text = |own: &Contender| {
-        own.machine.texts().next().map_or_else(String::new, |(_, text)| text.to_owned())
+    let first = &contenders[0];
+    let change = |own: &Contender| {
+        let texts = |of: fn(&SlurmMachine) -> &str| {
+            difference(of(&first.machine), of(&own.machine), &first.name, &own.name)
+        };
+        texts(SlurmMachine::topology_text)
+            + &texts(|machine| machine.conf_text().unwrap_or_default())
     };
-    let first = text(&contenders[0]);
-    let changes = contenders.iter().skip(1);
-    let changes = changes.map(|own| difference(&first, &text(own), &contenders[0].name, &own.name));
+    let changes = contenders.iter().skip(1).map(change);
     Comparison {
         groups: groups::groups(&ground, courses),
         changes: changes.collect(),

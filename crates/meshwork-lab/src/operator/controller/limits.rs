@@ -37,6 +37,22 @@ pub(super) enum Test {
     After,
 }
 
+/// Slurm's reasons for limits of a QOS on jobs, nodes and processors: of all its jobs, of a user, of
+/// an account, and of each job.
+const QOS_NAMES: [[&str; 3]; 4] = [
+    ["QOSGrpJobsLimit", "QOSGrpNodeLimit", "QOSGrpCpuLimit"],
+    ["QOSMaxJobsPerUserLimit", "QOSMaxNodePerUserLimit", "QOSMaxCpuPerUserLimit"],
+    ["MaxJobsPerAccount", "MaxNodePerAccount", "MaxCpuPerAccount"],
+    ["QOSMaxJobsPerUserLimit", "QOSMaxNodePerJobLimit", "QOSMaxCpuPerJobLimit"],
+];
+
+/// Slurm's reasons for limits of an association: of all its jobs, of its user, and of each job.
+const ASSOCIATION_NAMES: [[&str; 3]; 3] = [
+    ["AssocGrpJobsLimit", "AssocGrpNodeLimit", "AssocGrpCpuLimit"],
+    ["AssocMaxJobsLimit", "AssocMaxNodePerJobLimit", "AssocMaxCpuPerJobLimit"],
+    ["AssocMaxJobsLimit", "AssocMaxNodePerJobLimit", "AssocMaxCpuPerJobLimit"],
+];
+
 fn scopes(job: &ControlledJob, partition_qos: Option<usize>) -> Vec<Scope> {
     let mut scopes = Vec::new();
     let mut all: Vec<usize> = job.qos.into_iter().chain(partition_qos).collect();
@@ -72,9 +88,6 @@ impl RunningSums {
     }
 
     /// Whether no limit forbids the start of a job.
-    ///
-    /// For each kind of limit, the first one that is set applies: of the partition's QOS, of the
-    /// job's QOS, or of its association.
     pub(super) fn allow(
         &self,
         rules: &SiteRules,
@@ -82,8 +95,22 @@ impl RunningSums {
         partition_qos: Option<usize>,
         test: Test,
     ) -> bool {
+        self.exceeded(rules, job, partition_qos, test).is_none()
+    }
+
+    /// Slurm's reason for a limit that forbids the start of a job.
+    ///
+    /// For each kind of limit, the first one that is set applies: of the partition's QOS, of the
+    /// job's QOS, or of its association.
+    pub(super) fn exceeded(
+        &self,
+        rules: &SiteRules,
+        job: &ControlledJob,
+        partition_qos: Option<usize>,
+        test: Test,
+    ) -> Option<&'static str> {
         if !rules.enforces_limits {
-            return true;
+            return None;
         }
         let mut all: Vec<usize> = partition_qos.into_iter().chain(job.qos).collect();
         all.dedup();
@@ -103,17 +130,22 @@ impl RunningSums {
         let mut wall = false;
         for &qos in &all {
             let limits = &rules.qos[qos].limits;
-            for (limit, seen, sum) in [
-                (&limits.group, &mut group, of(Scope::Qos(qos))),
-                (&limits.user, &mut user, of(Scope::QosUser(qos, job.user))),
-                (&limits.account, &mut account, of(Scope::QosAccount(qos, job.account))),
-                (&limits.job, &mut each, Sum::default()),
+            for (limit, seen, sum, names) in [
+                (&limits.group, &mut group, of(Scope::Qos(qos)), &QOS_NAMES[0]),
+                (&limits.user, &mut user, of(Scope::QosUser(qos, job.user)), &QOS_NAMES[1]),
+                (
+                    &limits.account,
+                    &mut account,
+                    of(Scope::QosAccount(qos, job.account)),
+                    &QOS_NAMES[2],
+                ),
+                (&limits.job, &mut each, Sum::default(), &QOS_NAMES[3]),
             ] {
                 for (kind, most) in part(limit).into_iter().enumerate() {
                     if !seen[kind] && most.is_some() {
                         seen[kind] = true;
                         if exceeds(most, sum, kind) {
-                            return false;
+                            return Some(names[kind]);
                         }
                     }
                 }
@@ -121,30 +153,30 @@ impl RunningSums {
             if test == Test::Before && !wall && limits.wall.is_some() {
                 wall = true;
                 if limits.wall.is_some_and(|most| job.limit > most) {
-                    return false;
+                    return Some("QOSMaxWallDurationPerJobLimit");
                 }
             }
         }
         for (level, &place) in job.chain.iter().enumerate() {
             let limits = &rules.associations[place].limits;
             let sum = of(Scope::Association(place));
-            let mut checked = vec![(&limits.group, group, sum)];
+            let mut checked = vec![(&limits.group, group, sum, &ASSOCIATION_NAMES[0])];
             if level == 0 {
-                checked.push((&limits.user, user, sum));
+                checked.push((&limits.user, user, sum, &ASSOCIATION_NAMES[1]));
             }
-            checked.push((&limits.job, each, Sum::default()));
-            for (limit, seen, sum) in checked {
+            checked.push((&limits.job, each, Sum::default(), &ASSOCIATION_NAMES[2]));
+            for (limit, seen, sum, names) in checked {
                 for (kind, most) in part(limit).into_iter().enumerate() {
                     if !seen[kind] && exceeds(most, sum, kind) {
-                        return false;
+                        return Some(names[kind]);
                     }
                 }
             }
             let longest = limits.wall.filter(|_| test == Test::Before && !wall);
             if longest.is_some_and(|most| job.limit > most) {
-                return false;
+                return Some("AssocMaxWallDurationPerJobLimit");
             }
         }
-        true
+        None
     }
 }

@@ -4,7 +4,9 @@
 //! runs.
 
 pub(super) mod cycles;
+pub(super) mod future;
 mod limits;
+mod moment;
 mod parts;
 mod plan;
 mod priority;
@@ -12,9 +14,12 @@ mod replay;
 mod request;
 mod reserved;
 pub mod rules;
+#[cfg(test)]
+mod twins;
 
-pub use replay::ControllerReplay;
+pub use replay::{ControllerReplay, GivenStarts, JobOutcome};
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -92,10 +97,11 @@ fn starts_at_once(recorded: Option<&Recorded>, job: usize) -> bool {
 }
 
 /// The state of a controller.
+#[derive(Clone)]
 pub(super) struct Controller<'a> {
     machine: &'a SlurmMachine,
     pub(super) rules: &'a SiteRules,
-    stays: &'a [JobRecord],
+    stays: Cow<'a, [JobRecord]>,
     jobs: Vec<ControlledJob>,
     kinds: usize,
     desks: Vec<SlurmAllocator<usize>>,
@@ -124,10 +130,11 @@ impl<'a> Controller<'a> {
     pub(super) fn new(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
-        stays: &'a [JobRecord],
+        stays: impl Into<Cow<'a, [JobRecord]>>,
     ) -> Controller<'a> {
-        let parts = PartsDesk::of(machine, rules, stays);
-        let (jobs, kinds) = request::jobs(machine, rules, stays, parts.as_ref());
+        let stays = stays.into();
+        let parts = PartsDesk::of(machine, rules, &stays);
+        let (jobs, kinds) = request::jobs(machine, rules, &stays, parts.as_ref());
         let site =
             |own: &rules::PartitionRules| SlurmAllocator::new(machine.site(&own.name).clone());
         let desks: Vec<SlurmAllocator<usize>> = rules.partitions.iter().map(site).collect();
@@ -135,23 +142,24 @@ impl<'a> Controller<'a> {
         desks.iter().for_each(|desk| all.unite(&desk.site().whole));
         let processors = |node| f64::from(desks[0].site().nodes.processors(node));
         let size = (f64::from(all.count()), all.iter().map(processors).sum());
+        let reserved = reserved::of(machine, rules, &stays);
         Controller {
             machine,
             rules,
+            seen: vec![SeenBy::default(); stays.len()],
             stays,
             jobs,
             kinds,
             desks,
             parts,
             pairs: Vec::new(),
-            seen: vec![SeenBy::default(); stays.len()],
             running: BTreeMap::new(),
             completing: NodeSet::empty(machine.reading.hosts.count()),
             leaves_others: false,
             sums: RunningSums::default(),
             tasks: BTreeMap::new(),
             arrays: BTreeMap::new(),
-            reserved: reserved::of(machine, rules, stays),
+            reserved,
             fair: FairTree::new(rules),
             last_tick: None,
             size,
@@ -468,6 +476,7 @@ impl<'a> Controller<'a> {
     /// The nodes that a job would get in its partition if it were the first in the queue.
     pub(super) fn place(&self, job: usize, partition: usize, now: Second) -> Option<NodeSet> {
         let mut kept = self.closed(now);
+        kept.unite(&self.completing);
         let request = self.request(job, partition);
         self.keep(job, now, (now, request.limit), &mut kept);
         let near = self.near();

@@ -3,10 +3,11 @@
 //! The engine keeps the clock, the arrivals and the ends of jobs. Only the controller knows which
 //! nodes a job holds, because jobs may share nodes; in the engine each job holds one processor.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use meshwork::cluster::{Cluster, StartOptions, Ticket};
 use meshwork::engine::Simulation;
+use meshwork::geometry::NodeSet;
 use meshwork::job::{Job, Request, Time};
 use meshwork::rng::Stream;
 use meshwork::sched::Scheduler;
@@ -18,7 +19,6 @@ use super::rules::SiteRules;
 use super::{Controller, Start};
 use crate::operator::causes::{Causes, WaitsByCause};
 use crate::operator::folder::SlurmMachine;
-use crate::operator::forecast::JobOutcome;
 use crate::operator::history::{JobRecord, Second, StartedBy};
 
 /// The number of starts between two reports of progress.
@@ -26,6 +26,30 @@ const REPORT_EVERY: usize = 500;
 
 /// The tolerance of times in seconds, for rounding errors.
 const ROUNDING: f64 = 1e-6;
+
+/// The outcome of one job record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobOutcome {
+    /// The time of its start; `None` if it did not start.
+    pub start: Option<Second>,
+    /// The allocated nodes; `None` if it did not start.
+    pub nodes: Option<NodeSet>,
+    /// The index of the partition in which it started.
+    pub partition: usize,
+    /// The scheduler that started it.
+    pub by: StartedBy,
+    /// Whether it was refused because it can never start.
+    pub is_refused: bool,
+}
+
+/// Starts that a replay makes as given, up to an instant from which its schedulers decide.
+#[derive(Clone, Copy)]
+pub struct GivenStarts<'a> {
+    /// The outcomes of all records, or of the first ones.
+    pub outcomes: &'a [JobOutcome],
+    /// The first second in which the schedulers decide.
+    pub until: Second,
+}
 
 /// The input of a replay of a history on a machine.
 ///
@@ -53,7 +77,24 @@ impl ControllerReplay<'_> {
     /// # Complexity
     /// That of both schedulers at each of their cycles, and **O(log n)** for each of *n* records.
     pub fn run(self) -> Result<Vec<JobOutcome>, String> {
-        self.replay(None).map(|found| found.0)
+        self.run_within(Second::MAX, None).map(Option::unwrap_or_default)
+    }
+
+    /// The outcome of each record, first with given starts; `None` if the total wait of the starts
+    /// that follow exceeds `most` seconds.
+    ///
+    /// # Errors
+    /// That of [`run`](ControllerReplay::run).
+    ///
+    /// # Complexity
+    /// That of [`run`](ControllerReplay::run).
+    pub fn run_within(
+        self,
+        most: Second,
+        given: Option<GivenStarts<'_>>,
+    ) -> Result<Option<Vec<JobOutcome>>, String> {
+        let (outcomes, _, waited) = self.replay(None, most, given)?;
+        Ok((waited <= most).then_some(outcomes))
     }
 
     /// The outcome of each record, and its seconds of waiting by cause.
@@ -66,11 +107,17 @@ impl ControllerReplay<'_> {
     /// of waiting request.
     pub fn run_with_waits(self) -> Result<(Vec<JobOutcome>, Vec<WaitsByCause>), String> {
         let causes = Causes::new(self.stays.len());
-        let (outcomes, causes) = self.replay(Some(causes))?;
+        let (outcomes, causes, _) = self.replay(Some(causes), Second::MAX, None)?;
         Ok((outcomes, causes.map(Causes::into_waited).unwrap_or_default()))
     }
 
-    fn replay(self, causes: Option<Causes>) -> Result<(Vec<JobOutcome>, Option<Causes>), String> {
+    /// Outcomes, causes of waits, and the total wait, up to which the replay goes on.
+    fn replay(
+        self,
+        causes: Option<Causes>,
+        most: Second,
+        given: Option<GivenStarts<'_>>,
+    ) -> Result<(Vec<JobOutcome>, Option<Causes>, Second), String> {
         let ControllerReplay { machine, rules, stays, cleanup, copy, report } = self;
         let mut fractions = copy.map(|copy| Stream::new(copy, 0, "fractions of seconds"));
         let mut fraction = || fractions.as_mut().map_or(0.0, Stream::unit);
@@ -94,45 +141,17 @@ impl ControllerReplay<'_> {
             let arrival = Time::new(queued as f64 + fraction());
             jobs.push(Job::new(place as u64, arrival, Request::Nodes(1), runtime));
         }
-        jobs.sort_by_key(|job| (job.arrival, job.number));
         cancels.sort_unstable();
-        let slots = u32::try_from(jobs.len().max(1)).unwrap_or(u32::MAX);
-        let scenario = Scenario::builder().flat(slots).workload(Component::new("lublin")).jobs(1);
-        let scenario = scenario.build().map_err(|problem| problem.to_string())?;
-        let mut setup = scenario.setup(0).map_err(|error| error.to_string())?;
-        setup.scheduler = Box::new(Outside);
-        let jobs: Submissions = Box::new(jobs.into_iter().map(|job| Ok(Submission::Job(job))));
-        let mut simulation = Simulation::new(setup, jobs, ()).map_err(|error| error.to_string())?;
-        let controller = Controller::new(machine, rules, stays);
-        let refused = |job: usize| JobOutcome {
-            is_refused: controller.is_hopeless(job),
-            ..JobOutcome::default()
-        };
-        let mut turn = Turn {
-            outcomes: (0..stays.len()).map(refused).collect(),
-            controller,
-            stays,
-            tickets: BTreeMap::new(),
-            cancels,
-            cancelled: 0,
-            started: 0,
-            phases,
-            next_tick: None,
-            cycles: Cycles::default(),
-            causes,
-            changes: 0,
-            looked: vec![Second::MIN; stays.len()],
-            freed: Second::MIN,
-        };
-        while simulation.peek().is_some() {
-            let before = turn.started;
-            simulation.step().map_err(|error| error.to_string())?;
-            simulation.pass(&mut turn).map_err(|error| error.to_string())?;
+        let mut turn = Turn::new(Controller::new(machine, rules, stays));
+        (turn.cancels, turn.phases, turn.causes) = (cancels, phases, causes);
+        turn.follow(given);
+        turn.run(jobs, None, |turn, before| {
             if turn.started / REPORT_EVERY > before / REPORT_EVERY {
                 report(turn.started);
             }
-        }
-        Ok((turn.outcomes, turn.causes))
+            turn.waited <= most
+        })?;
+        Ok((turn.outcomes, turn.causes, turn.waited))
     }
 }
 
@@ -148,20 +167,29 @@ impl Scheduler for Outside {
 }
 
 /// The controller as a scheduler, with the state of its cycles.
-struct Turn<'a> {
-    controller: Controller<'a>,
-    stays: &'a [JobRecord],
+pub(super) struct Turn<'a> {
+    pub(super) controller: Controller<'a>,
     tickets: BTreeMap<usize, Ticket>,
     /// The waiting jobs that will be cancelled, sorted by time, and the number of past
     /// cancellations.
-    cancels: Vec<(Second, usize)>,
+    pub(super) cancels: Vec<(Second, usize)>,
     cancelled: usize,
-    outcomes: Vec<JobOutcome>,
+    /// Whether each of the first jobs is in the queue before its arrival.
+    pub(super) is_queued: Vec<bool>,
+    pub(super) outcomes: Vec<JobOutcome>,
     started: usize,
+    /// The total wait of the jobs that the schedulers started, in seconds.
+    waited: Second,
+    /// The first second in which the schedulers decide, and the outcomes of jobs that start
+    /// before it.
+    until: Second,
+    given: BTreeMap<usize, JobOutcome>,
+    /// Waiting jobs with given starts.
+    pending: BTreeSet<(Second, usize)>,
     /// The fractions of a second at which the main scheduler and backfill run.
     phases: [f64; 2],
-    next_tick: Option<Second>,
-    cycles: Cycles,
+    pub(super) next_tick: Option<Second>,
+    pub(super) cycles: Cycles,
     causes: Option<Causes>,
     /// The number of allocations and releases so far.
     changes: u64,
@@ -182,15 +210,27 @@ impl Scheduler for Turn<'_> {
         for departure in cluster.departures() {
             let job = departure.ran.job.number as usize;
             drop(self.controller.end(job, now));
-            if self.stays[job].was_killed() {
+            if self.controller.stays[job].was_killed() {
                 self.cycles.killed();
             }
             has_news = true;
             self.free(now);
         }
-        for &ticket in cluster.arrivals() {
-            let job = cluster.job(ticket).number as usize;
+        let number = |ticket: &Ticket| (*ticket, cluster.job(*ticket).number as usize);
+        let arrivals: Vec<(Ticket, usize)> = cluster.arrivals().iter().map(number).collect();
+        for (ticket, job) in arrivals {
+            // A job that runs at the beginning of a future holds its nodes already.
+            if self.controller.running.contains_key(&job) {
+                cluster.start(ticket, StartOptions::default());
+                continue;
+            }
             self.tickets.insert(job, ticket);
+            if self.is_queued.get(job) == Some(&true) {
+                continue;
+            }
+            if let Some(start) = self.given.get(&job).and_then(|own| own.start) {
+                self.pending.insert((start, job));
+            }
             if !self.outcomes[job].is_refused {
                 self.controller.submit(job);
             }
@@ -241,6 +281,8 @@ impl Scheduler for Turn<'_> {
             let at = (time - phase - ROUNDING).ceil() + phase;
             if at > now { at } else { at + 1.0 }
         };
+        let given = self.pending.first().filter(|own| own.0 < self.until);
+        let given = given.map(|own| (own.0 as f64).max(now + 1.0));
         let parameters = &self.controller.rules.parameters;
         let main = [self.cycles.main_at(parameters), self.cycles.full_at(parameters)];
         let main = main.into_iter().flatten().map(|time| next(time, self.phases[0]));
@@ -249,48 +291,160 @@ impl Scheduler for Turn<'_> {
         let is_moving = self.controller.rules.weights.is_multifactor;
         let tick = self.next_tick.filter(|_| is_moving).map(|tick| (tick as f64).max(now + 1.0));
         let cancel = self.cancels.get(self.cancelled).map(|own| (own.0 as f64).max(now + 1.0));
-        main.chain(backfill).chain(tick).chain(cancel).reduce(f64::min).map(Time::new)
+        let others = tick.into_iter().chain(cancel).chain(given);
+        main.chain(backfill).chain(others).reduce(f64::min).map(Time::new)
     }
 }
 
-impl Turn<'_> {
+impl<'a> Turn<'a> {
+    pub(super) fn new(controller: Controller<'a>) -> Turn<'a> {
+        let refused = |job: usize| JobOutcome {
+            is_refused: controller.is_hopeless(job),
+            ..JobOutcome::default()
+        };
+        let count = controller.stays.len();
+        Turn {
+            outcomes: (0..count).map(refused).collect(),
+            controller,
+            tickets: BTreeMap::new(),
+            cancels: Vec::new(),
+            cancelled: 0,
+            is_queued: Vec::new(),
+            started: 0,
+            waited: 0,
+            until: Second::MIN,
+            given: BTreeMap::new(),
+            pending: BTreeSet::new(),
+            phases: [0.0; 2],
+            next_tick: None,
+            cycles: Cycles::default(),
+            causes: None,
+            changes: 0,
+            looked: vec![Second::MIN; count],
+            freed: Second::MIN,
+        }
+    }
+
+    /// Makes given starts in place of those of the schedulers.
+    pub(super) fn follow(&mut self, given: Option<GivenStarts<'_>>) {
+        let Some(given) = given else { return };
+        self.until = given.until;
+        let is_before = |own: &(usize, &JobOutcome)| {
+            own.1.start.is_some_and(|start| start < given.until) && own.1.nodes.is_some()
+        };
+        let before = given.outcomes.iter().enumerate().filter(is_before);
+        self.given = before.map(|(job, own)| (job, own.clone())).collect();
+    }
+
+    /// Runs jobs of the engine up to the second `end`, while `goes_on` says so, which gets the number
+    /// of starts before each instant.
+    pub(super) fn run(
+        &mut self,
+        mut jobs: Vec<Job>,
+        end: Option<Second>,
+        mut goes_on: impl FnMut(&Turn<'a>, usize) -> bool,
+    ) -> Result<(), String> {
+        jobs.sort_by_key(|job| (job.arrival, job.number));
+        // The workload, which is replaced, needs two processors.
+        let slots = u32::try_from(jobs.len().max(2)).unwrap_or(u32::MAX);
+        let scenario = Scenario::builder().flat(slots).workload(Component::new("lublin")).jobs(1);
+        let scenario = scenario.build().map_err(|problem| problem.to_string())?;
+        let mut setup = scenario.setup(0).map_err(|error| error.to_string())?;
+        setup.scheduler = Box::new(Outside);
+        let jobs: Submissions = Box::new(jobs.into_iter().map(|job| Ok(Submission::Job(job))));
+        let mut simulation = Simulation::new(setup, jobs, ()).map_err(|error| error.to_string())?;
+        while let Some(next) = simulation.peek() {
+            if end.is_some_and(|end| next.units() >= end as f64) {
+                break;
+            }
+            let before = self.started;
+            simulation.step().map_err(|error| error.to_string())?;
+            simulation.pass(self).map_err(|error| error.to_string())?;
+            if !goes_on(self, before) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn free(&mut self, now: Second) {
         self.changes += 1;
         self.freed = now;
     }
 
-    /// Runs the cycles that are due.
+    /// Runs the cycles that are due, or makes the given starts.
     fn run_cycles(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         let parameters = &self.controller.rules.parameters;
         let is_due = |time: Option<f64>| time.is_some_and(|time| time <= at + ROUNDING);
         let is_phase = |phase: f64| ((at - phase).round() - (at - phase)).abs() < ROUNDING;
         let is_full = is_due(self.cycles.full_at(parameters));
         let is_main = is_full || is_due(self.cycles.main_at(parameters));
-        if is_main && is_phase(self.phases[0]) {
+        let follows = now < self.until;
+        if is_main && is_phase(self.phases[0]) || follows && self.has_given(now, StartedBy::Main) {
             self.cycles.ran_main(at, is_full);
-            let starts = self.controller.main(now, is_full, None);
+            let starts = match follows {
+                true => self.given_starts(now, |by| by != StartedBy::Backfill),
+                false => self.controller.main(now, is_full, None),
+            };
             self.controller.ran(false);
             self.make(cluster, now, starts, StartedBy::Main);
         }
-        if is_due(self.cycles.backfill_at(parameters)) && is_phase(self.phases[1]) {
+        let is_backfill = is_due(self.cycles.backfill_at(&self.controller.rules.parameters));
+        if is_backfill && is_phase(self.phases[1])
+            || follows && self.has_given(now, StartedBy::Backfill)
+        {
             self.cycles.ran_backfill(at);
             if self.causes.is_some() {
                 self.controller.waiting_kinds().for_each(|(job, _)| self.looked[job] = now);
             }
-            let starts = self.controller.backfill(now, None);
+            let starts = match follows {
+                true => self.given_starts(now, |by| by == StartedBy::Backfill),
+                false => self.controller.backfill(now, None),
+            };
             self.controller.ran(true);
             self.make(cluster, now, starts, StartedBy::Backfill);
         }
+        // Starts by a submission, or of an unknown scheduler.
+        if follows {
+            let starts = self.given_starts(now, |_| true);
+            self.make(cluster, now, starts, StartedBy::Unknown);
+        }
+    }
+
+    /// Whether a start by this scheduler is given for this second or an earlier one.
+    fn has_given(&self, now: Second, by: StartedBy) -> bool {
+        let due = self.pending.range(..=(now, usize::MAX));
+        due.into_iter().any(|own| self.given[&own.1].by == by)
+    }
+
+    /// Makes the given starts of some schedulers up to this second.
+    fn given_starts(&mut self, now: Second, is_by: impl Fn(StartedBy) -> bool) -> Vec<Start> {
+        let due = self.pending.range(..=(now, usize::MAX));
+        let due: Vec<(Second, usize)> =
+            due.filter(|own| is_by(self.given[&own.1].by)).copied().collect();
+        let mut starts = Vec::new();
+        for own in due {
+            self.pending.remove(&own);
+            let JobOutcome { nodes: Some(nodes), partition, .. } = &self.given[&own.1] else {
+                continue;
+            };
+            let (job, partition) = (own.1, *partition);
+            self.controller.start(job, partition, nodes.clone(), now);
+            starts.push(Start { job, partition, nodes: Some(nodes.clone()) });
+        }
+        starts
     }
 
     fn make(&mut self, cluster: &mut Cluster<'_>, now: Second, starts: Vec<Start>, by: StartedBy) {
         for start in starts {
             let Some(ticket) = self.tickets.remove(&start.job) else { continue };
             if cluster.start(ticket, StartOptions::default()) {
-                let at = now.max(self.stays[start.job].queued().unwrap_or(now));
-                let Start { nodes, .. } = start;
-                self.outcomes[start.job] =
-                    JobOutcome { start: Some(at), nodes, by, is_refused: false };
+                let at = now.max(self.controller.stays[start.job].queued().unwrap_or(now));
+                let Start { nodes, partition, job } = start;
+                let queued = self.controller.stays[job].queued().unwrap_or(at);
+                self.waited += if now < self.until { 0 } else { at - queued };
+                self.outcomes[job] =
+                    JobOutcome { start: Some(at), nodes, partition, by, is_refused: false };
                 self.started += 1;
                 self.changes += 1;
                 self.cycles.change(true);

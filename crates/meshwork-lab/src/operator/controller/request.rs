@@ -3,15 +3,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use meshwork::alloc::listed::NodeRequest;
+use meshwork::alloc::listed::{NodeRequest, find};
+use meshwork::alloc::shared::SharedLookup;
 use meshwork::geometry::NodeSet;
 
 use super::parts::{PartsDesk, PartsRequest};
 use super::rules::SiteRules;
 use crate::operator::folder::{SlurmMachine, asked};
 use crate::operator::history::{JobRecord, Second};
-use crate::operator::plan::{NO_LIMIT, RequestLookup};
 use crate::slurm::desk::SlurmRequest;
+use crate::slurm::site::SlurmSite;
+use crate::slurm::topology::Structure;
+
+/// The time limit in seconds assumed for a job without one.
+const NO_LIMIT: Second = 365 * 86_400;
 
 /// A request in one partition, looked up on its machine.
 #[derive(Clone, Debug)]
@@ -26,6 +31,51 @@ pub(super) struct ResolvedRequest {
     found: Arc<RequestLookup>,
     /// The request for parts of nodes, where jobs share nodes.
     pub(super) parts: Option<Arc<PartsRequest>>,
+}
+
+/// Lookups shared by requests that differ at most in their time limits.
+#[derive(Debug)]
+struct RequestLookup {
+    wanted: NodeRequest,
+    /// The nodes on which the job could run if all of them were free.
+    may: NodeSet,
+    /// Whether it can never start: not even the empty partition has nodes for it.
+    is_hopeless: bool,
+}
+
+impl RequestLookup {
+    fn of(machine: &SlurmMachine, site: &SlurmSite, asked: &SlurmRequest) -> RequestLookup {
+        let list =
+            |list: &Option<String>| list.as_ref().map(|list| machine.nodes(list)).transpose();
+        let (required, excluded) = (list(&asked.require), list(&asked.exclude));
+        let is_unknown = required.is_err() || excluded.is_err();
+        let mut wanted = asked.wanted.clone();
+        wanted.listed = required.unwrap_or(None);
+        let (mut may, mut whole) = (site.up.clone(), site.whole.clone());
+        if let Ok(Some(excluded)) = &excluded {
+            may.subtract(excluded);
+            if !matches!(site.structure, Structure::Torus3d(..)) {
+                whole.subtract(excluded);
+            }
+        }
+        let patient = NodeRequest { switches: None, ..wanted.clone() };
+        let is_hopeless = is_unknown
+            || wanted.nodes == 0
+            || wanted.nodes > site.whole.count()
+            || find(site.rule(), &site.nodes, &patient, &whole).is_none();
+        RequestLookup { wanted, may, is_hopeless }
+    }
+
+    /// Replaces the lookup by that of a request for parts of nodes.
+    ///
+    /// `None` is a request that can never be met.
+    fn set_parts(&mut self, parts: Option<&SharedLookup>) {
+        self.is_hopeless = !parts.is_some_and(SharedLookup::is_ever);
+        if let Some(parts) = parts {
+            self.wanted.nodes = parts.min_nodes();
+            self.may.clone_from(parts.pool());
+        }
+    }
 }
 
 impl ResolvedRequest {

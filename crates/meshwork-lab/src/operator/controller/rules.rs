@@ -198,6 +198,19 @@ impl SiteRules {
         rules
     }
 
+    /// The rules with only the outages that have begun at a second.
+    ///
+    /// How long those will last is not known then: they are assumed to last as long again.
+    #[must_use]
+    pub fn known_at(&self, at: Second) -> SiteRules {
+        let outages = self.outages.iter().filter(|own| own.0 <= at).map(|own| {
+            let (from, until, nodes) = own.clone();
+            let until = if until <= at { until } else { at + (at - from).max(1) };
+            (from, until, nodes)
+        });
+        SiteRules { outages: outages.collect(), ..self.clone() }
+    }
+
     /// Whether a job may preempt a running one; each is given with its partition and QOS.
     #[must_use]
     pub fn may_preempt(

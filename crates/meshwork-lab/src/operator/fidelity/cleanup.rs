@@ -1,10 +1,13 @@
 //! An estimate of the clean-up time from times in whole seconds.
 
+use std::collections::BTreeMap;
+
 use crate::operator::history::{JobRecord, Second, StartedBy};
 
-use super::replay::Replay;
 use crate::operator::controller::rules::SchedulerParameters;
+use crate::operator::folder::SlurmMachine;
 use crate::slurm::conf;
+use meshwork::geometry::NodeSet;
 
 /// The maximum clean-up time considered.
 const LONGEST: Second = 3_600;
@@ -16,27 +19,24 @@ const LEAST_SHARE: f64 = 0.03;
 ///
 /// Each job that waited counts once, with the last end among the jobs whose nodes it got. `by`
 /// restricts the starts to those of one scheduler.
-fn gaps(replay: &Replay<'_>, by: Option<StartedBy>) -> Vec<Second> {
-    let count = replay.machine.reading.hosts.count() as usize;
+fn gaps(stays: &[JobRecord], nodes: &[Option<NodeSet>], by: Option<StartedBy>) -> Vec<Second> {
     // The last end on each node so far.
-    let mut last: Vec<Option<Second>> = vec![None; count];
+    let mut last: BTreeMap<u32, Second> = BTreeMap::new();
     let mut events: Vec<(Second, bool, usize)> = Vec::new();
-    for (place, stay) in
-        replay.stays.iter().enumerate().filter(|(place, _)| replay.nodes[*place].is_some())
-    {
+    for (place, stay) in stays.iter().enumerate().filter(|(place, _)| nodes[*place].is_some()) {
         events.extend(stay.start.map(|start| (start, true, place)));
         events.extend(stay.end.map(|end| (end, false, place)));
     }
     events.sort_unstable();
     let mut gaps = Vec::new();
     for (at, is_start, place) in events {
-        let Some(nodes) = &replay.nodes[place] else { continue };
+        let Some(nodes) = &nodes[place] else { continue };
         if !is_start {
-            nodes.iter().for_each(|node| last[node as usize] = Some(at));
+            nodes.iter().for_each(|node| _ = last.insert(node, at));
             continue;
         }
-        let stay: &JobRecord = &replay.stays[place];
-        let end = nodes.iter().filter_map(|node| last[node as usize]).max();
+        let stay: &JobRecord = &stays[place];
+        let end = nodes.iter().filter_map(|node| last.get(&node).copied()).max();
         let Some(end) = end.filter(|&end| stay.queued().is_some_and(|queued| queued < end)) else {
             continue;
         };
@@ -77,11 +77,15 @@ fn of_gaps(gaps: &[Second], is_polled: bool) -> Option<f64> {
 ///
 /// # Complexity
 /// **O(n m)** for *n* records of *m* nodes.
-pub(super) fn of(replay: &Replay<'_>) -> Option<f64> {
-    let lines = replay.machine.conf_text().map(conf::lines).unwrap_or_default();
+pub(super) fn of(
+    machine: &SlurmMachine,
+    stays: &[JobRecord],
+    nodes: &[Option<NodeSet>],
+) -> Option<f64> {
+    let lines = machine.conf_text().map(conf::lines).unwrap_or_default();
     let is_polled = SchedulerParameters::of(&lines).main_delay >= 2.0 && !lines.is_empty();
-    let all = of_gaps(&gaps(replay, None), is_polled);
-    let main = gaps(replay, Some(StartedBy::Main));
+    let all = of_gaps(&gaps(stays, nodes, None), is_polled);
+    let main = gaps(stays, nodes, Some(StartedBy::Main));
     // Both estimates tend to be too large; the main scheduler reacts sooner.
     let main = of_gaps(&main, is_polled).filter(|_| main.len() >= 20);
     let least = match (all, main) {

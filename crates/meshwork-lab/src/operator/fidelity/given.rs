@@ -26,6 +26,10 @@ pub struct PredictedStart {
     pub predicted: Option<Second>,
     /// The nodes by the rule at the predicted start; `None` if it finds none.
     pub nodes: Option<NodeSet>,
+    /// Whether the rule gives it the recorded nodes if it is the next to start.
+    pub is_alone: bool,
+    /// Whether the rule can never start it.
+    pub is_never: bool,
 }
 
 /// The maximum distance in seconds between starts in the same cycle.
@@ -102,6 +106,8 @@ pub(super) struct Given<'a> {
     starts: BTreeMap<Second, Vec<usize>>,
     predicted: Vec<Option<Second>>,
     found: BTreeMap<usize, (StartedBy, Option<NodeSet>)>,
+    /// The jobs to which the rule gives their recorded nodes if they are the next to start.
+    alone: BTreeSet<usize>,
     cycles: Cycles,
     /// Jobs that have just ended, with their ends and nodes. Each of their nodes becomes available
     /// separately.
@@ -146,6 +152,7 @@ impl<'a> Given<'a> {
             starts,
             predicted: vec![None; stays.len()],
             found: BTreeMap::new(),
+            alone: BTreeSet::new(),
             cycles: Cycles::default(),
             completing: Vec::new(),
             tick: Second::MAX,
@@ -206,9 +213,15 @@ impl<'a> Given<'a> {
             ];
             at = due.into_iter().flatten().map(|own| own.max(at + 1)).min().unwrap_or(at + 1);
         }
-        let Given { predicted, found, .. } = self;
-        let one =
-            |(stay, (by, nodes))| PredictedStart { stay, by, predicted: predicted[stay], nodes };
+        let Given { controller, predicted, found, alone, .. } = self;
+        let one = |(stay, (by, nodes))| PredictedStart {
+            stay,
+            by,
+            predicted: predicted[stay],
+            nodes,
+            is_alone: alone.contains(&stay),
+            is_never: controller.is_hopeless(stay),
+        };
         found.into_iter().map(one).collect()
     }
 
@@ -227,6 +240,9 @@ impl<'a> Given<'a> {
         let starts = is_last || nodes.is_some() && nodes == self.nodes[job];
         if starts {
             self.predicted[job] = nodes.is_some().then_some(at);
+            if nodes == self.nodes[job] {
+                self.alone.insert(job);
+            }
             self.found.insert(job, (StartedBy::Unknown, nodes));
             if let Some(own) = self.nodes[job].clone() {
                 self.controller.start(job, partition, own, at);
@@ -654,8 +670,15 @@ impl<'a> Given<'a> {
                 self.found.insert(own.job, (*by, nodes));
             }
         }
-        for &job in recorded {
+        // Which of the starts came first is not recorded: those that agree with the rule go first.
+        let mut left = recorded.to_vec();
+        while !left.is_empty() {
+            let next = left.iter().position(|job| self.agrees(*job, at));
+            let job = left.remove(next.unwrap_or(0));
             let partition = self.controller.partition_of(job);
+            if next.is_some() {
+                self.alone.insert(job);
+            }
             if !self.found.contains_key(&job) {
                 let nodes = self.controller.place(job, partition, at);
                 self.found.insert(job, (self.stays[job].by, nodes));
@@ -664,6 +687,27 @@ impl<'a> Given<'a> {
                 self.controller.start(job, partition, nodes.clone(), at);
             }
         }
+    }
+
+    /// Whether the rule gives a job its recorded nodes if it is the next to start: in a cycle, as
+    /// the first in the queue, or behind the plan of the jobs before it. Nodes of jobs that have
+    /// just ended may be available or not.
+    fn agrees(&mut self, job: usize, at: Second) -> bool {
+        let recorded = self.nodes[job].clone();
+        if self.found.get(&job).is_some_and(|found| found.1 == recorded) {
+            return true;
+        }
+        let partition = self.controller.partition_of(job);
+        let none = self.controller.no_nodes();
+        let mut completing = none.clone();
+        self.completing.iter().for_each(|own| completing.unite(&own.2));
+        let is_same = [none.clone(), completing].into_iter().any(|completing| {
+            self.controller.completing = completing;
+            self.controller.place(job, partition, at) == recorded
+        });
+        self.controller.completing = none;
+        let planned = || self.controller.planned(job, false, at);
+        is_same || planned().is_some_and(|(start, nodes)| start == at && Some(nodes) == recorded)
     }
 
     fn shares(&self, one: usize, other: usize) -> bool {

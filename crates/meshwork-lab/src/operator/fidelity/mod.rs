@@ -1,34 +1,32 @@
 //! Comparison of the modelled rule of a machine with its recorded decisions.
 //!
-//! Each recorded start is compared with the rule in the recorded state of the machine, so that a
-//! differing decision does not affect later ones. Waits are predicted by a full replay
-//! ([`ControllerReplay`]), in which errors accumulate.
+//! Each recorded start is compared with that of the modelled controller in the recorded state of
+//! the machine, so that a differing decision does not affect later ones. Waits are predicted by a
+//! full replay ([`ControllerReplay`]), in which errors accumulate.
 
 mod cleanup;
 mod given;
-mod replay;
 
 pub use given::{PredictedStart, SAME_CYCLE};
-pub use replay::{ComparedDecision, RuleDecision};
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 
-use super::controller::ControllerReplay;
 use super::controller::rules::SiteRules;
+use super::controller::{ControllerReplay, JobOutcome};
 use super::folder::{Folder, SlurmMachine};
-use super::forecast::JobOutcome;
+
 use super::history::{JobRecord, Second, StartedBy};
 use super::paired;
 use super::places::{PlaceKind, place_of};
 use super::unmodelled::{self, Unmodelled};
+use crate::date;
 use crate::findings::statistics::mean;
 use crate::slurm::topology::Structure;
 use given::Given;
 use meshwork::geometry::NodeSet;
-use replay::Replay;
 
 /// The minimum share of equal decisions for a site to be considered modelled.
 pub const ENOUGH_DECISIONS: f64 = 0.85;
@@ -56,7 +54,7 @@ pub struct Fidelity {
     pub differing: Vec<DifferingDecision>,
     /// The estimated clean-up time in seconds; `None` if nothing shows it.
     pub cleanup: Option<f64>,
-    /// Real and predicted waits, by size.
+    /// Real and predicted waits by size, partition, user and week.
     pub waits: Vec<PredictedWaits>,
     /// The number of records that start within the same second as another event.
     pub simultaneous: usize,
@@ -112,9 +110,16 @@ pub struct DifferingDecision {
     pub rule: String,
 }
 
-/// Waits of jobs within a range of sizes.
+/// The keys by which waits are grouped.
+pub const WAIT_GROUPS: [&str; 4] = ["nodes", "partition", "user", "week"];
+
+/// The waits of a group of jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictedWaits {
+    /// The key of the group, one of [`WAIT_GROUPS`].
+    pub by: &'static str,
+    /// The value of the key: a range of node counts, a name, or the Monday of a week in UTC.
+    pub name: String,
     /// The minimum and maximum number of nodes.
     pub nodes: (u32, u32),
     /// The number of jobs.
@@ -185,11 +190,8 @@ impl Fidelity {
             );
             return doubts;
         }
-        // The controller's rule may fit where the rule for one partition alone does not.
         let counts = self.start_counts();
-        let are_placed =
-            counts.total > 0 && counts.place as f64 >= ENOUGH_PLACES * counts.total as f64;
-        if (same as f64) < ENOUGH_DECISIONS * all as f64 && !are_placed {
+        if (same as f64) < ENOUGH_DECISIONS * all as f64 {
             doubts.push(format!(
                 "{} of the decisions are those of the rule, and {} % would be enough",
                 percent(same, all),
@@ -237,16 +239,17 @@ impl Fidelity {
                 })
             })
             .collect();
-        let waits: Vec<Json> = self
-            .waits
-            .iter()
-            .map(|own| {
-                json!({
-                    "nodes": [own.nodes.0, own.nodes.1], "count": own.count, "real": own.real,
-                    "predicted": own.predicted, "difference": own.predicted - own.real, "half_width": own.half_width
-                })
+        let shown = |own: &PredictedWaits| {
+            json!({
+                "name": own.name, "nodes": [own.nodes.0, own.nodes.1], "count": own.count, "real": own.real,
+                "predicted": own.predicted, "difference": own.predicted - own.real, "half_width": own.half_width
             })
-            .collect();
+        };
+        let waits = |by: &str| -> Vec<Json> {
+            self.waits.iter().filter(|own| own.by == by).map(shown).collect()
+        };
+        let groups = WAIT_GROUPS.iter().skip(1).map(|by| ((*by).to_owned(), json!(waits(by))));
+        let groups: serde_json::Map<String, Json> = groups.collect();
         let counts = self.start_counts();
         let wait = self.wait.unzip();
         let left_out: Vec<Json> = self
@@ -263,7 +266,7 @@ impl Fidelity {
             "unmodelled": left_out, "modelled": self.is_modelled(),
             "jobs": self.jobs, "placed": self.placed, "placements": self.placements, "decisions": decisions,
             "match": matching, "cleanup_seconds": self.cleanup, "by": by, "simultaneous": self.simultaneous,
-            "waits": waits, "differing": differing, "doubts": doubts,
+            "waits": waits(WAIT_GROUPS[0]), "waits_by": groups, "differing": differing, "doubts": doubts,
         })
     }
 }
@@ -273,7 +276,7 @@ pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// Compares the decisions, the starts and the waits of a history with the model.
 ///
-/// `report` covers all three parts together.
+/// `report` covers both parts together.
 ///
 /// # Complexity
 /// That of [`verdict`], and that of [`ControllerReplay::run`] for each copy of the history.
@@ -281,14 +284,12 @@ pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
 pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     let all = folder.history.stays.len();
     let stays = &folder.history.stays;
-    let (found, machine) = judged(folder, &|done, whole| report(done, 3 * whole / 2));
+    let (found, machine) = judged(folder, &|done, whole| report(done, 2 * whole));
     let cleanup = found.cleanup.unwrap_or(0.0);
     let pairs =
-        predicted_waits(&machine, stays, cleanup, &|started| report(2 * all + started, 3 * all));
-    let of = |own: fn(&(Second, u32, f64, f64)) -> f64| {
-        mean(&pairs.iter().map(own).collect::<Vec<f64>>())
-    };
-    let wait = of(|pair| pair.2).zip(of(|pair| pair.3));
+        predicted_waits(&machine, stays, cleanup, &|started| report(all + started, 2 * all));
+    let of = |own: fn(&JobWait<'_>) -> f64| mean(&pairs.iter().map(own).collect::<Vec<f64>>());
+    let wait = of(|own| own.real).zip(of(|own| own.predicted));
     let unmodelled = unmodelled::by_controller(&machine, &folder.history);
     Fidelity { waits: waits(pairs), wait, unmodelled, ..found }
 }
@@ -296,8 +297,8 @@ pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
 /// Compares the decisions and the starts of a history with the model, but not the waits.
 ///
 /// # Complexity
-/// For each start, that of the rule; for starts by backfill, that of a plan of the jobs before it;
-/// and that of both schedulers at each of their cycles in the recorded state.
+/// That of both schedulers at each of their cycles in the recorded state, once for each order of
+/// the events of a second that is tried.
 #[must_use]
 pub fn verdict(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     judged(folder, report).0
@@ -305,39 +306,71 @@ pub fn verdict(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
 
 /// The verdict, and the machine with the rule for single-node jobs that fits the history better.
 fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMachine) {
-    let all = folder.history.stays.len();
-    let found = decisions(folder, &|done, all| report(done, 2 * all));
-    let cleanup = found.cleanup.unwrap_or(0.0);
-    let (machine, given) = given(folder, cleanup, &|done| report(all + done, 2 * all));
     let stays = &folder.history.stays;
+    let nodes = |stay: &JobRecord| {
+        let nodes = folder.machine.nodes(&stay.nodelist).ok();
+        nodes.filter(|nodes| stay.ran() && !nodes.is_empty())
+    };
+    let nodes: Vec<Option<NodeSet>> = stays.iter().map(nodes).collect();
+    let cleanup = cleanup::of(&folder.machine, stays, &nodes);
+    let given = given(folder, &nodes, cleanup.unwrap_or(0.0), &|done| report(done, stays.len()));
+    let (machine, given) = given;
     let hosts = &machine.reading.hosts;
-    let beside = |own: &PredictedStart| {
+    let mut decisions: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
+    let mut seconds: BTreeMap<Second, usize> = BTreeMap::new();
+    let (mut starts, mut differing) = (Vec::new(), Vec::new());
+    for own in &given {
         let stay = &stays[own.stay];
-        let same = own.nodes.as_ref().is_some_and(|nodes| {
-            machine.nodes(&stay.nodelist).is_ok_and(|recorded| recorded == *nodes)
-        });
-        StartBeside {
-            id: stay.id.clone(),
-            start: stay.start.unwrap_or(0),
+        let (id, start) = (stay.id.clone(), stay.start.unwrap_or(0));
+        let is_same_place = own.nodes.is_some() && own.nodes == nodes[own.stay];
+        let predicted_nodes = own.nodes.as_ref().map(|own| hosts.listed(own)).unwrap_or_default();
+        *seconds.entry(start).or_default() += 1;
+        let counted = decisions.entry(own.by.word()).or_default();
+        counted.0 += 1;
+        if is_same_place || own.is_alone {
+            counted.1 += 1;
+        } else {
+            let rule = match own.nodes {
+                Some(_) => predicted_nodes.clone(),
+                None if own.is_never => "never".to_owned(),
+                None => "wait".to_owned(),
+            };
+            let (line, by, nodes) = (stay.line, own.by, stay.nodelist.clone());
+            differing.push(DifferingDecision { id: id.clone(), line, start, by, nodes, rule });
+        }
+        starts.push(StartBeside {
+            id,
+            start,
             predicted: own.predicted,
             nodes: stay.nodelist.clone(),
-            predicted_nodes: own.nodes.as_ref().map(|own| hosts.listed(own)).unwrap_or_default(),
-            is_same_place: same,
-        }
-    };
-    let starts: Vec<StartBeside> = given.iter().map(beside).collect();
-    // A decision predicted by the controller counts as that of the rule, whatever the plan of one
-    // partition says.
-    let same = starts.iter().filter(|own| own.is_same_place);
-    let same: BTreeSet<(&str, Second)> = same.map(|own| (own.id.as_str(), own.start)).collect();
-    let mut decisions = found.decisions;
-    let (equal, differing): (Vec<_>, Vec<_>) =
-        found.differing.into_iter().partition(|own| same.contains(&(own.id.as_str(), own.start)));
-    for own in equal {
-        decisions.entry(own.by.word()).and_modify(|counts| counts.1 += 1);
+            predicted_nodes,
+            is_same_place,
+        });
     }
-    let lacks_priorities = SiteRules::of(&machine).lacks_priorities;
-    (Fidelity { starts, lacks_priorities, decisions, differing, ..found }, machine)
+    let (mut placed, mut placements) = (0, 0);
+    for (stay, nodes) in stays.iter().zip(&nodes).filter(|(stay, _)| !stay.nodelist.is_empty()) {
+        placed += 1;
+        let site = folder.machine.site(&stay.partition);
+        let is_place = nodes
+            .as_ref()
+            .is_some_and(|nodes| place_of(site, nodes, stay.segment) != PlaceKind::None);
+        placements += usize::from(is_place);
+    }
+    let found = Fidelity {
+        jobs: folder.history.jobs(),
+        placed,
+        placements,
+        decisions,
+        differing,
+        cleanup,
+        waits: Vec::new(),
+        starts,
+        wait: None,
+        unmodelled: Vec::new(),
+        lacks_priorities: SiteRules::of(&machine).lacks_priorities,
+        simultaneous: seconds.values().filter(|&&count| count > 1).sum(),
+    };
+    (found, machine)
 }
 
 /// The starts predicted from the recorded past, and the machine with which they were predicted.
@@ -346,20 +379,16 @@ fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMach
 /// better is used.
 fn given(
     folder: &Folder,
+    nodes: &[Option<NodeSet>],
     cleanup: f64,
     report: &dyn Fn(usize),
 ) -> (SlurmMachine, Vec<PredictedStart>) {
     let stays = &folder.history.stays;
-    let nodes = |stay: &JobRecord| {
-        let nodes = folder.machine.nodes(&stay.nodelist).ok();
-        nodes.filter(|nodes| stay.ran() && !nodes.is_empty())
-    };
-    let nodes: Vec<Option<NodeSet>> = stays.iter().map(nodes).collect();
     let run = |fits: bool| {
         let mut machine = folder.machine.clone();
         machine.fit_single_nodes(fits);
         let rules = SiteRules::of(&machine);
-        let found = Given::new(&machine, &rules, stays, &nodes, cleanup).run(report);
+        let found = Given::new(&machine, &rules, stays, nodes, cleanup).run(report);
         let is_same =
             |own: &&PredictedStart| stays[own.stay].nodes == 1 && own.nodes == nodes[own.stay];
         (found.iter().filter(is_same).count(), machine, found)
@@ -372,85 +401,29 @@ fn given(
     (machine, found)
 }
 
-/// Compares the decisions of a history with the rule of its machine, without waits.
-///
-/// # Complexity
-/// For each start, that of the rule; for starts by backfill, that of a plan of the jobs before it.
-/// Within a second up to 160 states are tried.
-fn decisions(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
-    let replay = Replay::new(folder);
-    let cleanup = cleanup::of(&replay);
-    let all = folder.history.stays.len();
-    let made = replay.run(cleanup.unwrap_or(0.0), &|done| report(done, all));
-    let stays = &folder.history.stays;
-    let hosts = &folder.machine.reading.hosts;
-    let mut decisions: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
-    let mut differing = Vec::new();
-    let mut seconds: BTreeMap<Second, usize> = BTreeMap::new();
-    for decision in &made {
-        let stay = &stays[decision.stay];
-        *seconds.entry(stay.start.unwrap_or(0)).or_default() += 1;
-        let counted = decisions.entry(decision.by.word()).or_default();
-        counted.0 += 1;
-        let Some(instead) = &decision.instead else {
-            counted.1 += 1;
-            continue;
-        };
-        differing.push(DifferingDecision {
-            id: stay.id.clone(),
-            line: stay.line,
-            start: stay.start.unwrap_or(0),
-            by: decision.by,
-            nodes: stay.nodelist.clone(),
-            rule: match instead {
-                RuleDecision::Nodes(nodes) => hosts.listed(nodes),
-                RuleDecision::Wait => "wait".to_owned(),
-                RuleDecision::Never => "never".to_owned(),
-            },
-        });
-    }
-    let (mut placed, mut placements) = (0, 0);
-    for (stay, nodes) in
-        stays.iter().zip(&replay.nodes).filter(|(stay, _)| !stay.nodelist.is_empty())
-    {
-        placed += 1;
-        let site = folder.machine.site(&stay.partition);
-        let is_place = nodes
-            .as_ref()
-            .is_some_and(|nodes| place_of(site, nodes, stay.segment) != PlaceKind::None);
-        placements += usize::from(is_place);
-    }
-    Fidelity {
-        jobs: folder.history.jobs(),
-        placed,
-        placements,
-        decisions,
-        differing,
-        cleanup,
-        waits: Vec::new(),
-        starts: Vec::new(),
-        wait: None,
-        unmodelled: Vec::new(),
-        lacks_priorities: false,
-        simultaneous: seconds.values().filter(|&&count| count > 1).sum(),
-    }
-}
-
 /// The number of jobs up to which a history is replayed in [`MOST_COPIES`] copies.
 const FEW_JOBS: usize = 1_000;
 /// The maximum number of copies with other fractions of seconds.
 const MOST_COPIES: usize = 20;
 
+/// The recorded and the predicted wait of a job, in seconds.
+struct JobWait<'a> {
+    stay: &'a JobRecord,
+    /// The time from which it could start.
+    queued: Second,
+    real: f64,
+    predicted: f64,
+}
+
 /// The recorded and the predicted waits of all jobs.
 ///
-/// Each pair of waits comes after the time from which the job could start and its number of nodes.
 /// The prediction is the mean of several replays of all jobs.
-fn predicted_waits(
+fn predicted_waits<'a>(
     machine: &SlurmMachine,
-    stays: &[JobRecord],
+    stays: &'a [JobRecord],
     cleanup: f64,
     report: &(dyn Fn(usize) + Sync),
-) -> Vec<(Second, u32, f64, f64)> {
+) -> Vec<JobWait<'a>> {
     let rules = &SiteRules::of(machine);
     let copies = (MOST_COPIES * FEW_JOBS / stays.len().max(1)).clamp(1, MOST_COPIES) as u64;
     let of = |copy: u64| {
@@ -463,19 +436,27 @@ fn predicted_waits(
         ControllerReplay { machine, rules, stays, cleanup, copy, report: &report }.run().ok()
     };
     let found: Vec<Vec<JobOutcome>> = (0..copies).into_par_iter().filter_map(of).collect();
-    let one = |(place, stay): (usize, &JobRecord)| {
+    let one = |(place, stay): (usize, &'a JobRecord)| {
         let (queued, real) = stay.queued().zip(stay.wait())?;
         let starts = found.iter().filter_map(|outcomes| outcomes[place].start);
         let predicted: Vec<f64> = starts.map(|start| (start - queued) as f64).collect();
-        Some((queued, stay.nodes, real as f64, mean(&predicted)?))
+        Some(JobWait { stay, queued, real: real as f64, predicted: mean(&predicted)? })
     };
     stays.iter().enumerate().filter_map(one).collect()
 }
 
-/// Recorded and predicted waits of all jobs, and by size if there are several sizes.
-fn waits(mut pairs: Vec<(Second, u32, f64, f64)>) -> Vec<PredictedWaits> {
-    pairs.sort_by_key(|pair| pair.0);
-    let mut sizes: Vec<u32> = pairs.iter().map(|pair| pair.1).collect();
+/// The Monday of the week of a second in UTC.
+fn monday(second: Second) -> String {
+    // The first day of 1970 was a Thursday.
+    let day = second.div_euclid(86_400);
+    let monday = day - (day + 3).rem_euclid(7);
+    date::written(monday * 86_400).chars().take(10).collect()
+}
+
+/// Recorded and predicted waits of all jobs, and of their groups where there are several.
+fn waits(mut all: Vec<JobWait<'_>>) -> Vec<PredictedWaits> {
+    all.sort_by_key(|own| own.queued);
+    let mut sizes: Vec<u32> = all.iter().map(|own| own.stay.nodes).collect();
     sizes.sort_unstable();
     sizes.dedup();
     let mut classes: Vec<(u32, u32)> = match sizes.len() {
@@ -487,22 +468,72 @@ fn waits(mut pairs: Vec<(Second, u32, f64, f64)>) -> Vec<PredictedWaits> {
             .collect(),
     };
     classes.extend(sizes.first().zip(sizes.last()).map(|(&least, &most)| (least, most)));
-    classes
-        .into_iter()
-        .filter_map(|(least, most)| {
-            let own: Vec<_> =
-                pairs.iter().filter(|pair| (least..=most).contains(&pair.1)).collect();
-            let values = |of: fn(&(Second, u32, f64, f64)) -> f64| {
-                own.iter().map(|pair| of(pair)).collect::<Vec<f64>>()
-            };
-            let differences = values(|pair| pair.3 - pair.2);
-            Some(PredictedWaits {
-                nodes: (least, most),
-                count: own.len(),
-                real: mean(&values(|pair| pair.2))?,
-                predicted: mean(&values(|pair| pair.3))?,
-                half_width: paired::interval(&differences).half_width,
-            })
+    let name = |(least, most): (u32, u32)| match least == most {
+        true => least.to_string(),
+        false => format!("{least}-{most}"),
+    };
+    let mut groups: Vec<(&'static str, String, Vec<&JobWait<'_>>)> = Vec::new();
+    for (least, most) in classes {
+        let is_own = |own: &&JobWait<'_>| (least..=most).contains(&own.stay.nodes);
+        groups.push(("nodes", name((least, most)), all.iter().filter(is_own).collect()));
+    }
+    let keys: [fn(&JobWait<'_>) -> String; 3] =
+        [|own| own.stay.partition.clone(), |own| own.stay.user.clone(), |own| monday(own.queued)];
+    for (by, key) in WAIT_GROUPS.into_iter().skip(1).zip(keys) {
+        let mut own: BTreeMap<String, Vec<&JobWait<'_>>> = BTreeMap::new();
+        for wait in &all {
+            own.entry(key(wait)).or_default().push(wait);
+        }
+        groups.extend(own.into_iter().map(|(name, own)| (by, name, own)));
+    }
+    let group = |(by, name, own): (&'static str, String, Vec<&JobWait<'_>>)| {
+        let values =
+            |of: fn(&JobWait<'_>) -> f64| -> Vec<f64> { own.iter().map(|own| of(own)).collect() };
+        let nodes = own.iter().map(|own| own.stay.nodes);
+        Some(PredictedWaits {
+            by,
+            name,
+            nodes: nodes.clone().min().zip(nodes.max())?,
+            count: own.len(),
+            real: mean(&values(|own| own.real))?,
+            predicted: mean(&values(|own| own.predicted))?,
+            half_width: paired::interval(&values(|own| own.predicted - own.real)).half_width,
         })
-        .collect()
+    };
+    groups.into_iter().filter_map(group).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_grouped_by_size_partition_user_and_week() {
+        // Monday, 5 January 2026.
+        let monday = 1_767_571_200;
+        let stay = |place: i64| JobRecord {
+            user: ["ada", "bo"][place as usize % 2].to_owned(),
+            partition: "p".to_owned(),
+            nodes: 1 + place as u32 % 2,
+            submit: Some(monday - 1 + 7 * 86_400 * (place / 2)),
+            ..JobRecord::default()
+        };
+        let stays: Vec<JobRecord> = (0..4).map(stay).collect();
+        let all = stays.iter().enumerate().map(|(place, stay)| JobWait {
+            stay,
+            queued: stay.submit.unwrap(),
+            real: 10.0 * place as f64,
+            predicted: 10.0 * place as f64 + 5.0,
+        });
+        let found = waits(all.collect());
+        let of = |by: &str| -> Vec<(&str, usize, f64)> {
+            let own = found.iter().filter(|own| own.by == by);
+            own.map(|own| (own.name.as_str(), own.count, own.real)).collect()
+        };
+        assert_eq!(of("nodes"), [("1", 2, 10.0), ("2", 2, 20.0), ("1-2", 4, 15.0)]);
+        assert_eq!(of("partition"), [("p", 4, 15.0)]);
+        assert_eq!(of("user"), [("ada", 2, 10.0), ("bo", 2, 20.0)]);
+        assert_eq!(of("week"), [("2025-12-29", 2, 5.0), ("2026-01-05", 2, 25.0)]);
+        assert!(found.iter().all(|own| own.predicted == own.real + 5.0));
+    }
 }

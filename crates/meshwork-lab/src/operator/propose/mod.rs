@@ -15,8 +15,9 @@ use serde_json::{Value as Json, json};
 
 use super::FileProblem;
 use super::compare::{ReplayOptions, jobs_that_ran};
+use super::controller::rules::SiteRules;
+use super::controller::{ControllerReplay, GivenStarts};
 use super::folder::Folder;
-use super::forecast::{Conditions, InitialState, forecast};
 use super::history::JobRecord;
 use super::unlisted::submitted;
 use crate::findings::statistics::{Interval, Method, half_width_of_batches_at, mean};
@@ -133,10 +134,11 @@ pub fn propose(
     let mut stays: Vec<JobRecord> = stays.iter().filter(happens).cloned().collect();
     stays.sort_by_key(JobRecord::queued);
     let (first, second) = stays.split_at(stays.len() / 2);
-    let conditions = Conditions::of(machine, terms.cleanup);
+    let (rules, cleanup) = (&SiteRules::of(machine), terms.cleanup);
     let space = SearchSpace::of(&topology, &own);
     let pool = pool(effort.threads).map_err(|error| error.to_string())?;
-    let chosen = Trial { machine, topology: &topology, conditions, stays: first, cut: None };
+    let topology = &topology;
+    let chosen = Trial { machine, topology, rules, cleanup, stays: first, given: None };
     // The time reserved for the steps after the search, in trials on all jobs of the first half.
     let one = Instant::now();
     let _ = chosen.waits(&own, 0..first.len(), f64::MAX);
@@ -179,13 +181,19 @@ pub fn propose(
     proposal.best = Some(lists.clone());
     // Both replays of the second half begin with the running and waiting jobs at the cut under the
     // site's own lists.
-    let at = second.first().and_then(JobRecord::queued).unwrap_or_default();
-    let before = forecast(machine, first, &conditions);
-    let (present, cut) = InitialState::of(first, &before, &conditions, at);
-    let carried: Vec<JobRecord> =
-        present.iter().map(|&place| &first[place]).chain(second).cloned().collect();
-    let judged = Trial { stays: &carried, cut: Some((&cut, present.len())), ..chosen };
-    let waits = |lists| judged.waits(lists, 0..carried.len(), f64::MAX);
+    let until = second.first().and_then(JobRecord::queued).unwrap_or_default();
+    let before = ControllerReplay {
+        machine,
+        rules,
+        stays: first,
+        cleanup: cleanup as f64,
+        copy: None,
+        report: &|_| {},
+    };
+    let outcomes = &before.run()?[..];
+    let given = Some(GivenStarts { outcomes, until });
+    let judged = Trial { stays: &stays, given, ..chosen };
+    let waits = |lists| judged.waits(lists, 0..stays.len(), f64::MAX);
     let (own, other) = pool.install(|| rayon::join(|| waits(&own), || waits(lists)));
     if let Some((own, other)) = own.zip(other) {
         proposal.held_against = Some(gain(&own, &other));

@@ -137,7 +137,7 @@ pub(super) fn race(
     let mut results = WaitsByHistory(Vec::new());
     while !race.is_decided() && race.seen() < MOST_PAIRS && !ends.is_over() {
         let stays = stretches.history(seed, race.seen());
-        let other = Trial { stays: &stays, cut: None, ..*trial };
+        let other = Trial { stays: &stays, given: None, ..*trial };
         let racing = race.racing();
         let value = |own: usize| -> Option<f64> {
             let waits = other.waits(lists[own], 0..stays.len(), f64::MAX)?;

@@ -12,8 +12,9 @@ use rayon::prelude::*;
 
 use super::lists::{SearchSpace, TopologyLists};
 use crate::findings::statistics::mean;
+use crate::operator::controller::rules::SiteRules;
+use crate::operator::controller::{ControllerReplay, GivenStarts};
 use crate::operator::folder::SlurmMachine;
-use crate::operator::forecast::{Conditions, Forecast, InitialState};
 use crate::operator::history::{JobRecord, Second};
 use crate::slurm::topology::SlurmTopology;
 
@@ -35,15 +36,17 @@ const PARENTS: usize = 8;
 /// The multiple of the wait under the site's own list beyond which a trial is aborted.
 const PATIENCE: f64 = 1.5;
 
-/// The jobs and conditions of trials.
+/// The jobs and rules of trials.
 pub(super) struct Trial<'a> {
     pub(super) machine: &'a SlurmMachine,
     pub(super) topology: &'a SlurmTopology,
-    pub(super) conditions: Conditions,
+    pub(super) rules: &'a SiteRules,
+    /// The seconds from the end of a job until its nodes can be allocated again.
+    pub(super) cleanup: Second,
     /// Jobs in order of submission.
     pub(super) stays: &'a [JobRecord],
-    /// The initial state and its number of leading jobs; `None` if the machine is empty.
-    pub(super) cut: Option<(&'a InitialState, usize)>,
+    /// The starts of the first jobs up to an instant; only later jobs are judged.
+    pub(super) given: Option<GivenStarts<'a>>,
 }
 
 /// The waits of jobs in order; `None` if one of them never starts, or the trial was aborted.
@@ -53,12 +56,14 @@ impl Trial<'_> {
     /// The waits of a range of jobs in a replay of these jobs alone, for jobs that ran. The trial
     /// is aborted if the sum of waits exceeds `most`.
     pub(super) fn waits(&self, lists: &TopologyLists, jobs: Range<usize>, most: f64) -> Waits {
-        let machine = self.machine.with_topology(&lists.put_into(self.topology))?;
-        let stays = &self.stays[jobs];
-        let own = Forecast::new(&machine, stays, &self.conditions);
-        let cut = self.cut.map(|(cut, _)| cut);
-        let outcomes = Forecast { most: most as Second, cut, ..own }.run()?;
-        let judged = stays.iter().zip(&outcomes).skip(self.cut.map_or(0, |(_, present)| present));
+        let machine = &self.machine.with_topology(&lists.put_into(self.topology))?;
+        let (rules, cleanup, stays) = (self.rules, self.cleanup as f64, &self.stays[jobs]);
+        let replay =
+            ControllerReplay { machine, rules, stays, cleanup, copy: None, report: &|_| {} };
+        // As a whole number, infinity is the largest one.
+        let outcomes = replay.run_within(most as Second, self.given).ok()??;
+        let judged = stays.iter().zip(&outcomes);
+        let judged = judged.skip(self.given.map_or(0, |given| given.outcomes.len()));
         let ran = judged.filter(|(stay, _)| stay.start.is_some());
         ran.map(|(stay, outcome)| Some((outcome.start? - stay.queued()?) as f64)).collect()
     }

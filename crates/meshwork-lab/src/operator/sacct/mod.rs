@@ -1,7 +1,9 @@
-//! Reads Slurm's accounting records: the output of `sacct -P`, with columns in any order.
+//! Reads Slurm's accounting records: the output of `sacct -P`, with columns in any order, or of
+//! `sacct --json`.
 
 mod columns;
 mod fold;
+pub(super) mod json;
 mod rows;
 mod submitted;
 mod when;
@@ -47,7 +49,7 @@ pub struct Tally {
     pub losses: Vec<Loss>,
 }
 
-/// Reads the output of `sacct -P`.
+/// Reads the output of `sacct -P` or `sacct --json`.
 ///
 /// Times are seconds since 1970 (`SLURM_TIME_FORMAT=%s`) or dates. The output may have steps, and
 /// all attempts of a job (`-D`) or only its last.
@@ -68,6 +70,9 @@ pub struct Tally {
 /// # Complexity
 /// **O(n log n)** for *n* lines.
 pub fn read(file: &str, text: &str, clock: LocalClock) -> Result<Imported, FileProblem> {
-    let table = rows::Table::new(file, text)?;
-    fold::fold(&table, clock)
+    if text.trim_start().starts_with('{') {
+        let text = json::table(file, text)?;
+        return fold::fold(&rows::Table::new(file, &text)?, clock);
+    }
+    fold::fold(&rows::Table::new(file, text)?, clock)
 }

@@ -1,0 +1,155 @@
+//! A controller at an instant of its history, from which sampled futures are run.
+
+use std::sync::{Mutex, PoisonError};
+
+use meshwork::job::{Job, Request, Time};
+
+use super::Controller;
+use super::cycles::Cycles;
+use super::replay::{GivenStarts, JobOutcome, Turn};
+use super::request::ControlledJob;
+use super::rules::SiteRules;
+use crate::operator::folder::SlurmMachine;
+use crate::operator::history::{JobRecord, Second};
+
+/// The run time of a job that has not ended, in seconds.
+const FOREVER: Second = 100 * 365 * 86_400;
+
+/// A controller with the jobs that run and wait at an instant.
+pub(in crate::operator) struct ReplayState<'a> {
+    /// Locked only to be copied: its questions leave traces.
+    controller: Mutex<Controller<'a>>,
+    /// Whether each present job is in the queue already.
+    is_queued: Vec<bool>,
+    cycles: Cycles,
+    next_tick: Option<Second>,
+    at: Second,
+    /// All jobs known at the instant, from which later ones are copied.
+    known: Vec<(JobRecord, ControlledJob)>,
+}
+
+/// A later submission: the index of the job that it copies, its time, and its run time in seconds.
+pub(in crate::operator) type LaterJob = (usize, Second, Second);
+
+impl<'a> ReplayState<'a> {
+    /// The state just before a second, after the recorded starts and ends until then.
+    ///
+    /// Of the records, the first `present` ones run or wait at that second, and the others have
+    /// ended.
+    ///
+    /// # Errors
+    /// A sentence of the engine, if it cannot run.
+    ///
+    /// # Complexity
+    /// **O(n log n)** for *n* records, and that of all priorities at each of their computations.
+    pub(in crate::operator) fn recorded(
+        machine: &'a SlurmMachine,
+        rules: &'a SiteRules,
+        stays: Vec<JobRecord>,
+        present: usize,
+        at: Second,
+    ) -> Result<ReplayState<'a>, String> {
+        let controller = Controller::new(machine, rules, stays);
+        let outcome = |(job, stay): (usize, &JobRecord)| JobOutcome {
+            start: stay.start.filter(|_| stay.ran()),
+            nodes: machine.nodes(&stay.nodelist).ok().filter(|_| stay.ran()),
+            partition: controller.partition_of(job),
+            by: stay.by,
+            is_refused: false,
+        };
+        let outcomes: Vec<JobOutcome> = controller.stays.iter().enumerate().map(outcome).collect();
+        let (mut jobs, mut cancels) = (Vec::new(), Vec::new());
+        for (place, stay) in controller.stays.iter().enumerate() {
+            let Some(queued) = stay.queued().filter(|queued| *queued < at) else { continue };
+            if stay.start.is_none() {
+                cancels.extend(stay.end.map(|end| (end, place)));
+            }
+            let runs =
+                stay.start.zip(stay.end).map_or(FOREVER, |(start, end)| (end - start).max(0));
+            jobs.push(job(place, queued, runs));
+        }
+        cancels.sort_unstable();
+        let mut turn = Turn::new(controller);
+        turn.cancels = cancels;
+        turn.follow(Some(GivenStarts { outcomes: &outcomes, until: at }));
+        turn.run(jobs, Some(at), |_, _| true)?;
+        let Turn { mut controller, cycles, next_tick, .. } = turn;
+        let count = controller.stays.len();
+        for job in present..count {
+            drop(controller.end(job, at));
+            controller.withdraw(job);
+        }
+        let mut is_queued = vec![false; present];
+        controller.pairs.iter().for_each(|pair| is_queued[pair.job] = true);
+        let known = std::mem::take(controller.stays.to_mut()).into_iter();
+        let known: Vec<(JobRecord, ControlledJob)> = known.zip(controller.jobs.clone()).collect();
+        controller.stays = known[..present].iter().map(|own| own.0.clone()).collect();
+        controller.jobs.truncate(present);
+        controller.seen.truncate(present);
+        let controller = Mutex::new(controller);
+        Ok(ReplayState { controller, is_queued, cycles, next_tick, at, known })
+    }
+
+    /// The starts of the present jobs in a future; `None` for a job that has not started by `end`.
+    ///
+    /// `runs` are the seconds for which each present job runs from its start, or from now on if it
+    /// runs already; `later` are jobs that are submitted later.
+    ///
+    /// # Errors
+    /// A sentence of the engine, if it cannot run.
+    ///
+    /// # Complexity
+    /// That of [`ControllerReplay::run`](super::ControllerReplay::run), until all present jobs have
+    /// started.
+    pub(in crate::operator) fn starts(
+        &self,
+        runs: &[Second],
+        later: &[LaterJob],
+        cleanup: Second,
+        end: Second,
+    ) -> Result<Vec<Option<Second>>, String> {
+        let (at, present) = (self.at, runs.len());
+        let mut controller = self.controller.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let ranks = self.known.iter().map(|own| own.1.rank + 1).max().unwrap_or(0);
+        let of_present = runs.iter().enumerate();
+        let mut jobs: Vec<Job> =
+            of_present.map(|(place, runs)| job(place, at, runs + cleanup)).collect();
+        for (place, &(like, at, runs)) in later.iter().enumerate() {
+            let (stay, own) = &self.known[like];
+            let moved = at - own.eligible;
+            controller.stays.to_mut().push(JobRecord {
+                submit: Some(at),
+                eligible: Some(at),
+                start: None,
+                end: None,
+                ..stay.clone()
+            });
+            controller.jobs.push(ControlledJob {
+                eligible: at,
+                rank: ranks + place as u64,
+                last_priority: own.last_priority.map(|(last, time)| (last, time + moved)),
+                ..own.clone()
+            });
+            jobs.push(job(present + place, at, runs + cleanup));
+        }
+        controller.seen.resize(present + later.len(), Default::default());
+        let mut turn = Turn::new(controller);
+        for (job, held) in &turn.controller.running {
+            turn.outcomes[*job].start = Some(held.start);
+        }
+        turn.is_queued.clone_from(&self.is_queued);
+        (turn.cycles, turn.next_tick) = (self.cycles.clone(), self.next_tick);
+        let mut first = 0;
+        turn.run(jobs, Some(end), |turn, _| {
+            let is_settled = |own: &&JobOutcome| own.start.is_some() || own.is_refused;
+            first += turn.outcomes[first..present].iter().take_while(is_settled).count();
+            first < present
+        })?;
+        Ok(turn.outcomes[..present].iter().map(|own| own.start).collect())
+    }
+}
+
+/// A job of the engine.
+fn job(place: usize, at: Second, runs: Second) -> Job {
+    Job::new(place as u64, Time::new(at as f64), Request::Nodes(1), runs as f64)
+}
