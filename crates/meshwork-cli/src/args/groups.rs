@@ -20,21 +20,24 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("This program", &["completions", "man", "help"]),
 ];
 
+/// What clap says of its own `help`, which it adds only when it builds all commands: that takes
+/// longer than a short run.
+const OF_HELP: &str = "Print this message or the help of the given subcommand(s)";
+
 /// The command line, whose help lists the commands in groups.
 pub(crate) fn command() -> Command {
-    let mut command = Arguments::command();
-    command.build();
+    let command = Arguments::command();
     let mut text = String::from("{about-with-newline}\n{usage-heading} {usage}\n");
     for (title, names) in GROUPS {
         let _ = write!(text, "\n{title}:\n");
         for name in names {
             let about = command.find_subcommand(name).and_then(Command::get_about);
-            let about = about.map(ToString::to_string).unwrap_or_default();
+            let about = about.map_or_else(|| OF_HELP.to_owned(), ToString::to_string);
             let _ = writeln!(text, "  {name:<12} {about}");
         }
     }
     text += "\nOptions:\n{options}{after-help}";
-    Arguments::command().help_template(text)
+    command.help_template(text)
 }
 
 /// The suggested command if a file or a folder was given in place of a command.
@@ -81,5 +84,7 @@ mod tests {
         known.sort();
         listed.sort_unstable();
         assert_eq!(known, listed);
+        let help = command.find_subcommand("help").unwrap().get_about().unwrap().to_string();
+        assert_eq!(help, OF_HELP);
     }
 }
