@@ -63,8 +63,11 @@ impl ExpectedEnds {
     /// **O(n log n)** for *n* records.
     #[must_use]
     pub fn of(rule: EndRule, history: &History) -> ExpectedEnds {
+        // A log in the Standard Workload Format names no nodes, and a job that was cancelled while it
+        // waited may have its end as its start.
         let ended = |stay: &&JobRecord| {
-            stay.ran() && !["REQUEUED", "NODE_FAIL", "PREEMPTED"].contains(&stay.state.as_str())
+            (stay.ran() || stay.start < stay.end)
+                && !["REQUEUED", "NODE_FAIL", "PREEMPTED"].contains(&stay.state.as_str())
         };
         let mut stays: Vec<&JobRecord> = history.stays.iter().filter(ended).collect();
         stays.sort_by_key(|stay| (stay.end, stay.start));
@@ -135,6 +138,19 @@ mod tests {
         let limits = ExpectedEnds::of(EndRule::Limit, &seen);
         assert_eq!(limits, ExpectedEnds::default());
         assert_eq!(limits.runtime(&job("ann", Some(7_200))), Some(7_200));
+    }
+
+    #[test]
+    fn a_history_without_names_of_nodes_predicts_too() {
+        let mut seen = history(&[
+            ("ann", 0, 60, "COMPLETED"),
+            ("ann", 80, 80, "CANCELLED"),
+            ("bob", 9, 9, ""),
+        ]);
+        seen.stays.iter_mut().for_each(|stay| stay.nodelist.clear());
+        let ends = ExpectedEnds::of(EndRule::UserMean, &seen);
+        assert_eq!(ends.runtime(&job("ann", Some(7_200))), Some(60));
+        assert_eq!(ends.runtime(&job("bob", Some(7_200))), Some(7_200));
     }
 
     #[test]
