@@ -1,5 +1,7 @@
 //! The plan of a backfill pass: planned reservations over time, and ends of running jobs.
 
+use std::collections::BTreeMap;
+
 use meshwork::alloc::listed::find;
 use meshwork::geometry::NodeSet;
 
@@ -34,6 +36,11 @@ pub(super) struct BackfillPlan {
     idle: NodeSet,
     /// Running jobs, sorted by the ends of their time limits.
     running: Vec<PlannedEnd>,
+    /// For each kind of request and time limit, a start before which reservations leave too few
+    /// nodes; `Second::MAX` if they do so during the whole window. A plan only adds reservations,
+    /// so a bound stays valid, also for longer limits; only the useful ones are stored, so that
+    /// longer limits have later starts.
+    crowded: BTreeMap<usize, BTreeMap<Second, Second>>,
 }
 
 /// The end of a running job by its time limit, the job and its nodes.
@@ -87,7 +94,8 @@ impl BackfillPlan {
         let floor = |time: Second| time.div_euclid(resolution) * resolution;
         let end = floor(horizon).max(now + 1);
         let spans = vec![Span { begin: floor(now), end, free: up }];
-        BackfillPlan { now, horizon, resolution, spans, idle, running }
+        let crowded = BTreeMap::new();
+        BackfillPlan { now, horizon, resolution, spans, idle, running, crowded }
     }
 
     /// Adds a job that starts now.
@@ -104,7 +112,8 @@ impl BackfillPlan {
         let end = self.floor(start.saturating_add(limit)).max(begin + self.resolution);
         self.cut(begin);
         self.cut(end);
-        for span in self.spans.iter_mut().filter(|span| span.begin >= begin && span.end <= end) {
+        let first = self.spans.partition_point(|span| span.begin < begin);
+        for span in self.spans[first..].iter_mut().take_while(|span| span.end <= end) {
             span.free.subtract(nodes);
         }
     }
@@ -126,8 +135,8 @@ impl BackfillPlan {
 
     /// Lets a span end at a time within the plan.
     fn cut(&mut self, time: Second) {
-        let place = self.spans.iter().position(|span| span.begin < time && time < span.end);
-        if let Some(place) = place {
+        let place = self.spans.partition_point(|span| span.end <= time);
+        if self.spans.get(place).is_some_and(|span| span.begin < time) {
             let behind = Span { begin: time, ..self.spans[place].clone() };
             self.spans[place].end = time;
             self.spans.insert(place + 1, behind);
@@ -147,9 +156,10 @@ impl BackfillPlan {
     ///
     /// # Complexity
     /// One query to the rule for each attempt, and **O(log t)** attempts for each reservation, for
-    /// limits of up to *t* seconds.
+    /// limits of up to *t* seconds. Starts at which earlier requests of its kind found too few
+    /// nodes are skipped.
     pub(super) fn plan(
-        &self,
+        &mut self,
         site: &SlurmSite,
         request: &ResolvedRequest,
         (gone, parts): (&NodeSet, Option<&PartsDesk>),
@@ -157,9 +167,13 @@ impl BackfillPlan {
         now: impl Fn(&NodeSet) -> Option<NodeSet>,
     ) -> Option<Planned> {
         let wanted = request.wanted();
-        let (mut from, mut is_tried) = (self.now, false);
-        let mut possible = None;
+        let (mut from, mut is_tried) = (self.now.max(self.crowded_until(request)), false);
+        if from == Second::MAX {
+            return None;
+        }
+        let (mut possible, mut is_crowded) = (None, true);
         let (mut available, mut next_free) = (site.whole.clone(), site.whole.clone());
+        let mut kept = NodeSet::empty(available.universe());
         loop {
             let until = from.max(self.now).saturating_add(request.limit);
             available.copy_from(&site.whole);
@@ -172,25 +186,36 @@ impl BackfillPlan {
                     let adds = !next_free.is_within(&span.free) || !next_free.is_within(&available);
                     later = adds.then_some(span.end);
                 }
-                // Once nodes are lacking, only the next attempt matters.
-                let are_lacking = later.is_some() && available.count() < wanted.nodes;
+                // Once nodes are lacking, only the next attempt matters. To count them takes as long
+                // as several spans.
+                let are_lacking =
+                    later.is_some() && place % 8 == 0 && available.count() < wanted.nodes;
                 if span.begin > until || are_lacking {
                     break;
                 }
                 available.intersect(&span.free);
             }
-            let mut kept = NodeSet::empty(available.universe());
+            available.intersect(request.may());
+            if is_crowded && available.count() >= wanted.nodes {
+                is_crowded = false;
+                self.note_crowded(request, from);
+            }
+            kept.clear();
             let end = reserved(from.max(self.now), &mut kept);
             available.subtract(&kept);
             later = later.into_iter().chain(end.map(|end| end.saturating_add(1))).min();
-            available.intersect(request.may());
             let lacks = wanted.listed.as_ref().is_some_and(|listed| {
                 listed.count() <= wanted.nodes && !listed.is_within(&available)
             });
             if available.count() < wanted.nodes || lacks {
                 match later {
                     Some(time) if time <= self.horizon => from = time,
-                    _ => return is_tried.then_some(Planned::Never),
+                    _ => {
+                        if is_crowded {
+                            self.note_crowded(request, Second::MAX);
+                        }
+                        return is_tried.then_some(Planned::Never);
+                    }
                 }
                 continue;
             }
@@ -219,14 +244,31 @@ impl BackfillPlan {
                 return Some(Planned::Never);
             }
             let (begin, end) = (self.floor(start), self.floor(start.saturating_add(request.limit)));
-            let overlaps = self
-                .spans
+            let first = self.spans.partition_point(|span| span.end <= begin);
+            let overlaps = self.spans[first..]
                 .iter()
-                .any(|span| span.end > begin && span.begin < end && !nodes.is_within(&span.free));
+                .take_while(|span| span.begin < end)
+                .any(|span| !nodes.is_within(&span.free));
             if !overlaps {
                 return Some(Planned::Later(start, nodes));
             }
             from = if start > from { start } else { later.unwrap_or(start + 1) };
+        }
+    }
+
+    /// The start before which reservations are known to leave a request too few nodes.
+    fn crowded_until(&self, request: &ResolvedRequest) -> Second {
+        let known = self.crowded.get(&request.kind);
+        let shorter = known.and_then(|own| own.range(..=request.limit).next_back());
+        shorter.map_or(Second::MIN, |(_, until)| *until)
+    }
+
+    /// Records that before a start reservations leave a request too few nodes.
+    fn note_crowded(&mut self, request: &ResolvedRequest, until: Second) {
+        if until > self.now.max(self.crowded_until(request)) {
+            let known = self.crowded.entry(request.kind).or_default();
+            known.retain(|limit, own| *limit < request.limit || *own > until);
+            known.insert(request.limit, until);
         }
     }
 
@@ -303,7 +345,8 @@ impl BackfillPlan {
         // The end of the first group is a multiple of its length, so that it is the same in the
         // next pass; later groups are longer.
         let (mut group, mut bound) = (FIRST_GROUP, None);
-        let is_left = |own: &&PlannedEnd| gone.is_empty() || !own.2.is_within(gone);
+        let is_kept = gone.is_empty();
+        let is_left = |own: &&PlannedEnd| is_kept || !own.2.is_within(gone);
         let mut running = self.running.iter().filter(is_left).peekable();
         loop {
             let (mut last, mut together) = (None, 0);
