@@ -325,7 +325,7 @@ impl MachineState {
 
     /// The reasons of all waiting jobs, in queue order.
     ///
-    /// Where Slurm's reason is recorded for a job that waits, it is taken; else it is that of a main
+    /// A reason that Slurm has recorded for a waiting job is taken; otherwise it is that of a main
     /// pass over the queue as it is now.
     ///
     /// # Complexity

@@ -26,8 +26,9 @@ const SIMILAR_LIMITS: f64 = 1.5;
 const PERIODS: [Second; 2] = [7 * 86_400, 86_400];
 const LEAST_PERIODS: Second = 3;
 
-/// The share of futures without further submissions, if a history is too short to show when there
-/// are few.
+/// The share of futures without further submissions.
+///
+/// It applies to histories that are too short to show when there are few.
 const LULLS: f64 = 0.2;
 
 /// The minimum length in seconds of a piece of past submissions that is resampled as a whole.

@@ -37,8 +37,9 @@ pub(super) enum Test {
     After,
 }
 
-/// Slurm's reasons for limits of a QOS on jobs, nodes and processors: of all its jobs, of a user, of
-/// an account, and of each job.
+/// Slurm's reasons for limits of a QOS on jobs, nodes and processors.
+///
+/// The rows are limits of all its jobs, of a user, of an account, and of each job.
 const QOS_NAMES: [[&str; 3]; 4] = [
     ["QOSGrpJobsLimit", "QOSGrpNodeLimit", "QOSGrpCpuLimit"],
     ["QOSMaxJobsPerUserLimit", "QOSMaxNodePerUserLimit", "QOSMaxCpuPerUserLimit"],
@@ -46,7 +47,9 @@ const QOS_NAMES: [[&str; 3]; 4] = [
     ["QOSMaxJobsPerUserLimit", "QOSMaxNodePerJobLimit", "QOSMaxCpuPerJobLimit"],
 ];
 
-/// Slurm's reasons for limits of an association: of all its jobs, of its user, and of each job.
+/// Slurm's reasons for limits of an association on jobs, nodes and processors.
+///
+/// The rows are limits of all its jobs, of its user, and of each job.
 const ASSOCIATION_NAMES: [[&str; 3]; 3] = [
     ["AssocGrpJobsLimit", "AssocGrpNodeLimit", "AssocGrpCpuLimit"],
     ["AssocMaxJobsLimit", "AssocMaxNodePerJobLimit", "AssocMaxCpuPerJobLimit"],

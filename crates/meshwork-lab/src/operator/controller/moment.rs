@@ -59,8 +59,9 @@ impl<'a> Controller<'a> {
         order
     }
 
-    /// The earliest start of a waiting job by time limits, with its nodes: behind all jobs before it
-    /// in the queue, or as if it were the first.
+    /// The earliest start of a waiting job by time limits, with its nodes.
+    ///
+    /// It is behind all jobs before it in the queue, or as if it were the first.
     ///
     /// `None` if it does not start within the window of backfill, or if limits hold it back.
     ///
@@ -110,8 +111,9 @@ impl<'a> Controller<'a> {
         best
     }
 
-    /// The reason in Slurm's words for which each waiting job waits, if a main pass over the whole
-    /// queue were the last event.
+    /// The reason of each waiting job in Slurm's words.
+    ///
+    /// It is that of a main pass over the whole queue now.
     ///
     /// # Complexity
     /// That of a main pass.

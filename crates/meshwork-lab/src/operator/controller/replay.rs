@@ -80,8 +80,9 @@ impl ControllerReplay<'_> {
         self.run_within(Second::MAX, None).map(Option::unwrap_or_default)
     }
 
-    /// The outcome of each record, first with given starts; `None` if the total wait of the starts
-    /// that follow exceeds `most` seconds.
+    /// The outcome of each record, first with given starts, within a total wait.
+    ///
+    /// `None` if the starts that follow the given ones wait for more than `most` seconds in all.
     ///
     /// # Errors
     /// That of [`run`](ControllerReplay::run).
@@ -336,8 +337,9 @@ impl<'a> Turn<'a> {
         self.given = before.map(|(job, own)| (job, own.clone())).collect();
     }
 
-    /// Runs jobs of the engine up to the second `end`, while `goes_on` says so, which gets the number
-    /// of starts before each instant.
+    /// Runs jobs of the engine up to a second, while `goes_on` returns `true`.
+    ///
+    /// It is called after each instant with the number of starts before it.
     pub(super) fn run(
         &mut self,
         mut jobs: Vec<Job>,
