@@ -1,4 +1,4 @@
-//! What predicted ends give: the agent places the jobs of a recorded site by each rule.
+//! The gain of predicted ends: the agent places the jobs of a recorded site by each rule.
 
 use std::collections::BTreeMap;
 use std::path::Path;
