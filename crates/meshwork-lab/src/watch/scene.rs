@@ -20,8 +20,8 @@ pub struct Held {
     pub since: Time,
 }
 
-/// A machine and its queue, reconstructed from events. Where jobs share nodes, cores are counted and
-/// nodes have no owner.
+/// A machine and its queue, reconstructed from events. Where jobs share nodes, cores are counted
+/// and nodes have no owner.
 ///
 /// **O(log n)** for each event with *n* jobs in the system, plus the number of nodes that change
 /// owner.
