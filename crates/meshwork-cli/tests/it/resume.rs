@@ -1,4 +1,4 @@
-//! A sweep that is killed and run again gives the results of an uninterrupted one.
+//! Tests that a sweep which is killed and run again gives the results of an uninterrupted sweep.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::common::{command, meshwork};
 
-/// 40 runs that take a while each.
+/// A study of 40 runs that take a while each.
 const STUDY: &str = "
 replications = 10
 [machine]
@@ -131,7 +131,7 @@ fn a_check_finds_a_result_that_was_changed() {
     assert_eq!(object["verdict"], "different");
 }
 
-/// Some thousand runs of a race whose candidates are equal but for their random numbers.
+/// A study for a race with some thousand runs. The candidates differ only in their random numbers.
 const RACE: &str = "
 [machine]
 topology = 'flat'
