@@ -1,5 +1,4 @@
-//! Tests of columns of jobs that are converted between file formats, and of the unit in which times
-//! are shown.
+//! Tests of job tables converted between file formats, and of the unit in which times are shown.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A test of a rule that backfill relies on, and a generator of a site with a long queue for
+//! A test of a rule that backfill relies on. Also a generator of a site with a long queue, used for
 //! measurements.
 
 use crate::common;

@@ -1,5 +1,5 @@
-//! Tests of a program outside the workspace that adds an allocator and a scheduler to the whole
-//! command.
+//! Tests of a program outside the workspace that adds strategies to the command. It adds an
+//! allocator and a scheduler.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! The certainty of results: replayed logs, windows, growing queues, and differing builds.
+//! Tests of how certain results are: replayed logs, windows of logs, growing queues, and runs by
+//! different builds.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,7 +12,8 @@ use meshwork_lab::run::ScenarioRuns;
 use meshwork_lab::run::store::load;
 use meshwork_lab::{Finished, Options, Study, run};
 
-/// Writes a log for 16 processors with `jobs` jobs at this load, from time 1000 on.
+/// Writes a log of `jobs` jobs for 16 processors at this load. Its first jobs arrive just after
+/// time 1000.
 fn log(folder: &Path, jobs: u32, load: f64) {
     let mut stream = Stream::new(1, 0, "log");
     let (mut text, mut at) = ("submit,runtime,estimate,nodes\n".to_owned(), 1000.0);
@@ -209,7 +211,7 @@ fn windows_of_a_log_are_its_replications() {
     assert!(runs.is_none_or(|fact| !fact.text.contains("not run yet")), "{runs:?}");
 }
 
-/// A log may have years before its machine was in use, or weeks of maintenance.
+/// A log may have years before its machine was in use, or weeks of maintenance, without any job.
 #[test]
 fn windows_without_jobs_are_left_out_and_it_is_said() {
     let folder = tempfile::tempdir().unwrap();

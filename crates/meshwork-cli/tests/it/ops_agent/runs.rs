@@ -155,8 +155,8 @@ enum Happening {
     Crash,
 }
 
-/// Cancels and requeues jobs, drains nodes, shares nodes with foreign jobs, and kills the agent and
-/// the controller.
+/// Runs jobs while random things happen to them. Jobs are cancelled and requeued, nodes are drained
+/// or shared with foreign jobs, and the agent and the controller are killed.
 #[test]
 #[ignore = "it takes minutes"]
 fn run_4_survives_whatever_happens_at_once() {
