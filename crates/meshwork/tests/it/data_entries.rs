@@ -1,5 +1,5 @@
-//! Tests that every workload and every metric of the catalogue keeps its rules, and that entries
-//! which break a rule are found.
+//! Tests that every workload and every metric of the catalogue keeps its rules. Entries that break
+//! a rule must be found.
 
 use crate::common;
 use std::sync::atomic::{AtomicU64, Ordering};

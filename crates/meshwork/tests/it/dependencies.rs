@@ -112,8 +112,8 @@ fn rows(count: u64, nodes: u64, seed: u64) -> Vec<Row> {
         .collect()
 }
 
-/// Checks that each job was submitted when its predecessor had ended and the think time had passed,
-/// and did not start before.
+/// Checks the submission and the start of each job. It must be submitted when its predecessor has
+/// ended and the think time has passed, and must not start before.
 fn check(rows: &[Row], course: &Course, held: bool, all: bool, what: &str) {
     let mut followed = 0;
     for row in rows {

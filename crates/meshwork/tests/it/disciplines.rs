@@ -178,8 +178,7 @@ fn lazy_with_retry_serves_every_job_on_every_machine() {
 struct Order {
     waiting: BTreeMap<JobId, u32>,
     starts: Vec<(JobId, u32)>,
-    /// Whether the queue of the size class that started last has been empty since then, even for an
-    /// instant.
+    /// Whether the last started job's size class has had an empty queue since, even for an instant.
     emptied: bool,
 }
 
@@ -432,8 +431,8 @@ fn folding_never_and_folding_always_are_known_sizings() {
     }
 }
 
-/// With exact estimates no reservation is broken although jobs are folded, because a reservation
-/// fixes the size of its job.
+/// With exact estimates folding breaks no reservation, because a reservation fixes the size of its
+/// job.
 #[test]
 fn promises_are_kept_to_jobs_that_may_be_folded() {
     struct Promises(BTreeMap<JobId, Time>, usize);
@@ -574,10 +573,10 @@ fn lazy_places_as_if_subcubes_not_yet_given_back_were_held() {
     assert_eq!(firsts, [Some(0), Some(4), Some(6), Some(4)]);
 }
 
-/// The head of the queue is promised nodes 2 to 5 for the time at which nodes 2 and 3 are released;
-/// 4 and 5 are free. A small job that would run beyond that time is placed as if all four were
-/// held. So best fit takes node 6, which has held neighbours on both sides, and not node 0, which
-/// has one.
+/// Best fit keeps clear of the nodes that the head of the queue is promised. These are nodes 2 to
+/// 5, from the release of nodes 2 and 3 on; 4 and 5 are free. A small job that would run beyond
+/// that release is placed as if all four were held. So it gets node 6, which has held neighbours on
+/// both sides, and not node 0, which has one.
 #[test]
 fn easy_places_a_later_job_as_if_what_is_promised_were_held() {
     let block = |at, length, runtime| job(at, Request::block(&[length]), runtime);

@@ -417,8 +417,8 @@ fn promises_are_kept(study: &Scenario, jobs: Vec<Job>, text: &str) {
     assert!(promises.1 > 10, "{text}: only {} promises", promises.1);
 }
 
-/// A large machine that may have only six busy processors behaves like a machine of six processors,
-/// start for start.
+/// A power cap of six busy processors makes a large machine behave like one of six processors. All
+/// jobs start at the same times.
 #[test]
 fn a_cap_is_a_smaller_machine() {
     let small = Topology::flat(6).unwrap();

@@ -453,8 +453,8 @@ fn windows_are_seen_coming() {
     );
 }
 
-/// With exact estimates no maintenance window interrupts a job under a scheduler that looks ahead,
-/// and every promised start is kept.
+/// Schedulers that look ahead keep clear of maintenance windows. With exact estimates no window
+/// interrupts a job, and every promised start is kept.
 #[test]
 fn who_looks_ahead_is_never_caught() {
     let windows = "failures = { maintenance = [{ from = 12, until = 15, nodes = '0-5' }, { from = 20, until = 31.5 },
@@ -625,9 +625,10 @@ fn without_failure(work: f64, mtbf: f64, repair: f64) -> f64 {
     (mtbf + repair) * (libm::exp(work / mtbf) - 1.0)
 }
 
-/// A job of work S that restarts after failures takes (M + R)(exp(S / M) − 1) on average, where M
-/// is the mean time between failures and R is the repair time. With checkpoints, this holds for
-/// each segment between two checkpoints. Daly's interval between checkpoints wastes least.
+/// Closed forms for jobs that restart after failures. A job of work S takes (M + R)(exp(S / M) − 1)
+/// on average, where M is the mean time between failures and R is the repair time. With
+/// checkpoints, this holds for each segment between two checkpoints. Daly's interval between
+/// checkpoints wastes least.
 #[test]
 fn checkpoints_waste_what_daly_says() {
     let (mtbf, repair, cost, work) = (40.0, 3.0, 0.5, 100.0);

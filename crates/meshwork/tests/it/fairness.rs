@@ -217,8 +217,8 @@ fn the_earliest_deadline_first_and_those_without_one_last() {
     );
 }
 
-/// With equal arrivals and one processor, deadline order minimises the maximum lateness (Jackson's
-/// rule).
+/// Deadline order minimises the maximum lateness if all arrivals are equal. This is Jackson's rule
+/// for one processor.
 #[test]
 fn no_order_of_jobs_is_less_late_than_by_deadline() {
     let mut stream = Stream::new(5, 0, "deadlines");

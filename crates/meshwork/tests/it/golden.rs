@@ -1,7 +1,8 @@
-//! Compares hashes of transcripts with `golden.txt`, for a small scenario with every pair of
-//! strategies. The hashes are part of a version's contract. A change that alters one needs a new
-//! `MODEL_VERSION` and a line under "Value-changing" in CHANGELOG.md. The test prints new lines,
-//! and `UPDATE_EXPECTED=1 cargo test -p meshwork --test it golden::` writes them into `golden.txt`.
+//! Compares hashes of transcripts of runs with `golden.txt`. A small scenario is run with every
+//! pair of strategies. The hashes are part of a version's contract. A change that alters one needs
+//! a new `MODEL_VERSION` and a line under "Value-changing" in CHANGELOG.md. The test prints new
+//! lines, and `UPDATE_EXPECTED=1 cargo test -p meshwork --test it golden::` writes them into
+//! `golden.txt`.
 
 use std::fmt::Write as _;
 

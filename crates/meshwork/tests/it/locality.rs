@@ -183,8 +183,8 @@ fn a_block_on_a_fat_tree_is_refused_in_a_sentence() {
     );
 }
 
-/// Allocators for locality give one job on an empty machine shorter paths for its packets, in every
-/// network.
+/// Allocators for locality shorten the paths of packets, in every network. One job runs on an empty
+/// machine.
 #[test]
 fn fewer_leaves_are_shorter_ways() {
     let service = |allocator: &str, network: &str, machine: &str| {

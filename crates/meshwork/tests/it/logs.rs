@@ -1,5 +1,5 @@
-//! Compares logs of the Parallel Workloads Archive with the archive's own listing, if local copies
-//! exist.
+//! Compares logs of the Parallel Workloads Archive with the archive's own listing. Without local
+//! copies of the logs the tests are skipped.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -158,10 +158,10 @@ impl Inputs for Logs {
     }
 }
 
-/// Table IV of Shih, Huang & Chung counts the jobs of a log in which jobs above 128, 96, 64 or 32
-/// processors are split. The counts are 54,041, 54,305, 54,534 and 58,890, so 264 jobs ask for more
-/// than 96 processors and 493 jobs for more than 64. The test's reconstruction of the log agrees,
-/// with 482 jobs more. Above 32 processors it has 4,252 jobs and not 4,092.
+/// Compares the split jobs of a log with Table IV of Shih, Huang & Chung. Jobs above 128, 96, 64 or
+/// 32 processors are split there, which gives 54,041, 54,305, 54,534 and 58,890 jobs. So 264 jobs
+/// ask for more than 96 processors and 493 jobs for more than 64. The test's reconstruction of the
+/// log agrees, with 482 jobs more. Above 32 processors it has 4,252 jobs and not 4,092.
 #[test]
 fn the_sdsc_log_splits_as_the_paper_on_grids_says() {
     let name = "SDSC-SP2-1998-4.2-recon-cln";
@@ -215,9 +215,9 @@ fn jobs_of(workload: &str) -> Vec<Job> {
     .collect()
 }
 
-/// The size classes of the workload model `jann` were measured on a log from 17:06 on June 26 to
-/// September 12, 1996. A study that states the measured classes draws the same jobs as one with the
-/// defaults.
+/// The published size classes of the workload model `jann` agree with a log. They were measured
+/// from 17:06 on June 26 to September 12, 1996. A study that states the measured classes draws the
+/// same jobs as one with the defaults.
 #[test]
 fn the_classes_of_jann_are_measured_on_the_log() {
     if open(CTC).is_none() {

@@ -15,8 +15,8 @@ fn policies() -> impl Iterator<Item = &'static str> {
     SCHEDULERS.iter().filter(|s| s.malleable).map(|s| s.about.name)
 }
 
-/// Records the nodes that each job holds after each instant, the ends of jobs, and the delivered
-/// processor time.
+/// An observer of schedulers that resize jobs. It records the nodes that each job holds after each
+/// instant, the ends of jobs, and the delivered processor time.
 #[derive(Default)]
 struct Watch {
     holding: std::collections::BTreeMap<JobId, u32>,
