@@ -63,8 +63,8 @@ impl ExpectedEnds {
     /// **O(n log n)** for *n* records.
     #[must_use]
     pub fn of(rule: EndRule, history: &History) -> ExpectedEnds {
-        // A log in the Standard Workload Format names no nodes, and a job that was cancelled while it
-        // waited may have its end as its start.
+        // A log in the Standard Workload Format names no nodes, and a job that was cancelled while
+        // it waited may have its end as its start.
         let ended = |stay: &&JobRecord| {
             (stay.ran() || stay.start < stay.end)
                 && !["REQUEUED", "NODE_FAIL", "PREEMPTED"].contains(&stay.state.as_str())

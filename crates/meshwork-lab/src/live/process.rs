@@ -80,14 +80,16 @@ impl ProcessCommands {
         }
         let Some(own) = &mut self.control else { return Err("scontrol is not there".to_owned()) };
         let ask = format!("show hostnames {mark}");
-        let gone = |_| "scontrol has ended".to_owned();
-        write!(own.input, "{line}\n{ask}\n").map_err(gone)?;
-        own.input.flush().map_err(gone)?;
+        // Of a command that has ended, the output says why.
+        let _ = write!(own.input, "{line}\n{ask}\n").and_then(|()| own.input.flush());
         let mut answer = String::new();
         loop {
             let said = own.output.recv_timeout(PATIENCE).map_err(|error| match error {
                 RecvTimeoutError::Timeout => "scontrol does not answer".to_owned(),
-                RecvTimeoutError::Disconnected => "scontrol has ended".to_owned(),
+                RecvTimeoutError::Disconnected => {
+                    let why = answer.lines().last().map(|why| format!(": {why}"));
+                    format!("scontrol has ended{}", why.unwrap_or_default())
+                }
             })?;
             let mut text = said.as_str();
             while let Some(rest) = text.strip_prefix("scontrol: ") {

@@ -112,7 +112,7 @@ fn every_job_of_every_recorded_run_goes_where_it_went() {
     assert!(runs.len() >= 10 && jobs > 3000, "{} runs, {jobs} jobs", runs.len());
 }
 
-/// Results are similar to the recorded ones if ties are broken by a stated rule, although schedules
+/// Results are similar to the recorded ones if a stated rule breaks ties, although schedules
 /// differ. Searches then stop after a number of steps and not by the clock.
 #[test]
 fn with_the_stated_order_and_a_budget_of_steps_jobs_take_about_as_long() {

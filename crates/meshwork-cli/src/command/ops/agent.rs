@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use meshwork::catalogue::Catalogue;
+use meshwork_lab::findings::number::plural;
 use meshwork_lab::live::SlurmCommands;
 use meshwork_lab::live::agent::{AgentSettings, PlacementAgent, prepare, set_state};
 use meshwork_lab::live::process::ProcessCommands;
@@ -43,7 +44,8 @@ pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Agent) -
         let found =
             replay(&policy, &text).map_err(|says| Stop::Wrong(format!("{shown}: {says}")))?;
         let lines: Vec<String> = found.different.iter().map(usize::to_string).collect();
-        out.line(&format!("{} decisions, {} of them another now", found.decisions, lines.len()))?;
+        let all = plural(found.decisions as u64, "decision");
+        out.line(&format!("{all}, {} of them another now", lines.len()))?;
         if !lines.is_empty() {
             out.line(&format!("lines {}", lines.join(", ")))?;
             return Ok(Verdict::RunFailed);

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::thread::sleep;
@@ -70,10 +71,11 @@ fn restart(slurm: &Slurm) -> Killable {
     Killable(child.unwrap())
 }
 
-/// A Slurm with a parking partition. Its controller records the end of each job in a file.
+/// A Slurm with a parking partition. Its controller and the jobs themselves record each job's end.
 struct Parked {
     slurm: Slurm,
     ends: PathBuf,
+    own_ends: PathBuf,
     /// Time at which the test killed the controller, in seconds since 1970; `None` before.
     crashed: std::cell::Cell<Option<f64>>,
     _records: tempfile::TempDir,
@@ -92,12 +94,16 @@ impl Parked {
         let wanted = NodeRequest { nodes, conf: &conf, topology: None, accounts: false };
         let slurm = Slurm::begin(&wanted)?;
         fs::write(slurm.home().join("policy.toml"), POLICY).unwrap();
-        Ok(Parked { slurm, ends, crashed: std::cell::Cell::new(None), _records: records })
+        let own_ends = records.path().join("own.txt");
+        let crashed = std::cell::Cell::new(None);
+        Ok(Parked { slurm, ends, own_ends, crashed, _records: records })
     }
 
     /// Submits a job to Slurm and returns its job id.
     fn submit(&self, nodes: usize, sleeps: &str, more: &[&str]) -> String {
-        let (nodes, wrap) = (nodes.to_string(), format!("sleep {sleeps}"));
+        let own = self.own_ends.display();
+        let wrap = format!("sleep {sleeps}; echo $SLURM_JOB_ID $(date +%s) >> {own}");
+        let nodes = nodes.to_string();
         let fixed = ["--parsable", "-N", &nodes, "-t", "5", "-o", "/dev/null", "--wrap", &wrap];
         let said = self.slurm.ask("sbatch", &[&fixed[..], more].concat());
         assert_eq!(said.status, Some(0), "{}", said.err);
@@ -149,31 +155,36 @@ impl Parked {
     fn check(&self) -> usize {
         let log = self.log();
         assert!(!log.contains("\"wrong\""), "a job ran on other nodes: {log}");
-        let (chosen, ends) = (chosen(&log), ends(&fs::read_to_string(&self.ends).unwrap()));
-        for (id, nodes, ..) in &ends {
+        let own = fs::read_to_string(&self.own_ends).unwrap();
+        let (chosen, ends) = (chosen(&log), ends(&fs::read_to_string(&self.ends).unwrap(), &own));
+        for Ended { id, nodes, .. } in &ends {
             // Tasks of an array have a number of their own in these records.
             let lists = chosen.get(id);
             let is_chosen = lists.is_some_and(|lists| lists.contains(nodes))
                 || lists.is_none() && chosen.values().flatten().any(|own| own == nodes);
             assert!(is_chosen, "job {id} ran on {nodes:?}, but {lists:?} was chosen");
         }
-        // Slurm does not know when a job ended that a crash of the controller interrupts: the end
-        // in its record is when that was found out, and it may have two records.
-        let is_known = |start: f64, end: f64| {
-            self.crashed.get().is_none_or(|at| at < start - 1.0 || end + 1.0 < at)
+        // Of a job that a crash of the controller interrupts, and that was killed before it could
+        // write its end, nobody knows when it ended: Slurm records when that was found out.
+        let is_known = |own: &&Ended| {
+            let is_apart = |at| at < own.start - 1.0 || own.end + 1.0 < at;
+            own.is_written || self.crashed.get().is_none_or(is_apart)
         };
-        for (place, (id, nodes, start, end)) in ends.iter().enumerate() {
-            let others = ends[..place].iter().filter(|(other, _, begin, until)| {
-                other != id && is_known(*start, *end) && is_known(*begin, *until)
-            });
-            for (other, theirs, begin, until) in others {
-                let together = start.max(*begin) < end.min(*until);
+        let known: Vec<&Ended> = ends.iter().filter(is_known).collect();
+        for (place, job) in known.iter().enumerate() {
+            for other in known[..place].iter().filter(|other| other.id != job.id) {
+                let together = job.start.max(other.start) < job.end.min(other.end);
                 assert!(
-                    !together || nodes.is_disjoint(theirs),
-                    "jobs {id} and {other} share nodes"
+                    !together || job.nodes.is_disjoint(&other.nodes),
+                    "jobs {} and {} share nodes:\n{}\n{own}\n{log}",
+                    job.id,
+                    other.id,
+                    fs::read_to_string(&self.ends).unwrap()
                 );
             }
         }
+        // The crash leaves few of them.
+        assert!(known.len() + 16 >= ends.len(), "{} of {} are known", known.len(), ends.len());
         let again = ["ops", "agent", ".", "--policy", "policy.toml", "--replay", "agent/log.jsonl"];
         let again = self.slurm.meshwork(&again);
         assert_eq!((again.status, again.err.as_str()), (Some(0), ""), "{}", again.out);
@@ -182,8 +193,27 @@ impl Parked {
     }
 }
 
-/// Ends of jobs from the controller's records: job id, nodes, start and end.
-fn ends(text: &str) -> Vec<(String, BTreeSet<String>, f64, f64)> {
+/// End of a job of the run partition, with times in seconds since 1970.
+struct Ended {
+    id: String,
+    nodes: BTreeSet<String>,
+    start: f64,
+    end: f64,
+    /// Whether `end` is the time that the job itself wrote.
+    is_written: bool,
+}
+
+/// Ends of jobs of the run partition, from the controller's records and from what the jobs wrote.
+///
+/// The end that a job wrote itself counts. The controller does not know when a job ended that its
+/// own crash interrupted. Its record, of which there may be two, then has the time at which that
+/// was found out.
+fn ends(text: &str, own: &str) -> Vec<Ended> {
+    let own: Vec<(&str, f64)> = own
+        .lines()
+        .map(|line| line.split_once(' ').unwrap())
+        .map(|(id, at)| (id, at.parse().unwrap()))
+        .collect();
     let of = |line: &str| {
         let value = |key: &str| {
             line.split_whitespace().find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
@@ -192,7 +222,11 @@ fn ends(text: &str) -> Vec<(String, BTreeSet<String>, f64, f64)> {
         let nodes = value("NodeList").filter(|list| *list != "(null)")?;
         let nodes = hostlist::names(nodes).unwrap().into_iter().collect();
         (value("Partition")? == "run").then_some(())?;
-        Some((value("JobId")?.to_owned(), nodes, time("StartTime")?, time("EndTime")?))
+        let (id, start, end) = (value("JobId")?, time("StartTime")?, time("EndTime")?);
+        let written = own.iter().filter(|(job, at)| *job == id && (start..=end).contains(at));
+        let written = written.map(|(_, at)| *at).reduce(f64::min);
+        let (id, is_written) = (id.to_owned(), written.is_some());
+        Some(Ended { id, nodes, start, end: written.unwrap_or(end), is_written })
     };
     text.lines().filter_map(of).collect()
 }
@@ -376,6 +410,21 @@ fn what_an_agent_cannot_do_is_said() {
     let gone = ask(&["--policy", &policy, "--set", "machine=mesh:2x2", "--commands", "/nowhere"]);
     assert_eq!(gone.status, Some(1));
     assert!(gone.err.contains("scontrol cannot be started"), "{}", gone.err);
+    let small = ["--policy", &policy, "--set", "machine=mesh:2x2"];
+    for twice in [["--park", "run"], ["--pass", "in"], ["--pass", "run"]] {
+        let twice = ask(&[&small[..], &twice[..]].concat());
+        assert_eq!(twice.status, Some(1));
+        assert!(twice.err.contains("must be different partitions"), "{}", twice.err);
+    }
+    // What a command says before it ends is said.
+    let folder = home.path().join("commands");
+    fs::create_dir(&folder).unwrap();
+    let text = "#!/bin/sh\necho 'scontrol: fatal: no configuration' >&2\nexit 1\n";
+    fs::write(folder.join("scontrol"), text).unwrap();
+    fs::set_permissions(folder.join("scontrol"), fs::Permissions::from_mode(0o755)).unwrap();
+    let ended = ask(&[&small[..], &["--commands", folder.to_str().unwrap()]].concat());
+    let says = "scontrol has ended: fatal: no configuration";
+    assert!(ended.status == Some(1) && ended.err.contains(says), "{}", ended.err);
     let poll = ask(&["--policy", &policy, "--poll", "1ms"]);
     assert!(poll.status == Some(2) && poll.err.contains("at least 50ms"), "{}", poll.err);
     let address = ask(&["--policy", &policy, "--metrics", "nowhere"]);

@@ -18,6 +18,12 @@ pub fn prepare(
     policy: &LivePolicy,
     is_off: bool,
 ) -> Result<(), String> {
+    let own = [Some(&settings.park), Some(&settings.run), settings.pass.as_ref()];
+    for (place, name) in own.iter().enumerate().filter(|(_, name)| name.is_some()) {
+        if own[..place].contains(name) {
+            return Err("--park, --run and --pass must be different partitions".to_owned());
+        }
+    }
     let mut shown = |name: &str| {
         let says = commands.control(&format!("show partition {}", checked(name)?))?;
         read_partition(&says).ok_or_else(|| format!("partition {name}: {}", says.trim()))

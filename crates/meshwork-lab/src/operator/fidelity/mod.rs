@@ -534,6 +534,6 @@ mod tests {
         assert_eq!(of("partition"), [("p", 4, 15.0)]);
         assert_eq!(of("user"), [("ada", 2, 10.0), ("bo", 2, 20.0)]);
         assert_eq!(of("week"), [("2025-12-29", 2, 5.0), ("2026-01-05", 2, 25.0)]);
-        assert!(found.iter().all(|own| own.predicted == own.real + 5.0));
+        assert!(found.iter().all(|own| (own.predicted - own.real - 5.0).abs() < 1e-9));
     }
 }

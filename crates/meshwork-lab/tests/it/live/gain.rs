@@ -1,5 +1,5 @@
-//! Measures what predicted ends of jobs give. The agent places the jobs of a recorded site under
-//! each rule for expected ends.
+//! Measures the gain of predicted ends. The agent places the jobs of a recorded site by each rule
+//! for expected ends.
 
 use std::collections::BTreeMap;
 use std::path::Path;
