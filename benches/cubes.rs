@@ -60,7 +60,7 @@ fn half_full(named: &str, dimension: u32) -> (Site, Box<dyn Allocator>) {
     (site, allocator)
 }
 
-/// Requests for subcubes of every dimension below that of the hypercube, in the form that an
+/// Requests for subcubes of every dimension below the hypercube's. They have the form that an
 /// allocator takes.
 fn requests(asks: Asks, dimension: u32) -> Vec<Request> {
     let side = |k: u32| move |d| if d < k { 2 } else { 1 };

@@ -27,8 +27,8 @@ fn normal(stream: &mut Stream) -> f64 {
 /// Function that draws a random value with mean 1.
 type Draw = fn(&mut Stream) -> f64;
 
-/// Function that replicates a scenario until the half-width of an interval is at most a share of
-/// the mean.
+/// Function that replicates a scenario until the interval is narrow enough. Its half-width must be
+/// at most a share of the mean.
 type Rule = fn(f64, &mut Stream, Draw) -> Stopped;
 
 /// Outcome of a stopping rule in one scenario.

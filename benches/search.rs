@@ -1,4 +1,4 @@
-//! Benchmarks of searches for a free block, and of shifts of bit sets, with which the searches are
+//! Benchmarks of searches for a free block. Also of shifts of bit sets, with which the searches are
 //! made.
 
 use std::hint::black_box;

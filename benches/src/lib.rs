@@ -80,7 +80,7 @@ pub fn works_on(name: &str, topology: &Topology) -> bool {
     entry::<AllocatorEntry>(ALLOCATORS, name).works_on(topology)
 }
 
-/// The allocator that a text names, with parameters separated by `; `, as in `first_fit
+/// The allocator that a text names, with parameters separated by `; `. An example is `first_fit
 /// rotation='best'`.
 #[must_use]
 pub fn allocator(named: &str, topology: &Topology) -> Box<dyn Allocator> {

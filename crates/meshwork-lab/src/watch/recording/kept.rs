@@ -53,8 +53,8 @@ const END: u8 = 7;
 const KINDS: u8 = 7;
 /// Flag: the event is later than the previous one, and the time difference follows.
 const LATER: u8 = 8;
-/// Position of the bits that hold the form of a request (count, block, subcube or pieces), or of
-/// those that say whether a placement has parts.
+/// Position of the bits for the form of a request: count, block, subcube or pieces. In a placement
+/// they say whether it has parts.
 const REQUEST: u32 = 4;
 /// Form of a request for pieces, which is written in words.
 const PIECES: u8 = 3;
