@@ -5,12 +5,13 @@ use std::sync::OnceLock;
 /// Confidence level of every interval.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// Method by which half widths are computed.
+/// Method that gives the half-width of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Interval over independent replications.
     Replications,
-    /// Interval from batches of one run; for a difference, batches of the same jobs in both runs.
+    /// Interval from batches of one run. For a difference, the batches have the same jobs in both
+    /// runs.
     BatchMeans,
     /// Interval over windows of one log.
     Windows,

@@ -50,8 +50,8 @@ pub(super) fn mark(
 
 const NOTHING: Interval = Interval { mean: None, half_width: None, replications: 0, method: None };
 
-/// Bounds that a claim sets in one of its cells, in the unit of its metric; `true` if an upper
-/// bound.
+/// Bounds that a claim sets in one of its cells, in the unit of its metric. The flag is true for an
+/// upper bound.
 fn bounds(test: &Test, cell: &ClaimCell) -> Vec<(f64, bool)> {
     match (&test.relation, cell.to) {
         (Relation::Bounds { to, above, below, by_difference, .. }, base) => {

@@ -6,7 +6,7 @@ use super::Section;
 use crate::findings::claims::ClaimVerdict;
 use crate::study::papers::PAPERS;
 
-/// Verdicts in the order of the columns of the table.
+/// Verdicts in the order of the columns of the overview table.
 const VERDICTS: [ClaimVerdict; 4] = [
     ClaimVerdict::BorneOut,
     ClaimVerdict::NotBorneOut,

@@ -94,11 +94,11 @@ pub struct Bound {
     pub panel: usize,
     /// Index of the series to which the bounded point belongs.
     pub series: usize,
-    /// Whether the point must be below the bound, else above.
+    /// Whether the point must be below the bound for the claim to hold; otherwise it must be above.
     pub is_upper: bool,
 }
 
-/// Style of a view.
+/// Way in which a view draws its points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 #[serde(rename_all = "snake_case")]
@@ -150,7 +150,7 @@ pub struct Dates {
     pub start: i64,
 }
 
-/// A line, or the bars of one colour, in one panel.
+/// A line, or the bars of one colour, in a panel of a plot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Series {

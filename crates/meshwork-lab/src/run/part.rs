@@ -24,7 +24,7 @@ pub struct Unit {
     pub replication: Option<u64>,
 }
 
-/// Outcome of a part of a study.
+/// Outcome of running a part of a study.
 #[derive(Clone, Debug)]
 pub struct Worked {
     pub progress: RunProgress,
@@ -74,7 +74,7 @@ impl Runner<'_> {
         Ok(Worked { progress, stopped, store_error, failures })
     }
 
-    /// Number of runs that a unit needs at least.
+    /// Smallest number of runs that a unit needs.
     fn begins_with(&self, unit: Unit) -> u64 {
         match unit.replication {
             Some(_) => 1,
@@ -84,7 +84,8 @@ impl Runner<'_> {
 }
 
 impl Shared<'_, '_> {
-    /// Splits units into those missing from the store and those that it has.
+    /// The given units in two lists: those whose runs are not in the store, and those whose runs
+    /// are.
     fn apart(&self, units: &[Unit]) -> [Vec<Unit>; 2] {
         let store = self.runner.store.as_ref().filter(|store| !locked(store).is_empty());
         let Some(store) = store else { return [units.to_vec(), Vec::new()] };
@@ -96,7 +97,8 @@ impl Shared<'_, '_> {
         [fresh.concat(), stored.concat()]
     }
 
-    /// Splits units of one scenario into those missing from the store and those that it has.
+    /// The units of one scenario in two lists: those whose runs are not in the store, and those
+    /// whose runs are.
     fn apart_of_one(&self, store: &Mutex<Store>, units: &[Unit]) -> (Vec<Unit>, Vec<Unit>) {
         let scenario = units[0].scenario;
         let keys = self.runner.keys(scenario);

@@ -171,7 +171,8 @@ mod tests {
         }
     }
 
-    /// A study of two figures is found by either: utilization and turnaround of the same runs.
+    /// A study of two figures is found under the name of either figure. Its runs give both
+    /// utilization and turnaround.
     #[test]
     fn a_study_of_two_figures_is_found_by_either() {
         let paper = paper("noncontiguous").unwrap();

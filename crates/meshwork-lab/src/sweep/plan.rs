@@ -1,4 +1,4 @@
-//! Planning of a submission.
+//! Plans a submission of a sweep to a workload manager.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -56,7 +56,7 @@ pub fn plan(
     Ok(SubmissionPlan { deal, is_measured, at_work: now.attempts.0 })
 }
 
-/// Path of the deal of the submission with this number.
+/// Path of the file with the deal of a submission.
 fn deal_of(folder: &Path, number: u64) -> PathBuf {
     folder.join(SUBMISSIONS).join(format!("{number}.deal.csv"))
 }
@@ -92,7 +92,8 @@ pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
     }
 }
 
-/// Target duration of a task: long enough to be worth starting, short enough to be scheduled soon.
+/// Intended duration of a task. It is long enough to be worth starting, and short enough to be
+/// scheduled soon.
 const TASK: Duration = Duration::from_secs(1800);
 
 impl SubmissionPlan {

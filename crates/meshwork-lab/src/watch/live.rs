@@ -170,7 +170,7 @@ impl Live {
     }
 }
 
-/// Sends all events to the consumer; ends the run if the consumer is gone.
+/// Observer that sends all events to the consumer. It ends the run if the consumer is gone.
 struct Teller {
     sender: SyncSender<RunEvent>,
     is_alone: bool,

@@ -61,9 +61,9 @@ pub enum StoreError {
     )]
     TwoResults {
         file: String,
-        /// Number of the later line, from 1.
+        /// Number of the later line in the file, from 1.
         line: u64,
-        /// Number of the earlier line, from 1.
+        /// Number of the earlier line in the file, from 1.
         first: u64,
     },
     /// Two files give different results for one run.
@@ -369,7 +369,8 @@ fn make(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Records the request of a run of another build. Such lines are read completely, which is rare.
+/// Records the request of a run that another build made. Such lines are read completely, which is
+/// rare.
 fn note_elsewhere(elsewhere: &mut BTreeSet<u128>, head: &Head<'_>, line: &[u8], build: &str) {
     if head.build != build || head.model_version != MODEL_VERSION {
         elsewhere.extend(RunRecord::read(line).as_ref().and_then(request));
@@ -402,7 +403,7 @@ pub fn load(folder: &Path) -> Result<Loaded, StoreError> {
     Ok(Loaded { records, warnings: archive.warnings().to_vec() })
 }
 
-/// Opens a file for appending; `true` if the file could be locked.
+/// Opens a file for appending. The flag tells whether the file could be locked.
 fn open_for_append(path: &Path) -> Result<(File, bool), StoreError> {
     let name = || path.display().to_string();
     // Check before opening: opening a pipe would wait for its other end.
@@ -423,7 +424,8 @@ fn open_for_append(path: &Path) -> Result<(File, bool), StoreError> {
     Ok((file, lock.is_ok()))
 }
 
-/// Moves unreadable lines to the file `aside`, where they are written before they are removed.
+/// Moves unreadable lines of a file to the file `aside`. They are written there before they are
+/// removed.
 fn set_aside(path: &Path, aside: &Path, lines: &Lines) -> Result<(), StoreError> {
     let mut garbled: Vec<u8> = Vec::new();
     for line in lines.garbled.iter().filter(|line| !line.trim_ascii().is_empty()) {

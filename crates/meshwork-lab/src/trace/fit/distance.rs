@@ -1,4 +1,4 @@
-//! Distances between two samples.
+//! Distances between two samples of numbers.
 
 /// Mean and variation of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,7 +71,8 @@ mod tests {
 
     use super::*;
 
-    /// The definition of the distance: at every value, the shares up to it are counted.
+    /// Distance by its definition. At every value of either sample, the shares up to that value are
+    /// counted.
     fn by_counting(a: &[f64], b: &[f64]) -> f64 {
         let share = |values: &[f64], most: f64| {
             values.iter().filter(|&&value| value <= most).count() as f64 / values.len() as f64

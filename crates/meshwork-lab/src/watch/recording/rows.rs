@@ -1,4 +1,4 @@
-//! Reconstruction, from its per-job output, of a run that cannot be repeated.
+//! Reconstructs a run that cannot be repeated from its per-job output.
 
 use std::path::Path;
 

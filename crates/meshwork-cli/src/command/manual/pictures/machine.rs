@@ -157,8 +157,8 @@ pub(super) fn half_free(catalogue: &Catalogue) -> String {
     canvas.finished([width + 2 * MARGIN, height + 2 * MARGIN + 34], &title)
 }
 
-/// Corner of the block with the fewest held nodes for the waiting job, and the letters of the jobs
-/// on it.
+/// Corner of the block with the fewest held nodes for the waiting job, and the jobs on it by
+/// letter.
 fn nearest(pool: &Pool, jobs: &[Held]) -> ([u32; 2], String) {
     let grid = pool.site().grid();
     let mut best: Option<(usize, [u32; 2], String)> = None;
