@@ -102,7 +102,6 @@ impl Watched {
     /// Studies without results so far.
     ///
     /// # Errors
-    ///
     /// If a study cannot be expanded.
     pub(super) fn new(studies: &[Study]) -> Result<Watched, Refused> {
         let follow = |study: &Study| Ok(Followed { study: study.clone(), points: expand(study)? });
@@ -272,7 +271,6 @@ fn machine(view: &RunSnapshot) -> Json {
 /// Starts the server and prints its address.
 ///
 /// # Errors
-///
 /// If no port is available.
 pub(super) fn serve(watched: &Arc<Watched>) -> Result<Server, Stop> {
     let source: Arc<dyn Source> = Arc::<Watched>::clone(watched);

@@ -66,11 +66,9 @@ pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Res
 /// shuffled logs.
 ///
 /// # Errors
-///
 /// If the jobs do not fit, or a file cannot be read.
 ///
 /// # Complexity
-///
 /// Each such file is read once, and nothing of it is kept.
 pub fn check_inputs(
     study: &Study,

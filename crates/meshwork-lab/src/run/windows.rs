@@ -112,7 +112,6 @@ pub(crate) fn arrivals(
 /// job arrives.
 ///
 /// # Errors
-///
 /// If there are fewer than two windows in which jobs arrive, or too many windows.
 fn span(
     scenario: &Scenario,

@@ -150,7 +150,6 @@ impl Lines {
     /// changed.
     ///
     /// # Errors
-    ///
     /// If the file cannot be read, or two different results are found for one run.
     pub(super) fn read(
         &mut self,

@@ -168,7 +168,7 @@ fn listed(path: &str, found: &Recognized, columns: &MachineColumns) -> Result<Ve
     Ok(nodes)
 }
 
-/// Switches of a tree over sorted nodes, one switch for each group of nodes; `None` if there are no
+/// Switches of a tree over sorted nodes, one for each group of nodes; `None` if there are no
 /// groups.
 ///
 /// Leaf switches come first. If there is a single level of groups, one switch is above all of them.

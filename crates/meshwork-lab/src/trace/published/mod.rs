@@ -36,7 +36,7 @@ struct Published {
     no_place: &'static [&'static str],
 }
 
-/// What a table of a published trace contains.
+/// Content of a table of a published trace.
 #[derive(Debug)]
 enum Holds {
     /// Jobs, in one row or in several.
@@ -80,7 +80,7 @@ enum Source {
     Word(&'static str, &'static [(&'static str, &'static str)]),
     /// A constant word if a column has this value; no value otherwise.
     If(&'static str, &'static str, &'static str),
-    /// Instant at the beginning of an hour, from a column with the day and one with the hour, both
+    /// Instant at the beginning of an hour. One column has the day and another the hour, both
     /// counted from 0.
     Hour(&'static str, &'static str),
     /// Duration in a column, in Slurm's format.
@@ -651,8 +651,8 @@ fn tidy(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
 }
 
-/// Amount of memory in MB from Slurm's text, such as `4G`, `2000M`, `512K`, and the older `4Gn` and
-/// `4Gc`.
+/// Amount of memory in MB from Slurm's text. Examples are `4G`, `2000M`, `512K`, and the older
+/// `4Gn` and `4Gc`.
 fn megabytes(text: &str) -> Option<f64> {
     let text = text.trim_end_matches(['n', 'c']);
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());

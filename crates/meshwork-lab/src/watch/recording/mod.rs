@@ -56,7 +56,7 @@ pub struct RecordedSite {
     pub sides: Vec<u32>,
     /// Speed relative to the workload's own machine.
     pub speed: f64,
-    /// What nodes have that several jobs can share; `None` if each node is held by one job.
+    /// Resources of the nodes, if several jobs can share a node; else `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared: Option<RecordedNodes>,
 }
