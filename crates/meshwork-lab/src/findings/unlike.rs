@@ -137,7 +137,8 @@ fn name(table: &Table) -> Option<&str> {
     table.get("name")?.as_str()
 }
 
-/// Parameters that the entry of a resolved component declares.
+/// Parameters that a component's catalogue entry declares. `table` is the component with all
+/// defaults.
 fn declared((catalogue, family): List<'_>, table: &Table) -> impl Iterator<Item = &'static Param> {
     let entry = name(table).and_then(|name| family.find_in(catalogue, "", name).ok());
     family.common.iter().chain(entry.map_or(&[][..], |about| about.params))

@@ -79,7 +79,8 @@ struct Own<'a> {
 }
 
 impl Own<'_> {
-    /// Index of the value that the cell of the claim has for a swept key, if it has one.
+    /// Index of a swept key's value in the cell of the claim; `None` if the cell fixes no value of
+    /// the key.
     fn place(&self, key: &str) -> Option<usize> {
         let at = self.study.sweep.iter().position(|axis| axis.key == key)?;
         let (Relation::Bounds { of, .. } | Relation::Extreme { of, .. }) = &self.test.relation

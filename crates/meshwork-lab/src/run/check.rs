@@ -76,7 +76,7 @@ pub enum RepeatError {
     #[error("its key is {stored}, but should be {own}")]
     OtherKey {
         stored: String,
-        /// Key computed for the run.
+        /// Key of the run, computed again from its scenario and inputs.
         own: String,
     },
 }

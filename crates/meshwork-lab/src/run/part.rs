@@ -39,9 +39,10 @@ pub struct Worked {
 pub const BEAT: Duration = Duration::from_secs(30);
 
 impl Runner<'_> {
-    /// Runs the given units only and puts their results into the store. Units missing from the
-    /// store come first, in the given order. Stored units are read after them, which may take a
-    /// while for a million runs. Meanwhile the process regularly writes a sign of life into the store.
+    /// Runs only the given units of a study, and puts their results into the store. Units missing
+    /// from the store come first, in the given order. Stored units are read after them, which may
+    /// take a while for a million runs. Meanwhile the process regularly writes a sign of life into
+    /// the store.
     ///
     /// # Errors
     /// If the threads cannot be started.

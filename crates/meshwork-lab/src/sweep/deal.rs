@@ -91,7 +91,7 @@ impl Deal {
         own
     }
 
-    /// Total expected cost of all units.
+    /// Total expected cost of all units. A unit is a run, or a scenario as a whole.
     #[must_use]
     pub fn cost(&self) -> f64 {
         self.units.iter().map(|(_, cost)| cost).sum()

@@ -29,7 +29,7 @@ pub fn export(catalogue: &Catalogue, folder: &Path) -> Result<PathBuf, Refused> 
     Ok(path)
 }
 
-/// Fails: the program was built without the feature `parquet`.
+/// Refuses to export, because the program was built without the feature `parquet`.
 ///
 /// # Errors
 /// Always.

@@ -69,9 +69,10 @@ pub fn next_submission(folder: &Path) -> u64 {
     (1..).find(|number| !is_taken(number)).unwrap_or(1)
 }
 
-/// Stores a deal under the next submission number, for callers that need no script.
+/// Stores a deal, which assigns runs to shards, under the next submission number.
 ///
-/// Returns the path of the file. Concurrent calls get different numbers.
+/// It is for callers that need no script. Returns the path of the file. Concurrent calls get
+/// different numbers.
 ///
 /// # Errors
 /// If the file cannot be written.

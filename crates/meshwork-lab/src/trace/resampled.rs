@@ -51,7 +51,7 @@ impl ResampledStatistic {
 pub struct ResampledLog {
     /// Names of the ways of resampling.
     pub ways: Vec<String>,
-    /// Number of resamplings in each way.
+    /// Number of resampled logs for each way of resampling.
     pub count: u64,
     pub jobs: u64,
     pub statistics: Vec<ResampledStatistic>,

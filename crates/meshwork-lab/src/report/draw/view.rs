@@ -73,7 +73,8 @@ impl Point {
             && view.expected.is_some_and(|expected| self.replications < expected)
     }
 
-    /// Whether the whisker extends beyond the lower and beyond the upper end of a range.
+    /// Whether the whisker of a point extends beyond the lower and beyond the upper end of a range.
+    /// The whisker is the line that shows the point's interval.
     ///
     /// `None` if the point has no whisker in the range.
     pub(super) fn whisker(&self, [from, until]: [f64; 2]) -> Option<[bool; 2]> {

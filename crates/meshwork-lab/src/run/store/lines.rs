@@ -222,8 +222,8 @@ impl Lines {
         }
     }
 
-    /// Compares the second line of a run with the first one. If the first proves unreadable, the
-    /// second replaces it.
+    /// Compares two lines of the same run. If the earlier line proves unreadable, the later line
+    /// replaces it.
     fn compare(
         &mut self,
         handles: &mut Handles,
@@ -264,7 +264,7 @@ impl Lines {
         }
     }
 
-    /// Removes a run whose line proved unreadable.
+    /// Removes a run from the index, because its line proved unreadable.
     pub(super) fn remove(&mut self, key: &str) {
         digits(key).map(|digits| self.places.remove(&digits));
     }

@@ -105,7 +105,7 @@ pub struct Store {
     /// Digests of requests that another build of the program has run, for
     /// [`Store::is_known_elsewhere`].
     elsewhere: BTreeSet<u128>,
-    /// Segments whose runs are now in `runs.jsonl`.
+    /// Segments (files of runs of single processes) whose runs are now also in `runs.jsonl`.
     merged: Vec<Source>,
     /// Whether the file of runs is locked; `false` on file systems without locks.
     is_alone: bool,
@@ -311,7 +311,8 @@ impl Store {
         Ok(())
     }
 
-    /// Appends a note to the segment of a shard; other stores ignore it.
+    /// Appends a note, such as a failed run, to the file of a shard's runs. A store that is not of
+    /// a shard ignores the call.
     ///
     /// # Errors
     /// If a write fails, as for [`append`](Store::append).

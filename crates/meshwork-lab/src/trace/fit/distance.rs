@@ -25,9 +25,9 @@ pub struct Distance {
     pub what: &'static str,
     /// Kolmogorov–Smirnov distance: maximum difference between the cumulative shares of jobs.
     pub ks: f64,
-    /// Spread of the column in the log.
+    /// Mean and variation of the column in the log.
     pub log: Spread,
-    /// Spread of the column in the jobs of the model.
+    /// Mean and variation of the column in jobs drawn from the model.
     pub model: Spread,
 }
 

@@ -97,7 +97,8 @@ pub(crate) fn machine_text(path: &str) -> Result<PublishedMachine, String> {
     Ok(PublishedMachine { text, nodes: nodes.len() as u64, lost })
 }
 
-/// Types of the nodes, as the key `machine.nodes`; `None` if the cores of any node are unknown.
+/// Value of the key `machine.nodes`, which gives the types of the nodes. It is `None` if the cores
+/// of any node are unknown.
 fn types(nodes: &[Listed]) -> Option<Value> {
     let mut kinds: BTreeMap<&NodeType, Vec<usize>> = BTreeMap::new();
     for (at, (.., kind)) in nodes.iter().enumerate() {

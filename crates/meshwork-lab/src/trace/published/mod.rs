@@ -288,7 +288,7 @@ struct Reading<'a> {
     no_place: Vec<u64>,
     /// Number of rows whose job ID is not a whole number.
     other_ids: u64,
-    /// Number of amounts that were rounded up.
+    /// Number of amounts, such as cores or memory, that were rounded up to whole numbers.
     rounded: u64,
 }
 

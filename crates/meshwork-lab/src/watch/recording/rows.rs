@@ -52,7 +52,7 @@ pub(super) fn read(
     Ok((recording, timeline))
 }
 
-/// Outcome of a finished job, from its row.
+/// A row of per-job output, with the outcome and the request of a finished job.
 struct Row {
     /// Request and other inputs of the job.
     asked: table::Row,
