@@ -200,10 +200,9 @@ fn text(out: &mut Output, choice: &ChoiceOutcome) -> Result<(), Stop> {
     }
     if !choice.effects.is_empty() {
         out.line("")?;
-        for line in choice.effect_lines() {
-            for line in wrapped(&line, out.width, "    ") {
-                out.line(&line)?;
-            }
+        let lines = choice.effect_lines();
+        for line in wrapped(&lines[0], out.width, "  ").iter().chain(&lines[1..]) {
+            out.line(line)?;
         }
     }
     if !choice.slurm.is_empty() {

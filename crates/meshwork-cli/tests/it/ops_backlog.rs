@@ -23,7 +23,7 @@ fn a_site_with_a_long_queue_is_written() {
     let machine = machine(folder.path(), 16, "");
     let mut stays = jobs(100_000, 2_000, 512, 1);
     let (machine, rules) = (&machine, &SiteRules::of(&machine));
-    let (cleanup, copy, report) = (0.0, None, &|started: usize| println!("{started}"));
+    let (cleanup, copy, report) = (0.0, None, &|_: usize| {});
     let replay = ControllerReplay { machine, rules, stays: &stays, cleanup, copy, report };
     let outcomes = replay.run().unwrap();
     for (stay, outcome) in stays.iter_mut().zip(outcomes) {

@@ -344,7 +344,7 @@ fn beside(folder: &Path, limited: bool) {
     fs::write(folder.join("builtin.conf"), conf("SchedulerType=sched/builtin\n")).unwrap();
     let machine = SlurmMachine::flat(&folder.join("slurm.conf")).unwrap();
     let qos = "Name|Priority|MaxJobsPU\nq|0|1\n".to_owned();
-    let tables = limited.then(|| ("qos.txt", qos));
+    let tables = limited.then_some(("qos.txt", qos));
     let machine = machine.with_tables(tables);
     Folder::write(&folder.join("site"), &machine, &History { stays }, &json!({})).unwrap();
 }
@@ -355,9 +355,9 @@ fn another_conf_changes_what_it_names() {
     beside(folder.path(), false);
     let confs = ["--conf", "builtin.conf", "--conf", "slurm.conf"];
     let json = compared(folder.path(), &[&confs[..], &["--cleanup", "0"]].concat());
-    let wait = |number: usize| json["topologies"][number]["values"]["wait"].as_f64().unwrap();
+    let wait = |number: usize| &json["topologies"][number]["values"]["wait"];
     // Without backfill the short job waits for both others, and its limit lets it start before.
-    assert!(wait(0) + 100.0 < wait(1), "{json:#}");
+    assert!(wait(0).as_f64().unwrap() + 100.0 < wait(1).as_f64().unwrap(), "{json:#}");
     assert_eq!(wait(2), wait(0));
     assert_eq!(json["topologies"][1]["name"], "builtin.conf");
     let words =

@@ -897,7 +897,7 @@
       }
       if (this.kind) this.share(moment);
     }
-    // The share of the kind that each job holds of each node; the holder of a node is who has most of it.
+    // The share that each job holds of each node; the holder of a node is who has most of it.
     share(moment) {
       const { run, site, kind, holder } = this;
       this.shares = Array.from(holder, () => []);

@@ -1,6 +1,7 @@
 //! The winner as files: its study, and changed lines of the configuration of a Slurm machine.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use meshwork::registry::name_of;
 use toml::{Table, Value};
@@ -24,7 +25,9 @@ pub(super) fn study_file(study: &Study, point: &Point) -> String {
             let _ = set(&mut table, &setting.key, setting.value.clone());
         }
     }
-    let mut text = format!("# The choice of `meshwork choose {}`.\n", study.file);
+    // Without its folder, which may be a temporary one, the same study gives the same bytes.
+    let file = Path::new(&study.file).file_name().unwrap_or_default().display();
+    let mut text = format!("# The choice of `meshwork choose {file}`.\n");
     let mut head = Table::new();
     head.insert("name".to_owned(), Value::String(format!("{} winner", study.name)));
     let _ = write!(text, "{}", toml::to_string(&head).unwrap_or_default());

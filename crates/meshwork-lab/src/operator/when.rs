@@ -426,6 +426,7 @@ impl<'a> StartQueue<'a> {
             self.times[place] = times.iter().map(|&runs| runs.min(most)).collect();
             self.known[place] = stay;
             self.state = self.state_now()?;
+            self.state.change();
             found.push((what, self.intervals()?[place - self.running].median));
         }
         (self.known[place], self.times[place]) = (own, times);

@@ -96,6 +96,7 @@ pub(crate) fn arrivals(
         workload.extend(clock);
         workload.remove("split_above");
         workload.remove("resample");
+        workload.remove("scale");
         workload.remove("first_jobs");
     }
     let plain = Scenario::read_in(catalogue, &table).map_err(|problem| problem.message)?;
@@ -150,4 +151,40 @@ fn span(
     }
     let (from, until) = bounds(scenario);
     Ok(Span { path: path.to_owned(), from, until, first, last, empty })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::inputs::Files;
+
+    /// `from` and `until` are of the clock of the log, so scaling must not change it.
+    #[test]
+    fn the_clock_of_a_scaled_log_is_that_of_the_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.swf");
+        let line =
+            |job: u32| format!("{job} {} -1 50 4 -1 -1 4 50 -1 1 1 1 1 1 1 -1 -1\n", 100 * job);
+        std::fs::write(&path, (1..=9).map(line).collect::<String>()).unwrap();
+        let of = |more: &str| {
+            let text = format!(
+                "machine = {{ topology = 'flat', processors = 8 }}\n\
+                 workload = {{ name = 'swf', path = '{}'{more} }}\n",
+                path.display()
+            );
+            let scenario = Scenario::read(&text.parse::<Table>().unwrap()).unwrap();
+            arrivals(&Catalogue::standard(), &scenario, &Files::default()).unwrap()
+        };
+        let plain = of("");
+        assert_eq!((plain.len(), plain[8] - plain[0]), (9, 800.0));
+        for more in [
+            ", scale = { load = 0.9, by = 'interarrival' }",
+            ", load = 0.1",
+            ", arrival_scale = 3.0",
+            ", resample = { by = 'shake' }",
+            ", shuffle = true",
+        ] {
+            assert_eq!(of(more), plain, "{more}");
+        }
+    }
 }

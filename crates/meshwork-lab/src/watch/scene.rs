@@ -20,8 +20,8 @@ pub struct Held {
     pub since: Time,
 }
 
-/// A machine and its queue, reconstructed from events. Where jobs share nodes, cores are counted and
-/// nodes have no owner.
+/// A machine and its queue, reconstructed from events. Where jobs share nodes, cores are counted
+/// and nodes have no owner.
 ///
 /// An event takes **O(log n)** with *n* jobs in the system, plus the number of nodes that change
 /// owner.

@@ -21,12 +21,7 @@ impl ChoiceOutcome {
     }
 
     fn gain(&self, gain: &Gain) -> String {
-        let ends = match gain.ends {
-            Some([low, high]) => {
-                format!(", 95 % interval {} to {}", self.change(low), self.change(high))
-            }
-            None => ", without an interval: too little data".to_owned(),
-        };
+        let ends = interval(gain.ends, |change| self.change(change));
         format!("on {} {} is {}{ends}", gain.on, self.metric, self.change(gain.change))
     }
 
@@ -336,6 +331,22 @@ impl ChoiceOutcome {
     }
 }
 
+/// An interval of a change in words; a ratio of few batches may have an infinite end.
+fn interval(ends: Option<[f64; 2]>, change: impl Fn(f64) -> String) -> String {
+    match ends.map(|ends| ends.map(|end| Some(end).filter(|end| end.is_finite()))) {
+        Some([Some(low), Some(high)]) => {
+            format!(", 95 % interval {} to {}", change(low), change(high))
+        }
+        Some([Some(low), None]) => {
+            format!(", 95 % interval from {} on, without an upper end", change(low))
+        }
+        Some([None, Some(high)]) => {
+            format!(", 95 % interval up to {}, without a lower end", change(high))
+        }
+        _ => ", without an interval: too little data".to_owned(),
+    }
+}
+
 fn percent(share: f64) -> String {
     format!("{} %", significant(100.0 * share, 2.max(digits(share))))
 }
@@ -352,4 +363,20 @@ fn percent_with_sign(share: f64) -> String {
 
 fn p_value(p: f64) -> String {
     if p < 1e-4 { "< 0.0001".to_owned() } else { format!("= {}", significant(p, 2)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_infinite_end_is_said_in_words() {
+        let words = |ends| interval(ends, |change| format!("{change}"));
+        assert_eq!(words(Some([-0.5, 0.25])), ", 95 % interval -0.5 to 0.25");
+        let open = [(-0.5, f64::INFINITY), (f64::NEG_INFINITY, 0.25)];
+        let open = open.map(|(low, high)| words(Some([low, high])));
+        assert_eq!(open[0], ", 95 % interval from -0.5 on, without an upper end");
+        assert_eq!(open[1], ", 95 % interval up to 0.25, without a lower end");
+        assert!(words(None).ends_with("too little data"));
+    }
 }

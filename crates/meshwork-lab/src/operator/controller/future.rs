@@ -90,6 +90,11 @@ impl<'a> ReplayState<'a> {
         Ok(ReplayState { controller, is_queued, cycles, next_tick, at, known })
     }
 
+    /// Registers that a waiting job was changed, after which the main scheduler runs.
+    pub(in crate::operator) fn change(&mut self) {
+        self.cycles.news();
+    }
+
     /// The starts of the present jobs in a future; `None` for a job that has not started by `end`.
     ///
     /// `runs` are the seconds for which each present job runs from its start, or from now on if it

@@ -673,7 +673,9 @@ impl<'a> Given<'a> {
         // Which of the starts came first is not recorded: those that agree with the rule go first.
         let mut left = recorded.to_vec();
         while !left.is_empty() {
-            let next = left.iter().position(|job| self.agrees(*job, at));
+            // What jobs get of nodes that they share depends on their order, so that one is kept.
+            let first = if self.controller.shares_nodes() { 1 } else { left.len() };
+            let next = left[..first].iter().position(|job| self.agrees(*job, at));
             let job = left.remove(next.unwrap_or(0));
             let partition = self.controller.partition_of(job);
             if next.is_some() {

@@ -328,12 +328,11 @@ pub(super) static FORMATS: [Published; 17] = [
                 of("inside", Of("topologyRequest")),
                 of("group", Of("namespace")),
                 of("queue", Of("queueName")),
-                of("priority", Of("priority")),
             ],
             one_per: None,
             skipped: &[],
         },
-        no_place: &[],
+        no_place: &["priority"],
     },
     Published {
         name: "IN2P3 2024",

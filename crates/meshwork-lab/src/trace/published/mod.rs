@@ -227,7 +227,7 @@ fn from_json(path: &str) -> Result<Recognized, String> {
     let mut text = String::new();
     let read = Files::default().text(path).map_err(|error| error.0)?.read_to_string(&mut text);
     read.map_err(|error| format!("{path}: {error}"))?;
-    match text.trim_start().starts_with('{') {
+    match text.trim_start().starts_with('{') && text.contains("\"items\"") {
         true => kueue::read(path, &text),
         false => philly::read(path, &text),
     }

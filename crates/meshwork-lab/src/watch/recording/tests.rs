@@ -562,6 +562,9 @@ fn held_by_cells(scene: &Scene) -> Vec<Amounts> {
         let of = &mut held[part.node as usize];
         for &(cell, amount) in &part.cells {
             let cell = cell as usize;
+            if cell >= kind.tallies_from() {
+                continue; // It counts pieces.
+            }
             let is_gpu = (kind.gpus_from()..kind.tallies_from()).contains(&cell);
             // Memory and the fourth kind come before the cores of each island.
             let place = if is_gpu { 2 } else { [1, 3].get(cell).copied().unwrap_or(0) };
@@ -597,7 +600,7 @@ fn held_by_columns(columns: &Columns, count: usize, nodes: usize) -> Vec<Amounts
 #[test]
 fn parts_of_nodes_are_what_jobs_hold() {
     let folder = tempfile::tempdir().unwrap();
-    let text = "scheduler = 'easy'\nfailures = { mtbf = 3000, repair = 60 }\nmeasure = { jobs = 150 }\n\
+    let text = "scheduler = 'easy'\nfailures = { mtbf = 300, repair = 20 }\nmeasure = { jobs = 150 }\n\
         [machine]\ntopology = 'fat_tree'\narity = [3, 2]\n\
         nodes = [{ type = 'dgx', on = '0-3' }, { type = 'big', cpu = 64, mem = 1000, other = 5 }]\n\
         [workload]\nname = 'synthetic'\nload = 0.9\nruntimes = { name = 'exponential', mean = 50.0 }\n\

@@ -242,6 +242,16 @@ static FGD: NodeOrderEntry = NodeOrderEntry::new(
 )
 .learns(true);
 
+/// Number of scores that are remembered, a power of two.
+const REMEMBERED: usize = 1 << 12;
+
+/// Number of distinct pieces after which all that is remembered is forgotten.
+const MOST_TASKS: usize = 64;
+
+/// All that a score depends on where no GPU is shared: the piece and the type of node by number,
+/// free cores, and a bit for each free GPU.
+type ScoreKey = (u16, u16, u32, u64);
+
 /// Order of nodes by a scoring rule of GPU clusters.
 ///
 /// The rule works on a copy of the node in types of its own.
@@ -249,7 +259,13 @@ struct ByRule {
     types: Arc<NodeTypes>,
     rule: Arc<dyn ScoreRule + Send + Sync>,
     node: GpuNode,
-    task: (Piece, GpuTask),
+    /// Pieces seen so far, as tasks; the last one asked about is at `task`.
+    tasks: Vec<(Piece, GpuTask)>,
+    task: usize,
+    /// Whether scores are remembered.
+    remembers: bool,
+    /// Last score at each place of a hash table; empty until there is one.
+    known: Vec<(ScoreKey, i64)>,
 }
 
 impl ByRule {
@@ -261,37 +277,147 @@ impl ByRule {
             })
             .collect();
         let rule = score_rules(name, Arc::new(TypicalTasks::of(&tasks)));
-        let task = (Piece::default(), task_of(&Piece::default(), context.types));
-        let node = GpuNode::new("", 0, 0, 0, "");
-        Ok(Box::new(ByRule { types: Arc::clone(context.types), rule, node, task }))
+        // Only this rule is slow, and it does not look at running pieces.
+        let is_slow = name == "06-FGD";
+        Ok(Box::new(ByRule::new(Arc::clone(context.types), rule, is_slow)))
     }
 
-    /// Converts a node and a piece to the node and task types of the rule.
-    fn put(&mut self, node: &NodeAmounts<'_>, piece: &Piece) {
-        if self.task.0 != *piece {
-            self.task = (piece.clone(), task_of(piece, &self.types));
-        }
-        put_into(node, &mut self.node);
+    fn new(
+        types: Arc<NodeTypes>,
+        rule: Arc<dyn ScoreRule + Send + Sync>,
+        remembers: bool,
+    ) -> ByRule {
+        let node = GpuNode::new("", 0, 0, 0, "");
+        ByRule { types, rule, node, tasks: Vec::new(), task: 0, remembers, known: Vec::new() }
     }
+
+    /// Finds the task of a piece.
+    fn turn_to(&mut self, piece: &Piece) {
+        let is_it = |(own, _): &(Piece, GpuTask)| own == piece;
+        if self.tasks.get(self.task).is_some_and(is_it) {
+            return;
+        }
+        if self.tasks.len() == MOST_TASKS {
+            self.tasks.clear();
+            self.known.clear();
+        }
+        self.task = self.tasks.iter().position(is_it).unwrap_or(self.tasks.len());
+        if self.task == self.tasks.len() {
+            self.tasks.push((piece.clone(), task_of(piece, &self.types)));
+        }
+    }
+
+    /// The key of a node; `None` if it shares a GPU or has more than a key has bits.
+    fn key(&self, node: &NodeAmounts<'_>) -> Option<ScoreKey> {
+        let shares = node.gpu_shares();
+        let bit = |free: &u32| match *free {
+            0 => Some(0),
+            WHOLE_SHARE => Some(1),
+            _ => None,
+        };
+        let add = |bits: u64, free: &u32| Some(bits << 1 | bit(free)?);
+        let gpus = (shares.len() <= 64).then(|| shares.iter().try_fold(0, add))??;
+        Some((self.task as u16, self.types.index(node.node) as u16, node.cores, gpus))
+    }
+}
+
+/// Place of a key in a hash table.
+fn place_of((task, kind, cores, gpus): ScoreKey) -> usize {
+    let small = u64::from(task) << 48 | u64::from(kind) << 32 | u64::from(cores);
+    let mixed = (gpus.rotate_left(40) ^ small).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed >> 52) as usize % REMEMBERED
 }
 
 impl NodeOrder for ByRule {
     fn score(&mut self, node: &NodeAmounts<'_>, piece: &Piece) -> i64 {
-        self.put(node, piece);
-        self.rule.score(&self.node, &self.task.1).score
+        self.turn_to(piece);
+        let key = if self.remembers { self.key(node) } else { None };
+        let known = key.map(|key| (key, place_of(key)));
+        if let Some((key, place)) = known
+            && let Some((own, score)) = self.known.get(place)
+            && *own == key
+        {
+            return *score;
+        }
+        put_into(node, &mut self.node);
+        let score = self.rule.score(&self.node, &self.tasks[self.task].1).score;
+        if let Some((key, place)) = known {
+            // No task has this number.
+            self.known.resize(REMEMBERED, ((u16::MAX, 0, 0, 0), 0));
+            self.known[place] = (key, score);
+        }
+        score
     }
 
     fn gpu(&mut self, node: &NodeAmounts<'_>, piece: &Piece) -> Option<usize> {
-        self.put(node, piece);
-        self.rule.score(&self.node, &self.task.1).gpu
+        self.turn_to(piece);
+        put_into(node, &mut self.node);
+        self.rule.score(&self.node, &self.tasks[self.task].1).gpu
     }
 
     fn fork(&self) -> Box<dyn NodeOrder> {
-        Box::new(ByRule {
-            types: Arc::clone(&self.types),
-            rule: Arc::clone(&self.rule),
-            node: self.node.clone(),
-            task: self.task.clone(),
-        })
+        let (types, rule) = (Arc::clone(&self.types), Arc::clone(&self.rule));
+        Box::new(ByRule::new(types, rule, self.remembers))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Stream;
+    use crate::topology::types::NodeType;
+
+    fn kind(name: &str, cpu: u32, gpu: u32) -> NodeType {
+        let (mem, other, islands) = (1000, 0, 2);
+        let (gpu_type, features, weight) = (None, Vec::new(), 1);
+        NodeType {
+            name: name.to_owned(),
+            cpu,
+            mem,
+            gpu,
+            other,
+            islands,
+            gpu_type,
+            features,
+            weight,
+        }
+    }
+
+    /// Remembered scores are those of the rule, for whole GPUs and shared ones.
+    #[test]
+    fn remembered_scores_are_computed_ones() {
+        let types = NodeTypes::new(vec![kind("a", 64, 8), kind("b", 32, 4)], vec![0, 1]);
+        let pieces: Vec<Piece> =
+            [(1, 1, 1000), (4, 2, 1000), (2, 1, 300), (8, 0, 1000), (32, 8, 1000)]
+                .map(|(cpu, gpu, share)| Piece { count: 1, cpu, gpu, share, ..Piece::default() })
+                .to_vec();
+        let typical: Vec<Pieces> = pieces.iter().cloned().map(Pieces::of).collect();
+        let context = OrderContext { types: &types, typical: &typical };
+        let mut order = ByRule::build("06-FGD", context).unwrap();
+        let mut draws = Stream::new(5, 0, "nodes");
+        let mut seen = std::collections::BTreeSet::new();
+        for _ in 0..20_000 {
+            let node = draws.below(2) as u32;
+            let kind = types.of(node);
+            let mut cells = kind.idle();
+            for cell in 2..kind.gpus_from() {
+                cells[cell] = draws.below(u64::from(cells[cell]) + 1) as u32;
+            }
+            for cell in kind.gpus_from()..kind.tallies_from() {
+                cells[cell] = [0, 1000, 1000, 700][draws.below(4) as usize];
+            }
+            let view = NodeAmounts::new(node, kind, &cells);
+            let piece = &pieces[draws.below(5) as usize];
+            if crate::alloc::parts::ranked::fits(&view, piece, &Pieces::of(piece.clone()), true)
+                == 0
+            {
+                continue;
+            }
+            let score = order.score(&view, piece);
+            // A copy has seen no node.
+            assert_eq!(score, order.fork().score(&view, piece));
+            seen.insert(score);
+        }
+        assert!(seen.len() > 20, "{seen:?}");
     }
 }
