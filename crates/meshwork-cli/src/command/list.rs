@@ -286,7 +286,7 @@ fn print_entries(
     Ok(())
 }
 
-/// Prints a name, and beside it a text that is wrapped in a column of its own.
+/// Prints a name, and to its right a text that is wrapped in a separate column.
 fn print_item(out: &mut Output, name: &str, columns: usize, text: &str) -> Result<(), Stop> {
     let before = " ".repeat(columns + 4);
     let available = out.width.max(columns + 24) - columns - 4;

@@ -199,7 +199,7 @@ impl Watched {
         (known != Some(&tag)).then(|| Answer { kind: JSON, tag, body: Arc::clone(&made.body) })
     }
 
-    /// JSON of the progress of the studies and of the machine of the observed run.
+    /// JSON with the progress of the studies, and with the machine of the observed run.
     fn now(&self) -> Json {
         let mut state = self.state();
         state.asked = Some(Instant::now());

@@ -110,7 +110,7 @@ fn violations(page: &Page, axe: &str) -> Json {
     )
 }
 
-/// Number of pieces of text on each sheet of a PDF written by Chromium.
+/// For each sheet of a PDF by Chromium, the number of pieces of text on it.
 fn sheets(pdf: &[u8]) -> Vec<usize> {
     let find = |from: usize, what: &[u8]| {
         pdf[from..].windows(what.len()).position(|own| own == what).map(|at| from + at)

@@ -172,7 +172,8 @@ fn the_second_half_begins_with_who_runs_and_waits_at_the_cut() {
     assert!(waits(&stays[200..], &alone) < 0.8 * whole, "it would wait less on an empty machine");
 }
 
-/// Proposals for sites whose own list is good, so that another list seems better only by chance.
+/// False alarms: proposals for sites whose list is already good. Another list seems better there
+/// only by chance.
 fn false_alarms(sites: u64, count: usize, lists: &str) -> Vec<String> {
     let mut alarms = Vec::new();
     for seed in 0..sites {

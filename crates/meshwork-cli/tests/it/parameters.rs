@@ -1,5 +1,5 @@
-//! Tests of extreme values of every numeric parameter of every catalogue entry. The values are
-//! zero, negative, infinite or absurdly large. Each is refused in a sentence, or the study runs.
+//! Tests of extreme values for every numeric parameter in the catalogue. The values are zero,
+//! negative, infinite or absurdly large. Each is refused in a sentence, or the study runs.
 
 use std::fs;
 use std::process::{Command, Stdio};

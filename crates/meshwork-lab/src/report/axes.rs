@@ -62,7 +62,7 @@ pub(super) enum Kind {
 /// Role of each axis in a plot. Axes are given by index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// Axis along the plot; `None` if nothing is swept.
+    /// Index of the axis along the plot, which is its x axis; `None` if nothing is swept.
     pub(super) along: Option<usize>,
     /// Axis shown by colours.
     pub(super) colour: Option<usize>,

@@ -1,4 +1,4 @@
-//! Positions of the bounds of claims in plots of their metrics.
+//! Marks where the bounds that claims set are in the plots of their metrics.
 
 use toml::Value;
 

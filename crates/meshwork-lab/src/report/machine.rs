@@ -183,7 +183,7 @@ fn chosen(
     maps.runs.iter().map(|&run| one(content, archive, run)).collect()
 }
 
-/// The run of a scenario and a replication, both from 1.
+/// Run with the numbers of a scenario and a replication, both from 1.
 fn one(
     content: &Content,
     archive: &Archive,

@@ -275,7 +275,7 @@ impl StoredChoice {
             .then(|| figure(section, "left", "The course of the race", choices, views))
     }
 
-    /// Figure of the mean effects of the values of each swept key.
+    /// Figure that shows, for each swept key, the mean effects of its values.
     fn effects(&self, section: &str) -> Option<Figure> {
         let mut keys: Vec<&str> = Vec::new();
         for effect in &self.effects {

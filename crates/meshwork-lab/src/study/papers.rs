@@ -87,8 +87,8 @@ fn by_figure(name: &str) -> Vec<(u64, String)> {
         .collect()
 }
 
-/// The studies of a paper or of one of its figures, in order, read with a catalogue. A setting of
-/// `workload.path` applies only to studies that read a log.
+/// Studies that reproduce a paper or one of its figures, in order, read with a catalogue. A setting
+/// of `workload.path` applies only to studies that read a log.
 ///
 /// # Errors
 /// If the paper has no such figure, or a setting is invalid.

@@ -104,7 +104,7 @@ impl Script {
         self.beside("sh")
     }
 
-    /// Path of the file of the deal.
+    /// Path of the file with the deal, which assigns runs to shards.
     #[must_use]
     pub fn deal(&self) -> PathBuf {
         self.beside("deal.csv")

@@ -317,7 +317,7 @@ fn suspended_jobs_at_one_server_are_preemptive_resume() {
     }
 }
 
-/// Sum and number of turnaround times of the jobs of each queue.
+/// For each queue, the sum of its jobs' turnaround times, and their number.
 struct Responses(BTreeMap<String, (f64, f64)>);
 
 impl Observer for Responses {

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Largest number of columns of a line with a comment.
+/// Largest width in columns of a line with a comment.
 const COLUMNS: usize = 100;
 
-/// Largest number of characters of the first sentence of a doc comment.
+/// Largest number of characters that a doc comment's first sentence may have.
 const SENTENCE: usize = 100;
 
 /// Openings of sentences that say nothing in an index, where only the first sentence is shown.

@@ -43,7 +43,8 @@ impl Summary {
         })
     }
 
-    /// Text of `by_user.csv` or of the table of another kind of owner; `None` if not requested.
+    /// Text of the table for a kind of owner, such as `by_user.csv`; `None` if the study does not
+    /// request it.
     #[must_use]
     pub fn by_owner_csv(&self, by: OwnerAttribute) -> Option<String> {
         self.by_class_csv(by.name(), |row| owners(row.owners(by)))

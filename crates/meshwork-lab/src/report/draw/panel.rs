@@ -376,7 +376,7 @@ fn draw_bound(svg: &mut String, [x, y]: At, [dx, dy]: At, colour: &str) {
     beyond(svg, [x + 9.0 * dx, y + 9.0 * dy], [dx, dy], colour);
 }
 
-/// Writes the names of lines beside their ends.
+/// Writes the names of lines next to their right ends.
 ///
 /// Each name is given with the end and the colour of its line. Names that would overlap are moved
 /// apart.

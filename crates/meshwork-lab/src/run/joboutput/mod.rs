@@ -108,7 +108,7 @@ pub enum JobOutputError {
     NoParquet(String),
 }
 
-/// Name of the index of the files of per-job output, in the folder of these files.
+/// Name of the file that lists all files of per-job output. It is in the folder of these files.
 pub const INDEX: &str = "index.csv";
 
 /// Writes `jobs/index.csv`, the index of the per-job output of a study.

@@ -329,7 +329,7 @@ impl Store {
         Ok(())
     }
 
-    /// Writes a sign of life into the segment of a shard.
+    /// Writes a sign of life into the file of a shard's runs.
     pub fn beat(&mut self) {
         if let Sink::Segment(segment) = &mut self.sink
             && !self.broken

@@ -249,7 +249,7 @@ impl Log {
     }
 }
 
-/// Rows of a table of jobs or of a published trace, and the counts of lines left out so far.
+/// Rows of jobs from a table or a published trace, and the counts of lines left out so far.
 fn rows(shown: &str) -> Result<(Rows, Converted), String> {
     if let Some(PublishedJobs { rows, lines, no_run_time, no_processors, no_submit_time, lost }) =
         published::jobs(shown)?

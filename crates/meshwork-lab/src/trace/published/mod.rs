@@ -646,7 +646,7 @@ fn value(cell: &Cell<'_>) -> f64 {
     }
 }
 
-/// Removes the rounding error of a conversion from thousandths.
+/// Rounds a number to six decimals, which removes the rounding error of a unit conversion.
 fn tidy(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
 }

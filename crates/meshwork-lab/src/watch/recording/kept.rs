@@ -380,7 +380,7 @@ pub fn replay(
     Ok(())
 }
 
-/// Reads the number of events of the recording of the run with this key.
+/// Number of events in the recording of a run. The key of the run is checked.
 ///
 /// # Errors
 /// If the recording is incomplete, or of another run.
