@@ -79,7 +79,7 @@ fn plots_are_drawn_chosen_and_told_in_words() {
         "document.querySelector('figure figcaption').textContent.startsWith('Utilization: ')",
     );
     page.wait("document.querySelector('.panels svg').textContent.includes('Utilization (share)')");
-    // Its numbers are those of `summary.csv`.
+    // The numbers of the other metric are those of `summary.csv`.
     page.act("document.querySelector('figure details').open = true");
     page.wait("document.querySelectorAll('.figures figure table tbody tr').length === 8");
     let shown = page.value(

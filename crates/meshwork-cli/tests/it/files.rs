@@ -177,7 +177,7 @@ fn production() -> tempfile::TempDir {
         .replace("warmup_jobs = 200", "warmup_jobs = 10");
     fs::write(home.join("production.toml"), study).unwrap();
     fs::write(home.join("site/topology.yaml"), read("topology.yaml")).unwrap();
-    // All of it comes from an included file.
+    // All of `slurm.conf` comes from an included file.
     fs::write(home.join("site/nodes.conf"), read("slurm.conf")).unwrap();
     fs::write(home.join("site/slurm.conf"), "Include nodes.conf\n").unwrap();
     folder

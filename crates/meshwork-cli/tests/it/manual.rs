@@ -348,7 +348,7 @@ fn figures_are_kept(page: &str, text: &str, folder: &Path) {
 #[test]
 fn every_study_and_every_json_line_in_a_chapter_can_be_read() {
     for name in chapters() {
-        // That page shows the form of a claim, with an ellipsis in it.
+        // The page `claims.md` shows the form of a claim, with an ellipsis in it.
         if name == "claims.md" {
             continue;
         }

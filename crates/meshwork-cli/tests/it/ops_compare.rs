@@ -143,7 +143,7 @@ fn sizes_that_are_not_listed_are_rounded_up_or_refused() {
     );
     let differences = &json["topologies"][1]["differences"];
     assert_eq!(differences["never"]["mean"], json!(2.0));
-    // Without them jobs 2 and 3 run on n0 and n1, and job 5 starts at once.
+    // Without jobs 1 and 4, jobs 2 and 3 run on n0 and n1, and job 5 starts at once.
     assert_eq!(values["wait"], json!(0.0));
 }
 

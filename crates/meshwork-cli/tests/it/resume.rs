@@ -162,7 +162,7 @@ fn a_race_killed_fifty_times_gives_the_same_bytes() {
     for kill in 0..50 {
         let mut child =
             command(folder.path(), &arguments("killed")).stdout(Stdio::null()).spawn().unwrap();
-        // Some are killed before they add anything, or while they begin.
+        // Some processes are killed before they add a run, or while they begin.
         let wanted = lines(&killed) + draws.below(4) as usize;
         while lines(&killed) < wanted && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_millis(1));

@@ -463,7 +463,7 @@ fn a_run_that_fails_stops_no_other_and_is_told() {
         "{}",
         status.out
     );
-    // It stays reported, and is run again on request.
+    // The failed run stays reported, and is run again on request.
     assert_eq!(collected(folder).err, said.err);
     assert_eq!(shard(folder, "0/1").status, Some(0));
     assert_eq!(collected(folder).status, Some(0));

@@ -160,7 +160,7 @@ fn nothing_that_slurm_does_changes_a_byte() {
         }
         sleep(Duration::from_millis(300));
     }
-    // It is collected early.
+    // The sweep is collected before all runs have ended.
     let early = slurm.meshwork(&["collect", "S"]);
     assert_eq!(early.status, Some(3), "{}{}", early.out, early.err);
 

@@ -286,7 +286,7 @@ fn a_race_goes_on_round_by_round_until_it_prints_the_result() {
     let folder = home.path();
     let race = STUDY.replace("replications = 4\n", "").replace("load = 0.3", "load = 0.5");
     fs::write(folder.join("study.toml"), race).unwrap();
-    // It takes any script and says so; the tasks are run below.
+    // This `sbatch` accepts any script and prints a job number; the tasks are run below.
     program(folder, "sbatch", "echo 77");
     let choice = ["--within", "5%", "--baseline", "allocator=frame_sliding"];
     let first = ["submit", "study.toml", "--out", "S", "--engine", "slurm", "--shards", "2"];

@@ -32,7 +32,7 @@ impl Method {
 /// A mean and half the width of its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// `None` if nothing was measured.
+    /// Mean of the values; `None` if nothing was measured.
     pub mean: Option<f64>,
     /// Half the width of the interval; `None` if there is too little data.
     pub half_width: Option<f64>,

@@ -62,7 +62,7 @@ pub enum Relation {
     /// differ only in the keys of the given one.
     Extreme {
         of: SweptValues,
-        /// Whether the metric must be the lowest; otherwise the highest.
+        /// Whether the metric must be the lowest; otherwise it must be the highest.
         lowest: bool,
         /// Allowed relative distance from the best of the other choices.
         within: f64,
@@ -75,7 +75,7 @@ pub enum Relation {
         to: Option<SweptValues>,
         /// Swept key along which the metric changes.
         along: String,
-        /// Whether the metric must rise; otherwise fall.
+        /// Whether the metric must rise along the key; otherwise it must fall.
         rises: bool,
     },
 }

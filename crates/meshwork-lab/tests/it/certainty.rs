@@ -70,7 +70,8 @@ fn replications_of_a_log_are_one_run_and_its_difference_has_an_interval() {
             difference.half_width.unwrap() > 0.0 && difference.excludes_zero(),
             "{difference:?}"
         );
-        // Both see the same random draws: the difference is more certain than either side.
+        // Both scenarios see the same random draws, so their difference is more certain than either
+        // mean.
         assert!(difference.half_width < wait.half_width, "{difference:?} {wait:?}");
         let (_, utilization, _) = &found.summary.rows[1].differences[0].metrics[1];
         assert!(utilization.half_width.unwrap() > 0.0 && !utilization.excludes_zero());
@@ -386,7 +387,7 @@ fn the_study_in_a_folder_of_results_finds_its_log() {
     assert_eq!(again.name, "mine");
     let second = run(&again, &Options::default()).unwrap();
     assert_eq!(first.summary, second.summary);
-    // They are found even after all files were moved together.
+    // The inputs are found even after all files were moved together.
     let moved = tempfile::tempdir().unwrap();
     for name in ["study", "results"] {
         fs::rename(folder.path().join(name), moved.path().join(name)).unwrap();

@@ -165,7 +165,7 @@ fn budgets_and_constraints_are_kept() {
     let short = made(&study, request(|own| own.budget = Some("50".into())), None).unwrap();
     assert!(short.stopped == RaceEnd::Budget && short.runs <= 50 && short.bound.is_none());
     assert!(short.guarantee().starts_with("There is no guarantee yet: "), "{}", short.guarantee());
-    // The other way round: a limit decides which may win.
+    // A limit on the mean wait decides which candidates may win.
     let free = made(&study, request(|_| {}), None).unwrap();
     let best = free.recommended.unwrap();
     let limit = free.candidates[best].mean.unwrap() * 1.5;

@@ -188,7 +188,7 @@ fn the_settings_of_the_command_line_are_part_of_what_was_asked() {
         "{}",
         section.command
     );
-    // Without it, other runs are expected, none of which exists.
+    // Without `asked.toml`, other runs are expected, none of which exists.
     fs::remove_file(folder.path().join(ASKED)).unwrap();
     let section = &read(folder.path()).sections[0];
     assert!(section.notes[0].starts_with("No run has ended yet"), "{:?}", section.notes);

@@ -257,7 +257,7 @@ fn random_machine(rng: &mut Stream) -> (Vec<Plain>, u32) {
             own
         };
         let mut shapes: Vec<Shape> = (0..4).map(|_| shape()).collect();
-        // The same size in another shape, as in real lists.
+        // Another shape of the same size may be listed too, as in real lists.
         for place in 0..shapes.len() {
             let [x, y, z] = shapes[place].sides;
             let turned = [z, x, y];

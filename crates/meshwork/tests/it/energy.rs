@@ -423,7 +423,7 @@ fn promises_are_kept(study: &Scenario, jobs: Vec<Job>, text: &str) {
 fn a_cap_is_a_smaller_machine() {
     let small = Topology::flat(6).unwrap();
     for scheduler in schedulers_for_all_wirings() {
-        // These keep nodes, of which a larger machine has others.
+        // These schedulers keep certain nodes free, and a larger machine has others.
         if ["reservation", "lazy"].contains(&scheduler.about.name) {
             continue;
         }

@@ -848,7 +848,7 @@ fn multiple_partner_by_hand() {
     // No row is free, but a column is.
     let small = Topology::torus(&[3, 3]).unwrap();
     assert_eq!(placed("multiple_partner", &small, &[1, 4, 8], 5), "0,0:1x3;2,0:1x1;2,1:1x1");
-    // Neither plane through the held node is free; the partners of the next row are.
+    // No plane through the held node is free, but the partners of the next row are.
     let torus = Topology::torus(&[3, 3, 3]).unwrap();
     assert_eq!(placed("multiple_partner", &torus, &[0], 9), "0,1,0:3x1x3");
     // No plane at all is free, so three lines are used.

@@ -844,7 +844,8 @@ fn what_is_short_is_said() {
         let proposal = facility.propose_at(0, &job(&one), Time::ZERO).unwrap();
         facility.claim(0, &proposal.placement, Time::ZERO).unwrap();
     }
-    // Both are on the first node, so eight are free on the other; two more take from it.
+    // Both jobs are on the first node, so eight GPUs of the other node are free; two of these are
+    // taken next.
     let proposal = facility.propose_at(0, &job(&gpus(1, 2)), Time::ZERO).unwrap();
     facility.claim(0, &proposal.placement, Time::ZERO).unwrap();
     let first = facility.fork_site(0);

@@ -329,7 +329,7 @@ fn a_timer_is_hope_for_long_but_not_for_ever() {
     let error = simulate(timed("", never), jobs(), &mut ()).unwrap_err();
     assert!(error.to_string().contains(idle), "{error}");
     assert_eq!(woken.load(Ordering::Relaxed), MAX_IDLE_STEPS);
-    // Also if arrivals never end.
+    // The run ends with the same error if arrivals never end.
     let endless = "machine = { topology = 'flat', processors = 4 }
         measure = { jobs = 1 }
         [workload]

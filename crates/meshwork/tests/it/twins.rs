@@ -138,7 +138,8 @@ impl Observer for Looks {
     }
 }
 
-/// The blocking cause is computed if a metric needs it, even if no observer asks for it.
+/// If a metric needs to know what blocks the oldest waiting job, it is computed, even if no
+/// observer asks.
 #[test]
 fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
     let topology = Topology::mesh(&[4, 4]).unwrap();

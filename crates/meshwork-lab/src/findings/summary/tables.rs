@@ -43,8 +43,7 @@ impl Summary {
         })
     }
 
-    /// Text of the table for a kind of owner, such as `by_user.csv`; `None` if the study does not
-    /// request it.
+    /// Text of the table for a kind of owner, such as `by_user.csv`; `None` if it is not requested.
     #[must_use]
     pub fn by_owner_csv(&self, by: OwnerAttribute) -> Option<String> {
         self.by_class_csv(by.name(), |row| owners(row.owners(by)))

@@ -102,7 +102,8 @@ pub(super) fn label(scale: &Scale) -> String {
     }
 }
 
-/// Whether the scale of measured values is logarithmic; in a view of steps, it runs along the plot.
+/// Whether the scale of measured values is logarithmic. In a plot of steps, that scale is the x
+/// axis.
 pub(in crate::report) fn is_log(view: &FigureView) -> bool {
     if view.style == Style::Steps { view.x.log } else { view.y.log }
 }

@@ -21,7 +21,7 @@ use crate::run::file::FileError;
 /// Name of the folder of segments in a results folder.
 pub const SEGMENTS: &str = "runs";
 
-/// Extension of an unfinished segment.
+/// File extension of a segment while its attempt at a shard is not finished.
 const PART: &str = ".jsonl.part";
 const WHOLE: &str = ".jsonl";
 

@@ -153,7 +153,7 @@ struct Recognized {
     format: &'static Published,
     /// The columns that are read, in the order of the cells of a row.
     read: Vec<&'static str>,
-    /// Columns of the file that are neither read nor known to lack a counterpart.
+    /// Columns of the file that this program does not know.
     unknown: Vec<String>,
     rows: Vec<Given>,
 }
