@@ -138,7 +138,7 @@ impl Observer for Looks {
     }
 }
 
-/// If a metric needs to know what blocks the oldest waiting job, it is computed, even if no
+/// The cause that blocks the oldest waiting job is computed if a metric needs it, even if no
 /// observer asks.
 #[test]
 fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
