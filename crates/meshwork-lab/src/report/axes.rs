@@ -64,9 +64,9 @@ pub(super) enum Kind {
 pub(super) struct Layout {
     /// Index of the axis along the plot, which is its x axis; `None` if nothing is swept.
     pub(super) along: Option<usize>,
-    /// Axis shown by colours.
+    /// Index of the axis whose values have colours; `None` if there are no colours.
     pub(super) colour: Option<usize>,
-    /// Axis shown by panels.
+    /// Index of the axis whose values have panels; `None` if there is a single panel.
     pub(super) panel: Option<usize>,
     /// Axes whose values are selected in the page.
     pub(super) chosen: Vec<usize>,

@@ -152,7 +152,7 @@ impl StoredChoice {
         section.command = [command, words.join(" ")].join(" ").trim_end().to_owned();
     }
 
-    /// Figure of the differences of the best candidates from the choice, with their intervals.
+    /// Figure that shows how much the best candidates differ from the chosen one, with intervals.
     fn race(&self, section: &str) -> Option<Figure> {
         let mut shown: Vec<&StoredCandidate> = self
             .ranked()

@@ -195,7 +195,7 @@ fn is_zero(number: &usize) -> bool {
 }
 
 impl Figure {
-    /// File name of a view.
+    /// Name of the SVG file for a view of this figure.
     pub(super) fn file_name(&self, view: &FigureView) -> String {
         // The key along the plot is part of the name unless it is the default.
         let chosen = self.choices.iter().zip(&view.at).filter_map(|(choice, at)| {

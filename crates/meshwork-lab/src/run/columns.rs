@@ -75,7 +75,7 @@ impl PartialEq for Metrics {
 /// Metrics per class of jobs, where a class is a size, a user or another owner.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Classes<K: Ord> {
-    /// Index of every known class.
+    /// Index of each class of jobs, by the size or the owner that the class has.
     numbers: BTreeMap<K, u32>,
     kinds: Vec<K>,
     /// For each row, the index of the row's class.

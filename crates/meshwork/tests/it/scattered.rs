@@ -383,7 +383,7 @@ fn first_place(free: &NodeSet, grid: &Grid, sides: &Dims, rotation: Rotation) ->
     })
 }
 
-/// Every choice of sides that are no longer than these.
+/// Sides of every block that is no longer than `most` in any dimension.
 fn sides_up_to(most: &[u32]) -> Vec<Dims> {
     most.iter().fold(vec![Dims::new()], |all, &most| {
         let longer = |sides: &Dims, side: u32| sides.iter().copied().chain([side]).collect();

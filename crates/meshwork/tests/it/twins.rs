@@ -138,8 +138,8 @@ impl Observer for Looks {
     }
 }
 
-/// The cause that blocks the oldest waiting job is computed if a metric needs it, even if no
-/// observer asks.
+/// The cause that blocks the oldest waiting job is computed if a metric needs it. So it is even if
+/// no observer asks.
 #[test]
 fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
     let topology = Topology::mesh(&[4, 4]).unwrap();

@@ -105,7 +105,7 @@ const MIN_LINES: usize = 64;
 
 /// Kind of a line, as found by scanning it.
 enum Look<'a> {
-    /// A note of a segment, or an empty line in a segment.
+    /// A line that is no run: a note about an attempt at a shard, or an empty line.
     Note,
     /// A line that is unreadable as a run.
     Garbled,

@@ -213,8 +213,9 @@ impl Placing<'_> {
         self.taken.iter().any(|&other| self.lower(other as usize) == self.lower(block))
     }
 
-    /// Opens base blocks in order, and counts each lower-level block at its first base block with
-    /// nodes. A lower-level block in use counts again if the base block that is in use comes later.
+    /// Opens the base blocks that have usable nodes, in order. Each lower-level block is counted
+    /// when its first base block is opened. It is counted again if it was in use before, but only
+    /// by later base blocks.
     fn open_all(&mut self, nodes: &Set) {
         let mut before = None;
         for block in self.inside() {
