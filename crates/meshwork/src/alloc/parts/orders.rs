@@ -400,11 +400,11 @@ mod tests {
             let node = draws.below(2) as u32;
             let kind = types.of(node);
             let mut cells = kind.idle();
-            for cell in 2..kind.gpus_from() {
-                cells[cell] = draws.below(u64::from(cells[cell]) + 1) as u32;
+            for cell in &mut cells[2..kind.gpus_from()] {
+                *cell = draws.below(u64::from(*cell) + 1) as u32;
             }
-            for cell in kind.gpus_from()..kind.tallies_from() {
-                cells[cell] = [0, 1000, 1000, 700][draws.below(4) as usize];
+            for gpu in &mut cells[kind.gpus_from()..kind.tallies_from()] {
+                *gpu = [0, 1000, 1000, 700][draws.below(4) as usize];
             }
             let view = NodeAmounts::new(node, kind, &cells);
             let piece = &pieces[draws.below(5) as usize];
