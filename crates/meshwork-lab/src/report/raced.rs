@@ -341,7 +341,7 @@ impl StoredChoice {
             .then(|| figure(section, "effects", "What each value does on average", choices, views))
     }
 
-    /// Figure of the metric against the second metric.
+    /// Figure of the trade-off between the metric of the race and a second metric.
     fn trade_off(&self, section: &str, clock: &Clock, meanings: &Meanings) -> Option<Figure> {
         let second = self.second.as_ref()?;
         let states = ["the choice", "survives", "dropped"];

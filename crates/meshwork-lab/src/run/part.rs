@@ -85,8 +85,8 @@ impl Runner<'_> {
 }
 
 impl Shared<'_, '_> {
-    /// The given units in two lists: those whose runs are not in the store, and those whose runs
-    /// are.
+    /// Splits units into those whose runs are missing from the store and those whose runs are
+    /// there.
     fn apart(&self, units: &[Unit]) -> [Vec<Unit>; 2] {
         let store = self.runner.store.as_ref().filter(|store| !locked(store).is_empty());
         let Some(store) = store else { return [units.to_vec(), Vec::new()] };
@@ -98,8 +98,7 @@ impl Shared<'_, '_> {
         [fresh.concat(), stored.concat()]
     }
 
-    /// The units of one scenario in two lists: those whose runs are not in the store, and those
-    /// whose runs are.
+    /// Splits units of one scenario, as `apart` does: runs missing from the store, and runs in it.
     fn apart_of_one(&self, store: &Mutex<Store>, units: &[Unit]) -> (Vec<Unit>, Vec<Unit>) {
         let scenario = units[0].scenario;
         let keys = self.runner.keys(scenario);

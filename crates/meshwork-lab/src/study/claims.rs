@@ -58,8 +58,8 @@ pub enum Relation {
         /// Whether the bounds apply to the difference from the reference instead of the ratio.
         by_difference: bool,
     },
-    /// The metric of a choice of values is the lowest or highest among all choices. These choices
-    /// differ only in the keys of the given one.
+    /// The metric is the lowest or highest at a choice of values for some swept keys. It is
+    /// compared with its values at other choices for the same keys.
     Extreme {
         of: SweptValues,
         /// Whether the metric must be the lowest; otherwise it must be the highest.

@@ -318,7 +318,7 @@ fn runs_agree_with_their_definition_and_every_misreading_is_told_apart() {
 }
 
 /// A job that wants exclusive base blocks also holds the remaining nodes of its blocks. Its nodes
-/// are chosen without blocks that other jobs use. Other jobs get what the rule gives.
+/// are chosen without blocks that other jobs use. A job without that wish gets what the rule gives.
 #[test]
 fn a_job_with_blocks_of_its_own_holds_them_whole() {
     const NODES: u32 = 30;
