@@ -20,7 +20,8 @@ const DEVIATION: f64 = 0.345;
 /// The 95 % quantile of the normal distribution.
 const NORMAL: f64 = 1.645;
 
-/// Minimum number of jobs of a judged run: the queue of a shorter run has only had time to grow.
+/// Smallest number of jobs of a run that is judged. In a shorter run the queue has only had time to
+/// grow.
 pub const MIN_JOBS: u64 = 100;
 
 /// Smallest number of batches of a run that is judged.

@@ -19,7 +19,7 @@ const VERDICTS: [ClaimVerdict; 4] = [
 pub struct Overview {
     /// Verdicts, as names of the columns.
     pub verdicts: Vec<String>,
-    /// One row for each paper with a section.
+    /// One row for each paper that a section of the report is about.
     pub papers: Vec<PaperLine>,
 }
 

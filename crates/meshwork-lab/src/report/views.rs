@@ -110,8 +110,8 @@ pub enum Style {
     /// Rows of bars that begin at 0, with whiskers, one row per name. Dots replace bars that cannot
     /// begin at 0: those of differences, and those on a logarithmic scale.
     Rows,
-    /// A value that holds until the next one. In a plot of distributions, measured values run along
-    /// the plot.
+    /// Steps: a value holds until the next one. In a plot of distributions, measured values are on
+    /// the x axis.
     Steps,
 }
 

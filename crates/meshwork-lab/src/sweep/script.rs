@@ -51,7 +51,7 @@ pub struct Script {
     pub race: Option<RaceWords>,
 }
 
-/// Words for the command lines by which the rounds of a race are run.
+/// Options for the commands that run the rounds of a race and submit the next round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RaceWords {
     /// Options of `meshwork choose`.

@@ -1,6 +1,7 @@
-//! Blocks, rings, trees and runs against plain definitions over sets of nodes. Every plausible
-//! misreading must be told apart. With these misreadings the recorded decisions of a real scheduler
-//! were found to determine its rules, so the rules are fixed here without the records.
+//! Tests of the rules for blocks, rings, trees and runs against slow twins over sets of nodes. A
+//! twin can follow each plausible misreading of its rule, and the tests must detect all of these.
+//! The same misreadings were used to determine the rules from recorded decisions of a real
+//! scheduler, so these tests fix the rules without the records.
 //!
 //! | misreadings of `topology/…` | test |
 //! |---|---|

@@ -281,7 +281,7 @@ fn open(shown: &str, path: &Path) -> Result<File, FileError> {
     File::open(path).map_err(|error| FileError::reading(shown, path, &error))
 }
 
-/// Converts the error of an unreadable file to one of the model.
+/// Converts the error of a file that cannot be read to an error of the workload.
 #[expect(clippy::needless_pass_by_value, reason = "what `map_err` takes")]
 fn refused(error: FileError) -> WorkloadError {
     WorkloadError(error.to_string())

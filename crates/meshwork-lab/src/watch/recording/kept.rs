@@ -380,7 +380,7 @@ pub fn replay(
     Ok(())
 }
 
-/// Number of events in the recording of a run. The key of the run is checked.
+/// Number of events in the recording of a run, whose key is checked.
 ///
 /// # Errors
 /// If the recording is incomplete, or of another run.
