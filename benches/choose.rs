@@ -1,9 +1,10 @@
-//! A thousand races each of several scenarios with known truth; prints a table.
+//! Benchmark of choices, which prints a table. For each of several scenarios with known truth, a
+//! thousand races are run.
 //!
 //! The table says how often the choice is worse than the best by more than the indifference zone,
 //! and how many runs a race takes. The first scenarios are numbers with known means. The others are
-//! studies, whose truth comes from 2,000 replications of every candidate, and which are raced by
-//! [`choose`] as by the command.
+//! studies, which [`choose`] races as the command does. Their truth comes from 2,000 replications
+//! of every candidate.
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
 use std::path::Path;
@@ -14,7 +15,7 @@ use meshwork_lab::choose::race::{Field, NoValue, Race, RaceRules};
 use meshwork_lab::choose::request::ChoiceRequest;
 use meshwork_lab::choose::{ChooseOptions, choose};
 
-/// Candidates with known means. All values of a replication share a part of their noise.
+/// Candidates with known means. All values of one replication share a part of their noise.
 struct Known {
     means: Vec<f64>,
     shared: f64,
@@ -95,7 +96,7 @@ fn main() {
     }
 }
 
-/// Cheap studies, in which a run takes some tens of microseconds.
+/// Studies in which a run takes only some tens of microseconds.
 const STUDIES: [(&str, &str, &str); 3] = [
     (
         "study: 12 policies of a mesh, 10 %",

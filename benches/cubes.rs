@@ -1,4 +1,5 @@
-//! Hypercube allocators: searches for subcubes, and pairs of allocation and release.
+//! Benchmarks of the hypercube allocators: searches for subcubes, and pairs of a claim and a
+//! release.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -29,10 +30,10 @@ const ALLOCATORS: [&str; 12] = [
     "noncubic",
 ];
 
-/// A hypercube half full with subcubes at random free places, and an allocator that knows of them.
+/// A half-full hypercube, and an allocator that was told of all claims.
 ///
-/// Subcubes have up to half as many dimensions as the hypercube. The result is a function of the
-/// arguments.
+/// The held subcubes are at random free places and have up to half as many dimensions as the
+/// hypercube. The result depends only on the arguments.
 fn half_full(named: &str, dimension: u32) -> (Site, Box<dyn Allocator>) {
     let topology = Topology::hypercube(dimension).expect("these dimensions are right");
     let mut allocator = allocator(named, &topology);
@@ -59,7 +60,8 @@ fn half_full(named: &str, dimension: u32) -> (Site, Box<dyn Allocator>) {
     (site, allocator)
 }
 
-/// Requests for subcubes of every dimension below the hypercube's, in the allocator's form.
+/// Requests for subcubes of every dimension below the hypercube's. They have the form that an
+/// allocator takes.
 fn requests(asks: Asks, dimension: u32) -> Vec<Request> {
     let side = |k: u32| move |d| if d < k { 2 } else { 1 };
     let request = |k: u32| match asks {
@@ -71,7 +73,8 @@ fn requests(asks: Asks, dimension: u32) -> Vec<Request> {
     (0..dimension).map(request).collect()
 }
 
-/// Searches for a subcube of each dimension in turn; small ones exist, large ones do not.
+/// Measures searches for a subcube of each dimension in turn. Small subcubes are found; large ones
+/// do not exist.
 fn search(criterion: &mut Criterion) {
     for dimension in DIMENSIONS {
         for named in ALLOCATORS {
@@ -89,10 +92,11 @@ fn search(criterion: &mut Criterion) {
     }
 }
 
-/// Searches for a subcube, claims it, and releases the previous one.
+/// Measures the turnover of subcubes: a search, a claim, and the release of the subcube claimed
+/// before.
 ///
-/// Both are done with the site and for the allocator alone. Subcubes have the dimensions of which
-/// free ones exist, in turn.
+/// It is measured with the site and for the allocator alone. The subcubes have, in turn, each
+/// dimension of which there is a free one.
 fn come_and_go(criterion: &mut Criterion) {
     for dimension in DIMENSIONS {
         for named in ALLOCATORS {

@@ -1,5 +1,5 @@
-//! Listed shapes: one decision on 16 × 16 × 16 nodes with 20 placements at spacing 1, at several
-//! occupancies.
+//! Benchmark of one decision about boxes of listed shapes, at several occupancies. The machine has
+//! 16 × 16 × 16 nodes. It lists 20 shapes, each with a box at every position.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use meshwork::alloc::{ALLOCATORS, Ask};
@@ -11,7 +11,7 @@ use meshwork::topology::Topology;
 
 use std::hint::black_box;
 
-/// Shapes with sizes from 1 to 4096, several of each size.
+/// Listed shapes of sizes from 1 to 4096 nodes, several of each size.
 const SHAPES: [[u32; 3]; 20] = [
     [1, 1, 1],
     [2, 1, 1],

@@ -1,12 +1,13 @@
-//! Flits through a network under open-loop traffic. Throughput is in flit-hops, one flit through
-//! one router.
+//! Benchmark of a simulated network under random traffic. Throughput is in flit-hops, where one
+//! flit-hop is one flit through one router.
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use meshwork::network::traffic::{Offered, TRAFFIC, carry};
 use meshwork::network::wormhole::{Lanes, Preset, WormholeConfig};
 use meshwork::topology::Topology;
 
-/// Name, machine, virtual channels, buffer, lanes, timing, load and number of cycles of a case.
+/// A case of the benchmark: name, machine, virtual channels, buffer, lanes, timing, load and number
+/// of cycles.
 type Case = (&'static str, Topology, u32, u32, Lanes, Preset, f64, u64);
 
 fn cases() -> Vec<Case> {

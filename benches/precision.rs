@@ -1,9 +1,10 @@
-//! The stopping rule of `precision` on values with known means; prints a table.
+//! Benchmark of the stopping rule of `precision` on values with known means, which prints a table.
 //!
-//! A thousand scenarios each are replicated until the rule stops, once with Meshwork's confidence
-//! sequence and once with an ordinary interval. The table says how often the watched interval
+//! A thousand scenarios each are replicated until the rule stops. The rule watches Meshwork's
+//! confidence sequence, or an ordinary interval. The table says how often the watched interval
 //! misses the mean, and how many replications a scenario takes. It also says how often the mean is
-//! missed by the ordinary interval of all runs at the stop, which tables print as ±.
+//! missed by the interval that tables print as ±, which is the ordinary interval of all runs at the
+//! stop.
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
 use meshwork::observe::recorder::Measured;
@@ -23,20 +24,21 @@ fn normal(stream: &mut Stream) -> f64 {
     (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
 }
 
-/// Draws a value with mean 1.
+/// Function that draws a random value with mean 1.
 type Draw = fn(&mut Stream) -> f64;
 
-/// Replicates a scenario until the half width of the interval is at most a share of the mean.
+/// Function that replicates a scenario until the interval is narrow enough. Its half-width must be
+/// at most a share of the mean.
 type Rule = fn(f64, &mut Stream, Draw) -> Stopped;
 
-/// The outcome of a stopping rule in one scenario.
+/// Outcome of a stopping rule in one scenario.
 struct Stopped {
     values: Vec<f64>,
     /// Whether the interval that the rule watched misses the mean.
     is_missed: bool,
 }
 
-/// The stopping rule as Meshwork uses it, with a confidence sequence.
+/// The stopping rule that Meshwork uses, which watches a confidence sequence.
 fn by_sequence(target: f64, stream: &mut Stream, draw: Draw) -> Stopped {
     let of = "wait".to_owned();
     let rule = Replications::Precision { target, least: LEAST, most: MOST, of };
@@ -59,7 +61,7 @@ fn by_sequence(target: f64, stream: &mut Stream, draw: Draw) -> Stopped {
     Stopped { values, is_missed: (mean - 1.0).abs() > half_width }
 }
 
-/// The stopping rule with an ordinary interval.
+/// A stopping rule that watches an ordinary confidence interval.
 fn by_ordinary(target: f64, stream: &mut Stream, draw: Draw) -> Stopped {
     let (mut values, mut wanted) = (Vec::new(), LEAST);
     loop {

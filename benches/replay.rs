@@ -1,4 +1,4 @@
-//! Whole runs of a log that is read from memory.
+//! Benchmarks of whole runs of a log that is read from memory.
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use meshwork_benches::{Log, scenario};
@@ -11,9 +11,10 @@ const PARTS: &str =
     "topology = 'flat', processors = 128, partitions = [{ name = 'a', default = true }]";
 const SLEEP: &str = "energy = { idle = 120, busy = 350, sleep = 15, sleep_after = 300, wake = 60, wake_energy = 2e4 }";
 
-/// Scheduler, name of the machine, machine, settings of scenario and workload, and number of jobs.
+/// Cases: scheduler, name of the machine, machine, settings of scenario and workload, and number of
+/// jobs.
 ///
-/// The number of jobs is smaller where a job takes long.
+/// Cases have fewer jobs if each job takes longer to simulate.
 const CASES: &[(&str, &str, &str, [&str; 2], u64)] = &[
     ("fcfs", "flat 128", FLAT, ["", ""], 50_000),
     ("easy", "flat 128", FLAT, ["", ""], 50_000),

@@ -1,4 +1,4 @@
-//! Allocators of processors in several pieces.
+//! Benchmarks of allocators that may give a job several separate pieces of the machine.
 
 use std::hint::black_box;
 
@@ -23,8 +23,8 @@ const NAMES: [&str; 11] = [
     "gen_alg",
 ];
 
-/// One placement on a half-full machine. Requests for up to a share of the free processors
-/// alternate.
+/// Measures one placement on a half-full machine. Requests are for up to a share of the free
+/// processors, in turn.
 fn scattered(criterion: &mut Criterion) {
     let machines =
         [Topology::mesh(&[32, 32]), Topology::torus(&[8, 8, 8]), Topology::hypercube(10)];

@@ -1,4 +1,5 @@
-//! Searches for a free block, and shifts of bit sets, with which the search is made.
+//! Benchmarks of searches for a free block. Also of shifts of bit sets, with which the searches are
+//! made.
 
 use std::hint::black_box;
 
@@ -9,7 +10,7 @@ use meshwork::rng::Stream;
 use meshwork::topology::Topology;
 use meshwork_benches::{allocator_of, half_full, requests_to, works_on};
 
-/// Allocators of meshes and tori.
+/// Names of the allocators for meshes and tori.
 const NAMES: [&str; 11] = [
     "first_fit",
     "best_fit",
@@ -24,7 +25,7 @@ const NAMES: [&str; 11] = [
     "buddy_2d",
 ];
 
-/// One search for a free block on a half-full machine; requests alternate.
+/// Measures one search for a free block on a half-full machine, for several requests in turn.
 fn search(criterion: &mut Criterion) {
     let machines = [
         Topology::mesh(&[200, 200]),
@@ -52,7 +53,8 @@ fn search(criterion: &mut Criterion) {
     }
 }
 
-/// Keeps those free nodes of a 200 × 200 mesh that have a free node at some distance above them.
+/// Measures a shift of a bit set. It keeps the free nodes of a 200 × 200 mesh that have a free node
+/// at some distance above them.
 fn shifts(criterion: &mut Criterion) {
     let topology = Topology::mesh(&[200, 200]).expect("these sides are right");
     let free = half_full(&topology, 0.1).0.free().clone();
@@ -70,8 +72,8 @@ fn shifts(criterion: &mut Criterion) {
     });
 }
 
-/// Growth of the cost of a search with the machine. Held blocks and requests have sides up to a
-/// quarter of the machine's, so that machines of all sizes hold about equally many blocks.
+/// Measures how the cost of a search grows with the machine. Held and requested blocks have sides
+/// up to a quarter of the machine's, so that machines of all sizes hold about equally many blocks.
 fn growth(criterion: &mut Criterion) {
     let squares = [50, 100, 200, 400].map(|side| Topology::mesh(&[side, side]));
     let cubes = [16, 32, 64].map(|side| Topology::mesh(&[side, side, side]));

@@ -1,4 +1,5 @@
-//! Parts of nodes by Slurm's rules: one decision on 5,000 nodes of 8 GPUs in a tree, half full.
+//! Benchmark of one decision about parts of nodes by Slurm's rules. The machine is half full and
+//! has 5,000 nodes of 8 GPUs in a tree.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use meshwork::alloc::listed::tree::{Below, Tree};
@@ -13,7 +14,8 @@ use std::hint::black_box;
 
 const NODES: u32 = 5000;
 
-/// A machine of leaves with 8 nodes, spines with 25 leaves, and one switch above.
+/// A tree of nodes: leaf switches with 8 nodes each, spine switches with 25 leaves each, and one
+/// switch above the spines.
 fn machine() -> SharedMachine {
     let mut list: Vec<Below> = (0..NODES / 8)
         .map(|leaf| {
@@ -62,7 +64,8 @@ fn per_node(nodes: Option<u32>, gpus: u64, cpus: u32) -> SharedRequest {
     }
 }
 
-/// Fills all GPUs with jobs of 1 to 8 GPUs, and ends random jobs until half of the GPUs are held.
+/// Holds all GPUs by jobs of 1 to 8 GPUs, and then ends random jobs until half of the GPUs are
+/// held.
 fn half_full(machine: &SharedMachine) -> (SharedBook, Vec<Vec<SharedGrant>>) {
     let mut book = SharedBook::new(machine);
     let mut rng = Stream::new(11, 0, "jobs");

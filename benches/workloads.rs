@@ -1,4 +1,4 @@
-//! Workloads without a simulation: drawing jobs, and reading lines of a log.
+//! Benchmarks of workloads without a simulation. They draw jobs, and read lines of a log.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use meshwork::workload::{Inputs, NoInputs, swf};

@@ -1,4 +1,4 @@
-//! Shared parts of the benchmarks: half-full machines, and logs in memory.
+//! Helpers of the benchmarks, such as half-full machines and logs in memory.
 
 use std::io::{BufRead, Cursor};
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use meshwork::workload::swf::{Record, write_record};
 use meshwork::workload::{Inputs, NoInputs, Rows, Submission, WorkloadError};
 use toml::Table;
 
-/// A site of which at least half the nodes are held, and the held blocks in order.
+/// A site of which at least half of the nodes are held, and the held blocks in order.
 ///
-/// Blocks have sides of at least 3 and up to a share of the machine's, and are at random free
-/// places. The result is a function of the arguments.
+/// The sides of the blocks are from 3 up to the part `share` of the machine's sides. The blocks are
+/// at random free places. The result depends only on the arguments.
 #[must_use]
 pub fn half_full(topology: &Topology, share: f64) -> (Site, Vec<Placement>) {
     let mut site = Site::new(topology.clone(), 1.0);
@@ -40,7 +40,7 @@ pub fn half_full(topology: &Topology, share: f64) -> (Site, Vec<Placement>) {
     (site, held)
 }
 
-/// An allocator with default parameters that knows of these claims, made one per unit of time.
+/// An allocator with default parameters that was told of these claims, one per unit of time.
 #[must_use]
 pub fn allocator_of(name: &str, topology: &Topology, held: &[Placement]) -> Box<dyn Allocator> {
     let mut allocator = allocator(name, topology);
@@ -52,7 +52,8 @@ pub fn allocator_of(name: &str, topology: &Topology, held: &[Placement]) -> Box<
     allocator
 }
 
-/// Requests for blocks with uniform sides from 1 to a share of the machine's sides.
+/// Random requests for blocks. Their sides are uniform from 1 to the part `share` of the machine's
+/// sides.
 #[must_use]
 pub fn requests(topology: &Topology, share: f64, count: usize) -> Vec<Request> {
     let mut rng = Stream::new(1, 0, "requests");
@@ -64,8 +65,8 @@ pub fn requests(topology: &Topology, share: f64, count: usize) -> Vec<Request> {
     (0..count).map(|_| Request::Block(sides.iter().map(&mut side).collect())).collect()
 }
 
-/// Requests for blocks as of [`requests`], in the form that an allocator takes. Requests that the
-/// allocator could never serve are left out.
+/// Requests as from [`requests`], in the form that an allocator takes. Requests that the allocator
+/// could never serve are left out.
 #[must_use]
 pub fn requests_to(name: &str, topology: &Topology, share: f64, count: usize) -> Vec<Request> {
     let blocks = requests(topology, share, count);
@@ -79,7 +80,8 @@ pub fn works_on(name: &str, topology: &Topology) -> bool {
     entry::<AllocatorEntry>(ALLOCATORS, name).works_on(topology)
 }
 
-/// The allocator of a name with parameters, separated by `; `, as in `first_fit rotation='best'`.
+/// The allocator that a text names, with parameters separated by `; `. An example is `first_fit
+/// rotation='best'`.
 #[must_use]
 pub fn allocator(named: &str, topology: &Topology) -> Box<dyn Allocator> {
     let (name, given) = named.split_once(' ').unwrap_or((named, ""));
@@ -92,19 +94,19 @@ pub fn allocator(named: &str, topology: &Topology) -> Box<dyn Allocator> {
         .unwrap_or_else(|problem| panic!("the benchmark gives what is right: {problem}"))
 }
 
-/// Form of the requests of an allocator, given by its name with parameters.
+/// Form of the requests that an allocator takes; a text names it with its parameters.
 #[must_use]
 pub fn asks(named: &str) -> Asks {
     let name = named.split(' ').next().unwrap_or(named);
     entry(ALLOCATORS, name).asks
 }
 
-/// A log in memory, which is returned for any path.
+/// A log in memory, which is returned for every path.
 #[derive(Clone)]
 pub struct Log(Arc<[u8]>);
 
 impl Log {
-    /// A log of `jobs` jobs of 61 users, from the Lublin–Feitelson model for 128 processors.
+    /// A log of `jobs` jobs of 61 users, drawn from the Lublin–Feitelson model for 128 processors.
     ///
     /// Interarrival times are multiplied by `arrival_scale`.
     #[must_use]
@@ -123,11 +125,11 @@ impl Log {
         Log(text.into())
     }
 
-    /// A log of `queue` jobs that wait from the beginning, and of `more` that arrive as fast as
-    /// jobs end.
+    /// A log with a queue of constant length. `queue` jobs wait from the beginning, and `more` jobs
+    /// arrive as fast as jobs end.
     ///
-    /// Requests are for up to an eighth of the machine, with `counts` different counts if possible.
-    /// Estimates are up to five times the run time.
+    /// Requests are for up to an eighth of the machine, with `counts` different counts of nodes if
+    /// possible. Estimates are up to five times the run time.
     #[must_use]
     pub fn waiting(queue: u64, more: u64, nodes: u32, counts: u32) -> Log {
         let (mut text, mut rng) = (Vec::new(), Stream::new(1, 0, "waiting"));
@@ -151,17 +153,17 @@ impl Log {
         Log(text.into())
     }
 
-    /// Bytes of the log.
+    /// Text of the log as bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 }
 
-/// Number of users in a log.
+/// Number of users in a generated log.
 const USERS: u64 = 61;
 
-/// Appends a job to a log: number, processors, submission, run time, estimate and user.
+/// Appends a job to a log. `times` are its submission, run time and estimate.
 fn append(text: &mut Vec<u8>, number: u64, processors: u64, times: [f64; 3], user: Option<u64>) {
     let mut record = Record { fields: [-1.0; 18] };
     record.fields[0] = number as f64;
@@ -181,7 +183,7 @@ impl Inputs for Log {
     }
 }
 
-/// A scenario from TOML.
+/// A scenario read from TOML.
 #[must_use]
 pub fn scenario(text: &str) -> Scenario {
     let table: Table = text.parse().expect("the benchmark writes TOML");

@@ -1,5 +1,6 @@
-//! Arbitrary text as a study: it is read and expanded, or refused in one sentence. A scenario that
-//! was read is read again, from its own table, as the same.
+//! Fuzz target that reads arbitrary text as a study. The text is read and expanded, or refused in
+//! one sentence. A scenario that was read gives the same scenario when it is read again from its
+//! own table.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Arbitrary bytes as a log: nothing panics, what is read is in order, and what is written is read
-//! back as the same.
+//! Fuzz target that reads arbitrary bytes as a log. Nothing panics, the jobs read are in order, and
+//! a log written from them is read back as the same jobs.
 
 #![no_main]
 

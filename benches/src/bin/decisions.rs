@@ -19,10 +19,10 @@ use meshwork::machine::Placement;
 use meshwork::rng::Stream;
 use meshwork_benches::scenario;
 
-/// Number of decisions that are timed.
+/// Number of decisions to be timed.
 const DECISIONS: u32 = 200_000;
 
-/// A job of 1 to 64 GPUs: up to 8 on one node, more as pieces of 8.
+/// A random job of 1 to 64 GPUs. Up to 8 GPUs are on one node; more are pieces of 8 GPUs.
 fn job(rng: &mut Stream) -> Job {
     let gpus = 1 << rng.below(7);
     let on_a_node = gpus.min(8);

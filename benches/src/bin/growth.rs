@@ -16,13 +16,13 @@ use std::time::Instant;
 
 use meshwork_benches::{Log, scenario};
 
-/// Number of ends between the two measurements.
+/// Number of ends between the two measurements of a point.
 const ENDS: u64 = 2_000;
 
-/// Minimum difference between the two runs of a point, as a share of both, at which a point counts.
+/// Smallest difference between the two runs of a point that counts, as a share of both times.
 const LEAST_SHARE: f64 = 0.03;
 
-/// Maximum CPU time of a point, in seconds: a row ends after a point that took longer.
+/// Largest CPU time of a point in seconds. A row of the table ends after a point that took longer.
 const MOST_SECONDS: f64 = 5.0;
 
 /// CPU seconds of this process, or wall-clock seconds if the system does not report CPU time.
@@ -42,8 +42,8 @@ struct Point<'p> {
 }
 
 impl Point<'_> {
-    /// CPU seconds per event, if they exceed the noise of the start-up, and CPU seconds of both
-    /// runs.
+    /// CPU seconds per event, and CPU seconds of both runs. The former is `None` if it does not
+    /// exceed the noise of the start-up.
     fn measure(&self) -> (Option<f64>, f64) {
         let log = Log::waiting(self.queue, 3 * ENDS, self.nodes, self.shapes);
         let mut looks = [0.0; 2];
@@ -78,7 +78,7 @@ fn exponent(points: &[(f64, f64)]) -> f64 {
     both / logs.iter().map(|p| (p.0 - x).powi(2)).sum::<f64>()
 }
 
-/// Prints a row of the table: the cost per event at each value, up to the time limit.
+/// Prints a row of the table: the cost per event for each value, up to the limit of CPU time.
 fn row(name: &str, values: &[u64], point: impl Fn(u64) -> Point<'static>) {
     let (mut points, mut cells) = (Vec::new(), Vec::new());
     for &value in values {
@@ -103,7 +103,7 @@ fn heading(what: &str, values: &[u64]) {
     );
 }
 
-/// A three-dimensional torus with about `nodes` nodes, and its exact number of nodes.
+/// TOML of a three-dimensional torus with about `nodes` nodes, and its exact number of nodes.
 fn torus(nodes: u64) -> (String, u32) {
     let side = (nodes as f64).cbrt().round() as u32;
     (format!("topology = 'torus', dims = [{side}, {side}, {side}]"), side.pow(3))

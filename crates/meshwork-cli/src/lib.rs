@@ -40,7 +40,7 @@ use meshwork::catalogue::Catalogue;
 use args::{Arguments, Command};
 use output::{Ended, Kept, Output, Stop, Verdict, answer, finish};
 
-/// The message and location of the last panic.
+/// Message and location of the last panic.
 static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 
 /// Runs the command line of this process with the strategies of a catalogue.
@@ -72,19 +72,19 @@ pub fn main_of(catalogue: &Catalogue, words: impl IntoIterator<Item = OsString>)
     }
 }
 
-/// The output of a command that was called by a program.
+/// Output of a command that was called by a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandOutput {
-    /// All that the command wrote to standard output, as plain text.
+    /// Everything that the command wrote to standard output, as plain text.
     pub text: String,
-    /// Whether no run failed, and no check found a difference.
+    /// Whether all runs succeeded and no check found a difference.
     pub all_well: bool,
 }
 
-/// Reason why a command gave no answer, in one sentence.
+/// Reason in one sentence why a command gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The request was wrong.
+    /// The request itself was wrong.
     Wrong(String),
     /// An error occurred while the command ran.
     Failed(String),
@@ -126,7 +126,7 @@ pub fn ask<W: Into<OsString>>(
     }
 }
 
-/// The result of a command; a panic becomes a failure.
+/// Result of a command. A panic becomes a failure.
 fn caught(run: impl FnOnce() -> Ended) -> Ended {
     panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(Stop::Failed(fault())))
 }

@@ -1,8 +1,8 @@
-//! Alignment of numbers, and the width of texts on a terminal.
+//! Aligns numbers in columns, and measures the width of texts on a terminal.
 
 use meshwork_lab::findings::number::Rounded;
 
-/// Aligns numbers at decimal points and `±`. All returned texts have the same width.
+/// Texts of numbers, aligned at decimal points and `±`. All texts have the same width.
 pub(crate) fn align(numbers: &[Rounded]) -> Vec<String> {
     let means: Vec<&str> = numbers.iter().map(|number| number.mean.as_str()).collect();
     let halves: Vec<&str> =
@@ -35,7 +35,7 @@ fn align_points(texts: &[&str]) -> Vec<String> {
     texts.iter().map(padded).collect()
 }
 
-/// The number of terminal columns of a text.
+/// Number of terminal columns that a text takes.
 pub(crate) fn width(text: &str) -> usize {
     unicode_width::UnicodeWidthStr::width(text)
 }

@@ -9,7 +9,7 @@ use meshwork_lab::visible::{visible, visible_text};
 
 use crate::table::wrapped;
 
-/// Width of tables in columns, if the terminal does not tell its own.
+/// Width of tables in columns if the terminal does not tell its own width.
 const WIDTH: usize = 100;
 
 /// Reason why a command ends early.
@@ -19,7 +19,7 @@ pub(crate) enum Stop {
     Wrong(String),
     /// An error occurred while the command ran: exit status 1.
     Failed(String),
-    /// The reader of the output is gone, as after `head`; nothing more is printed.
+    /// The reader of the output is gone, as after `head`. Nothing more is printed.
     Gone,
 }
 
@@ -50,10 +50,10 @@ impl From<TraceError> for Stop {
     }
 }
 
-/// Result of a command.
+/// Result of a command: how it ended, or why it ended early.
 pub(crate) type Ended = Result<Verdict, Stop>;
 
-/// The outcome of a command that was not ended early.
+/// How a command ended that was not ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Success: exit status 0.
@@ -62,7 +62,7 @@ pub(crate) enum Verdict {
     RunFailed,
     /// Some runs of a sweep have not finished: exit status 3.
     Incomplete,
-    /// Stopped between two runs, to be continued by the same command: exit status 75.
+    /// The command stopped between two runs. The same command continues them: exit status 75.
     Stopped,
 }
 
@@ -71,7 +71,7 @@ pub(crate) enum Verdict {
 /// Commands write to standard output only through this type.
 pub(crate) struct Output {
     sink: Box<dyn Write>,
-    /// The maximum width of tables, in columns.
+    /// Largest width of tables in columns.
     pub(crate) width: usize,
     pub(crate) bold: bool,
     /// Whether the output goes to a calling program, which handles signals itself.
@@ -96,13 +96,12 @@ impl Output {
         Output { sink: Box::new(text.clone()), width: WIDTH, bold: false, is_kept: true }
     }
 
-    /// Writes a text made by this program without escaping it: a script, a page, help.
+    /// Writes a text made by this program without escaping it, such as a script, a page or help.
     pub(crate) fn raw(&mut self, text: &str) -> Result<(), Stop> {
         Ok(self.sink.write_all(text.as_bytes())?)
     }
 
-    /// Writes several lines. This method and all methods below escape characters that control a
-    /// terminal.
+    /// Writes several lines. Like all methods below, it escapes characters that control a terminal.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Stop> {
         self.raw(&visible_text(text))
     }
@@ -152,13 +151,14 @@ impl Write for Kept {
     }
 }
 
-/// Whether colour is wanted: `NO_COLOR` is not set and the terminal is not dumb.
+/// Whether colours are wanted. They are if `NO_COLOR` is not set and the terminal is not dumb.
 pub(crate) fn colour_is_welcome() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Writes a sentence to standard error, wrapped on a terminal. Errors of writing are ignored.
+/// Writes a sentence such as a warning to standard error, wrapped on a terminal. Write errors are
+/// ignored.
 pub(crate) fn say(kind: &str, sentence: &str) {
     let sentence = format!("{kind}: {sentence}");
     let stderr = io::stderr();
@@ -200,12 +200,12 @@ pub(crate) fn answer(error: &clap::Error) -> u8 {
     finish(output.raw(&text).and_then(|()| output.flush()).map(|()| Verdict::Done))
 }
 
-/// Whether an argument of the command line has characters that control a terminal.
+/// Whether the command line has characters that control a terminal.
 fn repeats_what_is_obeyed() -> bool {
     std::env::args_os().any(|word| matches!(visible(&word.to_string_lossy()), Cow::Owned(_)))
 }
 
-/// Prints the final error, if any, and returns the exit status.
+/// Prints the error with which a command ended, if any, and returns the exit status.
 pub(crate) fn finish(ended: Ended) -> u8 {
     match ended {
         Ok(Verdict::Done) | Err(Stop::Gone) => 0,

@@ -1,8 +1,9 @@
-//! A machine as rows of characters: positions of nodes, and letters of the jobs that hold them.
+//! Draws a machine as rows of characters. Nodes have positions, and the letters of the jobs that
+//! hold them.
 
 use meshwork::topology::{Grid, Node, Topology, Wiring};
 
-/// The content of one position of a picture.
+/// Content of one position of a drawn machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cell {
     Node(Node),
@@ -40,7 +41,8 @@ enum Form {
 const GAP: usize = 2;
 
 impl Map {
-    /// The map of a site for a page of this width; layers that do not fit go below.
+    /// Map of a site for a page of this width in columns. Layers that do not fit side by side go
+    /// below.
     pub(crate) fn new(topology: &Topology, width: usize) -> Map {
         let grid = topology.grid().clone();
         let dimensions = grid.dimensions();
@@ -67,7 +69,7 @@ impl Map {
         map
     }
 
-    /// Size of the whole picture: columns and rows.
+    /// Columns and rows of the whole picture.
     pub(crate) fn size(&self) -> (usize, usize) {
         match self.form {
             Form::Rows { across, label } => {
@@ -148,7 +150,7 @@ impl Map {
         self.grid.nodes() as usize / (width * height)
     }
 
-    /// The number of lines above each layer.
+    /// Number of lines above each layer.
     fn heading(&self) -> usize {
         usize::from(self.layers() > 1)
     }
@@ -171,7 +173,7 @@ impl Map {
     }
 }
 
-/// Gray code of a number: consecutive numbers have codes that differ in one bit.
+/// Gray code of a number. The codes of consecutive numbers differ in one bit.
 fn gray(place: usize) -> usize {
     place ^ (place >> 1)
 }
@@ -187,7 +189,7 @@ fn digits(number: usize, width: usize, x: usize) -> Cell {
     at.and_then(|at| text.chars().nth(at)).map_or(Cell::Blank, Cell::Label)
 }
 
-/// Letters of the holders of nodes, distinct as long as there are unused letters.
+/// Letters for the holders of nodes. They are distinct as long as there are unused letters.
 #[derive(Clone, Debug)]
 pub(crate) struct Letters {
     next: usize,
@@ -217,7 +219,8 @@ impl Letters {
         self.next.checked_sub(1).map(|last| char::from(LETTERS[last]))
     }
 
-    /// Restores letters from those in use and the last one; `None` if a character is no letter.
+    /// Letters restored from those in use and the one assigned last; `None` if a character is no
+    /// letter.
     pub(crate) fn of(given: impl Iterator<Item = char>, last: Option<char>) -> Option<Letters> {
         let place = |letter| LETTERS.iter().position(|&known| char::from(known) == letter);
         let mut letters = Letters::default();
@@ -241,7 +244,7 @@ impl Letters {
 mod tests {
     use super::*;
 
-    /// The picture as text: nodes as letters by their number modulo 26, and labels.
+    /// Picture of a machine as text, with labels. The letter of a node is its number modulo 26.
     fn drawn(topology: &Topology, width: usize) -> Vec<String> {
         let map = Map::new(topology, width);
         let (width, height) = map.size();

@@ -1,11 +1,11 @@
-//! Tables of text: columns side by side if they fit, else in several blocks.
+//! Tables of text. Columns stand side by side if they fit, else in several blocks.
 
 use meshwork_lab::visible::visible;
 
 use crate::number::{left, right, width};
 use crate::output::{Output, Stop};
 
-/// The separator of columns.
+/// Blanks between two columns of a table.
 const GUTTER: &str = "  ";
 
 pub(crate) struct Column {
@@ -21,7 +21,7 @@ impl Column {
         Column::new(header, cells, false)
     }
 
-    /// A right-aligned column of numbers. All cells should have one width.
+    /// A right-aligned column of numbers. All cells should have the same width.
     pub(crate) fn numbers(header: &str, cells: Vec<String>) -> Column {
         Column::new(header, cells, true)
     }
@@ -47,7 +47,7 @@ impl Column {
     }
 }
 
-/// Splits a header that is wider than its column into two lines, after a `_` or a `.`.
+/// Lines of a header. A header that is wider than its column is split after a `_` or a `.`.
 fn folded(header: &str, columns: usize) -> Vec<String> {
     if width(header) <= columns.max(10) {
         return vec![header.to_owned()];
@@ -82,7 +82,7 @@ pub(crate) fn print(
     Ok(())
 }
 
-/// Number of columns that fit beside the key columns; at least one.
+/// Number of columns that fit next to the key columns; at least one.
 fn fitting(keys: &[Column], columns: &[Column], most: usize) -> usize {
     let mut taken: usize = keys.iter().map(|key| key.width + GUTTER.len()).sum();
     let fit = columns.iter().take_while(|column| {

@@ -46,7 +46,7 @@ fn write_heading(out: &mut String, heading: &str) {
     let _ = writeln!(out, "{blank}{heading}");
 }
 
-/// Whether a value is written below a heading: a table, or a list of tables.
+/// Whether a value is written below a heading. Tables and lists of tables are.
 fn has_heading(value: &Value) -> bool {
     match value {
         Value::Table(_) => true,

@@ -52,7 +52,7 @@ pub fn unix_seconds(text: &str) -> Option<f64> {
     Some(seconds - (ahead * 60) as f64)
 }
 
-/// Parses fields separated by `between`, each with exactly the given number of digits.
+/// Numbers in a text, separated by `between`. Each must have exactly the given number of digits.
 fn fields(text: &str, between: char, digits: &[usize]) -> Option<Vec<i64>> {
     let parts: Vec<&str> = text.split(between).collect();
     let is_right = |(part, &digits): (&&str, &usize)| {

@@ -13,7 +13,7 @@ use crate::findings::statistics::{half_width, mean, t_quantile};
 use crate::run::inputs::Files;
 use crate::study::Refused;
 
-/// Highest arrived load, in per cent of all GPUs.
+/// Highest arrived load at which results are taken, in per cent of all GPUs.
 pub const MOST_LOAD: usize = 130;
 
 /// First seed; the published runs use the seeds 42 to 51.
@@ -146,7 +146,7 @@ fn points(curves: &[LoadCurve]) -> Vec<AllocationPoint> {
         .collect()
 }
 
-/// One row of a trace: the cells of the requested columns.
+/// A row of a trace, with the cells of the columns that were asked for.
 struct TraceRow<'a> {
     path: &'a str,
     line: u64,

@@ -1,4 +1,4 @@
-//! Entry point: runs a study and produces its results.
+//! Entry point of the lab: runs a study and produces its results.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ pub struct Options<'a> {
     pub max_memory: Option<u64>,
     /// Function that is called after every run.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
-    /// Observer of the runs; results do not depend on it.
+    /// Observer of the runs. Results do not depend on it.
     pub watcher: Option<&'a dyn Watcher>,
     /// Build of the program, from [`build`](crate::run::build); runs stored by another build are
     /// repeated.
@@ -202,7 +202,8 @@ pub fn again(study: &Study, results: Results) -> Result<Finished, Refused> {
     Ok(Finished { points, results, summary, claims, clock, warnings: Vec::new(), failures })
 }
 
-/// Sorts the stored runs of a study into their final order, unless a write of the store has failed.
+/// Sorts the stored runs of a study into their final order. Does nothing if a write of the store
+/// has failed.
 fn settle(
     study: &Study,
     points: &[Point],
@@ -226,7 +227,7 @@ fn settle(
 /// A study that is checked and ready to run.
 pub(crate) struct Prepared {
     pub(crate) points: Vec<Point>,
-    /// Input of each scenario; `None` if it reads no file.
+    /// Input file of each scenario; `None` if the scenario reads no file.
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) files: Files,
     /// Time span of each log that is run in windows.
@@ -321,7 +322,7 @@ fn first_date(rows: Rows) -> Option<f64> {
     first
 }
 
-/// The outage trace of a scenario.
+/// Outage trace that a scenario reads; `None` if it reads none.
 fn trace(
     study: &Study,
     index: usize,
@@ -414,7 +415,7 @@ pub(crate) fn must_be_its_own(study: &Study, folder: &Path) -> Result<(), Refuse
     }
 }
 
-/// Writes `experiment.toml`; returns a warning if it replaces another study.
+/// Writes the text of a study to `experiment.toml`. Returns a warning if it replaces another study.
 pub(crate) fn keep_study(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
     let path = folder.join(EXPERIMENT);
     let before = std::fs::read(&path).ok();

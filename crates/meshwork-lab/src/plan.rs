@@ -15,7 +15,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::run::inputs::row;
 use crate::slurm::hostlist;
 
-/// A state as JSON.
+/// A state of a machine and its queue, as JSON.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StateText {

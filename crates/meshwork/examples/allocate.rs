@@ -1,4 +1,5 @@
-//! An allocator alone: requests read from text, granted and released without a simulation.
+//! Uses an allocator without a simulation. Requests are read from text, and their nodes are granted
+//! and released.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use meshwork::{Pool, Request};

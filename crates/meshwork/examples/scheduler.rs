@@ -1,4 +1,4 @@
-//! A scheduler of one's own: the job with the fewest processors first.
+//! Adds a scheduler of one's own, which starts the job with the fewest processors first.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use meshwork::strategy::*;

@@ -1,4 +1,4 @@
-//! Compares three schedulers on one machine: the mean wait of the same jobs under each.
+//! Compares three schedulers on one machine by the mean wait of the same jobs.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use meshwork::{Component, NoInputs, Scenario};

@@ -1,4 +1,4 @@
-//! `meshwork check`.
+//! `meshwork check`: runs a sample of the stored runs again and compares the results.
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::run::check::{CheckVerdict as Found, CheckedRun, check};
@@ -9,7 +9,8 @@ use crate::args::Check;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 use meshwork_lab::findings::number::count;
 
-/// Replays a sample of the runs in a folder.
+/// Runs a sample of the runs in a results folder again, and compares the results with the stored
+/// ones.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Check) -> Ended {
     let folder = &arguments.dir;
     if !folder.join(RUNS).is_file() {

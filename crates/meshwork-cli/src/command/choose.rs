@@ -1,4 +1,4 @@
-//! `meshwork choose`.
+//! `meshwork choose`: races the candidates of studies and prints the best of them.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ use crate::args::choose::Choose;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::table::{Column, print, wrapped};
 
-/// Maximum number of rows of the table of candidates.
+/// Largest number of candidates in the printed table.
 const MAX_ROWS: usize = 30;
 
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -> Ended {
@@ -73,7 +73,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -
     Ok(last)
 }
 
-/// Races the candidates of one study; returns the study's line in a table of several studies.
+/// Races the candidates of one study. Returns its row for the table of all studies.
 fn one(
     out: &mut Output,
     study: &Study,
@@ -114,7 +114,7 @@ fn one(
     Ok((verdict, Some([study.name.clone(), label, bound, change, runs])))
 }
 
-/// Prints the outcome of a choice.
+/// Prints the outcome of a race of candidates.
 pub(super) fn printed(
     out: &mut Output,
     choice: &ChoiceOutcome,
@@ -215,7 +215,7 @@ fn text(out: &mut Output, choice: &ChoiceOutcome) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Pads cells on the left to one width.
+/// Pads texts with blanks on the left, so that all have the same width.
 fn right(cells: Vec<String>) -> Vec<String> {
     let width = cells.iter().map(String::len).max().unwrap_or(0);
     cells.into_iter().map(|cell| format!("{cell:>width$}")).collect()

@@ -1,4 +1,4 @@
-//! `meshwork collect`.
+//! `meshwork collect`: merges the results of the shards of a study.
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::findings::number::{count, plural};
@@ -11,10 +11,10 @@ use meshwork_lab::sweep::{Collected, collect, export};
 use crate::args::{Collect, RunsFormat};
 use crate::output::{Ended, Output, Verdict, say};
 
-/// The maximum number of unfinished scenarios listed.
+/// Largest number of unfinished scenarios that are listed.
 const MAX_LISTED: usize = 20;
 
-/// Merges the results of all shards.
+/// Merges the results of all shards of a study.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Collect) -> Ended {
     let Collected { stored, missing, points, failures, warnings } =
         collect(catalogue, &arguments.dir)?;
@@ -45,7 +45,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Collect) 
     })
 }
 
-/// Lists the unfinished runs by scenario.
+/// Prints the unfinished runs of each scenario.
 fn list(out: &mut Output, points: &[Point], missing: &Missing) -> Result<(), crate::output::Stop> {
     let scenarios = || missing.units.chunk_by(|a, b| a.scenario == b.scenario);
     for units in scenarios().take(MAX_LISTED) {
@@ -67,7 +67,8 @@ fn list(out: &mut Output, points: &[Point], missing: &Missing) -> Result<(), cra
     Ok(())
 }
 
-/// Formats replications as `replications 0-4, 7`, or says that more are needed if none is known.
+/// Formats replications as `replications 0-4, 7`. If their numbers are not known, the text says
+/// that more are needed.
 pub(super) fn replications(units: &[Unit]) -> String {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
     for number in units.iter().filter_map(|unit| unit.replication) {

@@ -1,4 +1,4 @@
-//! `meshwork list`.
+//! `meshwork list`: prints the strategies, workloads, metrics and other entries of the catalogue.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::form::{Asks, Finds};
@@ -15,24 +15,24 @@ use crate::number::{left, width};
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::wrapped;
 
-/// A kind of entries, under its name on the command line.
+/// A kind of catalogue entries, such as allocators, with its name on the command line.
 pub(super) struct Listed {
     about: About,
     pub(super) family: &'static Family,
 }
 
 impl Listed {
-    /// The name of the kind in the singular, with which one entry is named.
+    /// Name of the kind in the singular, such as `allocator`. It is used to name one entry.
     pub(super) fn word(&self) -> &'static str {
         self.about.name
     }
 
-    /// The name of the kind in the plural, with which all entries are named.
+    /// Name of the kind in the plural, such as `allocators`. It is used to name all entries.
     pub(super) fn plural(&self) -> &'static str {
         self.about.aliases[0]
     }
 
-    /// The purpose of the kind, and the key of a study in which an entry is named.
+    /// Text on the purpose of the kind, and on the key of a study that names an entry.
     pub(super) fn introduction(&self) -> &'static str {
         self.about.definition
     }
@@ -48,7 +48,7 @@ const fn kind(
     Listed { about, family }
 }
 
-/// Every kind of entries, in the order of their keys in a scenario.
+/// Every kind of catalogue entries, in the order of their keys in a scenario.
 pub(super) static KINDS: &[Listed] = &[
     kind(
         "topology",
@@ -170,7 +170,7 @@ pub(super) static KINDS: &[Listed] = &[
     ),
 ];
 
-/// The kinds as entries, so that a misspelt kind gets a suggestion.
+/// Family with the names of all kinds, so that a misspelt kind gets a suggestion.
 static KIND_FAMILY: Family = Family {
     kind: "kind",
     key: "kind",
@@ -226,13 +226,14 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &List) -> 
     }
 }
 
-/// Whether an entry mentions a text, which is given in lower case.
+/// Whether the description of an entry contains a text, which is given in lower case.
 fn contains(about: &About, text: &str) -> bool {
     let texts = [about.name, about.summary, about.definition, about.source];
     texts.iter().chain(about.aliases).any(|own| own.to_lowercase().contains(text))
 }
 
-/// Entries of any kind that have this name or alias: `first_fit` is an allocator and a selector.
+/// Entries of all kinds with this name or alias. For example, `first_fit` is an allocator and a
+/// selector.
 pub(super) fn of_any_kind(
     catalogue: &Catalogue,
     given: &str,
@@ -285,7 +286,7 @@ fn print_entries(
     Ok(())
 }
 
-/// Prints a name with a wrapped text in the column beside it.
+/// Prints a name, and to its right a text that is wrapped in a separate column.
 fn print_item(out: &mut Output, name: &str, columns: usize, text: &str) -> Result<(), Stop> {
     let before = " ".repeat(columns + 4);
     let available = out.width.max(columns + 24) - columns - 4;
@@ -354,7 +355,8 @@ fn print_one(
     Ok(())
 }
 
-/// The values that a parameter accepts, with the command that lists names.
+/// Values that a parameter accepts. If it accepts names of entries, the text has the command that
+/// lists them.
 fn may_be(param: &Param) -> String {
     match param.kind {
         Kind::Component(family) | Kind::Components(family) => {
@@ -367,7 +369,7 @@ fn may_be(param: &Param) -> String {
     }
 }
 
-/// The capabilities of an entry other than its parameters.
+/// Capabilities of an entry that are not parameters, such as the machines that it serves.
 pub(super) fn capabilities(
     catalogue: &Catalogue,
     kind: &Listed,
@@ -463,7 +465,7 @@ fn as_json(catalogue: &Catalogue, kind: &Listed, about: &About) -> Json {
     object
 }
 
-/// Whether an entry is the workload `table`, whose jobs are in columns.
+/// Whether an entry is the workload `table`, which reads jobs from the columns of a table.
 pub(super) fn has_columns(about: &About) -> bool {
     std::ptr::eq(about, &raw const table::ENTRY.about)
 }

@@ -1,4 +1,5 @@
-//! Progress of a study with the remaining time: a bar on a terminal, occasional lines elsewhere.
+//! Progress of a study with the remaining time. It is a bar on a terminal, and occasional lines of
+//! text elsewhere.
 
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
@@ -10,27 +11,28 @@ use meshwork_lab::run::RunProgress;
 
 use crate::output::tell;
 
-/// Time until the first line if there is no bar; `NEXT_LINE` is the time between further lines.
+/// Time until the first line of progress if there is no bar. `NEXT_LINE` is the time between
+/// further lines.
 const FIRST_LINE: Duration = Duration::from_secs(5);
 const NEXT_LINE: Duration = Duration::from_secs(15);
 
-/// Minimum time between updates of the text beside the bar.
+/// Shortest time between updates of the text next to the bar.
 const NEW_WORDS: Duration = Duration::from_millis(200);
 
-/// Display of the progress of a study on standard error.
+/// Display of progress on standard error.
 pub(super) struct Meter {
     began: Instant,
     /// Progress bar; `None` if standard error is no terminal.
     bar: Option<ProgressBar>,
-    /// Noun for what is counted, in the singular.
+    /// Noun in the singular for what is counted, such as `run` or `job`.
     noun: &'static str,
     is_silent: bool,
-    /// Time since `began` at which the text is to be updated.
+    /// Time since `began` at which the text is updated next.
     due: Mutex<Duration>,
 }
 
 impl Meter {
-    /// A display that prints nothing.
+    /// A progress display that prints nothing.
     pub(super) fn silent() -> Meter {
         Meter {
             began: Instant::now(),
@@ -41,14 +43,14 @@ impl Meter {
         }
     }
 
-    /// A display as a bar if standard error is a terminal, else as lines.
+    /// A progress display: a bar if standard error is a terminal, else lines of text.
     pub(super) fn new(noun: &'static str) -> Meter {
         let bar = std::io::stderr().is_terminal().then(|| bar(noun));
         let due = if bar.is_some() { Duration::ZERO } else { FIRST_LINE };
         Meter { began: Instant::now(), bar, noun, is_silent: false, due: Mutex::new(due) }
     }
 
-    /// Shows that `done` of `all` are done.
+    /// Shows that `done` of `all` runs or jobs are done.
     pub(super) fn count(&self, done: usize, all: usize) {
         self.show(RunProgress { done: done as u64, total: all as u64, ..RunProgress::default() });
     }
@@ -87,7 +89,7 @@ impl Meter {
         }
     }
 
-    /// Removes the bar from the terminal.
+    /// Removes the progress bar from the terminal.
     pub(super) fn end(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -95,7 +97,7 @@ impl Meter {
     }
 }
 
-/// A bar on standard error, drawn at most ten times a second.
+/// A progress bar on standard error, drawn at most ten times a second.
 fn bar(noun: &str) -> ProgressBar {
     // Text that does not fit in the line is cut at its end, where the least important part is.
     let template = format!("{{bar:20}} {{pos}} of {{len}} {noun}s{{wide_msg}}");
@@ -108,7 +110,7 @@ fn bar(noun: &str) -> ProgressBar {
     bar
 }
 
-/// Text on the numbers of failed, reused and begun runs, and of jobs.
+/// Text with the numbers of failed, reused and begun runs, and of jobs.
 fn more(progress: &RunProgress) -> String {
     let mut text = String::new();
     if progress.failed > 0 {
@@ -126,9 +128,9 @@ fn more(progress: &RunProgress) -> String {
     text
 }
 
-/// Estimated remaining time of a study; `None` if unknown.
+/// Estimated remaining time of a study; `None` if it is unknown.
 ///
-/// Runs from the store took no time, so the estimate ignores them.
+/// The estimate ignores runs from the store, because they took no time.
 fn remaining(progress: &RunProgress, elapsed: Duration) -> Option<Duration> {
     let ran = progress.done.saturating_sub(progress.reused) as f64 + progress.begun;
     let left = (progress.total.saturating_sub(progress.done) as f64 - progress.begun).max(0.0);
@@ -143,7 +145,7 @@ fn left(progress: &RunProgress, elapsed: Duration) -> String {
     remaining(progress, elapsed).map_or_else(String::new, words)
 }
 
-/// Formats a time in a readable unit: `35 s`, `12 min`, `3.4 h`, `2.1 days`.
+/// Formats a duration in a readable unit: `35 s`, `12 min`, `3.4 h`, `2.1 days`.
 pub(super) fn words(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {

@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! Commands of the program `meshwork`, one file each.
 
 pub(crate) mod check;
 pub(crate) mod choose;

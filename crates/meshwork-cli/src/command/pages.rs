@@ -1,4 +1,4 @@
-//! `meshwork completions` and `meshwork man`.
+//! `meshwork completions` and `meshwork man`: print a completion script, and manual pages.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,7 +16,7 @@ use super::list::KINDS;
 use crate::args::Arguments;
 use crate::output::{Ended, Output, Stop, Verdict};
 
-/// Prints a completion script, including the names of kinds, entries and papers.
+/// Prints a completion script for a shell. It knows the names of kinds, entries and papers.
 pub(crate) fn completions(out: &mut Output, catalogue: &Catalogue, shell: Shell) -> Ended {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut with_values(catalogue), program(), &mut script);
@@ -24,7 +24,8 @@ pub(crate) fn completions(out: &mut Output, catalogue: &Catalogue, shell: Shell)
     Ok(Verdict::Done)
 }
 
-/// Name of the program: `meshwork`, or that of a program with strategies of its own.
+/// Name of the running program. It is `meshwork`, or that of a program that adds its own
+/// strategies.
 fn program() -> String {
     let own = std::env::current_exe().ok();
     let own =
@@ -32,8 +33,8 @@ fn program() -> String {
     own.unwrap_or_else(|| "meshwork".to_owned())
 }
 
-/// The command line with all values that shell completions offer. Arguments are not parsed with it,
-/// since parsing accepts further spellings and has its own error messages.
+/// The command line with all values that a shell completes. It is not used to parse arguments,
+/// because the parser accepts further spellings and has its own error messages.
 fn with_values(catalogue: &Catalogue) -> Command {
     let offer = |arg: Arg, values: Vec<PossibleValue>| {
         // Several entries may share a name.
@@ -104,7 +105,7 @@ fn with_values(catalogue: &Catalogue) -> Command {
         })
 }
 
-/// Prints the main manual page, or writes the page of every command into a folder.
+/// Prints the main manual page, or writes a page for every command into a folder.
 pub(crate) fn man(out: &mut Output, folder: Option<&Path>) -> Ended {
     let Some(folder) = folder else {
         let mut page = Vec::new();

@@ -1,4 +1,4 @@
-//! `meshwork plan`: one decision of a policy for a given state.
+//! `meshwork plan`: prints the decision of a policy for one given state.
 
 use std::io::Read;
 use std::path::Path;

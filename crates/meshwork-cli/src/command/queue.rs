@@ -1,4 +1,4 @@
-//! State of a sweep's jobs as reported by the workload manager; for information only.
+//! State of a sweep's jobs as the workload manager reports it. It is printed for information only.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use meshwork_lab::findings::number::count;
 /// number.
 pub(super) const JOBS: &str = "jobs.txt";
 
-/// Maximum time to wait for the answer of the workload manager.
+/// Longest wait for the answer of the workload manager.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Text such as `Slurm says: 12 running, 30 pending`; `None` if the state is unavailable.

@@ -1,4 +1,4 @@
-//! `meshwork replay`: a log under several schedulers, without writing a study first.
+//! `meshwork replay`: runs a log under several schedulers, without a study written first.
 
 use std::path::{Path, PathBuf};
 
@@ -63,7 +63,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -
     Ok(Verdict::Done)
 }
 
-/// A flat machine with the number of processors in the header of a log.
+/// A flat machine with the number of processors that the header of a log gives.
 fn of_header(log: &Path) -> Result<Value, Stop> {
     let statistics = info(log)?;
     let Some(processors) = statistics.processors_by_header else {
@@ -109,7 +109,7 @@ fn study(arguments: &Replay, machine: Value) -> Result<Table, Stop> {
     Ok(study)
 }
 
-/// Results folder; by default a folder in the working directory, named after the log.
+/// Results folder. By default it is a folder in the working directory, named after the log.
 fn folder(arguments: &Replay) -> PathBuf {
     arguments.out.clone().unwrap_or_else(|| format!("{}-replay", stem(&arguments.log)).into())
 }

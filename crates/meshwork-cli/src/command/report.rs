@@ -1,4 +1,4 @@
-//! `meshwork report`.
+//! `meshwork report`: writes the page of a results folder.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,8 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Report) -
     Ok(Verdict::Done)
 }
 
-/// Writes every figure of a page into a folder, which is created if missing; returns their number.
+/// Writes every figure of a page into a folder, and returns the number of figures. A missing folder
+/// is created.
 fn write_figures(page: &Page, folder: &Path) -> Result<u64, Stop> {
     let shown = folder.display();
     if folder.exists() && !folder.is_dir() {
@@ -53,7 +54,8 @@ fn write_figures(page: &Page, folder: &Path) -> Result<u64, Stop> {
     Ok(files.len() as u64)
 }
 
-/// Writes the page of a results folder, by default to `report.html` in it, and returns the path.
+/// Writes the page of a results folder and returns its path. By default it is `report.html` in the
+/// folder.
 pub(super) fn write(
     catalogue: &Catalogue,
     folder: &Path,

@@ -1,4 +1,5 @@
-//! `meshwork report --serve`: the page of a folder to which processes still add results.
+//! `meshwork report --serve`: serves the page of a results folder while processes still add
+//! results.
 
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -18,13 +19,14 @@ use crate::output::{Ended, Stop, Verdict, tell};
 use crate::serve::http::Resource;
 use crate::serve::{Answer, Server, Source};
 
-/// Minimum interval between two checks of the folder.
+/// Shortest interval between two checks of the folder for new results.
 ///
-/// After making a page, the interval is at least `REST_SHARE` times the duration of making it.
+/// After a page is made, the interval is also at least `REST_SHARE` times as long as making it
+/// took.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const REST_SHARE: u32 = 8;
 
-/// Time in which an open page can fetch the final results.
+/// Time after the last run in which an open page can fetch the final results.
 const FAREWELL: Duration = Duration::from_secs(4);
 
 /// A page that is ready to be sent, with its version.
@@ -55,7 +57,7 @@ impl Source for Folder {
     }
 }
 
-/// Serves the page of a folder until all runs have ended or the command is terminated.
+/// Serves the page of a folder until all runs have ended, or until the command is terminated.
 pub(super) fn serve(catalogue: &Catalogue, folder: &Path, until: ServeUntil) -> Ended {
     let mut made = make(catalogue, folder, 1)?;
     let mut seen = signature(folder);
@@ -110,7 +112,8 @@ fn make(catalogue: &Catalogue, folder: &Path, version: u64) -> Result<(Made, Swe
     Ok((Made { version, page, report: bytes(data), now: bytes(state) }, now))
 }
 
-/// A fingerprint that changes with every added run: lengths and times of all files of runs.
+/// Fingerprint of a folder, which changes with every added run. It has the lengths and times of all
+/// files of runs.
 fn signature(folder: &Path) -> Vec<(u64, Option<SystemTime>)> {
     let segments = std::fs::read_dir(folder.join(SEGMENTS)).into_iter().flatten().flatten();
     let mut paths: Vec<_> = segments.map(|entry| entry.path()).collect();

@@ -1,4 +1,4 @@
-//! `meshwork reproduce`.
+//! `meshwork reproduce`: runs the built-in studies of papers and checks their claims.
 
 use std::path::PathBuf;
 
@@ -18,10 +18,10 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 use crate::table::{Column, print as print_table, wrapped};
 
-/// Name of the paper whose experiment is no study: it has tasks that never leave, and no times.
+/// Name of a paper whose experiment is not a study, because its tasks never end and have no times.
 const FGD: &str = "fgd";
 
-/// Runs the studies of the papers one after the other, and prints each claim with its verdict.
+/// Runs the studies of papers one after the other, and prints each claim with its verdict.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Reproduce) -> Ended {
     if arguments.paper.as_deref() == Some(FGD) {
         return fgd(out, arguments);
@@ -91,7 +91,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Reproduce
     Ok(verdict)
 }
 
-/// Runs the experiment on fragmented GPUs, and prints its means.
+/// Runs a paper's experiment on fragmented GPUs, and prints the means.
 fn fgd(out: &mut Output, arguments: &Reproduce) -> Ended {
     let (Some(nodes), Some(tasks)) = (&arguments.nodes, &arguments.tasks) else {
         return Err(Stop::Wrong(format!(
@@ -138,12 +138,12 @@ fn fgd(out: &mut Output, arguments: &Reproduce) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Folder that holds a results folder for each study.
+/// Folder with a results folder for each study of a paper.
 fn base(arguments: &Reproduce) -> PathBuf {
     if arguments.quick { arguments.out.join("quick") } else { arguments.out.clone() }
 }
 
-/// Runs one study; if its log is missing, its claims are reported as not checkable.
+/// Runs one study of a paper. If its log is missing, its claims are reported as not checkable.
 fn reproduce(
     out: &mut Output,
     study: &Study,
@@ -215,7 +215,7 @@ fn list(out: &mut Output, chosen: &[(&Paper, Vec<Study>)]) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Prints the number of claims of each paper by verdict.
+/// Prints how many claims of each paper have each verdict.
 fn summary(out: &mut Output, counts: &[(&Paper, Vec<Judged>)]) -> Result<(), Stop> {
     let column = |verdict: Judged| {
         let cells = counts

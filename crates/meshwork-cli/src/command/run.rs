@@ -1,4 +1,4 @@
-//! `meshwork run`.
+//! `meshwork run`: runs the studies of the command line.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::memory::Memory;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 
-/// The maximum number of failed runs listed.
+/// Largest number of failed runs that are listed.
 const MAX_FAILURES: usize = 10;
 
-/// Runs all studies of the command line; all are read before the first runs.
+/// Runs all studies of the command line. All studies are read before the first one runs.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> Ended {
     // A run is interrupted only if it can be resumed later.
     let is_resumable = arguments.shard.is_some() || arguments.time_budget.is_some();
@@ -94,7 +94,8 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> E
     Ok(verdict)
 }
 
-/// Results folder of each study: `--out` itself for a single study, else a subfolder per study.
+/// Results folder of each study: `--out` itself for a single study, else a subfolder for each
+/// study.
 fn folders(arguments: &Run, studies: &[Study]) -> Result<Vec<Option<PathBuf>>, Stop> {
     let Some(out) = &arguments.out else { return Ok(vec![None; studies.len()]) };
     if let [_] = studies {
@@ -116,7 +117,7 @@ fn folders(arguments: &Run, studies: &[Study]) -> Result<Vec<Option<PathBuf>>, S
     Ok(folders.into_iter().map(Some).collect())
 }
 
-/// Runs one study, with a progress bar unless `quiet`.
+/// Runs one study, with a progress bar unless `quiet` is true.
 pub(super) fn one(
     study: &Study,
     (out, replace): (Option<PathBuf>, bool),
@@ -144,7 +145,7 @@ pub(super) fn one(
     finished
 }
 
-/// Prints warnings unless `quiet`, and failures.
+/// Prints the failures of a study, and its warnings unless `quiet` is true.
 pub(super) fn tell(finished: &Finished, quiet: bool) {
     if !quiet {
         for warning in &finished.warnings {
@@ -154,7 +155,7 @@ pub(super) fn tell(finished: &Finished, quiet: bool) {
     complain(&finished.failures);
 }
 
-/// Prints the first few failures, and the number of the remaining ones.
+/// Prints the first few failed runs, and the number of the others.
 pub(super) fn complain(failures: &[String]) {
     for failure in failures.iter().take(MAX_FAILURES) {
         say("error", failure);

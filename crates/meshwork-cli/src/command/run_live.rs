@@ -1,4 +1,4 @@
-//! The page of `meshwork run --serve`: the report so far, the progress, and the machine of one run.
+//! Page of `meshwork run --serve`: results so far, progress, and the machine of one run.
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
@@ -23,24 +23,24 @@ use crate::output::{Stop, tell};
 use crate::serve::http::Resource;
 use crate::serve::{Answer, Server, Source};
 
-/// The maximum number of waiting jobs listed.
+/// Largest number of waiting jobs that the page lists.
 const MAX_WAITING: usize = 20;
 
-/// Minimum interval between two reports. The interval is also at least `MAKE_SHARE` times as long
+/// Shortest interval between two reports. The interval is also at least `MAKE_SHARE` times as long
 /// as making a report takes, which leaves the processors to the runs.
 const MAKE_EVERY: Duration = Duration::from_millis(700);
 const MAKE_SHARE: u32 = 8;
 
-/// Time in which an open page can fetch the final results.
+/// Time after the last run in which an open page can fetch the final results.
 const FAREWELL: Duration = Duration::from_secs(4);
 
-/// Time after its last request for which a page counts as open.
+/// Time for which a page counts as open after its last request.
 const OPEN: Duration = Duration::from_secs(3);
 
-/// The studies of one command, with their results so far.
+/// Studies of one command, with their results so far.
 pub(super) struct Watched {
     studies: Vec<Followed>,
-    /// The index of the running study.
+    /// Index of the study that runs now.
     current: AtomicUsize,
     spectator: Spectator,
     state: Mutex<State>,
@@ -54,23 +54,24 @@ struct Followed {
 
 #[derive(Default)]
 struct State {
-    /// Runs so far, by study, scenario and replication.
+    /// Runs so far by study, scenario and replication.
     runs: Vec<Vec<InOrder>>,
     progress: Vec<RunProgress>,
     /// Version of the results, increased on every change of the runs.
     version: u64,
     has_ended: bool,
-    /// Time of the last request of a page; `given` is the version that was last sent.
+    /// Time of the last request of a page; `given` is the version of the results that was last
+    /// sent.
     asked: Option<Instant>,
     given: Option<u64>,
 }
 
-/// Runs of a scenario in order of replication, in whatever order they end.
+/// Runs of a scenario in order of their replications, although they may end in another order.
 #[derive(Clone, Default)]
 struct InOrder {
-    /// Runs up to the first replication that is missing.
+    /// Runs of all replications before the first missing one.
     runs: ScenarioRuns,
-    /// Runs that ended before an earlier replication has ended.
+    /// Runs of replications after the first missing one, by replication.
     early: BTreeMap<u64, Run>,
 }
 
@@ -89,7 +90,7 @@ impl InOrder {
     }
 }
 
-/// A report that is ready to be sent, with the time that making it took.
+/// A report that is ready to be sent, and the time that making it took.
 struct Made {
     version: u64,
     at: Instant,
@@ -98,7 +99,7 @@ struct Made {
 }
 
 impl Watched {
-    /// Begins with no results.
+    /// Studies without results so far.
     ///
     /// # Errors
     /// If a study cannot be expanded.
@@ -133,7 +134,7 @@ impl Watched {
         self.state().progress[study] = progress;
     }
 
-    /// Marks the end of all studies.
+    /// Marks all studies as ended.
     fn end(&self) {
         let mut state = self.state();
         state.has_ended = true;
@@ -144,7 +145,7 @@ impl Watched {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The report so far, with its version.
+    /// Report of the results so far, and its version.
     fn report(&self) -> (u64, Report) {
         let (version, runs, progress) = {
             let state = self.state();
@@ -173,7 +174,8 @@ impl Watched {
         (version, Report::of(&contents))
     }
 
-    /// The report as JSON, made anew if one is due; `None` if the client knows the current version.
+    /// Report as JSON, made again if that is due. It is `None` if the client knows the current
+    /// version.
     fn fetched(&self, known: Option<&str>) -> Option<Answer> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let (version, has_ended) = {
@@ -197,7 +199,7 @@ impl Watched {
         (known != Some(&tag)).then(|| Answer { kind: JSON, tag, body: Arc::clone(&made.body) })
     }
 
-    /// Progress of the studies, and the machine of the observed run.
+    /// JSON with the progress of the studies, and with the machine of the observed run.
     fn now(&self) -> Json {
         let mut state = self.state();
         state.asked = Some(Instant::now());
@@ -215,7 +217,7 @@ impl Watched {
         object
     }
 
-    /// Whether an open page has not fetched the latest version yet.
+    /// Whether a page is open that has not fetched the latest version.
     fn is_awaited(&self) -> bool {
         let state = self.state();
         let is_open = state.asked.is_some_and(|asked| asked.elapsed() < OPEN);
@@ -256,7 +258,7 @@ impl Source for Watched {
     }
 }
 
-/// A machine and its queue, as drawn by the page.
+/// JSON of a machine and its queue, as the page draws them.
 fn machine(view: &RunSnapshot) -> Json {
     let RunSnapshot { scenario, replication, scene, ended } = view;
     json!({
@@ -278,9 +280,9 @@ pub(super) fn serve(watched: &Arc<Watched>) -> Result<Server, Stop> {
     Ok(server)
 }
 
-/// Waits until open pages have fetched the final results, or until the user ends the server.
+/// Waits at the end of all runs, as `until` says.
 ///
-/// `until` decides which.
+/// It waits until open pages have fetched the final results, or until the user ends the server.
 pub(super) fn leave(watched: &Watched, until: ServeUntil) {
     watched.end();
     let stays = match until {

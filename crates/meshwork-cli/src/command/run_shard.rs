@@ -1,4 +1,4 @@
-//! `meshwork run --shard`: runs one part of a study, to be collected later.
+//! `meshwork run --shard`: runs one part of a study, whose results are collected later.
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::Study;

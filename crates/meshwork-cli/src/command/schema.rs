@@ -1,4 +1,4 @@
-//! `meshwork schema`.
+//! `meshwork schema`: prints the JSON schema of studies.
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::study::schema::schema;

@@ -1,4 +1,4 @@
-//! `meshwork show`.
+//! `meshwork show`: prints the scenarios of a study.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::scenario::Scenario;
@@ -58,7 +58,7 @@ fn json(value: impl serde::Serialize) -> Json {
     serde_json::to_value(value).unwrap_or(Json::Null)
 }
 
-/// Random speed of each site, for each replication that is certain to be run.
+/// Random speeds of the sites, for each replication that is certain to be run.
 fn speeds(study: &Study, scenario: &Scenario) -> Vec<Vec<f64>> {
     let count = match study.replications {
         Replications::Fixed(count) | Replications::Precision { least: count, .. } => count,
@@ -67,7 +67,7 @@ fn speeds(study: &Study, scenario: &Scenario) -> Vec<Vec<f64>> {
     (0..count).map_while(|replication| scenario.speeds(replication)).collect()
 }
 
-/// A study that has this scenario only, and that `run` accepts.
+/// TOML table of a study that has only this scenario and can be run.
 fn document(study: &Study, scenario: &Table) -> Table {
     let mut document = Table::new();
     let whole = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));

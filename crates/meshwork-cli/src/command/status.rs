@@ -1,4 +1,4 @@
-//! `meshwork status`.
+//! `meshwork status`: prints the progress of a sweep.
 
 use std::path::Path;
 use std::thread;
@@ -17,7 +17,7 @@ use super::queue;
 use crate::args::Status;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// Minimum interval of `--watch`.
+/// Shortest interval between two lines of `--watch`.
 ///
 /// The interval is also at least `LOOK_SHARE` times as long as reading the folder takes.
 const LOOK_EVERY: Duration = Duration::from_secs(5);

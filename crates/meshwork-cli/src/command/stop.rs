@@ -1,4 +1,4 @@
-//! The condition to stop between two runs: a time budget, or a signal.
+//! Condition to stop between two runs: a time budget is used up, or a signal has arrived.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,8 +11,8 @@ pub(super) struct Stopper {
 }
 
 impl Stopper {
-    /// Stops after `budget`, or on SIGTERM or SIGXCPU, which workload managers send before they
-    /// kill a job.
+    /// Stops after `budget`, or on the signals SIGTERM and SIGXCPU. Workload managers send these
+    /// before they kill a job.
     pub(super) fn new(budget: Option<Duration>) -> Stopper {
         let asked = Arc::new(AtomicBool::new(false));
         #[cfg(unix)]
@@ -23,7 +23,8 @@ impl Stopper {
         Stopper { began: Instant::now(), budget, asked }
     }
 
-    /// Stops on Ctrl-C too; a second Ctrl-C ends the process at once.
+    /// Variant of [`Stopper::new`] that stops on Ctrl-C too. A second Ctrl-C ends the process at
+    /// once.
     pub(super) fn of_user(budget: Option<Duration>) -> Stopper {
         let stopper = Stopper::new(budget);
         #[cfg(unix)]
@@ -35,7 +36,7 @@ impl Stopper {
         stopper
     }
 
-    /// Whether it is time to stop, so that no further run starts.
+    /// Whether it is time to stop, so that no further run may start.
     pub(super) fn is_time(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
             || self.budget.is_some_and(|budget| self.began.elapsed() >= budget)

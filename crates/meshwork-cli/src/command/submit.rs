@@ -1,4 +1,4 @@
-//! `meshwork submit`.
+//! `meshwork submit`: runs a study as jobs of a workload manager.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -23,10 +23,10 @@ use crate::args::{Engine, Shards, Submit};
 use crate::memory::Memory;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// Slurm's default of `MaxArraySize`.
+/// Default of Slurm's setting `MaxArraySize`, which limits the tasks of an array.
 const SLURM_DEFAULT: u64 = 1001;
 
-/// Writes the batch script of a study, and submits it.
+/// Writes the batch script of a study, and submits it to the workload manager.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -> Ended {
     let study = Study::read_in(catalogue, &arguments.file, &arguments.settings)?;
     let folder = std::path::absolute(&arguments.out)
@@ -118,7 +118,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -
     submit(out, arguments, &script, &plan)
 }
 
-/// The options of this submission, to be repeated for the next round of a race.
+/// Options of this submission, which the batch script repeats to submit the next round of a race.
 fn submission(arguments: &Submit) -> Vec<String> {
     let mut words = Vec::new();
     let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
@@ -136,7 +136,7 @@ fn submission(arguments: &Submit) -> Vec<String> {
     words
 }
 
-/// The command that starts this program; under Python, the interpreter with `-m meshwork`.
+/// Command that starts this program. Under Python it is the interpreter with `-m meshwork`.
 fn program() -> Result<Vec<String>, Stop> {
     let path = std::env::current_exe().map_err(|error| {
         Stop::Failed(format!("the path of this program is not known ({error})"))
@@ -157,7 +157,7 @@ fn engine(engine: Engine) -> script::BatchSystem {
     }
 }
 
-/// Number of shards, never more than units of work.
+/// Number of shards; never more than there are units of work.
 fn shards(arguments: &Submit, plan: &SubmissionPlan) -> u64 {
     match arguments.shards {
         Shards::Auto => plan.shards(arguments.time, arguments.max_parallel),
@@ -165,7 +165,7 @@ fn shards(arguments: &Submit, plan: &SubmissionPlan) -> u64 {
     }
 }
 
-/// Maximum number of tasks in an array of the Slurm on this computer.
+/// Largest number of tasks in an array, as the Slurm on this computer is configured.
 fn largest_array(arguments: &Submit, shards: u64) -> Result<u64, Stop> {
     let config = Command::new("scontrol").args(["show", "config"]).stdin(Stdio::null()).output();
     let told =
@@ -183,7 +183,7 @@ fn largest_array(arguments: &Submit, shards: u64) -> Result<u64, Stop> {
     Ok(largest)
 }
 
-/// Prints the batch script, and the commands that would be called.
+/// Prints the batch script and the commands that would be run, without running them.
 fn dry(out: &mut Output, script: &Script) -> Ended {
     out.text(&script.text())?;
     out.line("")?;
@@ -197,7 +197,7 @@ fn dry(out: &mut Output, script: &Script) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Writes all files of a submission.
+/// Writes all files of a submission into its folder.
 fn keep(script: &Script, plan: &SubmissionPlan) -> Result<(), FileError> {
     for name in [SUBMISSIONS, LOGS] {
         let folder = script.folder.join(name);
@@ -257,7 +257,7 @@ fn submit(out: &mut Output, arguments: &Submit, script: &Script, plan: &Submissi
     Ok(Verdict::Done)
 }
 
-/// Appends the job numbers to a file, for users and for `meshwork status`.
+/// Appends the job numbers of a submission to a file. Users and `meshwork status` read it.
 fn note_jobs(script: &Script, jobs: &[String]) {
     let path = script.folder.join(SUBMISSIONS).join(JOBS);
     let mut text = fs::read_to_string(&path).unwrap_or_default();
@@ -268,7 +268,7 @@ fn note_jobs(script: &Script, jobs: &[String]) {
     let _ = write_whole(&path, text.as_bytes());
 }
 
-/// Calls a program of the workload manager, and returns the job number from its answer.
+/// Runs a program of the workload manager, and returns the job number in its answer.
 fn answered(call: &Call, engine: script::BatchSystem, path: &Path) -> Result<String, Stop> {
     let program = &call.words[0];
     let failed = |why: String| {

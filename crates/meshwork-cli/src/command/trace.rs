@@ -1,4 +1,4 @@
-//! `meshwork trace`.
+//! `meshwork trace`: generates, converts, resamples and describes logs of jobs.
 
 use meshwork::workload::statistics::{ColumnStatistics, Statistics};
 use meshwork_lab::findings::clock::LogStart;
@@ -19,13 +19,13 @@ use crate::table::{Column, print as print_table, wrapped};
 use crate::toml_text::document;
 use meshwork_lab::findings::number::{count, significant};
 
-/// Memory per generated job in bytes, measured on 300,000 jobs, all of which are kept for
+/// Memory in bytes for each generated job, measured on 300,000 jobs. All jobs are kept to compute
 /// statistics.
 const BYTES_PER_JOB: u64 = 270;
 
 const DAY: f64 = 86_400.0;
 
-/// Header labels of a log that tell its origin.
+/// Labels in the header of a log that tell where the log comes from.
 const ORIGIN: [&str; 4] = ["Computer", "Installation", "StartTime", "EndTime"];
 
 pub(crate) fn run(out: &mut Output, command: &Trace) -> Ended {
@@ -71,7 +71,7 @@ fn converted(out: &mut Output, arguments: &Convert) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Options of `trace convert` as parameters of the workload `swf`.
+/// Parameters of the workload `swf` that correspond to the options of `trace convert`.
 fn changes(arguments: &Convert) -> Result<Table, Stop> {
     let mut changes = Table::new();
     for (key, value) in [
@@ -140,7 +140,7 @@ fn fitted(out: &mut Output, arguments: &Fit) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Compares a log with its resamplings.
+/// Prints a comparison of a log with its resampled logs.
 fn compared(out: &mut Output, arguments: &Resample) -> Result<(), Stop> {
     let found = resampled(&arguments.log, &arguments.by, arguments.count)?;
     if let Some(folder) = &arguments.figures {
@@ -180,7 +180,8 @@ fn compared(out: &mut Output, arguments: &Resample) -> Result<(), Stop> {
     out.line("* the log lies outside of the range")
 }
 
-/// Text of the study of a fitted model, with the distances from the log in comments.
+/// Text of a study with a model that was fitted to a log. Comments give the distances between model
+/// and log.
 fn study_text(fitted: &Fitted, log: &str, model: &str) -> String {
     let mut text = format!(
         "# The model {model}, fitted to the {} jobs of {} by meshwork trace fit.\n#\n# distance of Kolmogorov and \
@@ -208,7 +209,7 @@ fn study_text(fitted: &Fitted, log: &str, model: &str) -> String {
     text + "\n" + &document(&fitted.study)
 }
 
-/// A one-line summary of a log.
+/// Summary of a log in one line.
 fn gist(statistics: &Statistics) -> String {
     let mut text = format!("{} jobs", count(statistics.jobs));
     if let Some(span) = statistics.span() {

@@ -1,4 +1,4 @@
-//! `meshwork traffic`: measures a network without jobs.
+//! `meshwork traffic`: measures a network under random traffic, without jobs.
 
 use meshwork::network::traffic::{self, Carried, Offered, TRAFFIC};
 use meshwork::network::wormhole::{ClassRule, Lanes, Preset, Routing, Upward, WormholeConfig};
@@ -106,7 +106,7 @@ fn offered(arguments: &Traffic) -> Result<Vec<Offered>, Stop> {
     Ok(arguments.loads.iter().map(offered).collect())
 }
 
-/// The topology that a study with these parameters would have.
+/// Topology that a study with these options as parameters would have.
 fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
     if let Some(text) = &arguments.machine {
         let table = machine(text).map(|machine| match machine.as_str() {
@@ -171,7 +171,7 @@ fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
     })
 }
 
-/// The topology of a site, given as a table.
+/// Topology of a site that is given as a table of a study.
 fn wired(path: &str, site: &Value) -> Result<Topology, Problem> {
     let params = SITE_FAMILY.resolve(path, site)?;
     (entry(TOPOLOGIES, params.name()).build)(&params)

@@ -5,10 +5,10 @@ use meshwork_lab::findings::claims::Judgement;
 use crate::output::{Output, Stop};
 use crate::table::wrapped;
 
-/// Width of the column of verdicts, in characters.
+/// Width in characters of the column with the verdicts of claims.
 const VERDICT: usize = 15;
 
-/// Prints each claim with its verdict and the numbers that decide.
+/// Prints each claim with its verdict and the numbers that decide it.
 pub(crate) fn print(out: &mut Output, judgements: &[Judgement]) -> Result<(), Stop> {
     let indent = " ".repeat(VERDICT);
     for judgement in judgements {

@@ -1,4 +1,4 @@
-//! The results of a study, as tables for reading.
+//! Prints the results of a study as tables.
 
 pub(crate) mod claims;
 pub(crate) mod network;
@@ -89,7 +89,7 @@ pub(crate) fn print_files(
     out.line(&format!("written to {}: {}", folder.display(), files.join(", ")))
 }
 
-/// Caption: the numbers of scenarios and replications, and the meaning of a half width.
+/// Caption of the results: numbers of scenarios and replications, and the meaning of a half-width.
 fn caption(study: &Study, finished: &Finished) -> String {
     let scenarios = finished.points.len();
     let replications: Vec<u64> =
@@ -120,7 +120,7 @@ fn caption(study: &Study, finished: &Finished) -> String {
     text
 }
 
-/// The metrics that have columns.
+/// Metrics that have columns in the tables.
 fn shown(finished: &Finished) -> Shown {
     Shown::of(&finished.summary, finished.points.first().map(|point| &point.scenario))
 }
@@ -187,7 +187,7 @@ fn print_one(
     print_table(out, &keys, &columns, &[])
 }
 
-/// Shortens a text that is too wide: cuts it before a comma, or anywhere if there is none.
+/// A text cut to a number of columns, before a comma if there is one.
 fn cut(text: &str, columns: usize) -> String {
     if text.chars().count() <= columns {
         return text.to_owned();
@@ -198,7 +198,7 @@ fn cut(text: &str, columns: usize) -> String {
     }
 }
 
-/// Result for a metric, in the unit in which it is shown.
+/// Result for a metric, converted to the unit in which it is shown.
 fn measured(finished: &Finished, metrics: &Means, name: &str) -> Rounded {
     figure(&finished.clock.shown(value(metrics, name), finished.summary.meanings.unit(name)))
 }
@@ -207,7 +207,7 @@ fn figure(interval: &Interval) -> Rounded {
     Rounded::new(interval.mean, interval.half_width)
 }
 
-/// Columns with the values of the swept keys in these rows.
+/// Columns with the values of the swept keys of these rows.
 fn keys<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> Vec<Column> {
     let rows: Vec<&SummaryRow> = rows.collect();
     let Some(first) = rows.first() else { return Vec::new() };
@@ -292,7 +292,8 @@ fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Re
     Ok(())
 }
 
-/// Formats differences with their shares of the baseline; marks those whose interval excludes 0.
+/// Texts of differences with their shares of the baseline. A mark shows that the interval excludes
+/// 0.
 fn differences(found: &[(Interval, Option<f64>)]) -> Vec<Rounded> {
     let any_interval = found.iter().any(|(interval, _)| interval.half_width.is_some());
     let figures = found.iter().map(|(interval, relative)| {
@@ -360,10 +361,10 @@ fn print_sizes(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
     print_table(out, &keys, &columns, &begins)
 }
 
-/// Maximum number of users or groups that are printed; with more, only their file is named.
+/// Largest number of users or groups that are printed. If there are more, only their file is named.
 const MAX_OWNERS: usize = 100;
 
-/// Prints the results of the jobs of each user or group.
+/// Prints the results for the jobs of each user or group.
 fn print_owners(out: &mut Output, finished: &Finished, by: OwnerAttribute) -> Result<(), Stop> {
     let owner = by.name();
     let rows = &finished.summary.rows;
@@ -422,7 +423,7 @@ fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(
     Ok(())
 }
 
-/// Note on the scenarios whose interval is wider than requested.
+/// Note on the scenarios whose interval is wider than the study requests.
 fn missed_precision(study: &Study, finished: &Finished) -> Option<String> {
     let Replications::Precision { target, most, of, .. } = &study.replications else { return None };
     let is_too_wide = |index: usize| {
@@ -449,7 +450,7 @@ fn missed_precision(study: &Study, finished: &Finished) -> Option<String> {
     }
 }
 
-/// Formats counts as `7`, or as `3 to 7`.
+/// Text of a range of counts, such as `7` or `3 to 7`.
 fn range(counts: &[u64]) -> String {
     let least = counts.iter().min().copied().unwrap_or(0);
     let most = counts.iter().max().copied().unwrap_or(0);

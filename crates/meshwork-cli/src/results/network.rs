@@ -1,4 +1,4 @@
-//! The network of a study in words: settings that all scenarios share.
+//! Prints the network of a study in words: settings that all scenarios share.
 
 use meshwork_lab::findings::summary::shown;
 use meshwork_lab::study::expand::Point;

@@ -1,14 +1,14 @@
-//! The HTTP/1.1 subset of `run --serve`, as functions over bytes.
+//! The part of HTTP/1.1 that `run --serve` needs, as functions over bytes.
 
-/// The maximum size of a request in bytes.
+/// Largest size of an HTTP request in bytes.
 const MAX_BYTES: usize = 8 << 10;
 
 const MAX_HEADERS: usize = 64;
 
-/// Resources of the server, by path.
+/// Resources of the server, each at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resource {
-    /// The page, at `/`.
+    /// The HTML page, at `/`.
     Page,
     /// The report as JSON, at `/report.json`.
     Report,
@@ -16,17 +16,17 @@ pub(crate) enum Resource {
     Machine,
 }
 
-/// A valid request.
+/// A valid HTTP request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) resource: Resource,
     /// Whether only the head of the answer is requested (HEAD instead of GET).
     pub(crate) is_head: bool,
-    /// Tag of the version that the client knows, if any.
+    /// Tag of the version of the content that the client knows, if any.
     pub(crate) known: Option<String>,
 }
 
-/// The reason why a request is refused.
+/// Reason why an HTTP request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     status: &'static str,
@@ -107,7 +107,7 @@ fn is_loopback(host: &[u8], port: u16) -> bool {
     is_name && given == port.to_string()
 }
 
-/// Headers of every answer: no caching, no sniffing, no framing or reading by other pages.
+/// Headers of every answer. They forbid caching, sniffing, and framing or reading by other pages.
 const ALWAYS: &str = "Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\
      X-Frame-Options: DENY\r\nCross-Origin-Resource-Policy: same-origin\r\nReferrer-Policy: no-referrer\r\n\r\n";
 
@@ -229,7 +229,7 @@ mod tests {
         }
     }
 
-    /// A valid request with one wrong byte is refused, incomplete, or means the same as before.
+    /// A valid request with one wrong byte is refused, is incomplete, or means the same as before.
     #[test]
     fn one_wrong_byte_opens_no_other_door() {
         let whole = format!("GET /report.json HTTP/1.1\r\n{HOST}\r\n").into_bytes();

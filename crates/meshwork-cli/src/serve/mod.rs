@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use http::{Refusal, Request, Resource};
 
-/// Maximum number of connections at once; further clients get status 503.
+/// Largest number of connections at once. Further clients get status 503.
 const MAX_CONNECTIONS: usize = 32;
 
 /// Time limit for a request to arrive; a browser on the same machine needs a millisecond.
@@ -31,11 +31,11 @@ const MAX_DRAINED: usize = 1 << 16;
 /// Stack size in bytes of a connection's thread, which has no deep calls.
 const STACK: usize = 1 << 20;
 
-/// Current content of a resource.
+/// Current content of a resource, to be sent to a client.
 pub(crate) struct Answer {
-    /// The media type.
+    /// Media type of the content.
     pub(crate) kind: &'static str,
-    /// Entity tag of this version of the content; empty if it has none.
+    /// Entity tag of this version of the content; empty if there is none.
     pub(crate) tag: String,
     pub(crate) body: Arc<Vec<u8>>,
 }
@@ -68,7 +68,7 @@ impl Server {
         Ok(Server { address, is_closing, listener })
     }
 
-    /// The URL of the page.
+    /// URL of the served page.
     pub(crate) fn address(&self) -> String {
         format!("http://{}/", self.address)
     }
@@ -108,7 +108,7 @@ fn listen(listener: &TcpListener, port: u16, closing: &AtomicBool, source: &Arc<
     }
 }
 
-/// A slot for a connection, which is freed when dropped.
+/// A place for a connection, which is freed when dropped.
 struct Place(Arc<AtomicUsize>);
 
 impl Place {
@@ -124,7 +124,7 @@ impl Drop for Place {
     }
 }
 
-/// Answers a connection, for which there is no slot, with an error within a short time limit.
+/// Sends an error to a client for whose connection there is no place, within a short time limit.
 fn turn_away(mut stream: TcpStream) {
     let _ = stream.set_write_timeout(Some(Duration::from_millis(100)));
     let _ = stream.write_all(&http::refusal(&Refusal::BUSY, false));
@@ -144,7 +144,7 @@ fn serve(mut stream: TcpStream, port: u16, source: &dyn Source) {
     }
 }
 
-/// Reads the request of a connection; `None` if none arrives.
+/// Reads the request of a connection; `None` if no request arrives.
 fn request(stream: &mut TcpStream, port: u16) -> Result<Option<Request>, Refusal> {
     let end = Instant::now() + PATIENCE;
     let mut bytes = Vec::new();

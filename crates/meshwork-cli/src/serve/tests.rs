@@ -1,10 +1,10 @@
-//! The server against clients that break the rules, over real connections.
+//! Tests of the HTTP server with clients that break the rules, over real connections.
 
 use std::sync::Mutex;
 
 use super::*;
 
-/// Source whose content has `bytes` bytes, and which records the requested resources.
+/// A source of pages for tests. Each page has `bytes` bytes, and the requested paths are recorded.
 struct Fake {
     bytes: usize,
     asked: Mutex<Vec<Resource>>,
@@ -35,7 +35,7 @@ fn get(server: &Server, path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", server.address)
 }
 
-/// Reads the answer of the server until the connection is closed.
+/// Bytes that the server sends until it closes the connection.
 fn heard(mut stream: TcpStream) -> String {
     let mut bytes = Vec::new();
     // Bytes that arrived before a reset are kept.

@@ -1,4 +1,5 @@
-//! Bad input: one clear sentence, the right exit status, and no loss of other results.
+//! Tests of the command with bad input. Each error is one clear sentence with the right exit
+//! status, and no other results are lost.
 
 use std::fs;
 use std::io::Write;
@@ -9,18 +10,18 @@ use crate::common::{Said, command, line, meshwork, said, skip};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// A study of a log on a small mesh.
+/// A study that replays a log on a 4 × 4 mesh.
 const LOG: &str = "[machine]\ntopology = 'mesh'\ndims = [4, 4]\n\
                    [workload]\nname = 'swf'\npath = 'good.swf'\n\
                    [measure]\nmetrics = ['wait', 'finished', 'refused']\n";
 
-/// A study of random jobs.
+/// A study of random jobs on a 4 × 4 mesh.
 const DRAWN: &str = "[machine]\ntopology = 'mesh'\ndims = [4, 4]\n\
                      [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\n\
                      runtimes = { name = 'exponential', mean = 5.0 }\n\
                      [measure]\njobs = 50\nmetrics = ['wait']\n";
 
-/// A folder with a few studies and logs.
+/// A temporary folder with a few studies and logs.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
@@ -48,7 +49,7 @@ fn run(folder: &Path, arguments: &str) -> Said {
     meshwork(folder, &arguments)
 }
 
-/// The only line on standard error, without the leading `error: `.
+/// The only line that the command wrote to standard error, without the leading `error: `.
 fn sentence(said: &Said) -> &str {
     let line = said.err.strip_prefix("error: ").unwrap_or_else(|| panic!("{said:?}"));
     let line = line.strip_suffix('\n').unwrap();
@@ -327,7 +328,7 @@ fn a_job_that_is_wider_than_the_machine_is_refused_and_counted() {
     );
 }
 
-/// A study of random subcubes on a hypercube.
+/// A study of jobs that ask for subcubes of a hypercube.
 const CUBE: &str = "allocator = 'buddy'\n\
                     [machine]\ntopology = 'hypercube'\ndimension = 4\n\
                     [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\n\
@@ -722,7 +723,8 @@ fn a_reader_that_has_gone_is_no_error() {
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
 }
 
-/// Runs a study on a full disk: a small tmpfs, mounted by root; otherwise the test is skipped.
+/// Runs a study on a full disk. The disk is a small tmpfs that only root can mount; without root
+/// the test is skipped.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_fills_up_loses_no_result_and_no_finished_run() {

@@ -1,21 +1,21 @@
-//! The page of `meshwork report` in a real browser.
+//! Tests of the page written by `meshwork report`, opened in a real browser.
 
 use std::path::{Path, PathBuf};
 
 use crate::chromium::{Page, browser};
 use crate::common::{examples, meshwork};
 
-/// The number of figures drawn.
+/// JavaScript expression for the number of figures drawn on the page.
 const DRAWN: &str = "document.querySelectorAll('.panels svg[role=img]').length";
 
-/// The tables that need horizontal scrolling.
+/// JavaScript expression for the tables that are too wide for the page and scroll horizontally.
 const CLIPPED: &str = "[...document.querySelectorAll('details.numbers[open] .scroll')]\
                        .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel)";
 
-/// The width of the text on an A4 sheet with margins of one centimetre, in pixels.
+/// Width in pixels of the text on an A4 sheet with margins of one centimetre.
 const SHEET: u32 = 718;
 
-/// Runs an example study and writes its page.
+/// Runs an example study, writes its report and returns the path of that page.
 fn page_of(folder: &Path, example: &str) -> PathBuf {
     let file = examples().join(example).display().to_string();
     assert_eq!(meshwork(folder, &["run", &file, "--out", "out", "--quiet"]).status, Some(0));
@@ -24,7 +24,8 @@ fn page_of(folder: &Path, example: &str) -> PathBuf {
     folder.join("out/report.html")
 }
 
-/// Checks that nothing is wider than the window, in light and dark, for widths of 320 to 2560.
+/// Checks that nothing on the page is wider than the window. The window is 320 to 2560 pixels wide,
+/// in light and in dark colours.
 fn fits_everywhere(page: &Page) {
     let mut papers = Vec::new();
     for dark in [false, true] {
@@ -78,7 +79,7 @@ fn plots_are_drawn_chosen_and_told_in_words() {
         "document.querySelector('figure figcaption').textContent.startsWith('Utilization: ')",
     );
     page.wait("document.querySelector('.panels svg').textContent.includes('Utilization (share)')");
-    // Its numbers are those of `summary.csv`.
+    // The numbers of the other metric are those of `summary.csv`.
     page.act("document.querySelector('figure details').open = true");
     page.wait("document.querySelectorAll('.figures figure table tbody tr').length === 8");
     let shown = page.value(
@@ -113,7 +114,7 @@ fn plots_are_drawn_chosen_and_told_in_words() {
     assert!(page.pdf().starts_with(b"%PDF"));
 }
 
-/// Records the type and text of everything the page saves from here on.
+/// JavaScript statements that record the type and the text of every file that the page saves.
 const KEEP: &str = "window.saved = [];
     const make = URL.createObjectURL;
     URL.createObjectURL = (blob) => {
@@ -341,8 +342,8 @@ fn papers_have_every_figure_beside_its_claims() {
     assert_eq!(page.console(), Vec::<String>::new());
 }
 
-/// A page for a thousand scenarios opens within two seconds. The fastest of five visits counts, as
-/// other processes may use the machine.
+/// The page of a study with a thousand scenarios opens within two seconds. Only the fastest of five
+/// visits counts, because other processes may use the machine.
 #[test]
 fn a_thousand_scenarios_are_open_at_once() {
     let Some(browser) = browser() else { return };

@@ -1,6 +1,6 @@
-//! Seven pages under axe-core and in print: no serious violations, and no empty sheet. axe-core is
-//! one of the tools of `crates/meshwork-lab/assets`, installed by `npm ci` there. Without it or
-//! without a browser the tests are skipped with a message.
+//! Tests of seven report pages with axe-core, a checker of accessibility, and in print. No page has
+//! a serious violation, and no printed sheet is empty. `npm ci` in `crates/meshwork-lab/assets`
+//! installs axe-core. Without axe-core or without a browser the tests are skipped with a message.
 
 use std::fs;
 use std::io::Read;
@@ -11,7 +11,7 @@ use crate::common::{examples, meshwork, skip};
 use flate2::read::ZlibDecoder;
 use serde_json::Value as Json;
 
-/// The text of axe-core, if it is installed.
+/// Source text of axe-core; `None` if it is not installed.
 fn axe() -> Option<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../meshwork-lab/assets/node_modules/axe-core/axe.min.js");
@@ -25,7 +25,7 @@ fn axe() -> Option<String> {
     text
 }
 
-/// The page of an example.
+/// Writes the report page of an example study and returns its path.
 fn of_example(folder: &Path, example: &str, settings: &[&str]) -> PathBuf {
     let file = examples().join(example).display().to_string();
     let mut run = vec!["run", &file, "--out", example, "--quiet"];
@@ -36,7 +36,7 @@ fn of_example(folder: &Path, example: &str, settings: &[&str]) -> PathBuf {
     folder.join(example).join("report.html")
 }
 
-/// The page of two figures of papers.
+/// Writes the page of two reproduced figures of papers and returns its path.
 fn of_papers(folder: &Path) -> PathBuf {
     let shorter = ["--quick", "--set", "measure.jobs=800", "--set", "replications=2"];
     for figure in [["reproduce", "rsr", "3"], ["reproduce", "lazy", "2a"]] {
@@ -46,7 +46,8 @@ fn of_papers(folder: &Path) -> PathBuf {
     folder.join("reproduction/quick/report.html")
 }
 
-/// The page of two topologies of a site of eight nodes in a row.
+/// Writes the page that compares two topologies for a site of eight nodes in a row. Returns its
+/// path.
 fn of_topologies(folder: &Path) -> PathBuf {
     let list = |spacing: u32| {
         format!(
@@ -95,7 +96,7 @@ fn of_topologies(folder: &Path) -> PathBuf {
     folder.join("compared.html")
 }
 
-/// The serious violations found by axe-core, in words.
+/// Accessibility violations that axe-core calls serious, in words.
 fn violations(page: &Page, axe: &str) -> Json {
     page.value(&format!("(() => {{ {axe}; return true; }})()"));
     page.act(
@@ -109,7 +110,7 @@ fn violations(page: &Page, axe: &str) -> Json {
     )
 }
 
-/// The number of pieces of text on each sheet of a PDF as written by Chromium.
+/// For each sheet of a PDF by Chromium, the number of pieces of text on it.
 fn sheets(pdf: &[u8]) -> Vec<usize> {
     let find = |from: usize, what: &[u8]| {
         pdf[from..].windows(what.len()).position(|own| own == what).map(|at| from + at)

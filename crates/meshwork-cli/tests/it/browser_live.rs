@@ -1,10 +1,10 @@
-//! The page of `meshwork run --serve` in a real browser.
+//! Tests of the page served by `meshwork run --serve`, opened in a real browser.
 
 use crate::chromium::{Page, browser};
 use crate::common;
 use crate::common::serving::{LONG, SHORT, Serving};
 
-/// The number of figures drawn.
+/// JavaScript expression for the number of figures drawn on the page.
 const DRAWN: &str = "document.querySelectorAll('.panels svg[role=img]').length";
 
 fn visit(browser: &headless_chrome::Browser, serving: &Serving) -> Page {

@@ -1,4 +1,5 @@
-//! The machine's map in a real browser, compared with the run itself.
+//! Tests of the map of the machine in a report, in a real browser. The map is compared with the
+//! events of the run that it shows.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,13 +16,13 @@ use meshwork_lab::watch::{EventKind, Live, Next, RunEvent, Scene};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// The object that draws the machine, in the page.
+/// JavaScript expression for the object that draws the map of the machine.
 const MACHINE: &str = "document.querySelector('.machine').machine";
 
-/// The number of steps of the slider.
+/// Number of steps of the slider that selects an instant of the run.
 const STEPS: f64 = 100_000.0;
 
-/// A run in a page, with its events.
+/// A page that shows a run, and the recorded events of that run to compare the page with.
 struct Shown {
     page: Page,
     happenings: Vec<RunEvent>,
@@ -30,7 +31,7 @@ struct Shown {
     _folder: TempDir,
 }
 
-/// Writes and runs a study, and writes its page.
+/// Writes and runs a study, and writes its report page, in a new folder.
 fn made(head: &str, tail: &str, options: &[&str]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let text = format!(
@@ -45,7 +46,7 @@ fn made(head: &str, tail: &str, options: &[&str]) -> TempDir {
     folder
 }
 
-/// Opens the page; `None` without a browser.
+/// Opens the report page of a new study; `None` without a browser.
 fn shown(head: &str) -> Option<Shown> {
     let browser = browser()?;
     let folder = made(head, "", &[]);
@@ -61,7 +62,7 @@ fn opened(browser: &headless_chrome::Browser, folder: &Path) -> Page {
     page
 }
 
-/// The events of the first run of a study.
+/// Events of the first run of a study, and the topologies of its sites.
 fn lived(file: &Path) -> (Vec<RunEvent>, Vec<Topology>) {
     let study = Study::read(file, &[]).unwrap();
     let (point, mut live) = Live::start(&study, 0, 0).unwrap();
@@ -78,7 +79,7 @@ fn lived(file: &Path) -> (Vec<RunEvent>, Vec<Topology>) {
     }
 }
 
-/// A number as written by the page, with at most three decimals.
+/// A number as the page writes it, with at most three decimals.
 fn written(number: f64) -> String {
     ((number * 1000.0).round() / 1000.0).to_string()
 }
@@ -88,7 +89,7 @@ fn plural(count: usize, one: &str, more: &str) -> String {
 }
 
 impl Shown {
-    /// Moves the slider as a user does, and returns the resulting time.
+    /// Moves the slider to a share of its width as a user does, and returns the instant shown then.
     fn slide(&self, share: f64) -> f64 {
         self.page.act(&format!(
             "const slider = document.querySelector('.machine input[type=range]');
@@ -104,7 +105,7 @@ impl Shown {
         self.page.value(&format!("{MACHINE}.time")).as_f64().unwrap()
     }
 
-    /// The state of the run at that time.
+    /// State of the run at an instant, computed from the recorded events.
     fn scene(&self, time: f64) -> Scene {
         let mut scene = Scene::new(self.topologies.clone());
         let until = Time::new(time);
@@ -114,7 +115,7 @@ impl Shown {
         scene
     }
 
-    /// Checks the words, the lists and the owner of each processor against the run at this time.
+    /// Checks the sentences, the lists and the holder of each processor on the page at an instant.
     fn agrees(&self, time: f64) {
         let scene = self.scene(time);
         let nodes: u32 = self.topologies.iter().map(|topology| topology.grid().nodes()).sum();
@@ -156,7 +157,7 @@ impl Shown {
         assert_eq!(drawn, json!(holders));
     }
 
-    /// The checks that hold for the map of any machine.
+    /// Checks that hold for the map of any machine.
     fn is_right(&self) {
         let mut pictures: Vec<Value> = Vec::new();
         for share in [0.2, 0.5, 0.85] {
@@ -193,7 +194,8 @@ impl Shown {
     }
 }
 
-/// The processors drawn as free but held, or drawn as held but free.
+/// JavaScript expression for the processors whose drawn colour is wrong. They are drawn as free but
+/// held, or drawn as held but free.
 fn wrong_pixels() -> String {
     format!(
         "(() => {{
@@ -224,7 +226,7 @@ fn wrong_pixels() -> String {
     )
 }
 
-/// All nodes of the panes of the first site, row by row.
+/// Node numbers in the drawing of the first site, by pane, row and column.
 fn panes(shown: &Shown) -> Vec<Vec<Vec<u32>>> {
     let found = shown.page.value(&format!(
         "{MACHINE}.layouts[0].panes.map((pane) => Array.from({{ length: pane.rows }}, (_, y) =>
@@ -305,7 +307,7 @@ fn jobs_that_are_resized_are_seen_to_be() {
     shown.is_right();
 }
 
-/// The causes for which each job waits, with their times, as recorded from the run.
+/// Causes for which jobs waited, recorded from a run: begin and end, job and cause.
 #[derive(Default)]
 struct Causes(Vec<(f64, f64, u64, Cause)>);
 
@@ -624,7 +626,8 @@ fn the_queue_is_seen_beside_those_that_run() {
     assert_eq!(page.value(seen), json!([true, true, true, true]));
 }
 
-/// A measurement, not a test: the time of a frame at 200 positions in a run of 50,000 jobs.
+/// A measurement, not a test. It prints the time to draw the map at 200 instants of a run of 50,000
+/// jobs.
 #[test]
 #[ignore = "it measures: its figures stand in docs/performance.md"]
 #[expect(clippy::print_stderr, reason = "it is run to be read")]

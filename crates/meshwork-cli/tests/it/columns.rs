@@ -1,4 +1,4 @@
-//! Columns of jobs converted between formats, and the unit in which times are shown.
+//! Tests of job tables converted between file formats, and of the unit in which times are shown.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,8 @@ use std::path::Path;
 use crate::common::{examples, meshwork};
 use serde_json::Value;
 
-/// Jobs with constraints, owners, deadlines and predecessors, and an allocator that respects them.
+/// A study of jobs with constraints, owners, deadlines and predecessors. Its allocator respects the
+/// constraints.
 const STUDY: &str = "machine = { topology = 'flat', processors = 8 }\nallocator = { name = 'runs', wants = true }\n\
     scheduler = 'edf'\nmeasure = { metrics = ['wait', 'missed_deadlines'], by_user = true }\n\
     workload = { name = 'table', path = 'jobs.csv' }\n[output]\njobs = ['csv', 'parquet', 'batsim']\n";
@@ -15,7 +16,7 @@ const JOBS: &str = "submit,runtime,nodes,user,deadline,priority,after,think,cont
     0,10,3,ada,90,,,,,,a\n1,10,2,ben,,,,,,,a\n2,4,6,ada,30,0.5,,,true,8,b\n3,9,3,ben,25,,,,true,,\n\
     4,20,2,eve,,,1,3.5,,4,b\n5,3,8,,,,,,,,\n40,5,4,eve,46,,5,2,true,,a\n";
 
-/// The only file of jobs with this ending in a folder of results.
+/// Text of the only per-job file in a folder of results whose name ends in `ending`.
 fn jobs(folder: &Path, ending: &str) -> String {
     let files = fs::read_dir(folder.join("jobs")).unwrap().map(|file| file.unwrap().path());
     let mut files = files.filter(|file| {

@@ -1,4 +1,4 @@
-//! The output of the other commands.
+//! Tests of the output of `meshwork` commands that have no test file of their own.
 
 use std::fs;
 

@@ -1,7 +1,7 @@
-//! Every example gives exactly the output stored beside it, on one thread and on two. Each example
-//! has its command in its comments. After a change that is meant to change results,
-//! `UPDATE_EXPECTED=1 cargo test -p meshwork-cli --test examples` rewrites the outputs; review the
-//! difference before committing it.
+//! Tests of the examples: each prints exactly the output stored with it, on one thread and on two.
+//! The command line of an example is in its comments. After a change that is meant to change
+//! results, `UPDATE_EXPECTED=1 cargo test -p meshwork-cli --test it examples::` rewrites the stored
+//! outputs; review the difference before committing it.
 
 use std::fs;
 use std::io::Read;
@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::common::{examples, meshwork};
 use flate2::read::GzDecoder;
 
-/// The examples with their command lines, by name.
+/// Examples by name, each with the arguments of the command that runs it.
 fn listed() -> Vec<(String, Vec<String>)> {
     let mut listed = Vec::new();
     for entry in fs::read_dir(examples()).expect("there are examples") {
@@ -30,7 +30,7 @@ fn listed() -> Vec<(String, Vec<String>)> {
     listed
 }
 
-/// Copies the examples, so that their output does not stay.
+/// Copies the examples to a folder, so that their results are not written into the project.
 fn copied(folder: &Path) {
     let to = folder.join("examples");
     fs::create_dir(&to).unwrap();
@@ -42,7 +42,7 @@ fn copied(folder: &Path) {
     }
 }
 
-/// The printed output, and the jobs of the first run if the example writes them.
+/// Printed output of an example, and the jobs of its first run if the example writes per-job files.
 fn results(command: &[String], threads: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     copied(folder.path());
@@ -84,7 +84,7 @@ fn every_example_gives_its_output_on_one_thread_and_two() {
     }
 }
 
-/// The examples include dependencies, failures, partitions, users and energy.
+/// Together the examples cover dependencies, failures, partitions, users and energy.
 #[test]
 fn what_every_example_stores_it_gives_again() {
     for (name, command) in listed() {

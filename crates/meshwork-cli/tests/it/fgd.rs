@@ -1,4 +1,4 @@
-//! `meshwork reproduce fgd`: the experiment on fragmented GPUs.
+//! Tests of `meshwork reproduce fgd`, a published experiment on fragmented GPUs.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::common::{Numbers, meshwork};
 use crate::skip::skip;
 
-/// Ten nodes of four GPUs, and tasks of which two thirds share one.
+/// Writes traces of ten nodes with four GPUs each, and of tasks of which two thirds share a GPU.
 fn traces(folder: &Path) {
     let mut nodes = "sn,cpu_milli,memory_mib,gpu,model\nplain,64000,9999,0,\n".to_owned();
     for node in 0..10 {
@@ -78,7 +78,8 @@ fn what_is_wrong_with_a_trace_is_said_in_one_sentence() {
     refused(&FILES, "tasks.csv has no task with a GPU");
 }
 
-/// Published means of two workloads: within 0.15 points or 1.5 of their standard deviations.
+/// Reproduced means of two workloads agree with the published ones. The tolerance is 0.15
+/// percentage points, or 1.5 of the published standard deviations.
 #[test]
 fn published_means_are_reached() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/gpu");

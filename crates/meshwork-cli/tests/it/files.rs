@@ -1,4 +1,5 @@
-//! Files named by users: which are replaced, which are found again, and how much is read.
+//! Tests of files that users name: which files are replaced, which are found again, and how much of
+//! a file is read.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +7,7 @@ use std::process::Command;
 
 use crate::common::{Said, examples, meshwork, skip};
 
-/// Generates a log of a few jobs.
+/// Runs `meshwork` to generate a log of a few jobs at a path.
 fn generate(folder: &Path, output: &str) -> Said {
     meshwork(folder, &["trace", "generate", output, "--jobs", "20", "--processors", "16"])
 }
@@ -83,7 +84,7 @@ const STUDY: &str = "[machine]\ntopology = 'mesh'\ndims = [4, 4]\n\
                      runtimes = { name = 'exponential', mean = 5.0 }\n\
                      [measure]\njobs = 50\nmetrics = ['wait']\n";
 
-/// A folder with two studies, and the results of the first.
+/// A folder with two studies, and the results of the first study.
 fn two_studies() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("one.toml"), STUDY).unwrap();
@@ -161,7 +162,8 @@ fn a_table_that_no_study_wrote_is_not_replaced() {
     assert_eq!(said.status, Some(0), "{said:?}");
 }
 
-/// Two folders; the first has all files for the study of a Slurm machine.
+/// Two folders, `home` and `elsewhere`. The folder `home` has all files of a study of a Slurm
+/// machine.
 fn production() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("home");
@@ -175,7 +177,7 @@ fn production() -> tempfile::TempDir {
         .replace("warmup_jobs = 200", "warmup_jobs = 10");
     fs::write(home.join("production.toml"), study).unwrap();
     fs::write(home.join("site/topology.yaml"), read("topology.yaml")).unwrap();
-    // All of it comes from an included file.
+    // All of `slurm.conf` comes from an included file.
     fs::write(home.join("site/nodes.conf"), read("slurm.conf")).unwrap();
     fs::write(home.join("site/slurm.conf"), "Include nodes.conf\n").unwrap();
     folder

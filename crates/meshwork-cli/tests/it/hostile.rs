@@ -1,4 +1,4 @@
-//! Names, keys and logs with control characters are escaped everywhere.
+//! Tests that control characters in names, keys and logs are escaped in all output.
 
 use crate::common;
 use std::fs;
@@ -7,16 +7,17 @@ use std::path::Path;
 
 use crate::common::{Said, command, meshwork, said};
 
-/// Escape, 8-bit CSI, bell, carriage return, and a mark that changes the direction of writing.
+/// Characters that a terminal obeys: escape, 8-bit CSI, bell, carriage return, and a mark that
+/// reverses the writing direction.
 const OBEYED: [char; 5] = ['\u{1b}', '\u{9b}', '\u{7}', '\r', '\u{202e}'];
 
-/// A hostile name.
+/// A name with control characters, as an attacker may choose it.
 const NAME: &str = "a\u{1b}[31m\u{9b}2J\u{7}\r\u{202e}\nINJECTED";
 
-/// The hostile name in a key or text of TOML.
+/// The text of `NAME` as it is escaped in a key or a string of TOML.
 const IN_TOML: &str = "a\\u001b[31m\\u009b2J\\u0007\\r\u{202e}\\nINJECTED";
 
-/// The hostile name without line breaks.
+/// The text of `NAME` without line breaks.
 const WORD: &str = "a\u{1b}[31m\u{9b}2J\u{7}\u{202e}b";
 
 fn is_clean(text: &str, what: &str) {
@@ -40,7 +41,7 @@ fn tried(folder: &Path, arguments: &[&str]) -> Said {
     said
 }
 
-/// A folder with a hostile study and log.
+/// A folder with a study and a log whose names and contents have control characters.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();

@@ -1,4 +1,4 @@
-//! Integration tests of the command, linked into one program.
+//! Integration tests of the `meshwork` command, linked into one program.
 
 #[path = "../../../../tests/skip.rs"]
 mod skip;

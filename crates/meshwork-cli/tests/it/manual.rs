@@ -1,6 +1,7 @@
-//! Tests of the manual: commands run, studies are valid, links resolve, generated pages are
-//! current. `UPDATE_EXPECTED=1 cargo test -p meshwork-cli --test manual` rewrites the pages of the
-//! reference and the outputs of the commands; review the difference before committing it.
+//! Tests of the manual: its commands run, its studies are valid, its links resolve, and its
+//! generated pages are current. `UPDATE_EXPECTED=1 cargo test -p meshwork-cli --test it manual::`
+//! rewrites the pages of the reference and the outputs of the commands; review the difference
+//! before committing it.
 #![cfg(unix)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +25,7 @@ fn read(file: &Path) -> String {
     fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// Every file below a folder, by its path in it.
+/// Texts of all files below a folder, by their paths relative to that folder.
 fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
     let mut files = BTreeMap::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -41,21 +42,21 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
     files
 }
 
-/// The chapters written by hand: the pages of the summary outside `reference/`.
+/// Chapters written by hand: the pages that the summary lists outside `reference/`.
 fn chapters() -> Vec<String> {
     let summary = read(&docs().join("SUMMARY.md"));
     let links = summary.split("](").skip(1).map(|rest| rest.split(')').next().unwrap().to_owned());
     links.filter(|link| !link.starts_with("reference/")).collect()
 }
 
-/// A fenced block.
+/// A fenced block of code in a page of the manual.
 struct Block {
-    /// The text after the opening fence.
+    /// The text after the opening fence, which names the language.
     language: String,
     /// The last non-empty line before the block.
     before: String,
     text: String,
-    /// The first and the last line of the text, from 0.
+    /// Numbers of the first and the last line of the block's text in the page, from 0.
     lines: (usize, usize),
 }
 
@@ -84,7 +85,8 @@ fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// The file name of a block, if the line before it ends with a name in backticks and a colon.
+/// Name of the file that a block shows. It is `None` unless the line before the block ends with a
+/// name in backticks and a colon.
 fn named(block: &Block) -> Option<&str> {
     block
         .before
@@ -163,7 +165,7 @@ fn every_entry_is_defined_in_full_sentences() {
     }
 }
 
-/// Applies `work` to each item, with one thread per processor.
+/// Applies `work` to each item, on a thread for each processor.
 fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
     let next = Mutex::new(items.iter());
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -216,8 +218,8 @@ fn the_example_of_every_page_of_the_reference_runs() {
     });
 }
 
-/// Runs the commands of a session in order, and returns it with their outputs. An output that is
-/// shown must be right. A line of `…` stands for any lines.
+/// Runs the commands of a session in order, and returns the session with their outputs. An output
+/// that the page shows must be right, where a line of `…` stands for any lines.
 fn session(folder: &Path, page: &str, text: &str) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_meshwork"));
     let path = std::env::join_paths(
@@ -263,7 +265,7 @@ fn session(folder: &Path, page: &str, text: &str) -> String {
     result
 }
 
-/// Whether an output matches the text shown, in which `…` stands for any lines.
+/// Whether an output matches the text shown, in which a line of `…` stands for any lines.
 fn is_shown(shown: &str, said: &str) -> bool {
     let mut rest = said;
     let mut parts = shown.split("…\n");
@@ -325,9 +327,9 @@ fn every_command_of_the_manual_gives_what_it_shows() {
     assert!(sessions > 20, "{sessions} sessions");
 }
 
-/// Compares the figures written by a page's commands with those stored in `docs/img`.
-/// `img/FOLDER/NAME.svg` corresponds to `FOLDER/NAME.svg`; pictures of `meshwork manual` have no
-/// folder.
+/// Compares the figures that the commands of a page write with those stored in `docs/img`. The
+/// stored `img/FOLDER/NAME.svg` corresponds to `FOLDER/NAME.svg`; pictures of `meshwork manual`
+/// have no folder.
 fn figures_are_kept(page: &str, text: &str, folder: &Path) {
     for rest in text.split("](img/").skip(1) {
         let name = rest.split(')').next().unwrap();
@@ -346,7 +348,7 @@ fn figures_are_kept(page: &str, text: &str, folder: &Path) {
 #[test]
 fn every_study_and_every_json_line_in_a_chapter_can_be_read() {
     for name in chapters() {
-        // That page shows the form of a claim, with an ellipsis in it.
+        // The page `claims.md` shows the form of a claim, with an ellipsis in it.
         if name == "claims.md" {
             continue;
         }

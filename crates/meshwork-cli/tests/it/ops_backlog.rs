@@ -1,4 +1,5 @@
-//! A rule that backfill relies on, and a site with a long queue for measurements.
+//! A test of a rule that backfill relies on. Also a generator of a site with a long queue, used for
+//! measurements.
 
 use crate::common;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `meshwork ops compare`: by hand, and with bad input.
+//! Tests of `meshwork ops compare` against results worked out by hand, and with bad input.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,8 @@ use meshwork_lab::operator::history::{History, JobRecord};
 use meshwork_lab::operator::unmodelled::Beyond;
 use serde_json::{Value as Json, json};
 
-/// A topology of eight nodes in a row, with placements given as (length, spacing).
+/// A topology of eight nodes in a row. Each listed box is given as its length and the distance
+/// between its positions.
 fn row(places: &[(u32, u32)]) -> String {
     let mut text = "- topology: row\n  torus3d:\n    toruses:\n      - name: row1\n        dims: {x: 8, y: 1, z: 1}\n        nodes: n[0-7]\n        placements:\n".to_owned();
     for (length, spacing) in places {
@@ -22,7 +23,7 @@ fn row(places: &[(u32, u32)]) -> String {
 
 const CONF: &str = "NodeName=n[0-7] CPUs=8\nPartitionName=batch Nodes=ALL Default=YES Topology=row OverSubscribe=EXCLUSIVE\n";
 
-/// A site with a small history, in which job 5 waits from second 20 to second 60.
+/// Writes a site with a small history, in which job 5 waits from second 20 to second 60.
 fn small(folder: &Path, change: impl FnOnce(&mut History)) {
     let stay = |id: &str, submit: i64, start: i64, end: i64, nodes: u32| JobRecord {
         id: id.to_owned(),
@@ -142,7 +143,7 @@ fn sizes_that_are_not_listed_are_rounded_up_or_refused() {
     );
     let differences = &json["topologies"][1]["differences"];
     assert_eq!(differences["never"]["mean"], json!(2.0));
-    // Without them jobs 2 and 3 run on n0 and n1, and job 5 starts at once.
+    // Without jobs 1 and 4, jobs 2 and 3 run on n0 and n1, and job 5 starts at once.
     assert_eq!(values["wait"], json!(0.0));
 }
 
@@ -307,8 +308,9 @@ fn what_cannot_be_compared_is_said_in_one_sentence() {
     );
 }
 
-/// A flat site of four nodes: a job on all but one node, a wide job that waits for it, and a short
-/// job that fits beside both. A limit lets one job of a user run at once.
+/// Writes a site of four nodes for a test of backfill. One job holds three nodes, a wide job waits
+/// for all four, and a short job fits on the free one. If `limited`, each user may run only one job
+/// at a time.
 fn beside(folder: &Path, limited: bool) {
     let stay = |id: &str, user: &str, submit: i64, runs: i64, nodes: u32| JobRecord {
         id: id.to_owned(),

@@ -1,4 +1,4 @@
-//! `meshwork ops import`, used as an operator uses it.
+//! Tests of `meshwork ops import`, called as an operator calls it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use meshwork_lab::operator::folder::Folder;
 use meshwork_lab::operator::history::JobRecord;
 use serde_json::{Value as Json, json};
 
-/// A ring of eight nodes in a row, with listed boxes of one, two and four.
+/// A topology of eight nodes in a row, closed to a ring, with listed boxes of one, two and four
+/// nodes.
 const TOPOLOGY: &str = "- topology: row
   torus3d:
     toruses:
@@ -23,8 +24,9 @@ const TOPOLOGY: &str = "- topology: row
 const CONF: &str =
     "NodeName=n[0-7] CPUs=2\nPartitionName=main Nodes=ALL Default=YES Topology=row\n";
 
-/// Records of `sacct`. Two array tasks, a requeued job, one with segments, one with steps, a
-/// refused one, one cancelled while pending, and one still pending.
+/// Records of `sacct` for jobs of many kinds. They are two tasks of an array, a requeued job, a job
+/// with segments, a job with steps, a refused job, a job cancelled while pending, and a job still
+/// pending.
 const SACCT: &str = "JobIDRaw|JobID|User|Partition|Submit|Eligible|Start|End|State|TimelimitRaw|NNodes|ReqNodes|NodeList|SegmentSize|Exclusive|AllocTRES|Priority|Flags|SubmitLine
 101|100_0|ada|main|1000|1000|1001|1010|COMPLETED|1|2|2|n[0-1]||NODE|cpu=4,node=2|9|SchedMain|sbatch -N2 --array=0-1 a.sh
 100|100_1|ada|main|1000|1000|1001|1012|COMPLETED|1|2|2|n[2-3]||NODE|cpu=4,node=2|9|SchedMain|sbatch -N2 --array=0-1 a.sh
@@ -67,7 +69,7 @@ fn quality(folder: &Path, more: &[&str]) -> Json {
     serde_json::from_str(&said.out).unwrap()
 }
 
-/// The text with its columns in reverse order.
+/// A table of `sacct` with its columns in reverse order.
 fn turned(text: &str) -> String {
     let columns = text.lines().next().unwrap().split('|').count();
     let turned = text.lines().map(|line| {
@@ -331,7 +333,7 @@ fn what_a_site_has_that_is_not_modelled_is_listed() {
     let said = import(own.path(), &[]);
     let line = "unmodelled  nodes shared by several jobs: 1 stay, 33.3 % of the node-seconds\n";
     assert!(said.out.contains(line), "{}", said.out);
-    // It is stored with the site.
+    // What is not modelled is stored with the site.
     let kept = fs::read_to_string(own.path().join("site/quality.json")).unwrap();
     let kept: Json = serde_json::from_str(&kept).unwrap();
     assert_eq!(kept["not_modelled"], json["not_modelled"]);
@@ -392,8 +394,8 @@ fn a_log_without_nodes_is_imported_too() {
     );
 }
 
-/// Facts of real histories: site, file, rows, jobs, stays with nodes, and stays with one placement
-/// or one for each segment.
+/// Expected counts for real histories. Each row has site, file, rows, jobs, stays with nodes, and
+/// stays with one placement or with one placement for each segment.
 const REAL: [(&str, &str, usize, usize, usize, Option<[usize; 2]>); 8] = [
     ("site1", "sacct-epoch.txt.gz", 306, 306, 295, None),
     ("site1", "sacct-local.txt.gz", 306, 306, 295, None),
@@ -450,7 +452,8 @@ fn real_histories_have_the_counts_that_are_known_of_them() {
     }
 }
 
-/// Tables that Slurm prints are kept with the site; without a topology the machine is flat.
+/// Files that Slurm's commands print are kept with the site. Without a topology file the machine is
+/// flat.
 #[test]
 fn tables_are_kept_with_the_site() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! `meshwork ops explain` and `ops defrag` of a simulated run, and of a state saved by `place`.
+//! Tests of `meshwork ops explain` and `ops defrag`. The state is an instant of a simulated run, or
+//! was saved by `meshwork place`.
 
 use std::fs;
 use std::io::{Seek, Write};
@@ -8,7 +9,8 @@ use crate::common::{Said, command, examples, meshwork, said};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
-/// A pool of 4 x 2 nodes with holders at 1,0 and at 2,1 to 3,1: no 2 x 2 block is free.
+/// A saved pool of 4 × 2 nodes in which no 2 × 2 block is free. One job holds node 1,0 and another
+/// holds nodes 2,1 and 3,1.
 fn saved() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut input = tempfile::tempfile().unwrap();
@@ -24,7 +26,8 @@ fn saved() -> TempDir {
     folder
 }
 
-/// The results of nine jobs: at time 2 the third waits for a block, and the fourth behind it.
+/// Results of a run of nine jobs. At time 2 the third job waits for a block, and the fourth waits
+/// behind the third.
 fn results() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let study = examples().join("shapes.toml");

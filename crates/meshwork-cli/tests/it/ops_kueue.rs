@@ -1,4 +1,5 @@
-//! `meshwork ops import --kueue`: workloads and nodes of Kubernetes, in several snapshots.
+//! Tests of `meshwork ops import --kueue`. It reads workloads and nodes of Kubernetes from several
+//! snapshots.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +7,7 @@ use std::path::Path;
 use crate::common::{Said, meshwork};
 use serde_json::{Value as Json, json};
 
-/// Two blocks of two racks of two nodes with eight accelerators each.
+/// Kubernetes nodes with eight accelerators each: two blocks of two racks of two nodes.
 fn nodes() -> Vec<Json> {
     let mut nodes = Vec::new();
     for node in 0..8 {
@@ -35,7 +36,8 @@ fn time(at: &str) -> String {
     format!("2026-05-01T{at}Z")
 }
 
-/// A workload with pods given as (count, accelerators), its assignment and its conditions.
+/// A Kueue workload as JSON. `pods` is the number of pods and the accelerators of each; `given` is
+/// the assignment.
 fn workload(
     name: &str,
     created: &str,
@@ -71,7 +73,8 @@ fn snapshot(folder: &Path, name: &str, items: &[Json]) {
     fs::write(folder.join(name), format!("{list:#}")).unwrap();
 }
 
-/// Two snapshots: the second lacks `done` and the first assignment of `evicted`.
+/// Writes two snapshots of a cluster. The second snapshot lacks the workload `done` and the first
+/// assignment of the workload `evicted`.
 fn snapshots(folder: &Path) {
     let admitted = |at: &str| condition("Admitted", true, at, "Admitted");
     let first = vec![

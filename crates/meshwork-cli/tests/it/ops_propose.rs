@@ -1,4 +1,5 @@
-//! `meshwork ops propose`: finds a planted better list, and no improvement where none exists.
+//! Tests of `meshwork ops propose`. It finds a better list that the test has planted, and proposes
+//! nothing where no list is better.
 
 use std::fmt::Write;
 use std::fs;
@@ -12,7 +13,7 @@ use meshwork_lab::operator::folder::{Folder, SlurmMachine};
 use meshwork_lab::operator::history::{History, JobRecord, StartedBy};
 use serde_json::{Value as Json, json};
 
-/// A topology of 4 by 4 by 4 nodes with these boxes.
+/// A topology of 4 × 4 × 4 nodes that lists boxes of these sides.
 fn torus(boxes: &[[u32; 3]]) -> String {
     let mut text = "- topology: t\n  torus3d:\n    toruses:\n      - name: t  # the only one\n        dims: {x: 4, y: 4, z: 4}\n        nodes: n[00-63]\n        placements:\n".to_owned();
     for [x, y, z] in boxes {
@@ -21,16 +22,17 @@ fn torus(boxes: &[[u32; 3]]) -> String {
     text
 }
 
-/// Boxes that nest, and boxes each of which lies across those of the next size.
+/// Listed boxes that nest: a box of each size consists of whole boxes of the next smaller size. The
+/// other list has boxes that lie across those of the next size.
 const NESTED: [[u32; 3]; 5] = [[1, 1, 1], [2, 2, 1], [2, 2, 2], [2, 2, 4], [4, 4, 2]];
 const ACROSS: [[u32; 3]; 5] = [[1, 1, 1], [1, 1, 4], [4, 2, 1], [2, 4, 2], [4, 4, 2]];
 
-/// The sizes of the jobs.
+/// Sizes of the jobs in nodes; a size listed three times is three times as frequent.
 const SIZES: [u32; 6] = [4, 8, 8, 8, 16, 16];
 
 const CONF: &str = "NodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t OverSubscribe=EXCLUSIVE\n";
 
-/// Jobs of these sizes at a rate that keeps about `busy` nodes busy.
+/// Random jobs of the given sizes, submitted at a rate that keeps about `busy` nodes busy.
 fn jobs(count: usize, seed: u64, sizes: &[u32], busy: f64) -> Vec<JobRecord> {
     let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mean = f64::from(sizes.iter().sum::<u32>()) / sizes.len() as f64;
@@ -58,14 +60,14 @@ fn jobs(count: usize, seed: u64, sizes: &[u32], busy: f64) -> Vec<JobRecord> {
     (0..count).map(job).collect()
 }
 
-/// Writes and reads the machine with this topology.
+/// Writes the configuration files of a machine with this topology, and reads them.
 fn machine(folder: &Path, topology: &str) -> SlurmMachine {
     fs::write(folder.join("topology.yaml"), topology).unwrap();
     fs::write(folder.join("slurm.conf"), CONF).unwrap();
     SlurmMachine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf"))).unwrap()
 }
 
-/// Writes a site with these jobs; their recorded starts do not matter.
+/// Writes a site with these jobs. Their recorded starts do not matter.
 fn site(folder: &Path, topology: &str, stays: Vec<JobRecord>) {
     let machine = machine(folder, topology);
     Folder::write(&folder.join("site"), &machine, &History { stays }, &json!({})).unwrap();
@@ -170,7 +172,8 @@ fn the_second_half_begins_with_who_runs_and_waits_at_the_cut() {
     assert!(waits(&stays[200..], &alone) < 0.8 * whole, "it would wait less on an empty machine");
 }
 
-/// The proposals for sites with nesting boxes, where others seem better only by chance.
+/// False alarms: proposals for sites whose list is already good. Another list seems better there
+/// only by chance.
 fn false_alarms(sites: u64, count: usize, lists: &str) -> Vec<String> {
     let mut alarms = Vec::new();
     for seed in 0..sites {

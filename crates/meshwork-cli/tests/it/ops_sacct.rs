@@ -1,4 +1,4 @@
-//! An import of the accounting records of a dozen jobs of a real Slurm. CI installs Slurm if it
+//! A test that imports accounting records of a dozen jobs of a real Slurm. CI installs Slurm if it
 //! can; otherwise the test is skipped with a message.
 #![cfg(target_os = "linux")]
 
@@ -8,7 +8,7 @@ use crate::common::skip;
 use crate::common::slurm::{NodeRequest, Slurm};
 use serde_json::{Value as Json, json};
 
-/// Four nodes behind two switches, allocated as whole nodes.
+/// A Slurm of four nodes behind two switches, which allocates whole nodes.
 const MACHINE: NodeRequest<'static> = NodeRequest {
     nodes: 4,
     conf: "TopologyPlugin=topology/tree\n\
@@ -18,7 +18,7 @@ const MACHINE: NodeRequest<'static> = NodeRequest {
     ),
     accounts: true,
 };
-/// The columns of Slurm 22.05 that an import can use.
+/// Columns of `sacct` in Slurm 22.05 that an import can use.
 const COLUMNS: &str = "JobIDRaw,JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,State,ElapsedRaw,\
                        TimelimitRaw,NNodes,ReqNodes,AllocNodes,NodeList,Reason,Constraints,ReqTRES,AllocTRES,\
                        Priority,Flags,SubmitLine";
@@ -30,7 +30,7 @@ trait Accounts {
 }
 
 impl Accounts for Slurm {
-    /// Submits a job and returns its number.
+    /// Submits a job and returns its job number.
     fn submit(&self, arguments: &[&str]) -> String {
         let always = ["--parsable", "--output=/dev/null", "--time=5"];
         let said = self.ask("sbatch", &[&always[..], arguments].concat());

@@ -1,4 +1,5 @@
-//! `meshwork ops explain` and `ops defrag` against exhaustive search and plans of a real Slurm.
+//! Tests of `meshwork ops explain` and `ops defrag`. The answers are compared with exhaustive
+//! search and with plans of a real Slurm.
 
 use crate::common;
 use std::collections::BTreeSet;
@@ -52,7 +53,7 @@ fn stay(id: &impl ToString, nodes: u32) -> JobRecord {
     }
 }
 
-/// A machine with running jobs of some sizes, and one waiting job of `size`.
+/// A machine with random running jobs of the given sizes, and one waiting job of `size` nodes.
 fn state(machine: &SlurmMachine, numbers: &mut Numbers, sizes: &[u32], size: u32) -> MachineState {
     let mut desk: SlurmAllocator<usize> = SlurmAllocator::new(machine.site("").clone());
     let mut running: Vec<(usize, JobRecord, NodeSet)> = Vec::new();
@@ -76,7 +77,7 @@ fn state(machine: &SlurmMachine, numbers: &mut Numbers, sizes: &[u32], size: u32
     MachineState { machine: machine.clone(), now: 50, running, waiting, clock: LocalClock::utc() }
 }
 
-/// Whether a job starts if only these jobs run.
+/// Whether `job` starts if only the jobs with the numbers in `running` run.
 fn starts_beside(state: &MachineState, running: &[usize], job: &JobRecord) -> bool {
     let mut desk: SlurmAllocator<usize> = SlurmAllocator::new(state.machine.site("").clone());
     for &place in running {
@@ -416,7 +417,7 @@ fn planned_starts_are_those_of_a_real_slurm() {
     }
 }
 
-/// The explanation of a job, given records of jobs and nodes.
+/// Explanation of why a job waits, as text and as JSON, from Slurm's records of jobs and nodes.
 fn explained(records: &str, nodes: &str, job: &str, more: &[&str]) -> (String, Json) {
     let folder = tempfile::tempdir().unwrap();
     machine(folder.path(), TORUS);
@@ -430,7 +431,8 @@ fn explained(records: &str, nodes: &str, job: &str, more: &[&str]) -> (String, J
     (said.out, serde_json::from_str(&json.out).unwrap())
 }
 
-/// Records of a running job on one node and of waiting ones: id, priority, nodes, further fields.
+/// Slurm's records of a running job on one node and of waiting jobs. Each waiting job is given as
+/// its id, priority, number of nodes and further fields.
 fn records(waiting: &[(u32, u32, u32, &str)]) -> String {
     let mut text = "JobId=1 JobName=x JobState=RUNNING Reason=None StartTime=2026-07-01T12:00:00 EndTime=2026-07-01T13:00:00 \
                     TimeLimit=01:00:00 NumNodes=1 NodeList=n00 SubmitTime=2026-07-01T11:00:00\n"
@@ -521,7 +523,7 @@ fn nodes_of_reservations_and_of_the_future_are_not_free() {
     }
 }
 
-/// The waiting jobs with their reasons, of a whole state.
+/// All waiting jobs of a saved state with the reasons why they wait, as text and as JSON.
 fn queue(folder: &Path, words: &[&str]) -> (String, Json) {
     let words = [&["ops", "explain", "--all"][..], words].concat();
     let said = meshwork(folder, &words);

@@ -1,4 +1,5 @@
-//! `meshwork ops when`: its interval, its keys, and its answers to wrong questions.
+//! Tests of `meshwork ops when`: the interval that it predicts, the keys of its JSON, and its
+//! errors.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +7,7 @@ use std::path::Path;
 use crate::common::{Said, meshwork};
 use serde_json::Value as Json;
 
-/// A site of four nodes: thirty jobs of 100 s, one that runs, one that waits, and one that is held.
+/// A site of four nodes. Thirty jobs of 100 s have ended, one job runs, one waits and one is held.
 fn site(folder: &Path) {
     let conf = "NodeName=n[0-3] CPUs=1\nPartitionName=p Nodes=ALL Default=YES\n";
     fs::write(folder.join("slurm.conf"), conf).unwrap();

@@ -1,11 +1,13 @@
-//! A program outside the workspace that adds an allocator and a scheduler to the whole command.
+//! Tests of a program outside the workspace that adds strategies to the command. It adds an
+//! allocator and a scheduler.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::{Said, said};
 
-/// Builds and tests it offline, with its own lock file and the existing target folder.
+/// Builds and tests the program offline, with its own lock file and the target folder of the
+/// workspace.
 fn built() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let target = root.join("target");
@@ -23,7 +25,7 @@ fn built() -> PathBuf {
     target.join("debug/own-strategy")
 }
 
-/// The library and its tests are built without the lab and the command.
+/// The library of the program and its tests can be built without the lab and the command.
 #[test]
 fn the_library_depends_on_the_model_alone() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/own-strategy");

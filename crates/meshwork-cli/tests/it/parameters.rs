@@ -1,5 +1,5 @@
-//! Extreme values of every numeric parameter of every entry are refused in a sentence, or run. They
-//! are zero, negative, infinite and absurdly large values.
+//! Tests of extreme values for every numeric parameter in the catalogue. The values are zero,
+//! negative, infinite or absurdly large. Each is refused in a sentence, or the study runs.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -13,13 +13,13 @@ use meshwork::workload::distribution::{RUNTIMES, SIZES};
 use meshwork::workload::{DEPENDENCIES, ESTIMATES};
 use toml::{Table, Value};
 
-/// Values that are invalid for every parameter.
+/// Values that no numeric parameter accepts.
 const NEVER: [&str; 6] = ["-1", "-1.5", "nan", "inf", "-inf", "1e308"];
 
-/// Values that are valid for some parameters.
+/// Values that some numeric parameters accept and others refuse.
 const PERHAPS: [&str; 5] = ["0", "1e-308", "0.5", "1e15", "9223372036854775807"];
 
-/// Messages of runs that fail for a valid but extreme value.
+/// Parts of error messages of runs that fail although their extreme value is valid.
 const GIVEN_UP: [&str; 6] = [
     ", which leaves no job: ",
     "failed: more than 4000000 jobs wait at once: ",
@@ -29,7 +29,7 @@ const GIVEN_UP: [&str; 6] = [
     "failed: log.swf: none of its 2 lines is of the queues ",
 ];
 
-/// A valid value for this kind of parameter.
+/// A valid value for a parameter of this kind.
 fn sample(kind: &Kind) -> Value {
     match kind {
         Kind::Number(Range::Share | Range::Inside) => Value::Float(0.5),
@@ -57,7 +57,7 @@ fn required(params: &[&Param]) -> Table {
     params.iter().filter(is_required).map(|p| (p.name.to_owned(), sample(&p.kind))).collect()
 }
 
-/// An entry with its required parameters.
+/// A catalogue entry as a study names it, with all of its required parameters.
 fn component(family: &Family, about: &About) -> Value {
     let mut table = Table::new();
     table.insert(family.key.to_owned(), about.name.into());
@@ -78,7 +78,7 @@ fn component(family: &Family, about: &About) -> Value {
     Value::Table(table)
 }
 
-/// A valid scenario.
+/// A scenario without errors, to which the entry under test is added.
 fn base() -> Table {
     let text = "machine = { topology = 'mesh', dims = [4, 4] }\nmeasure = { jobs = 20 }\n\
                 workload = { name = 'synthetic', load = 0.5, sizes = 'uniform', runtimes = { name = \
@@ -94,7 +94,7 @@ fn is_numeric(kind: &Kind) -> bool {
     }
 }
 
-/// Every numeric parameter with a scenario that has its entry.
+/// Every numeric parameter by its path in a study, with a valid scenario that uses its entry.
 fn everywhere() -> Vec<(String, Table)> {
     let mut all = Vec::new();
     let mut add = |at: &str, params: &[&Param], scenario: &Table| {
@@ -165,7 +165,7 @@ fn everywhere() -> Vec<(String, Table)> {
     all
 }
 
-/// The output of a command, which is killed if it does not end in time.
+/// Output of a command, which is killed if it does not end within a minute.
 fn within_a_minute(mut command: Command, what: &str) -> Said {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut waits = 0;

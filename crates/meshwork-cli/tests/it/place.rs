@@ -1,4 +1,4 @@
-//! `meshwork place`, used as the author of a scheduler uses it.
+//! Tests of `meshwork place`, used as the author of a scheduler uses it.
 
 use crate::common;
 use std::fs::{self, File};
@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use crate::common::{Said, command, said};
 
-/// Sends these lines at once.
+/// Runs `meshwork place` with these lines as its whole input.
 fn place(arguments: &[&str], lines: &[u8]) -> Said {
     let mut input = tempfile::tempfile().unwrap();
     input.write_all(lines).unwrap();
@@ -382,7 +382,8 @@ fn many_questions_at_once_are_answered_in_few_writes_and_each_has_its_line() {
     assert_eq!(place(&TORUS, first.as_bytes()).out, one_by_one);
 }
 
-/// The held set becomes exactly what another program says, or nothing changes.
+/// `hold_exactly` makes the held nodes those that another program lists. If the list is invalid,
+/// nothing changes.
 #[test]
 fn what_is_held_follows_another_program() {
     let said = place(

@@ -1,4 +1,5 @@
-//! `meshwork place --slurm` for parts of nodes: cores, memory and GPUs, by salloc's options.
+//! Tests of `meshwork place --slurm` for jobs that get parts of nodes: cores, memory and GPUs. The
+//! jobs are given by options of salloc.
 
 use std::fmt::Write;
 use std::fs::{self, File};
@@ -9,7 +10,7 @@ use crate::common::{command, examples, said, skip};
 use flate2::read::GzDecoder;
 use serde_json::{Value as Json, json};
 
-/// A machine in files of its own.
+/// A new folder with the configuration files of a Slurm machine.
 fn site(conf: &str, gres: &str, topology: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("slurm.conf"), conf).unwrap();
@@ -18,7 +19,7 @@ fn site(conf: &str, gres: &str, topology: &str) -> tempfile::TempDir {
     folder
 }
 
-/// The answers to lines, one by one.
+/// Answers of `meshwork place`, one for each line of input.
 fn answers(folder: &Path, lines: &str) -> Vec<Json> {
     fs::write(folder.join("questions"), lines).unwrap();
     let arguments =
@@ -29,7 +30,8 @@ fn answers(folder: &Path, lines: &str) -> Vec<Json> {
     said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// An answer in short: tasks, CPUs, and on each group of nodes cores, memory and GPUs.
+/// A short text for an answer. It has the tasks and CPUs, and the cores, memory and GPUs on each
+/// group of nodes.
 fn short(answer: &Json) -> String {
     if answer.get("released").is_some() {
         return "ends".to_owned();
@@ -52,7 +54,8 @@ fn short(answer: &Json) -> String {
     text
 }
 
-/// Checks the parts of nodes that jobs 1, 2, … get for these options; `!5` ends job 5.
+/// Checks which parts of nodes jobs 1, 2, … get. Each case is a job's options and the expected
+/// answer; the options `!5` end job 5.
 fn check(conf: &str, gres: &str, topology: &str, cases: &[(&str, &str)]) {
     let folder = site(conf, gres, topology);
     let mut lines = String::new();
@@ -580,7 +583,7 @@ fn a_lint_of_gres_conf_warns_of_surprises() {
     assert!(wrong.contains("2 GPUs by Gres, but 3 by gres.conf"), "{wrong}");
 }
 
-/// All recorded decisions of a real Slurm on shared nodes, through the command.
+/// `meshwork place` repeats all recorded decisions of a real Slurm on shared nodes.
 #[test]
 fn recorded_decisions_on_shared_nodes_come_out_of_the_command() {
     let path = examples().join("../../shared/shared-nodes/slurm-shared-cases.json.gz");

@@ -1,4 +1,4 @@
-//! `meshwork place --slurm` and `meshwork ops check`, used as an operator uses them.
+//! Tests of `meshwork place --slurm` and `meshwork ops check`, used as an operator uses them.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -7,7 +7,8 @@ use std::path::Path;
 use crate::common::{Said, command, examples, meshwork, said, skip};
 use serde_json::{Value as Json, json};
 
-/// A ring of 4, a ring of 4 in another order, and two nodes in neither.
+/// A topology of two rings of four nodes, the second in an unusual order. Two more nodes are in
+/// neither ring.
 const RINGS: &str = "- topology: rings\n  ring:\n    rings:\n      - {ring: a, nodes: 'n[00-03]'}\n      - {ring: b, nodes: 'n[07,05,06,04]'}\n";
 const CONF: &str =
     "NodeName=n[00-09] CPUs=4\nPartitionName=p Nodes=ALL Default=YES Topology=rings\n";
@@ -89,7 +90,8 @@ nonsense
     assert_eq!(said.status, Some(1), "some lines were refused");
 }
 
-/// A job with `exclusive: topo` gets blocks without other jobs, which no other job gets.
+/// A job with `exclusive: topo` gets blocks without other jobs, and no other job gets nodes of
+/// these blocks.
 #[test]
 fn a_job_that_shares_no_block_has_all_of_its_own() {
     let topology = "- topology: racks\n  block:\n    block_sizes: [4]\n    blocks:\n      - {block: a, nodes: 'n[00-03]'}\n      \
@@ -138,7 +140,7 @@ fn a_job_that_shares_no_block_has_all_of_its_own() {
     assert_eq!(lines, expected, "{}", said.err);
 }
 
-/// The boundary cases of each rule, line by line.
+/// Boundary cases of each placement rule, as input lines with expected answers.
 #[test]
 fn the_edges_of_the_rules_are_those_of_slurm() {
     let conf = |nodes: &str| format!("{nodes}\nPartitionName=p Nodes=ALL Default=YES\n");
@@ -275,7 +277,7 @@ fn a_check_says_whether_slurm_starts() {
     assert_eq!((missing.status, missing.out.as_str()), (Some(2), ""));
 }
 
-/// A sample of the decisions of a real Slurm, through the command.
+/// `meshwork place` repeats a sample of the recorded decisions of a real Slurm.
 #[test]
 fn recorded_decisions_come_out_of_the_command() {
     for kind in ["torus3d", "block", "ring", "tree"] {

@@ -1,4 +1,5 @@
-//! `meshwork place --state`: one process at a time, and no leftovers of killed processes.
+//! Tests of `meshwork place --state`. Only one process uses a state file at a time, and killed
+//! processes leave nothing behind.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -9,7 +10,7 @@ use crate::common::{Said, command, said};
 
 const ARGUMENTS: [&str; 5] = ["place", "--machine", "flat:8", "--state", "state.json"];
 
-/// Sends one line to a process of its own.
+/// Starts `meshwork place`, sends it one line and returns its output.
 fn ask(folder: &Path, state: &str, line: &str) -> Said {
     let arguments = [&ARGUMENTS[..4], &[state]].concat();
     let mut child = piped(&mut command(folder, &arguments));
@@ -22,7 +23,8 @@ fn piped(command: &mut Command) -> Child {
     command.spawn().unwrap()
 }
 
-/// A process that has answered a line and waits for the next.
+/// Starts a process that keeps the state file locked. It has answered one line and waits for the
+/// next.
 fn holder(folder: &Path, line: &str) -> (Child, ChildStdin) {
     let mut child = piped(&mut command(folder, &ARGUMENTS));
     let mut questions = child.stdin.take().unwrap();

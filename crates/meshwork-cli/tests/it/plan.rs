@@ -1,4 +1,4 @@
-//! `meshwork plan`: states and answers as JSON.
+//! Tests of `meshwork plan`, which reads a state and prints decisions as JSON.
 
 use std::fs;
 

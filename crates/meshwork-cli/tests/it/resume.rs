@@ -1,4 +1,4 @@
-//! A sweep that is killed and run again gives the results of an uninterrupted one.
+//! Tests that a sweep which is killed and run again gives the results of an uninterrupted sweep.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::common::{command, meshwork};
 
-/// 40 runs that take a while each.
+/// A study of 40 runs that take a while each.
 const STUDY: &str = "
 replications = 10
 [machine]
@@ -131,7 +131,7 @@ fn a_check_finds_a_result_that_was_changed() {
     assert_eq!(object["verdict"], "different");
 }
 
-/// Some thousand runs of a race whose candidates are equal but for their random numbers.
+/// A study for a race with some thousand runs. The candidates differ only in their random numbers.
 const RACE: &str = "
 [machine]
 topology = 'flat'
@@ -162,7 +162,7 @@ fn a_race_killed_fifty_times_gives_the_same_bytes() {
     for kill in 0..50 {
         let mut child =
             command(folder.path(), &arguments("killed")).stdout(Stdio::null()).spawn().unwrap();
-        // Some are killed before they add anything, or while they begin.
+        // Some processes are killed before they add a run, or while they begin.
         let wanted = lines(&killed) + draws.below(4) as usize;
         while lines(&killed) < wanted && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_millis(1));

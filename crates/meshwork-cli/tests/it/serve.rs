@@ -1,4 +1,4 @@
-//! `meshwork run --serve`, queried over real connections while it runs.
+//! Tests of `meshwork run --serve`, queried over real connections while the study runs.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! A study run by several processes gives, once collected, the bytes of a study run by one process.
+//! Tests of a study that several processes run as shards. The collected results have the same bytes
+//! as those of a single process.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::common::{Said, command, meshwork};
 use meshwork::rng::Stream;
 
-/// 36 runs of a few milliseconds each, of very different lengths.
+/// A study of 36 runs that take a few milliseconds each, some much longer than others.
 const STUDY: &str = "
 name = 'shared'
 replications = 3
@@ -32,7 +33,7 @@ allocator = 'first_fit'
 ";
 const RUNS: usize = 36;
 
-/// Scenarios whose number of replications is not known in advance.
+/// A study whose number of replications is not known in advance.
 const PRECISE: &str = "
 precision = 0.1
 min_replications = 3
@@ -67,7 +68,7 @@ fn shard(folder: &Path, shard: &str) -> Said {
     meshwork(folder, &["run", "study.toml", "--out", "shared", "--shard", shard, "--threads", "1"])
 }
 
-/// The result files of a folder, by name.
+/// Bytes of the result files in a folder, by file name.
 fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -79,7 +80,8 @@ fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Compares two folders; a failure names the file and does not print its contents.
+/// Asserts that two folders have the same results. A failure names the file and does not print its
+/// contents.
 fn assert_same(shared: &Path, local: &Path) {
     let (shared, local) = (results(shared), results(local));
     assert_eq!(shared.keys().collect::<Vec<_>>(), local.keys().collect::<Vec<_>>());
@@ -155,7 +157,8 @@ fn a_folder_that_is_still_filling_is_reported_and_finished_by_anyone() {
     assert!(!folder.join("shared/runs").exists());
 }
 
-/// Kills one attempt after `after` completed runs, and returns the number it completed.
+/// Starts a shard and kills it after `after` completed runs. Returns the number of runs that it
+/// completed.
 fn killed(folder: &Path, shard: &str, after: usize) -> usize {
     let arguments =
         ["run", "study.toml", "--out", "shared", "--shard", shard, "--threads", "1", "--quiet"];
@@ -203,7 +206,7 @@ fn killed_shards_lose_nothing_that_ended() {
     assert!(!runs.exists(), "what was torn is of no use either");
 }
 
-/// The keys of the complete runs in a segment.
+/// Keys of the complete runs in a segment, which is the file of runs of one process.
 fn ended_in(segment: &Path) -> Vec<String> {
     // The process that writes it may have renamed it in the meantime.
     let Ok(bytes) = fs::read(segment) else { return Vec::new() };
@@ -213,7 +216,7 @@ fn ended_in(segment: &Path) -> Vec<String> {
     lines.map(|line| line[8..40].to_owned()).collect()
 }
 
-/// The segments written by these processes, with the keys of the completed runs.
+/// Segments written by these processes, each with the keys of its completed runs.
 fn segments_of(folder: &Path, copies: &[Child]) -> Vec<(String, Vec<String>)> {
     let found = fs::read_dir(folder.join("shared/runs")).into_iter().flatten().flatten();
     let named = found.map(|segment| (segment.file_name().to_string_lossy().into_owned(), segment));
@@ -225,8 +228,9 @@ fn segments_of(folder: &Path, copies: &[Child]) -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
-/// Waits until these processes have completed more than `runs`, one has exited, or `latest` has
-/// passed. On a machine of any speed, some runs are then completed and many are left.
+/// Waits for the first of three events: the processes have completed more than `runs` runs, one of
+/// them has exited, or the instant `latest` has passed. So some runs are completed and many are
+/// left, whatever the speed of the machine.
 fn wait_for(folder: &Path, copies: &mut [Child], runs: usize, latest: Option<Instant>) {
     loop {
         let ended: usize = segments_of(folder, copies).iter().map(|(_, keys)| keys.len()).sum();
@@ -238,7 +242,8 @@ fn wait_for(folder: &Path, copies: &mut [Child], runs: usize, latest: Option<Ins
     }
 }
 
-/// Kills processes of three shards at random instants, some beside a second copy.
+/// Kills processes of three shards at random instants. Some shards are run by two processes at
+/// once.
 fn random_kills(kills: u64, replications: u64) {
     let text = STUDY.replace("replications = 3", &format!("replications = {replications}"));
     let text = text.replace("[50, 400, 1000]", "[50, 100, 200]");
@@ -458,7 +463,7 @@ fn a_run_that_fails_stops_no_other_and_is_told() {
         "{}",
         status.out
     );
-    // It stays reported, and is run again on request.
+    // The failed run stays reported, and is run again on request.
     assert_eq!(collected(folder).err, said.err);
     assert_eq!(shard(folder, "0/1").status, Some(0));
     assert_eq!(collected(folder).status, Some(0));

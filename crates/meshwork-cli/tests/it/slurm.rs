@@ -1,4 +1,4 @@
-//! The life of a sweep on a real Slurm of three nodes on this computer. CI installs Slurm if it
+//! A test of a whole sweep on a real Slurm of three nodes on this computer. CI installs Slurm if it
 //! can; otherwise the test is skipped with a message.
 #![cfg(target_os = "linux")]
 
@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use crate::common::skip;
 use crate::common::slurm::{NodeRequest, Slurm, quiet};
 
-/// 60 runs; the number of jobs depends on the computer: see [`jobs`].
+/// A study of 60 runs. The number of jobs in a run depends on the speed of the computer: see
+/// [`jobs`].
 const STUDY: &str = "
 name = 'on-slurm'
 replications = 10
@@ -30,7 +31,7 @@ allocator = ['first_fit', 'frame_sliding']
 [compare]
 allocator = 'first_fit'
 ";
-/// Three nodes; `ALL` is the time limit of the whole test in seconds.
+/// A Slurm of three nodes. `ALL` is the time limit of the whole test in seconds.
 const MACHINE: NodeRequest<'static> = NodeRequest {
     nodes: 3,
     conf: "PartitionName=main Nodes=n[1-3] Default=YES MaxTime=INFINITE State=UP\n",
@@ -39,8 +40,8 @@ const MACHINE: NodeRequest<'static> = NodeRequest {
 };
 const ALL: u64 = 170;
 
-/// The number of jobs with which a run takes `seconds`, in this build on this computer. A task can
-/// only be signalled in the middle of its runs if they take longer than the signal.
+/// Number of simulated jobs with which a run takes `seconds` in this build on this computer. Runs
+/// must be long, so that a signal reaches a task in the middle of a run.
 fn jobs(slurm: &Slurm, seconds: f64) -> u32 {
     const FEW: u32 = 16_000;
     let study = STUDY.replace("replications = 10", "replications = 1");
@@ -53,7 +54,7 @@ fn jobs(slurm: &Slurm, seconds: f64) -> u32 {
     (f64::from(FEW) * (seconds / took).clamp(0.25, 16.0)) as u32
 }
 
-/// The progress of a sweep, and its running tasks.
+/// Progress of a sweep on Slurm, and its running tasks.
 trait Sweeping {
     fn done(&self) -> u64;
     fn notes(&self) -> String;
@@ -61,7 +62,7 @@ trait Sweeping {
     fn is_idle(&self) -> bool;
 }
 
-/// A process that writes a segment, with its task.
+/// A process that writes a segment, and the Slurm task that started it.
 struct Writer {
     process: u32,
     job: String,
@@ -76,7 +77,7 @@ impl Sweeping for Slurm {
         object["done"].as_u64().unwrap_or(0)
     }
 
-    /// The last lines of all segments.
+    /// The last line of each segment of the sweep.
     fn notes(&self) -> String {
         let found = fs::read_dir(self.home().join("S/runs")).into_iter().flatten().flatten();
         let last = |path: PathBuf| {
@@ -86,7 +87,7 @@ impl Sweeping for Slurm {
         found.filter_map(|entry| last(entry.path())).collect::<Vec<_>>().join("\n")
     }
 
-    /// The processes that currently write segments.
+    /// Processes that currently write segments.
     fn writers(&self) -> Vec<Writer> {
         let found = fs::read_dir(self.home().join("S/runs")).into_iter().flatten().flatten();
         let writer = |name: String| {
@@ -107,7 +108,8 @@ impl Sweeping for Slurm {
         found.filter_map(|entry| writer(entry.file_name().to_string_lossy().into_owned())).collect()
     }
 
-    /// Whether no task is pending or running; requeued tasks are released at once.
+    /// Whether no task is pending or running. Requeued tasks are released, so that they start at
+    /// once.
     fn is_idle(&self) -> bool {
         let said = self.ask("squeue", &["--noheader", "--array", "--format", "%i %T"]);
         for line in said.out.lines() {
@@ -158,7 +160,7 @@ fn nothing_that_slurm_does_changes_a_byte() {
         }
         sleep(Duration::from_millis(300));
     }
-    // It is collected early.
+    // The sweep is collected before all runs have ended.
     let early = slurm.meshwork(&["collect", "S"]);
     assert_eq!(early.status, Some(3), "{}{}", early.out, early.err);
 

@@ -1,4 +1,4 @@
-//! Commands for beginners: `meshwork replay`, `new`, `schema` and `help`.
+//! Tests of commands for beginners: `meshwork replay`, `new`, `schema` and `help`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 
 const KINDS: [&str; 5] = ["sweep", "log", "machine", "slurm", "paper"];
 
-/// The printed schema, compiled.
+/// The JSON schema printed by `meshwork schema`, compiled for validation.
 fn schema() -> (Schemas, SchemaIndex) {
     let said = meshwork(Path::new("."), &["schema"]);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
@@ -31,7 +31,8 @@ fn json(study: &str) -> Json {
     serde_json::to_value(table).unwrap()
 }
 
-/// All studies: examples, blocks of the manual, figures of papers, and output of `new`.
+/// Texts of all studies of the project: examples, blocks of the manual, figures of papers, and
+/// output of `meshwork new`.
 fn all_studies() -> BTreeMap<String, String> {
     let mut studies_by_name = BTreeMap::new();
     for entry in fs::read_dir(examples()).unwrap() {
@@ -66,7 +67,7 @@ fn all_studies() -> BTreeMap<String, String> {
     studies_by_name
 }
 
-/// Every Markdown file below a folder.
+/// Paths of all Markdown files below a folder.
 fn markdown(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

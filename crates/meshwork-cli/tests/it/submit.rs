@@ -1,4 +1,5 @@
-//! Scripts for engines, submitted to programs that stand in for those of the engines.
+//! Tests of `meshwork submit`, which writes scripts for batch systems. Small programs stand in for
+//! the commands of the batch systems.
 #![cfg(unix)]
 
 use std::fs;
@@ -26,7 +27,7 @@ metrics = ['wait']
 allocator = ['first_fit', 'frame_sliding']
 ";
 
-/// A folder with the study, and a folder for programs that record their calls.
+/// A folder with the study, and with a folder `bin` for programs that record their calls.
 fn begin() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("study.toml"), STUDY).unwrap();
@@ -34,7 +35,8 @@ fn begin() -> tempfile::TempDir {
     folder
 }
 
-/// Writes a program that prints `answer`, and records its arguments and input in `calls`.
+/// Writes a program `name` that runs the shell commands `answer`. It records its arguments in
+/// `calls`, and its input in `calls.input`.
 fn program(folder: &Path, name: &str, answer: &str) {
     let path = folder.join("bin").join(name);
     let calls = folder.join("calls");
@@ -284,7 +286,7 @@ fn a_race_goes_on_round_by_round_until_it_prints_the_result() {
     let folder = home.path();
     let race = STUDY.replace("replications = 4\n", "").replace("load = 0.3", "load = 0.5");
     fs::write(folder.join("study.toml"), race).unwrap();
-    // It takes any script and says so; the tasks are run below.
+    // This `sbatch` accepts any script and prints a job number; the tasks are run below.
     program(folder, "sbatch", "echo 77");
     let choice = ["--within", "5%", "--baseline", "allocator=frame_sliding"];
     let first = ["submit", "study.toml", "--out", "S", "--engine", "slurm", "--shards", "2"];

@@ -1,4 +1,4 @@
-//! `meshwork traffic`.
+//! Tests of `meshwork traffic`, which simulates a network under random traffic.
 
 use crate::common;
 use std::path::Path;

@@ -14,7 +14,7 @@ use crate::date::written;
 use crate::findings::statistics::Interval;
 use crate::study::Study;
 
-/// Values of `time_unit`, with their length in seconds.
+/// Units of time that `time_unit` accepts, with their lengths in seconds.
 const UNITS: [(&str, f64); 4] =
     [("seconds", 1.0), ("minutes", 60.0), ("hours", 3600.0), ("days", 86_400.0)];
 
@@ -35,7 +35,7 @@ pub struct LogStart {
 }
 
 impl LogStart {
-    /// The start that a header states; `None` if the header states none.
+    /// Date that the header of a log states for clock time 0; `None` if it states none.
     #[must_use]
     pub fn of(header: &Header) -> Option<LogStart> {
         let number = |label| -> Option<i64> {
@@ -50,13 +50,14 @@ impl LogStart {
         })
     }
 
-    /// A start given in seconds since 1970-01-01 UTC, without a time zone.
+    /// Date of clock time 0, given in seconds since 1970-01-01 UTC and without a time zone.
     #[must_use]
     pub fn at(unix: f64) -> LogStart {
         LogStart { unix: unix as i64, offset: None, zone: None }
     }
 
-    /// Label of local times: the name of the time zone if known, else `local time` or `UTC`.
+    /// Label of local times. It is the name of the time zone if it is known, else `local time` or
+    /// `UTC`.
     #[must_use]
     pub fn place(&self) -> String {
         match (self.offset, &self.zone) {
@@ -158,7 +159,7 @@ impl Clock {
         Some((seconds, start.unix.saturating_add(start.offset.unwrap_or(0))))
     }
 
-    /// Seconds per shown unit, if known.
+    /// Seconds per unit in which times are shown; `None` if the unit is unknown.
     #[must_use]
     pub fn unit_seconds(&self) -> Option<f64> {
         let (_, seconds) = UNITS.into_iter().find(|(unit, _)| self.unit == Some(unit))?;

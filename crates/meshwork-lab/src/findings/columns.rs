@@ -1,4 +1,4 @@
-//! Selection of the metrics that are shown as columns.
+//! Selects the metrics that are shown as columns of tables.
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ use meshwork::scenario::Scenario;
 use crate::findings::statistics::Interval;
 use crate::findings::summary::{Means, Summary};
 
-/// Metrics that are columns only on request: counts that get a note if they are not 0, and measures
-/// that few studies need.
+/// Metrics that get a column only if the study names them. They are counts that get a note if they
+/// are not 0, and measures that few studies need.
 const ON_REQUEST: [&str; 5] = ["refused", "unusable", "queueing_delay", "carried_load", "size"];
 
-/// Metrics that have columns, and reasons why other metrics have none.
+/// Metrics that have columns, and the reasons why other metrics have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
     /// Metrics with columns, in canonical order.
@@ -23,9 +23,9 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Selects the metrics that the study names, according to one of its scenarios. If the study
-    /// names none, uninformative columns are left out: counts that have a note, and shares that are
-    /// 0 or equal to another share throughout.
+    /// Selects the metrics that the study names. If it names none, uninformative columns are left
+    /// out: counts that have a note, and shares that are 0 or equal to another share throughout.
+    /// The names come from `scenario`.
     #[must_use]
     pub fn of(summary: &Summary, scenario: Option<&Scenario>) -> Shown {
         let rows = &summary.rows;
@@ -62,7 +62,7 @@ impl Shown {
     }
 }
 
-/// Metrics for which higher is better.
+/// Names of the metrics of which higher values are better.
 pub const HIGHEST: [&str; 10] = [
     "utilization",
     "utilization_asked",

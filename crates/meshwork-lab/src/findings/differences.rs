@@ -1,4 +1,4 @@
-//! Paired differences between two scenarios, by replication or by batch of the same jobs.
+//! Differences between two scenarios, paired by replication or by batch of the same jobs.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean}
 use crate::run::{Batches, Results, ScenarioRuns};
 use crate::study::{Baseline, Study, same};
 
-/// Index of the scenario that differs from that at `index` only in having the baseline's value.
+/// Index of the scenario with the baseline's value. All its other values are those of the scenario
+/// at `index`.
 ///
 /// Scenarios are in the order of the cross product, so that the index follows from strides.
 pub(crate) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Option<usize> {
@@ -29,8 +30,8 @@ pub(crate) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Optio
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
     pub(crate) mean: f64,
-    /// Ends of the interval, the upper one infinite if unbounded; `None` if there is too little
-    /// data.
+    /// Lower and upper end of the interval. The upper end is infinite if there is no bound; `None`
+    /// means too little data.
     pub(crate) ends: Option<[f64; 2]>,
 }
 
@@ -48,7 +49,7 @@ impl Ratio {
     }
 }
 
-/// Number of bisection steps per end of an interval.
+/// Number of bisection steps that find one end of an interval.
 const HALVINGS: usize = 32;
 
 /// Computes the [`Ratio`] of a non-negative metric in the first scenario to that in the second.
@@ -86,7 +87,7 @@ pub(super) fn paired(
     }
 }
 
-/// Runs of a scenario, and whether a single run stands for all replications.
+/// Runs of one of two compared scenarios, and whether a single run stands for all replications.
 #[derive(Clone, Copy)]
 struct Side<'a> {
     runs: &'a ScenarioRuns,
@@ -100,7 +101,8 @@ impl Side<'_> {
     }
 }
 
-/// Pairs of runs with the same replication number, as indices among the successful runs.
+/// Pairs of runs with the same replication number. Runs are given as indices into the successful
+/// runs of each side.
 fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
     // A run that stands for all replications is paired with each run of the other scenario.
     if ours.constant && ours.runs.ended() == 1 {
@@ -126,8 +128,8 @@ fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
 /// Values of a metric in two scenarios, paired by runs of the same jobs.
 struct Pairs {
     runs: Vec<(f64, f64)>,
-    /// Pairs of batches of the same jobs. `None` for windows, or if both scenarios have several
-    /// replications.
+    /// Pairs of batches of the same jobs. `None` for windows of a log, or if both scenarios have
+    /// several replications.
     batches: Option<Vec<(f64, f64)>>,
     rule: Rule,
 }
@@ -155,7 +157,8 @@ impl Pairs {
         self.runs.iter().map(|(_, b)| *b).collect()
     }
 
-    /// Interval of the mean of the first scenario minus `ratio` times that of the second.
+    /// Interval of the mean of the first scenario minus `ratio` times the mean of the second
+    /// scenario.
     fn interval(&self, ratio: f64) -> Interval {
         let minus = |pairs: &[(f64, f64)]| -> Vec<f64> {
             pairs.iter().map(|(a, b)| a - ratio * b).collect()

@@ -1,4 +1,4 @@
-//! Means over replications, and their intervals.
+//! Means of metrics over replications, and their intervals.
 
 use crate::findings::statistics::{Interval, Method, half_width_of_windows, interval, mean};
 use crate::findings::summary::{Means, OwnerRow, SizeRow};
@@ -10,7 +10,7 @@ use crate::study::{Replications, Study};
 pub(super) enum Rule {
     /// Independent replications.
     Replications,
-    /// Windows of a log; holds the time between starts of windows relative to their length.
+    /// Windows of a log. The number is the time between starts of windows, divided by their length.
     Windows(f64),
 }
 
@@ -22,7 +22,7 @@ impl Rule {
         }
     }
 
-    /// Mean of these values with its interval. For a single value, the interval is that of
+    /// Mean of `values` with its interval. If there is a single value, the interval comes from
     /// `batches`.
     pub(super) fn interval(self, values: &[f64], batches: &[f64]) -> Interval {
         let Rule::Windows(stride) = self else { return interval(values, batches) };
@@ -43,7 +43,8 @@ pub(super) fn means(runs: &ScenarioRuns, rule: Rule) -> Means {
     runs.metrics().map(|name| (name.to_owned(), of(name))).collect()
 }
 
-/// Results by job size, smallest first. A mean takes only replications that have jobs of the size.
+/// Results for each job size, smallest first. A mean takes only replications that have jobs of that
+/// size.
 pub(super) fn by_size(runs: &ScenarioRuns, rule: Rule) -> Vec<SizeRow> {
     let mut classes = runs.sizes();
     classes.sort_by_key(|class| *class.kind);

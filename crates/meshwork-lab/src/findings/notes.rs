@@ -9,7 +9,7 @@ use crate::run::{Results, ScenarioRuns, has_same_jobs};
 use crate::study::expand::Point;
 use crate::study::{Axis, Replications, Study};
 
-/// Maximum number of scenarios listed by name.
+/// Largest number of scenarios that a note names.
 const MAX_NAMED: usize = 4;
 
 /// Warnings that change the meaning of the numbers, to be shown before them.
@@ -41,7 +41,7 @@ pub fn warnings(
     warnings
 }
 
-/// Formats a count such as `in each run, 3 to 7 jobs were refused`; `None` if all runs have 0.
+/// Text of a count, such as `in each run, 3 to 7 jobs were refused`; `None` if it is 0 in all runs.
 fn counted(
     results: &Results,
     of: fn(&ScenarioRuns) -> &[u64],
@@ -68,8 +68,10 @@ fn name_of(value: &Value) -> Option<&str> {
     value.as_str().or_else(|| value.get("name")?.as_str())
 }
 
-/// Note on contiguous allocators compared with others where contiguity can only cost, if there are
-/// any.
+/// Note on allocators that gain nothing from contiguity, if the study has any.
+///
+/// With an ideal network contiguous allocation can only cost, so a comparison with other allocators
+/// misleads.
 fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
     let is_swept = |axis: &Axis| axis.key == "allocator" && axis.values.len() > 1;
     if !study.sweep.iter().any(is_swept) {
@@ -150,7 +152,7 @@ pub fn notes(study: &Study, points: &[Point], results: &Results) -> Vec<String> 
     notes
 }
 
-/// Names the scenarios that a note is about; empty if the note is about all.
+/// Names of the scenarios that a note is about; empty if it is about all scenarios.
 fn place(study: &Study, points: &[Point], chosen: &[usize]) -> String {
     if chosen.len() == points.len() {
         return String::new();

@@ -78,12 +78,12 @@ pub fn plural(number: u64, what: &str) -> String {
     format!("{} {what}{end}", count(number))
 }
 
-/// Decimal exponent of the first significant digit: 0 for units, −1 for tenths.
+/// Decimal exponent of a number's first significant digit: 0 for units, −1 for tenths.
 fn magnitude(number: f64) -> i32 {
     if number.abs() > 0.0 { number.abs().log10().floor() as i32 } else { 0 }
 }
 
-/// Number of decimals with which `number`, once rounded, shows this many significant digits.
+/// Number of decimals that show `digits` significant digits of `number` after rounding.
 fn decimals(number: f64, digits: i32) -> i32 {
     let shown = (digits - 1 - magnitude(number)).max(0);
     // 0.996 with two digits is 1.0 and not 1.00.

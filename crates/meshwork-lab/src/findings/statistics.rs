@@ -5,12 +5,13 @@ use std::sync::OnceLock;
 /// Confidence level of every interval.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// Method by which half widths are computed.
+/// Method that gives the half-width of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Interval over independent replications.
     Replications,
-    /// Interval from batches of one run; for a difference, batches of the same jobs in both runs.
+    /// Interval from batches of one run. For a difference, the batches have the same jobs in both
+    /// runs.
     BatchMeans,
     /// Interval over windows of one log.
     Windows,
@@ -31,7 +32,7 @@ impl Method {
 /// A mean and half the width of its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// `None` if nothing was measured.
+    /// Mean of the values; `None` if nothing was measured.
     pub mean: Option<f64>,
     /// Half the width of the interval; `None` if there is too little data.
     pub half_width: Option<f64>,

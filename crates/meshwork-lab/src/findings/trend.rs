@@ -13,17 +13,18 @@
 /// repeats the simulation.
 const LIMIT: f64 = 0.87;
 
-/// Mean of τ at critical load; `DEVIATION` is the standard deviation.
+/// Mean of τ at critical load; `DEVIATION` is its standard deviation.
 const MEAN: f64 = 0.37;
 const DEVIATION: f64 = 0.345;
 
 /// The 95 % quantile of the normal distribution.
 const NORMAL: f64 = 1.645;
 
-/// Minimum number of jobs of a judged run: the queue of a shorter run has only had time to grow.
+/// Smallest number of jobs of a run that is judged. In a shorter run the queue has only had time to
+/// grow.
 pub const MIN_JOBS: u64 = 100;
 
-/// Minimum number of batches of a judged run.
+/// Smallest number of batches of a run that is judged.
 const MIN_BATCHES: usize = 10;
 
 /// Kendall's τ of a series; `None` for fewer than ten values. It is 1 if every later value is
@@ -97,7 +98,7 @@ mod tests {
         tau(&means).unwrap()
     }
 
-    /// Number of scenarios, out of `scenarios`, whose queue is reported to grow.
+    /// Number of simulated scenarios, out of `scenarios`, whose queue is reported to grow.
     fn raised(load: f64, jobs: usize, replications: usize, scenarios: usize) -> usize {
         let mut stream = Stream::new(1, replications as u64, "trend");
         let mut scenario = || {

@@ -53,7 +53,7 @@ pub fn unlike(catalogue: &Catalogue, points: &[Point]) -> Vec<Unlike> {
         .collect()
 }
 
-/// The family of a swept key, if its entries are strategies that are compared.
+/// Family of a swept key if its entries are compared strategies; `None` for other keys.
 fn family(key: &str) -> Option<&'static Family> {
     match key {
         "allocator" => Some(&alloc::FAMILY),
@@ -137,7 +137,8 @@ fn name(table: &Table) -> Option<&str> {
     table.get("name")?.as_str()
 }
 
-/// Parameters declared by the entry of a resolved component.
+/// Parameters that a component's catalogue entry declares. `table` is the component with all
+/// defaults.
 fn declared((catalogue, family): List<'_>, table: &Table) -> impl Iterator<Item = &'static Param> {
     let entry = name(table).and_then(|name| family.find_in(catalogue, "", name).ok());
     family.common.iter().chain(entry.map_or(&[][..], |about| about.params))
@@ -161,7 +162,7 @@ fn having<'a>(
     compared.iter().filter_map(|strategy| Some((strategy, value(strategy)?))).collect()
 }
 
-/// Groups strategies by the value of a parameter; strategies are given by their labels.
+/// Labels of strategies, grouped by their values of a parameter.
 fn grouped(having: Vec<(&Compared<'_>, String)>) -> Vec<(String, Vec<String>)> {
     let mut values: Vec<(String, Vec<String>)> = Vec::new();
     for (strategy, value) in having {

@@ -1,4 +1,4 @@
-//! Shortest unambiguous forms of values of a study.
+//! Shortest unambiguous texts for values of a study.
 
 use toml::{Table, Value};
 

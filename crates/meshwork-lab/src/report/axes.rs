@@ -38,7 +38,7 @@ const MAX_RATIO: f64 = 50.0;
 /// Minimum number of values of a key that can be drawn as a line.
 const MIN_OF_A_LINE: usize = 3;
 
-/// A swept key with its values.
+/// A swept key with its values, as a possible axis of a plot.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
     /// Dotted path, as in `workload.load`.
@@ -50,7 +50,7 @@ pub(super) struct Axis {
     pub(super) contrasted: bool,
 }
 
-/// Kind of values of an axis.
+/// Kind of the values of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     Numbers(Vec<f64>),
@@ -59,14 +59,14 @@ pub(super) enum Kind {
     Names,
 }
 
-/// Role of each axis in a plot, by index.
+/// Role of each axis in a plot. Axes are given by index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// Axis along the plot; `None` if nothing is swept.
+    /// Index of the axis along the plot, which is its x axis; `None` if nothing is swept.
     pub(super) along: Option<usize>,
-    /// Axis shown by colours.
+    /// Index of the axis whose values have colours; `None` if there are no colours.
     pub(super) colour: Option<usize>,
-    /// Axis shown by panels.
+    /// Index of the axis whose values have panels; `None` if there is a single panel.
     pub(super) panel: Option<usize>,
     /// Axes whose values are selected in the page.
     pub(super) chosen: Vec<usize>,
@@ -93,7 +93,7 @@ impl Axis {
     }
 
     /// Numbers of a numeric axis; `None` if its values are shown side by side. Names are shown side
-    /// by side, and so are numbers with a wide range that include non-positive ones, which a
+    /// by side. So are numbers with a wide range that include non-positive ones, which a
     /// logarithmic scale cannot show.
     pub(super) fn numbers(&self) -> Option<&[f64]> {
         let Kind::Numbers(numbers) = &self.kind else { return None };
@@ -160,14 +160,14 @@ impl Layout {
         all.iter().skip(1).map(turned).collect()
     }
 
-    /// The axis whose values have colours in every plot of a study.
+    /// The axis whose values have colours in every plot of a study, if there is one.
     pub(super) fn coloured(&self, axes: &[Axis]) -> Option<usize> {
         let few = |&i: &usize| axes[i].count() <= MAX_COLOURS && !axes[i].is_line();
         self.colour.or(self.along.filter(few))
     }
 }
 
-/// Takes the suitable axis with the highest rank out of `rest`; of equal ones the last.
+/// Removes and returns the suitable axis of `rest` with the highest rank; of equal ones the last.
 fn take<R: Ord>(
     rest: &mut Vec<usize>,
     will_do: impl Fn(&usize) -> bool,

@@ -1,4 +1,4 @@
-//! Positions of the bounds of claims in plots of their metrics.
+//! Marks where the bounds that claims set are in the plots of their metrics.
 
 use toml::Value;
 
@@ -50,8 +50,8 @@ pub(super) fn mark(
 
 const NOTHING: Interval = Interval { mean: None, half_width: None, replications: 0, method: None };
 
-/// Bounds that a claim sets in one of its cells, in the unit of its metric; `true` if an upper
-/// bound.
+/// Bounds that a claim sets in one of its cells, in the unit of its metric. The flag is true for an
+/// upper bound.
 fn bounds(test: &Test, cell: &ClaimCell) -> Vec<(f64, bool)> {
     match (&test.relation, cell.to) {
         (Relation::Bounds { to, above, below, by_difference, .. }, base) => {
@@ -79,7 +79,8 @@ struct Own<'a> {
 }
 
 impl Own<'_> {
-    /// Index of the value that the cell of the claim has for a swept key, if it has one.
+    /// Index of a swept key's value in the cell of the claim; `None` if the cell fixes no value of
+    /// the key.
     fn place(&self, key: &str) -> Option<usize> {
         let at = self.study.sweep.iter().position(|axis| axis.key == key)?;
         let (Relation::Bounds { of, .. } | Relation::Extreme { of, .. }) = &self.test.relation

@@ -5,7 +5,7 @@ use super::views::{FigureView, Series, Style};
 use crate::findings::columns::Meanings;
 use crate::findings::number::plural;
 
-/// Caption of a view; `with` is the text about the values of the selectors.
+/// Caption of a view. `with` describes the values of the selectors, such as the load.
 pub(super) fn sentence(
     meanings: &Meanings,
     baseline: Option<&str>,

@@ -16,7 +16,7 @@ use crate::visible::visible_text;
 /// Width of a plot in pixels, close to that of a phone.
 const WIDTH: f64 = 420.0;
 
-/// Causes of waiting, in the order of the parts of a bar.
+/// Causes of waiting, in the order of the parts of a bar in the plot.
 const CAUSES: [(Cause, &str); 4] = [
     (Cause::Nodes, "too few nodes were free"),
     (Cause::Shape, "enough were free, but in no shape that it may have"),
@@ -94,7 +94,8 @@ fn lasting(seconds: f64) -> String {
     format!("{} {unit}", significant(size, 3))
 }
 
-/// Sentence on the change of the mean wait under a topology; `true` if the change is significant.
+/// Sentence on how a topology changes the mean wait. The flag tells whether the change is
+/// significant.
 fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String, bool) {
     let value = |which: usize, measure| comparison.values[which][place(measure)].unwrap_or(0.0);
     let difference = &comparison.differences[number - 1];
@@ -148,7 +149,7 @@ fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String
     (text, wait.excludes_zero())
 }
 
-/// The wait under each topology as a bar of its parts.
+/// Plot of the wait under each topology, as a bar whose parts are the causes of waiting.
 fn waits(comparison: &Comparison, names: &[String]) -> Markup {
     let value = |own: &[Option<f64>], measure| own[place(measure)].unwrap_or(0.0);
     let bars: Vec<(String, String, Vec<f64>)> = names
@@ -176,7 +177,8 @@ fn waits(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// Differences of all measures on one scale, in percent of the values with the first topology.
+/// Plot of the differences of all measures on one scale. They are in percent of the values under
+/// the first topology.
 fn differences(comparison: &Comparison, names: &[String]) -> Markup {
     let base = &comparison.values[0];
     let measures: Vec<usize> = (0..ReplayMeasure::ALL.len())
@@ -292,7 +294,7 @@ fn table(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// Formats a difference in percent of its base.
+/// Text of a difference in percent of its base.
 fn percent(difference: Option<f64>, base: Option<f64>) -> String {
     match (difference, base) {
         (Some(difference), Some(base)) if base > 0.0 => {

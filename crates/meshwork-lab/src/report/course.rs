@@ -7,10 +7,10 @@ use super::views::{Dates, Figure, FigureChoice, FigureView, Key, Scale, Series, 
 use crate::findings::clock::Clock;
 use crate::watch::recording::Timeline;
 
-/// Maximum number of lines of a plot, one colour each.
+/// Largest number of lines of a plot, each in a colour of its own.
 const MAX_LINES: usize = sample::MAX;
 
-/// Maximum number of time intervals of a line: with more, noise would hide the other lines.
+/// Largest number of time intervals of a line. With more, noise would hide the other lines.
 const MAX_SPANS: usize = 100;
 
 /// Rounds a number to six significant digits, as many as a plot can show.
@@ -31,7 +31,7 @@ fn spans(run: &Timeline, means: &[f64], factor: f64) -> (Vec<f64>, Vec<f64>) {
     (begins.collect(), means.iter().chain(means.last()).copied().collect())
 }
 
-/// Plots of these runs; empty if nothing was recorded.
+/// Plots of waits, utilization and queue of these runs over time; empty if nothing was recorded.
 pub(super) fn figures(
     runs: &[Timeline],
     axes: &[Axis],
@@ -161,7 +161,7 @@ pub(super) fn figures(
     figures
 }
 
-/// Part of a caption that says for what the plot has lines, and how many values have none.
+/// Part of a caption that says for which values the plot has lines, and how many values have none.
 fn each(key: &str, shown: usize, all: usize) -> String {
     if key != "run" && shown < all {
         format!(", a line for {shown} of the {all} values of {key}")

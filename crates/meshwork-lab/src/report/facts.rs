@@ -1,4 +1,5 @@
-//! The request in words: machine, jobs, number of runs, and the command to repeat it.
+//! Facts about the request of a study in words: machine, jobs, number of runs, and the command to
+//! repeat it.
 
 use serde::Serialize;
 use toml::{Table, Value};
@@ -13,7 +14,7 @@ use crate::study::asked::EXPERIMENT;
 use crate::study::papers::sources;
 use crate::study::{Replications, Study};
 
-/// A labelled fact about the request.
+/// A fact about the request of a study, with a label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fact {
     pub name: String,
@@ -89,7 +90,7 @@ pub(super) fn facts(content: &Content) -> Vec<Fact> {
     facts
 }
 
-/// Numbers of scenarios and runs, requested and finished.
+/// Text with the numbers of scenarios and runs, requested and finished.
 fn runs(content: &Content) -> String {
     let scenarios = content.points.len() as u64;
     let runs = || content.results.runs.iter();
@@ -145,7 +146,7 @@ fn varied(study: &Study, key: &str) -> Option<String> {
     Some(format!("swept: {}", short(key, &values).join(", ")))
 }
 
-/// Duration of the measurement and of the warm-up.
+/// Text on how long is measured and how long the warm-up is.
 fn measured(study: &Study, table: &Table) -> String {
     let Some(measure) = table.get("measure").and_then(Value::as_table) else {
         return String::new();

@@ -1,4 +1,5 @@
-//! Selection of figures: means against swept keys, jobs by size, differences from baselines.
+//! Selects the figures of a report: means against swept keys, jobs by size, and differences from
+//! baselines.
 
 use std::collections::BTreeSet;
 
@@ -25,10 +26,11 @@ const MAX_CLAIMED: usize = 3;
 /// Maximum number of points in all figures of a section, which limits the size of a page.
 const MAX_POINTS: usize = 100_000;
 
-/// Maximum number of additional points for views with another key along the plot, in a section.
+/// Largest number of additional points of a section. They are for views with another key along the
+/// plot.
 const MAX_TURNED: usize = 8_000;
 
-/// Specification of a figure.
+/// Specification of a figure: its metrics, axes, and where its numbers come from.
 struct Plan<'a> {
     /// Name of the section.
     name: &'a str,
@@ -53,8 +55,9 @@ struct Plan<'a> {
     once: &'a dyn Fn(&[usize]) -> bool,
 }
 
-/// Makes all figures of a study. There is one for each metric of a claim, one for all others behind
-/// a selector, one for jobs by size, and one for the differences from each baseline.
+/// Makes all figures of a study. Each metric of a claim has a figure, and a selector shows one of
+/// the other metrics in a common figure. Further figures show jobs by size, and the differences
+/// from each baseline.
 pub(super) fn all(
     study: &Study,
     points: &[Point],
@@ -188,7 +191,7 @@ pub(super) fn all(
     plans.iter().filter_map(|plan| figure(plan, &mut left, &mut turned)).collect()
 }
 
-/// Metrics of claims, ordered by number of claims.
+/// Metrics that claims are about, those of most claims first.
 pub(super) fn claimed(study: &Study) -> Vec<String> {
     let mut counts: Vec<(String, usize)> = Vec::new();
     for claim in &study.claims {
@@ -314,7 +317,8 @@ fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figur
     (!views.is_empty()).then_some(Figure { id, heading, choices, views })
 }
 
-/// Removes options of selectors without a view, such as the differences of a baseline from itself.
+/// Removes options of selectors for which there is no view. An example is the difference of a
+/// baseline from itself.
 fn offer_what_is_there(choices: &mut [FigureChoice], views: &mut [FigureView]) {
     for (place, choice) in choices.iter_mut().enumerate() {
         let there: BTreeSet<usize> = views.iter().filter_map(|view| view.at[place]).collect();
@@ -327,7 +331,7 @@ fn offer_what_is_there(choices: &mut [FigureChoice], views: &mut [FigureView]) {
 }
 
 impl Plan<'_> {
-    /// Short label of an axis; its whole key if the short label is ambiguous.
+    /// Short label of an axis, or its whole key if the short label is ambiguous.
     fn key(&self, axis: usize) -> Key {
         let key = &self.axes[axis].key;
         let label = word(key);

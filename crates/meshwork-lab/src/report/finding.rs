@@ -17,13 +17,13 @@ use crate::study::expand::Point;
 /// Relative difference of means up to which they count as equal.
 const ROUNDING: f64 = 1e-12;
 
-/// Maximum number of names in a list of equals.
+/// Largest number of equally good values that a sentence names.
 const MAX_NAMED: usize = 6;
 
 /// Maximum number of metrics named in the sentence about metrics that are best elsewhere.
 const MAX_METRICS: usize = 4;
 
-/// Maximum number of settings with a sentence of their own.
+/// Largest number of settings of the selectors that get a sentence of their own.
 const MAX_SETTINGS: usize = 200;
 
 /// A sentence for the top of a section.
@@ -36,7 +36,7 @@ pub struct SummarySentence {
     pub at: Vec<(String, String)>,
 }
 
-/// The best of some scenarios, compared with the next best.
+/// The best of some scenarios, and its lead over the next best.
 struct Lead {
     /// The best scenario, with all scenarios that equal it.
     best: Vec<usize>,
@@ -91,7 +91,7 @@ pub(super) fn findings(
     settings.iter().filter_map(finding).collect()
 }
 
-/// The question of which value of one swept key is best.
+/// Question which value of one swept key is best.
 struct Question<'a> {
     study: &'a Study,
     points: &'a [Point],
@@ -108,8 +108,8 @@ impl Question<'_> {
         Contest { study, results, summary, metric, is_highest: HIGHEST.contains(&metric) }
     }
 
-    /// Scenarios with each value of the key in turn, and with the indices `fixed` for all other
-    /// keys.
+    /// Scenarios with each value of the question's key in turn. All other keys have the values
+    /// `fixed`.
     fn scenarios(&self, fixed: &[usize]) -> Vec<usize> {
         let mut at = fixed.to_vec();
         let of = |value: usize| {
@@ -194,8 +194,8 @@ impl Contest<'_> {
         value(&self.summary.rows.get(scenario)?.metrics, self.metric).mean
     }
 
-    /// Ratio of two scenarios on the same jobs. `None` if the ratio contradicts the means of the
-    /// scenarios, which may happen while runs are missing.
+    /// Ratio of a metric in two scenarios on the same jobs. `None` if it contradicts the means of
+    /// the scenarios, which may happen while runs are missing.
     fn ratio(&self, one: usize, other: usize) -> Option<Ratio> {
         let found = ratio(self.study, self.results, (one, other), self.metric)?;
         let is_below = self.mean(one)? < self.mean(other)?;
@@ -207,7 +207,7 @@ impl Contest<'_> {
         (one - other).abs() <= ROUNDING * one.abs().max(other.abs())
     }
 
-    /// Scenarios that have a mean, from best to worst.
+    /// Scenarios that have a mean, among the given ones, from best to worst.
     fn ranked(&self, among: &[usize]) -> Vec<usize> {
         let mut ranked: Vec<(f64, usize)> =
             among.iter().filter_map(|&scenario| Some((self.mean(scenario)?, scenario))).collect();
@@ -216,7 +216,8 @@ impl Contest<'_> {
         ranked.into_iter().map(|(_, scenario)| scenario).collect()
     }
 
-    /// The lead among scenarios; `None` if fewer than two were measured or they cannot be compared.
+    /// Lead of the best scenario; `None` if fewer than two were measured or they cannot be
+    /// compared.
     fn lead(&self, among: &[usize]) -> Option<Lead> {
         let ranked = self.ranked(among);
         let (&first, _) = ranked.split_first().filter(|(_, rest)| !rest.is_empty())?;
@@ -306,7 +307,7 @@ impl Contest<'_> {
         Some((text, ratio.is_significant()))
     }
 
-    /// Sentence on the number of settings at which the same scenarios lead.
+    /// Sentence on how many settings of the selectors have the same best scenarios.
     fn elsewhere(
         &self,
         lead: &Lead,

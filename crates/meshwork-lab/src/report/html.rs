@@ -95,7 +95,7 @@ pub(super) fn results(report: &Report) -> Markup {
     }
 }
 
-/// Table of contents of a page with several sections, with the verdicts on the claims of each.
+/// Table of contents of a page with several sections. Each section has the verdicts on its claims.
 fn contents(report: &Report) -> Markup {
     let before =
         |index: usize| index.checked_sub(1).and_then(|i| report.sections[i].paper.as_ref());
@@ -135,7 +135,7 @@ fn short_title(report: &Report, section: &Section) -> String {
     }
 }
 
-/// Number of claims of a section per verdict: `2 borne out`.
+/// Numbers of a section's claims for each verdict, such as `2 borne out`.
 fn verdicts(section: &Section) -> Markup {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for claim in &section.claims {
@@ -205,7 +205,7 @@ fn overview_table(overview: &Overview, report: &Report) -> Markup {
     }
 }
 
-/// Collapsed list of claims that are not borne out, with reasons.
+/// Collapsed list of the claims that are not borne out, with the reasons.
 fn without_borne_out(overview: &Overview, report: &Report) -> Markup {
     let borne_out = overview.verdicts.first();
     let others = |paper: &PaperLine| -> Vec<(usize, usize)> {
@@ -242,7 +242,7 @@ fn first_claim(paper: &PaperLine, verdict: &str, report: &Report) -> String {
     })
 }
 
-/// A claim shown outside its section.
+/// HTML of a claim that is shown outside its section.
 fn claim_there(report: &Report, section: usize, claim: usize) -> Markup {
     let section = &report.sections[section];
     let source = html! { a href={ "#" (section.id) } { (section.title) } };

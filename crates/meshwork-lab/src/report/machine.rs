@@ -1,4 +1,4 @@
-//! Selection and layout of the runs that a page replays.
+//! Selects and lays out the runs that a page replays event by event.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::watch::recording::{
     Recording, RecordingError, RecordingWindow, Subject, Timeline, kept,
 };
 
-/// Maximum number of timelines in a plot: more lines could not be told apart.
+/// Largest number of timelines in a plot. More lines could not be told apart.
 const GLANCES: usize = 12;
 
 /// Default maximum number of scenarios whose runs are replayed.
@@ -118,7 +118,7 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
     Ok(Recorded { recordings, without, timelines })
 }
 
-/// Timelines of recorded runs that are not already `chosen`: first replications of further
+/// Timelines of recorded runs that are not among `chosen`. They are first replications of further
 /// scenarios.
 fn further(
     content: &Content,
@@ -169,7 +169,7 @@ fn name(scenario: usize, replication: u64, title: &str) -> String {
     format!("Scenario {}{title}{replication}", scenario + 1)
 }
 
-/// Selected runs, each with the index of its scenario.
+/// Runs selected by the user or by default, each with the index of its scenario.
 fn chosen(
     content: &Content,
     archive: &Archive,
@@ -183,7 +183,7 @@ fn chosen(
     maps.runs.iter().map(|&run| one(content, archive, run)).collect()
 }
 
-/// The run of a scenario and a replication, both from 1.
+/// Run with the numbers of a scenario and a replication, both from 1.
 fn one(
     content: &Content,
     archive: &Archive,
@@ -224,7 +224,7 @@ pub(crate) fn stored_run(
     )))
 }
 
-/// Place of the map in a section; empty if there is neither a recording nor a note.
+/// HTML element for the map in a section; empty if there is neither a recording nor a note.
 pub(super) fn html(section: &Section, is_alone: bool) -> Markup {
     let title = format!("{}-machine", section.id);
     html! {

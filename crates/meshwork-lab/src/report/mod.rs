@@ -59,7 +59,8 @@ pub(crate) use sample::sample;
 pub use tables::{ReportTable, TableCell};
 pub use views::{Bound, Dates, Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
 
-/// Maximum number of rows of a table in the page; the file beside the page has all rows.
+/// Largest number of rows that a table in the page has. The CSV file in the same folder has all
+/// rows.
 const MAX_ROWS: usize = 2000;
 
 /// Width of a figure in a file, in pixels.
@@ -102,7 +103,7 @@ impl Content {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     pub title: String,
-    /// Description in a sentence or two.
+    /// Description of the report in a sentence or two.
     pub about: String,
     /// Verdicts by paper, if several sections have claims.
     pub overview: Option<Overview>,
@@ -414,7 +415,7 @@ fn in_units(summary: &Summary, clock: &Clock) -> Summary {
     shown
 }
 
-/// Title in lower case if it begins with `Figure`.
+/// A title with its first letter in lower case if it begins with `Figure`.
 fn lowered(title: &str) -> String {
     title.strip_prefix("Figure").map_or_else(|| title.to_owned(), |rest| format!("figure{rest}"))
 }

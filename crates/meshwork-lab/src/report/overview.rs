@@ -6,7 +6,7 @@ use super::Section;
 use crate::findings::claims::ClaimVerdict;
 use crate::study::papers::PAPERS;
 
-/// Verdicts in the order of the columns of the table.
+/// Verdicts in the order of the columns of the overview table.
 const VERDICTS: [ClaimVerdict; 4] = [
     ClaimVerdict::BorneOut,
     ClaimVerdict::NotBorneOut,
@@ -19,7 +19,7 @@ const VERDICTS: [ClaimVerdict; 4] = [
 pub struct Overview {
     /// Verdicts, as names of the columns.
     pub verdicts: Vec<String>,
-    /// One row for each paper with a section.
+    /// One row for each paper that a section of the report is about.
     pub papers: Vec<PaperLine>,
 }
 

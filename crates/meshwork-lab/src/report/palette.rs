@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Section;
 use super::views::FigureView;
 
-/// Number of colours.
+/// Number of colours for values.
 const COLOURS: usize = 10;
 
 /// Colours of values, by key and name.

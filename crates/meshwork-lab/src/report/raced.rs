@@ -1,7 +1,7 @@
-//! The part of a page about a choice: the race, its candidates, effects and a trade-off.
+//! Part of a report about a choice: the race, its candidates, effects and a trade-off.
 //!
 //! A folder of `meshwork choose` has the outcome in `choice.json`. The candidates of a choice have
-//! different numbers of replications, so these figures replace those of a study whose scenarios all
+//! different numbers of replications. So these figures replace those of a study whose scenarios all
 //! have the same number.
 
 use std::path::Path;
@@ -17,10 +17,10 @@ use crate::findings::columns::Meanings;
 use crate::findings::number::{count, significant};
 use crate::run::file::{MAX_RECORDS, read_whole};
 
-/// Maximum number of candidates with a line of their own.
+/// Largest number of candidates that have a line of their own in the plot of the race.
 const MAX_LINES: usize = 6;
 
-/// Number of lines that must remain for candidates that were dropped first to be left out.
+/// Number of candidates that must stay in the plot when those that were dropped first are left out.
 const MIN_LINES: usize = 2;
 
 /// Maximum number of rows of the table.
@@ -65,8 +65,8 @@ struct StoredCandidate {
     replications: u64,
     mean: Option<f64>,
     second: Option<f64>,
-    /// Course of the race: number of pairs, mean difference from the choice, and ends of its
-    /// interval.
+    /// Course of the race: number of pairs of runs, mean difference from the chosen candidate, and
+    /// ends of its interval.
     course: Vec<(u64, Option<f64>, Option<f64>, Option<f64>)>,
 }
 
@@ -102,8 +102,8 @@ impl StoredChoice {
         self.choice.as_ref().is_some_and(|own| own.scenario == candidate.scenario)
     }
 
-    /// Candidates from best to worst: the choice, the survivors, and then the dropped ones, the
-    /// last first.
+    /// Candidates from best to worst: the choice, the survivors, and then the dropped ones. Of
+    /// these, the last dropped is first.
     fn ranked(&self) -> Vec<&StoredCandidate> {
         let fates = ["racing", "beaten", "unfit", "growing", "failed", "screened"];
         let rank = |own: &StoredCandidate| fates.iter().position(|fate| *fate == own.fate);
@@ -152,7 +152,7 @@ impl StoredChoice {
         section.command = [command, words.join(" ")].join(" ").trim_end().to_owned();
     }
 
-    /// Figure of the differences of the best candidates from the choice, with their intervals.
+    /// Figure that shows how much the best candidates differ from the chosen one, with intervals.
     fn race(&self, section: &str) -> Option<Figure> {
         let mut shown: Vec<&StoredCandidate> = self
             .ranked()
@@ -275,7 +275,7 @@ impl StoredChoice {
             .then(|| figure(section, "left", "The course of the race", choices, views))
     }
 
-    /// Figure of the mean effects of the values of each swept key.
+    /// Figure that shows, for each swept key, the mean effects of its values.
     fn effects(&self, section: &str) -> Option<Figure> {
         let mut keys: Vec<&str> = Vec::new();
         for effect in &self.effects {
@@ -341,7 +341,7 @@ impl StoredChoice {
             .then(|| figure(section, "effects", "What each value does on average", choices, views))
     }
 
-    /// Figure of the metric against the second metric.
+    /// Figure of the trade-off between the metric of the race and a second metric.
     fn trade_off(&self, section: &str, clock: &Clock, meanings: &Meanings) -> Option<Figure> {
         let second = self.second.as_ref()?;
         let states = ["the choice", "survives", "dropped"];

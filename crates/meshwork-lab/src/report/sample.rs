@@ -30,13 +30,13 @@ pub(crate) fn sample(study: &Study) -> Vec<usize> {
     values.into_iter().map(scenario).collect()
 }
 
-/// Number of values of the sampled axis, of which [`sample`] takes at most [`MAX`].
+/// Number of values of the axis from which [`sample`] takes at most [`MAX`].
 pub(super) fn all(axes: &[Axis]) -> usize {
     let longest = || axes.iter().map(Axis::count).max().unwrap_or(1);
     compared(axes).map_or_else(longest, |along| axes[along].count())
 }
 
-/// The axis whose values are compared: a contrasted one, else one of names.
+/// Axis whose values the study compares. It is a contrasted axis, or else an axis of names.
 pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
     let several = |&i: &usize| axes[i].count() > 1;
     let contrasted = (0..axes.len()).filter(several).filter(|&i| axes[i].contrasted);
@@ -45,8 +45,8 @@ pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
     contrasted.max_by_key(|&i| axes[i].count()).or(drawn).or(names)
 }
 
-/// Indices of the fixed values of all axes except `but`. An ordered axis is fixed at its last
-/// value, which is usually the hardest, and an axis of names at its first.
+/// Fixed value of every axis except `but`, as an index. An ordered axis is fixed at its last value,
+/// which is usually the hardest, and an axis of names at its first value.
 pub(super) fn held(axes: &[Axis], but: usize) -> Vec<usize> {
     let value = |(i, axis): (usize, &Axis)| match axis.kind {
         _ if i == but => 0,

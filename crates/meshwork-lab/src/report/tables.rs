@@ -1,4 +1,4 @@
-//! Tables of a page: means, differences and sizes.
+//! Tables of a report page: means, differences and jobs by size.
 
 use serde::Serialize;
 
@@ -18,14 +18,14 @@ use crate::study::{Baseline, Replications, Study};
 pub struct ReportTable {
     pub title: String,
     pub caption: String,
-    /// File beside the page that has the numbers of the table in full.
+    /// Name of the CSV file next to the page that has all numbers of the table.
     pub file: &'static str,
     /// Names of columns, with descriptions; the description of a metric includes its unit.
     pub columns: Vec<(String, String)>,
     /// Number of leading columns that identify a row.
     pub keys: usize,
     pub rows: Vec<Vec<TableCell>>,
-    /// Number of further rows, which only the file has.
+    /// Number of rows that the table leaves out, and only the file has.
     pub more: usize,
 }
 
@@ -35,7 +35,7 @@ pub struct TableCell {
     pub text: String,
     /// Whether the cell is a number, to be right-aligned.
     pub number: bool,
-    /// Whether the cell is highlighted, because its interval excludes 0.
+    /// Whether the cell is highlighted. It is if its interval excludes 0.
     pub marked: bool,
     /// Small print below the text of the cell; usually empty.
     #[serde(skip_serializing_if = "String::is_empty")]

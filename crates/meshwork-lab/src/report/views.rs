@@ -94,11 +94,11 @@ pub struct Bound {
     pub panel: usize,
     /// Index of the series to which the bounded point belongs.
     pub series: usize,
-    /// Whether the point must be below the bound, else above.
+    /// Whether the point must be below the bound for the claim to hold; otherwise it must be above.
     pub is_upper: bool,
 }
 
-/// Style of a view.
+/// Way in which a view draws its points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 #[serde(rename_all = "snake_case")]
@@ -110,8 +110,8 @@ pub enum Style {
     /// Rows of bars that begin at 0, with whiskers, one row per name. Dots replace bars that cannot
     /// begin at 0: those of differences, and those on a logarithmic scale.
     Rows,
-    /// A value that holds until the next one. In a plot of distributions, measured values run along
-    /// the plot.
+    /// Steps: a value holds until the next one. In a plot of distributions, measured values are on
+    /// the x axis.
     Steps,
 }
 
@@ -150,7 +150,7 @@ pub struct Dates {
     pub start: i64,
 }
 
-/// A line, or the bars of one colour, in one panel.
+/// A line, or the bars of one colour, in a panel of a plot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Series {
@@ -195,7 +195,7 @@ fn is_zero(number: &usize) -> bool {
 }
 
 impl Figure {
-    /// File name of a view.
+    /// Name of the SVG file for a view of this figure.
     pub(super) fn file_name(&self, view: &FigureView) -> String {
         // The key along the plot is part of the name unless it is the default.
         let chosen = self.choices.iter().zip(&view.at).filter_map(|(choice, at)| {

@@ -1,4 +1,4 @@
-//! Replaying stored runs: the same version must give the same results, bit for bit.
+//! Runs stored runs again. The same version must give the same results, bit for bit.
 
 use std::path::Path;
 
@@ -15,17 +15,17 @@ use crate::run::inputs::Files;
 use crate::run::store::{Archive, RunFindings, RunMetric, RunRecord, StoreError};
 use crate::run::threads::{NoThreads, pool};
 
-/// Outcome of replaying one stored run.
+/// Outcome of running one stored run again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckVerdict {
     Same,
-    /// The first difference, in one sentence.
+    /// The results differ; holds the first difference in one sentence.
     Different(String),
-    /// The run could not be replayed; holds the reason.
+    /// The run could not be repeated; holds the reason.
     Failed(String),
 }
 
-/// A replayed run.
+/// A stored run that was run again, and the outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedRun {
     pub key: String,
@@ -38,7 +38,7 @@ pub struct CheckedRun {
 pub struct StoreCheck {
     /// Number of stored runs.
     pub stored: usize,
-    /// Replayed runs, ordered by key.
+    /// Runs that were repeated, ordered by key.
     pub checked: Vec<CheckedRun>,
     /// Problems of the store that did not stop the check.
     pub warnings: Vec<String>,
@@ -58,7 +58,7 @@ pub enum CheckError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RepeatError {
-    /// The run was made by this other version of the model.
+    /// The run was made by another version of the model; holds that version.
     #[error("it was run by version {0} of the model, and this is version {MODEL_VERSION}")]
     OtherModel(u32),
     /// The stored scenario is no table.
@@ -76,7 +76,7 @@ pub enum RepeatError {
     #[error("its key is {stored}, but should be {own}")]
     OtherKey {
         stored: String,
-        /// Key computed for the run.
+        /// Key of the run, computed again from its scenario and inputs.
         own: String,
     },
 }
@@ -115,7 +115,7 @@ pub fn check(
     Ok(StoreCheck { stored, checked, warnings: archive.warnings().to_vec() })
 }
 
-/// Indices of `sample` records, spread evenly over `stored`.
+/// Indices of `sample` of the `stored` records, spread evenly.
 fn sampled(stored: usize, sample: usize) -> impl Iterator<Item = usize> {
     let sample = sample.min(stored);
     (0..sample).map(move |i| (i as u128 * stored as u128 / sample as u128) as usize)

@@ -1,11 +1,12 @@
-//! Columnar storage of the numbers of many runs: eight bytes per value instead of name and list.
+//! Columnar storage of the numbers of many runs. A value takes eight bytes, without a name or a
+//! list for each run.
 
 use std::collections::BTreeMap;
 
-/// Marks a metric without a value in a run.
+/// Number that stands for a metric without a value in a run.
 const NOTHING: f64 = f64::NAN;
 
-/// Marks a metric that a row does not have. Measured values are finite.
+/// Number that stands for a metric that a row does not have. Measured values are always finite.
 const ABSENT: f64 = f64::INFINITY;
 
 /// Metric values, with one column per metric and one row per run or class.
@@ -74,10 +75,10 @@ impl PartialEq for Metrics {
 /// Metrics per class of jobs, where a class is a size, a user or another owner.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Classes<K: Ord> {
-    /// Index of every known class.
+    /// Index of each class of jobs, by the size or the owner that the class has.
     numbers: BTreeMap<K, u32>,
     kinds: Vec<K>,
-    /// Index of the class, for each row.
+    /// For each row, the index of the row's class.
     of: Vec<u32>,
     runs: Vec<usize>,
     jobs: Vec<u64>,

@@ -43,7 +43,7 @@ pub(crate) fn check(study: &Study, points: &[Point], files: &dyn Inputs) -> Resu
     Ok(())
 }
 
-/// Checks that the scenario has a job; the error says why it has none.
+/// Checks that a scenario has at least one job. The error says why it has none.
 fn first_job(scenario: &Scenario, files: &dyn Inputs) -> Result<(), String> {
     let mut jobs = scenario.jobs(0, files).map_err(|error| error.to_string())?;
     jobs.next().map_or(Ok(()), |first| first.map(drop)).map_err(|error| error.0)

@@ -49,35 +49,35 @@ pub enum FileError {
     #[error("{path}: {what} may not be written")]
     NotWritable {
         path: String,
-        /// `this file` or `this folder`.
+        /// Noun for the path in the message: `this file` or `this folder`.
         what: &'static str,
     },
     /// The disk is full.
     #[error("{path}: {what} cannot be written, the disk is full")]
     Full {
         path: String,
-        /// `this file` or `this folder`.
+        /// Noun for the path in the message: `this file` or `this folder`.
         what: &'static str,
     },
     /// A file is in the place of a folder.
     #[error("{path}: {what} cannot be made, because a file stands where a folder must be")]
     InTheWay {
         path: String,
-        /// `this file` or `this folder`.
+        /// Noun for the path in the message: `this file` or `this folder`.
         what: &'static str,
     },
     /// The parent folder does not exist.
     #[error("{path}: {what} cannot be written, because its folder does not exist")]
     NoFolder {
         path: String,
-        /// `this file` or `this folder`.
+        /// Noun for the path in the message: `this file` or `this folder`.
         what: &'static str,
     },
     /// The path cannot be written, for another reason.
     #[error("{path}: {what} cannot be written ({why})")]
     Unwritten {
         path: String,
-        /// `this file` or `this folder`.
+        /// Noun for the path in the message: `this file` or `this folder`.
         what: &'static str,
         /// Message of the operating system.
         why: String,

@@ -1,4 +1,4 @@
-//! Keys of the runs of a study.
+//! Keys under which the runs of a study are stored.
 
 use meshwork::catalogue::Catalogue;
 
@@ -11,7 +11,8 @@ pub(crate) struct PointKeys<'a> {
     point: &'a Point,
     digest: Option<String>,
     build: &'a str,
-    /// Key parts common to all replications; `None` if each replication is a window of the log.
+    /// Part of the key that all replications share; `None` if each replication is a window of the
+    /// log.
     shared: Option<Keys>,
 }
 

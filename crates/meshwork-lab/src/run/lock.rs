@@ -1,4 +1,4 @@
-//! Exclusive locks on files that are written, held until the process ends.
+//! Exclusive locks on files that are being written. They are held until the process ends.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
@@ -27,10 +27,11 @@ pub enum LockError {
     File(#[from] FileError),
 }
 
-/// An exclusive lock on writing a file, released when dropped or when its process ends.
+/// An exclusive lock on writing a file. It is released when dropped or when its process ends.
 ///
-/// The lock is on `FILE.lock` beside the file, since every write replaces the file itself. Some
-/// file systems support no locks; there, sharing a file between processes is at the user's risk.
+/// The lock is on the file `FILE.lock` in the same folder, since every write replaces the file
+/// itself. Some file systems support no locks; there, sharing a file between processes is at the
+/// user's risk.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
@@ -87,7 +88,7 @@ impl Lock {
         own.is_ok_and(|own| named.is_ok_and(|named| id(own) == id(named)))
     }
 
-    /// Always `true`: on systems other than Unix, an open file keeps its name.
+    /// Whether the open file still has its name. It always has on systems other than Unix.
     #[cfg(not(unix))]
     fn has_its_name(&self) -> bool {
         true
@@ -102,7 +103,7 @@ impl Drop for Lock {
     }
 }
 
-/// Removes temporary files that crashed processes left for this file: `FILE.17.tmp`.
+/// Removes temporary files, such as `FILE.17.tmp`, that crashed processes left for a file.
 fn remove_unfinished(path: &Path) {
     let Some(own) = path.file_name().and_then(|name| name.to_str()) else { return };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

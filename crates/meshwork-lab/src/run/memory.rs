@@ -62,7 +62,8 @@ pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Res
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// Checks that jobs that workloads hold in memory fit: tables of jobs, and shuffled logs.
+/// Checks that the jobs fit in memory which workloads hold there. They are tables of jobs, and
+/// shuffled logs.
 ///
 /// # Errors
 /// If the jobs do not fit, or a file cannot be read.
@@ -124,7 +125,7 @@ pub fn check_runs(
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// A need for memory that exceeds the limit.
+/// Error for an estimated need for memory that exceeds the limit.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "{what} about {} of memory, which is more than the {} of `--max-memory`{}",

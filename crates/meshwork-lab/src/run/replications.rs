@@ -1,4 +1,4 @@
-//! Number of replications that a scenario needs.
+//! Decides how many replications a scenario needs.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::scenario::Scenario;
@@ -71,17 +71,18 @@ pub fn has_same_jobs(scenario: &Scenario) -> bool {
         && workload.get("resample").is_none()
 }
 
-/// Mean of the metric of `precision`, and the half width of its interval.
+/// Mean of the metric that `precision` watches, and the half-width of its interval.
 ///
 /// The interval is that of a confidence sequence, so it holds however often it is looked at. The
-/// result is `None` if nothing was measured; the half width is infinite for too few values.
+/// result is `None` if nothing was measured; the half-width is infinite for too few values.
 #[must_use]
 pub fn watched(of: &str, runs: &ScenarioRuns) -> Option<[f64; 2]> {
     let moments: RunningMoments = runs.measured(of).map(|(_, value)| value).collect();
     (moments.count() > 0).then(|| [moments.mean(), moments.half_width(1.0 - CONFIDENCE)])
 }
 
-/// Number of replications that a scenario needs, given `runs`; depends on results only.
+/// Number of replications that a scenario needs, given its `runs` so far. It depends on results
+/// only.
 ///
 /// With `precision`, the number is estimated from the current interval, whose width falls about
 /// with the square root of the number. An early estimate is poor, so the number at most doubles per

@@ -1,4 +1,5 @@
-//! A round of runs: replications that are missing, numbered consecutively without a list.
+//! A round of runs: the missing replications of all scenarios, numbered consecutively without a
+//! list.
 
 use std::ops::Range;
 

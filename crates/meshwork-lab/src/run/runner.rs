@@ -107,9 +107,10 @@ pub(super) struct Shared<'a, 'b> {
     pub(super) lengths: Mutex<BTreeMap<String, u64>>,
     /// Whether a stop request has prevented a run.
     pub(super) stopped: AtomicBool,
-    /// Runs made before any stored run is read; `None` for a run that has been put into the store.
+    /// Runs that were made before any stored run was read, by scenario and replication. `None`
+    /// stands for a run that has been put into the store.
     ahead: Mutex<BTreeMap<(usize, u64), Option<Box<Run>>>>,
-    /// Failed runs of a part of a study.
+    /// Failed runs of a part of a study: scenario, replication and reason.
     pub(super) failures: Mutex<Vec<(usize, u64, String)>>,
 }
 
@@ -127,7 +128,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         }
     }
 
-    /// Whether to stop; a stop request is recorded in `stopped`.
+    /// Whether the study must stop. A stop request is recorded in `stopped`.
     pub(super) fn must_stop(&self) -> bool {
         let stops = (self.runner.stop)();
         if stops {
@@ -181,7 +182,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         replications.filter_map(move |number| (!is_there(number)).then_some((point, number)))
     }
 
-    /// Whether the store has a run by its key, and the run has the requested output files.
+    /// Whether the store has a run with this key, and the requested output files of the run exist.
     pub(super) fn is_there(
         &self,
         store: &Mutex<Store>,
@@ -477,8 +478,8 @@ mod tests {
         }
     }
 
-    /// Simulation with mean 10 and a spread that grows with the load. Load 3 fails, and load 4
-    /// panics.
+    /// A fake simulation whose result has mean 10 and a spread that grows with the load. Load 3
+    /// fails, and load 4 panics.
     fn fake(
         scenario: &Scenario,
         replication: u64,

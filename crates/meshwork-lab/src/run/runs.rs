@@ -26,11 +26,11 @@ pub struct ScenarioRuns {
     ended: Ended,
     /// Failed runs: replication, key and reason.
     failed: Vec<(u64, String, String)>,
-    /// Findings of the first successful run; `None` once another run has other findings.
+    /// Findings of the first successful run, while all runs have the same findings; else `None`.
     same: Option<Box<RunFindings>>,
 }
 
-/// The successful runs, one row each.
+/// The successful runs of a scenario, one row each.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Ended {
     replications: Vec<u64>,
@@ -47,7 +47,7 @@ struct Ended {
     /// Random speeds of the sites in the runs that have any, each with the index of the run.
     speeds: Vec<(u32, Box<[f64]>)>,
     batches: Vec<Batches>,
-    /// For each run, whether it had batches that were dropped.
+    /// For each run, whether its batches were dropped.
     stripped: Vec<bool>,
 }
 

@@ -1,8 +1,8 @@
-//! A digest at the end of a JSON object, for detecting damage.
+//! Digests at the end of JSON objects, by which damage is detected.
 
 use std::borrow::Cow;
 
-/// Key of the digest, as it is written in the object.
+/// Beginning of the key and value that hold the digest in the object.
 const KEY: &str = ",\"blake3\":\"";
 
 const END: &str = "\"}\n";

@@ -19,7 +19,7 @@ pub(super) struct Ticker<'a, 'b, 'c> {
     last: Instant,
 }
 
-/// Condition at which the run is expected to end.
+/// Condition by which the progress of a run is measured, since the run is expected to end there.
 enum Expected {
     Jobs(u64),
     Time(f64),
@@ -68,7 +68,7 @@ impl<'a, 'b, 'c> Ticker<'a, 'b, 'c> {
         (self.shared.runner.progress)(*progress);
     }
 
-    /// Takes the share of an ended run out of the progress, where the run now counts as a whole.
+    /// Removes the share of an ended run from the progress, because the run now counts as a whole.
     pub(super) fn end(&mut self) {
         let mut progress = locked(&self.shared.progress);
         progress.begun = (progress.begun - self.told.0).max(0.0);

@@ -1,4 +1,4 @@
-//! Number and bounds of the windows of a log that serve as replications.
+//! Windows of a log that serve as replications: their number and bounds.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::registry::Problem;
@@ -58,7 +58,8 @@ pub(crate) fn open(
     Ok(spans)
 }
 
-/// Sets the windows from stored spans, for logs that may no longer exist.
+/// Sets the windows of every scenario from stored time spans, so that the logs need not exist any
+/// more.
 pub(crate) fn remembered(study: &Study, points: &mut [Point], spans: &[Span]) {
     let Replications::Windows { length, stride } = study.replications else { return };
     for point in points {
@@ -108,8 +109,8 @@ pub(crate) fn arrivals(
     Ok(arrivals)
 }
 
-/// Time span from the first to the last of these arrivals, with the windows in which no job
-/// arrives.
+/// Time span between the first and the last arrival. It has the numbers of the windows in which no
+/// job arrives.
 ///
 /// # Errors
 /// If there are fewer than two windows in which jobs arrive, or too many windows.

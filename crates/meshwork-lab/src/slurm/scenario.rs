@@ -14,14 +14,14 @@ use super::site::{self, Reading, SlurmSite};
 use super::topology::{SlurmTopology, Structure, TopologyKind};
 use crate::run::inputs::Files;
 
-/// The key of a machine's topology file, and the name of the allocator based on it.
+/// Key of a machine that names its topology file, and name of the allocator that follows this file.
 const SLURM: &str = "slurm";
 
-/// The key of a machine's model file of topograph.
+/// Key of a machine that names a model file of Nvidia's topograph.
 const TOPOGRAPH: &str = "topograph";
 
-/// Keys of a machine that is described by files: for Slurm and for topograph, the required key
-/// first.
+/// Keys of a machine that files describe, first for Slurm and then for topograph. The required key
+/// is the first of each.
 pub(crate) const KEYS: [&[&str]; 2] = [&[SLURM, "conf", "partition"], &[TOPOGRAPH, "as"]];
 
 /// Replaces a machine that is described by Slurm files with an ordinary one, and sets its
@@ -137,7 +137,7 @@ fn names_slurm(allocator: &Value) -> bool {
     name == Some(SLURM)
 }
 
-/// Whether the jobs of a workload come from a table, in which they can have constraints.
+/// Whether the jobs of a workload come from a table, so that they can have constraints.
 fn names_table(workload: Option<&Value>) -> bool {
     let name = workload.and_then(|workload| workload.get("name").or(Some(workload)));
     name.and_then(Value::as_str) == Some("table")
@@ -263,7 +263,7 @@ fn machine_of(site: &SlurmSite, listed: Option<&SlurmTopology>) -> (Table, Table
     (machine, allocator, order)
 }
 
-/// Whether the cells of the only torus are exactly the nodes of the partition.
+/// Whether a partition has one torus whose cells are exactly the partition's nodes.
 fn is_all_of(site: &SlurmSite, anchors: &Anchors) -> bool {
     let torus = &anchors.toruses()[0];
     let cells = torus.cells();

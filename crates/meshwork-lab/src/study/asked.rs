@@ -57,7 +57,7 @@ pub struct StudyRequest {
     /// Build of the program that last ran the study.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub build: String,
-    /// Reason why the study could not be run, if so.
+    /// Reason why the study could not be run; `None` if it was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
     /// Files that the scenarios read, sorted by their paths in the scenarios.
@@ -156,7 +156,8 @@ impl StudyRequest {
         }
     }
 
-    /// Paths at which each file may be, in the order in which to try them, for a results folder.
+    /// Paths at which each input file may be, in the order in which they are tried. `folder` is the
+    /// results folder.
     #[must_use]
     pub fn found(&self, folder: &Path) -> BTreeMap<String, Vec<PathBuf>> {
         let places = |input: &RequestedInput| {
@@ -259,8 +260,8 @@ impl StudyRequest {
     }
 }
 
-/// Converts `path` to a path relative to `folder`; both must be absolute. Returns `None` if they
-/// have no common root, as on two drives.
+/// Path relative to `folder` for an absolute `path`; `folder` must be absolute too. Returns `None`
+/// if they have no common root, as on two drives.
 fn from_here(folder: &Path, path: &Path) -> Option<String> {
     let plain = |path: &Path| -> Option<Vec<std::ffi::OsString>> {
         let mut parts = Vec::new();

@@ -1,4 +1,4 @@
-//! Parsing of `[[claim]]`: statements of a paper as data.
+//! Reads `[[claim]]` tables, which give statements of a paper as data.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::observe::metrics;
@@ -32,7 +32,8 @@ pub struct Test {
     pub metric: String,
     /// Restriction of some swept keys to these values; other swept keys keep all values.
     pub only: Vec<(String, Vec<Value>)>,
-    /// Pairs of job sizes, the judged and the reference one; each pair has cells of its own.
+    /// Pairs of job sizes: the size of the judged jobs and that of the reference jobs. Each pair
+    /// has cells of its own.
     pub sizes: Vec<(u64, u64)>,
     pub relation: Relation,
     pub needed: Needed,
@@ -46,33 +47,35 @@ pub type SweptValues = Vec<(String, Value)>;
 /// The relation that must hold in a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Relation {
-    /// The metric lies within bounds, or its ratio to or difference from that of a reference does.
+    /// The metric is within bounds, or its ratio to a reference, or its difference from a
+    /// reference, is.
     Bounds {
         of: SweptValues,
-        /// Reference for the ratio or the difference, if any.
+        /// Swept values of the reference for the ratio or the difference, if any.
         to: Option<SweptValues>,
         above: Option<f64>,
         below: Option<f64>,
         /// Whether the bounds apply to the difference from the reference instead of the ratio.
         by_difference: bool,
     },
-    /// The metric of a choice is the lowest or highest among choices that differ only in its keys.
+    /// The metric is the lowest or highest at a choice of values for some swept keys. It is
+    /// compared with its values at other choices for the same keys.
     Extreme {
         of: SweptValues,
-        /// Whether the metric must be the lowest; otherwise the highest.
+        /// Whether the metric must be the lowest; otherwise it must be the highest.
         lowest: bool,
         /// Allowed relative distance from the best of the other choices.
         within: f64,
     },
-    /// The metric of a choice, or its ratio to that of a reference, rises or falls along a swept
-    /// key. The first value of the key is compared with the last.
+    /// The metric of a choice of values rises or falls along a swept key, or its ratio to a
+    /// reference does. The first value of the key is compared with the last.
     Trend {
         of: SweptValues,
-        /// Reference for the ratio, if any.
+        /// Swept values of the reference for the ratio, if any.
         to: Option<SweptValues>,
         /// Swept key along which the metric changes.
         along: String,
-        /// Whether the metric must rise; otherwise fall.
+        /// Whether the metric must rise along the key; otherwise it must fall.
         rises: bool,
     },
 }
@@ -101,7 +104,7 @@ impl Needed {
 
 const BOUND: &str = "a bound that the metric, or its ratio, must keep to";
 
-/// Keys of a claim, except those in `OTHERS`.
+/// Keys of a `[[claim]]` table, except those in `OTHERS`.
 pub(super) static PARAMS: &[&Param] = &[
     &Param {
         name: "text",
@@ -183,8 +186,8 @@ pub(super) static PARAMS: &[&Param] = &[
     },
 ];
 
-/// Pairs of judged and reference size: each of `sizes` with `than_size`, or with itself without
-/// one.
+/// Pairs of judged and reference job size. Each of `sizes` is paired with `than_size`, or with
+/// itself if that is not given.
 fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
     let sizes = params.get_integers("sizes").unwrap_or_default();
     let than = params.get_integer("than_size");

@@ -173,13 +173,13 @@ pub fn point_at(study: &Study, index: u64) -> Result<Point, Refused> {
     point(study, index)
 }
 
-/// Place where a value of a scenario was written.
+/// Place where a value of a scenario was written, for error messages.
 enum Origin<'a> {
     Sweep { axis: usize, element: usize },
     Setting(&'a str),
 }
 
-/// A value that is applied to the scenario in the study file: its path, value and origin.
+/// A value that is applied to the scenario of the study file: its path, the value and its origin.
 type Laid<'a> = (String, &'a Value, Origin<'a>);
 
 fn point(study: &Study, index: u64) -> Result<Point, Refused> {

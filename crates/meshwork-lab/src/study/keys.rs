@@ -92,7 +92,8 @@ pub static PARAMS: &[&Param] = &[
     },
 ];
 
-/// The parameter `machine`, for suggestions of its name; it is read as part of the scenario.
+/// The parameter `machine`, with which a misspelt name gets a suggestion. It is read as part of the
+/// scenario.
 pub(super) static MACHINE: Param = Param {
     name: "machine",
     help: "the machine",

@@ -13,7 +13,7 @@ use crate::run::file::FileError;
 /// Number of nodes on a node card of a Blue Gene machine, which Cobalt files do not give.
 const NODES_OF_A_CARD: u32 = 32;
 
-/// Function that returns the text of a file by its name.
+/// Function that returns the text of a file with this name.
 type Texts<'a> = dyn Fn(&str) -> Result<String, FileError> + 'a;
 
 /// Replaces the file name in `list` by the file's text, for every allocator `partitions` of a

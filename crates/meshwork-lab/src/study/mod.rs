@@ -1,4 +1,4 @@
-//! The study file, parsed strictly.
+//! Study files, which are parsed strictly.
 
 pub mod asked;
 mod claims;
@@ -153,14 +153,14 @@ pub struct Study {
     pub compare: Vec<Baseline>,
     /// Requested formats of per-job output.
     pub jobs: Vec<JobFormat>,
-    /// Whether the first replication of every scenario is recorded for replay. `None` records up to
-    /// ten scenarios that are compared.
+    /// Whether the first replication of every scenario is recorded for replay. If `None`, it is
+    /// recorded for up to ten scenarios that are compared.
     pub record: Option<bool>,
     /// Key of the paper that the study partly reproduces.
     pub paper: Option<String>,
     /// Figures or tables of the paper.
     pub figure: Option<String>,
-    /// Source of the log that the study reads, for messages.
+    /// Text on where to obtain the log that the study reads, for messages.
     pub obtain: Option<String>,
     /// Unit of time that the study gives: see [`clock`](crate::findings::clock).
     pub time_unit: Option<String>,

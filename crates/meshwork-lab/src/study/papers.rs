@@ -87,8 +87,8 @@ fn by_figure(name: &str) -> Vec<(u64, String)> {
         .collect()
 }
 
-/// The studies of a paper or of one of its figures, in order, read with a catalogue. A setting of
-/// `workload.path` applies only to studies that read a log.
+/// Studies that reproduce a paper or one of its figures, in order, read with a catalogue. A setting
+/// of `workload.path` applies only to studies that read a log.
 ///
 /// # Errors
 /// If the paper has no such figure, or a setting is invalid.
@@ -171,7 +171,8 @@ mod tests {
         }
     }
 
-    /// A study of two figures is found by either: utilization and turnaround of the same runs.
+    /// A study of two figures is found under the name of either figure. Its runs give both
+    /// utilization and turnaround.
     #[test]
     fn a_study_of_two_figures_is_found_by_either() {
         let paper = paper("noncontiguous").unwrap();

@@ -1,6 +1,6 @@
-//! Setting a value at a dotted path, the operation with which studies are changed.
+//! Sets a value at a dotted path, which is how studies are changed.
 //!
-//! `[sweep]` sets values for every combination, and `--set` sets one once.
+//! `[sweep]` sets values for every combination, and `--set` sets a value once.
 
 use meshwork::registry::{Problem, join};
 use toml::{Table, Value};
@@ -82,13 +82,13 @@ pub fn assignment(text: &str) -> Result<(String, Value), Refused> {
     }
 }
 
-/// Number of steps of a path. If two settings overlap, the shorter path is applied first, so that
-/// the value at the longer path is not lost.
+/// Number of steps of a path. If two settings overlap, the one with the shorter path is applied
+/// first, so that the value at the longer path is not lost.
 pub(crate) fn depth(path: &str) -> usize {
     steps(path).map_or(1, |steps| steps.len())
 }
 
-/// A path as written in problems: without quotes around a key that contains a dot.
+/// A path as error messages write it, without quotes around a key that contains a dot.
 pub(crate) fn plain(path: &str) -> String {
     steps(path).map_or_else(
         |_| path.to_owned(),

@@ -16,7 +16,7 @@ pub struct Stored {
     pub study: Study,
     pub asked: StudyRequest,
     pub points: Vec<Point>,
-    /// Digest of the input of each scenario.
+    /// Digest of each scenario's input file; `None` if it reads none.
     pub digests: Vec<Option<String>>,
 }
 

@@ -1,4 +1,5 @@
-//! Merges the segments of a sweep; the store is then identical to that of a single process.
+//! Merges the segments of a sweep into the store, which is then identical to that of a single
+//! process.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -15,7 +16,7 @@ use crate::study::stored::order;
 use crate::sweep::progress::{Missing, failures, missing};
 use crate::sweep::shard::{failure, stored};
 
-/// Result of merging.
+/// Result of merging the segments of a sweep.
 pub struct Collected {
     /// Number of runs now in the store, of this study and others.
     pub stored: usize,

@@ -1,4 +1,4 @@
-//! Estimated costs of the runs of a scenario.
+//! Estimates the costs of the runs of a scenario.
 
 use meshwork::scenario::Scenario;
 

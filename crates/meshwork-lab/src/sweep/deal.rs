@@ -43,7 +43,7 @@ pub fn is_whole(replications: &Replications, point: &Point) -> bool {
     }
 }
 
-/// Units of a scenario.
+/// Units of work of a scenario: its runs, or the scenario as a whole.
 pub(crate) fn units_of(
     replications: &Replications,
     point: &Point,
@@ -91,13 +91,13 @@ impl Deal {
         own
     }
 
-    /// Total expected cost of all units.
+    /// Total expected cost of all units. A unit is a run, or a scenario as a whole.
     #[must_use]
     pub fn cost(&self) -> f64 {
         self.units.iter().map(|(_, cost)| cost).sum()
     }
 
-    /// Text of the deal's file.
+    /// Text of the file in which the deal is stored.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = "scenario,seconds,replications\n".to_owned();
@@ -181,8 +181,8 @@ pub(crate) fn weight(replications: &Replications, point: &Point, unit: Unit) -> 
     if unit.replication.is_some() { 1.0 } else { first(replications, point) as f64 }
 }
 
-/// A cost as an integer, so that sums do not depend on their order. Seconds become microseconds,
-/// and nominal costs millionths.
+/// A cost as a whole number, so that sums do not depend on their order. Seconds become
+/// microseconds, and nominal costs millionths.
 fn whole(cost: f64) -> u64 {
     (cost * 1e6).min(1e18) as u64
 }

@@ -1,4 +1,4 @@
-//! Export of the runs of a study as a Parquet table with one row per run.
+//! Exports the runs of a study as a Parquet table with one row per run.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub fn export(catalogue: &Catalogue, folder: &Path) -> Result<PathBuf, Refused> 
     Ok(path)
 }
 
-/// Fails: the program was built without the feature `parquet`.
+/// Refuses to export, because the program was built without the feature `parquet`.
 ///
 /// # Errors
 /// Always.
@@ -68,8 +68,8 @@ mod rows {
         rows: usize,
         names: Vec<String>,
         metrics: Vec<(String, Float64Builder)>,
-        /// Columns of numeric swept keys, by position in the sweep. `None` for a key whose values
-        /// go to `texts`.
+        /// Columns of the swept keys with numbers, by position in the sweep. `None` for a key whose
+        /// values go to `texts`.
         numbers: Vec<Option<Float64Builder>>,
         texts: Vec<StringBuilder>,
         scenario: UInt64Builder,

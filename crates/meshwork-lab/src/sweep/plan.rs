@@ -1,4 +1,4 @@
-//! Planning of a submission.
+//! Plans a submission of a sweep to a workload manager.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -56,7 +56,7 @@ pub fn plan(
     Ok(SubmissionPlan { deal, is_measured, at_work: now.attempts.0 })
 }
 
-/// Path of the deal of the submission with this number.
+/// Path of the file with the deal of a submission.
 fn deal_of(folder: &Path, number: u64) -> PathBuf {
     folder.join(SUBMISSIONS).join(format!("{number}.deal.csv"))
 }
@@ -69,9 +69,10 @@ pub fn next_submission(folder: &Path) -> u64 {
     (1..).find(|number| !is_taken(number)).unwrap_or(1)
 }
 
-/// Stores a deal under the next submission number, for callers that need no script.
+/// Stores a deal, which assigns runs to shards, under the next submission number.
 ///
-/// Returns the path of the file. Concurrent calls get different numbers.
+/// It is for callers that need no script. Returns the path of the file. Concurrent calls get
+/// different numbers.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -92,7 +93,8 @@ pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
     }
 }
 
-/// Target duration of a task: long enough to be worth starting, short enough to be scheduled soon.
+/// Intended duration of a task. It is long enough to be worth starting, and short enough to be
+/// scheduled soon.
 const TASK: Duration = Duration::from_secs(1800);
 
 impl SubmissionPlan {

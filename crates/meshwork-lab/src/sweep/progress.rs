@@ -1,4 +1,4 @@
-//! Progress of a sweep, as read from its files alone.
+//! Progress of a sweep, which is read from its files alone.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -40,9 +40,10 @@ pub struct SweepProgress {
     /// Runs that have neither ended nor begun.
     pub missing: u64,
     pub failed: u64,
-    /// Number of attempts that are writing, and of attempts that went silent without an end.
+    /// Number of attempts that are writing now, and number of attempts that went silent without an
+    /// end.
     pub attempts: (u64, u64),
-    /// Runs per second of the attempts that are writing; `None` if there are none.
+    /// Runs per second of the attempts that are writing now; `None` if there are none.
     pub rate: Option<f64>,
     /// Estimated seconds until all runs have ended, if the current threads share the remaining runs
     /// evenly.

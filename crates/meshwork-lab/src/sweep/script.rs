@@ -1,7 +1,7 @@
-//! Batch script for a workload manager: one for all tasks of an array.
+//! Batch script for a workload manager, for all tasks of an array.
 //!
-//! The script is meant to be read and edited by people: directives at the top, one command at the
-//! bottom.
+//! People are meant to read and edit the script, so directives are at the top and one command is at
+//! the bottom.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub struct Script {
     pub race: Option<RaceWords>,
 }
 
-/// Command line words for the rounds of a race.
+/// Options for the commands that run the rounds of a race and submit the next round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RaceWords {
     /// Options of `meshwork choose`.
@@ -75,7 +75,7 @@ pub const SUBMISSIONS: &str = "submit";
 /// Name of the folder of task output in a results folder.
 pub const LOGS: &str = "log";
 
-/// Divisor of a task's time limit: no run begins in the last 1/`LAST_PART` of the time.
+/// Divisor of a task's time limit. In the last 1/`LAST_PART` of the time no run begins.
 const LAST_PART: u32 = 20;
 
 impl Script {
@@ -104,7 +104,7 @@ impl Script {
         self.beside("sh")
     }
 
-    /// Path of the file of the deal.
+    /// Path of the file with the deal, which assigns runs to shards.
     #[must_use]
     pub fn deal(&self) -> PathBuf {
         self.beside("deal.csv")
@@ -135,7 +135,7 @@ impl Script {
             .collect()
     }
 
-    /// Maximum number of tasks of one array that run at once.
+    /// Largest number of tasks of one array that run at the same time.
     fn at_once(&self) -> u64 {
         (self.max_parallel / self.arrays().len().max(1) as u64).max(1)
     }

@@ -1,4 +1,4 @@
-//! Formats of logs, recognized by the ending of the file name.
+//! Formats of logs, which the ending of the file name decides.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -146,14 +146,15 @@ fn lines(header: &Header, kept: &[(Record, Job)]) -> Vec<u8> {
     text
 }
 
-/// Columns of text whose fields in a log are numbers.
+/// Columns of text that are numbers in a log, each with the index of its field.
 fn names() -> impl Iterator<Item = (&'static Column, usize)> {
     let texts = COLUMNS.iter().filter(|column| column.holds == CellKind::Text);
     texts.filter_map(|column| Some((column, column.field?)))
 }
 
-/// Whether a field of a log, by its index from 0, has no column in tables of jobs. Field 4, the
-/// allocated processors, never counts: it is compared with the requested ones instead.
+/// Whether a field of a log, by its index from 0, has no column in tables of jobs. Field 4
+/// (allocated processors) never counts, because it is compared with the requested processors
+/// instead.
 fn has_no_column(field: usize) -> bool {
     field != 4 && COLUMNS.iter().all(|column| column.field != Some(field))
 }
@@ -236,7 +237,8 @@ fn number(column: &Column, field: usize, kept: &mut [(Record, Job)]) -> bool {
     true
 }
 
-/// The cell of a job in a column. User and wait may be known only from the line of the job.
+/// Cell of a job in a column; `None` if it is empty. User and wait may be known only from the job's
+/// line in a log.
 fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
     let is_of_line = column.holds == CellKind::Text || column.name == "wait";
     let field = || Some(record.fields[column.field.filter(|_| is_of_line)?]);

@@ -1,4 +1,4 @@
-//! Generation of logs from a workload model.
+//! Generates logs from a workload model.
 
 use std::io::Cursor;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Statistics of a log compared with those of many resamplings: what a resampling preserves.
+//! Compares statistics of a log with those of many resampled logs, to show what resampling
+//! preserves.
 
 use std::path::Path;
 
@@ -25,7 +26,7 @@ const LAGS: usize = 14;
 /// Width of a figure in pixels.
 const WIDTH: f64 = 720.0;
 
-/// A statistic of a log, and the range that holds 95 % of the values of its resamplings.
+/// A statistic of a log, and the range that has 95 % of its values in resampled logs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResampledStatistic {
     pub name: &'static str,
@@ -50,7 +51,7 @@ impl ResampledStatistic {
 pub struct ResampledLog {
     /// Names of the ways of resampling.
     pub ways: Vec<String>,
-    /// Number of resamplings in each way.
+    /// Number of resampled logs for each way of resampling.
     pub count: u64,
     pub jobs: u64,
     pub statistics: Vec<ResampledStatistic>,
@@ -58,7 +59,7 @@ pub struct ResampledLog {
     curves: Vec<Curves>,
 }
 
-/// A function of the jobs that is drawn as a plot, for the log and its resamplings.
+/// A function of the jobs that is drawn as a plot, for the log and its resampled logs.
 #[derive(Clone, Debug, PartialEq)]
 struct Curves {
     name: &'static str,
@@ -70,7 +71,7 @@ struct Curves {
     bands: Vec<Vec<[f64; 2]>>,
 }
 
-/// All measurements of one log.
+/// All measured statistics and functions of one log.
 struct Measured {
     scalars: Vec<f64>,
     curves: [Vec<f64>; 4],
@@ -100,7 +101,7 @@ const CURVES: [(&str, &str, &str); 4] = [
     ("sizes", "Size class: up to 2ⁿ processors", "Share of the jobs (%)"),
 ];
 
-/// Mean of numbers; 0 without any.
+/// Mean of numbers; 0 if there are none.
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
@@ -199,7 +200,7 @@ fn measured(jobs: &[(Option<i64>, &Job)], first: f64, weeks: usize) -> Measured 
     }
 }
 
-/// The range that holds 95 % of the values.
+/// Range that has 95 % of the values.
 fn band(mut values: Vec<f64>) -> [f64; 2] {
     values.sort_by(f64::total_cmp);
     let last = values.len().saturating_sub(1) as f64;

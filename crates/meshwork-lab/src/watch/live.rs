@@ -39,7 +39,7 @@ pub enum EventKind {
     TurnedAway,
     /// The job started.
     Started {
-        /// Index of the site.
+        /// Index of the site on which the job started.
         site: usize,
         placement: Placement,
     },
@@ -53,13 +53,13 @@ pub enum EventKind {
     Interrupted,
     /// A node went out of service.
     Down {
-        /// Index of the site.
+        /// Index of the site to which the node belongs.
         site: usize,
         node: Node,
     },
     /// A node returned to service.
     Up {
-        /// Index of the site.
+        /// Index of the site to which the node belongs.
         site: usize,
         node: Node,
     },
@@ -170,7 +170,7 @@ impl Live {
     }
 }
 
-/// Sends all events to the consumer; ends the run if the consumer is gone.
+/// Observer that sends all events to the consumer. It ends the run if the consumer is gone.
 struct Teller {
     sender: SyncSender<RunEvent>,
     is_alone: bool,

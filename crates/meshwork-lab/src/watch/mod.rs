@@ -1,4 +1,4 @@
-//! Observing single runs, in progress or from the store.
+//! Observes single runs, in progress or from the store.
 
 mod live;
 pub mod recording;

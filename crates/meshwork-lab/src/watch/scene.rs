@@ -1,4 +1,4 @@
-//! State of machine and queue at one instant of a run, with its key figures.
+//! State of a machine and its queue at one instant of a run, with key figures.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -187,7 +187,7 @@ impl Scene {
         &self.down
     }
 
-    /// Processors that a node is: its cores where jobs share nodes.
+    /// Number of processors for which a node counts: 1, or its number of cores if jobs share nodes.
     fn has(&self, site: usize, node: Node) -> u32 {
         self.topologies[site].types().map_or(1, |types| types.of(node).cpu)
     }
@@ -274,7 +274,7 @@ impl Scene {
     }
 }
 
-/// Nodes of a site, or cores where jobs share nodes.
+/// Number of nodes of a site, or of its cores if jobs share nodes.
 fn amount(topology: &Topology) -> u64 {
     topology.types().map_or(u64::from(topology.grid().nodes()), |types| types.cores())
 }

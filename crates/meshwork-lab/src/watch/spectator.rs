@@ -1,4 +1,4 @@
-//! Periodic snapshots of one of many runs, without delaying them.
+//! Takes snapshots of one of many runs at intervals, without delaying the runs.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -51,7 +51,7 @@ impl Spectator {
         view.as_ref().map(|(_, view)| view.clone())
     }
 
-    /// Stores a snapshot if the last one is old or `has_to_be` is set; returns whether it was
+    /// Stores a snapshot if the last one is old or `has_to_be` is set. Returns whether it was
     /// stored.
     fn take(&self, view: &RunSnapshot, has_to_be: bool) -> bool {
         let mut shown = self.view.lock().unwrap_or_else(PoisonError::into_inner);

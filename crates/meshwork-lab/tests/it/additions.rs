@@ -1,4 +1,5 @@
-//! Additions to the catalogue are known throughout the lab: windows, studies of papers, tables.
+//! Tests that strategies and metrics added to the catalogue are known throughout the lab. They
+//! cover windows, studies of papers, and tables.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +13,7 @@ use meshwork_lab::{Options, Study, run};
 
 use crate::clique::CLIQUE;
 
-/// A metric: twice the number of finished jobs.
+/// A metric for tests: twice the number of finished jobs.
 static TWICE: MetricEntry = MetricEntry::new(
     About::new("twice", "twice the jobs that finished")
         .definition("Two for each job that finished.")

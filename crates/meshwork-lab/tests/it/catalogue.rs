@@ -1,11 +1,11 @@
-//! Code that names strategies, workloads and metrics uses the catalogue that it is given. The
-//! sources of the lab and of the command are scanned: only a few files may name the standard
-//! catalogue and its lists, so that additions are known everywhere.
+//! Tests that code uses the catalogue it is given, and not the standard one. The sources of the lab
+//! and the command are scanned. Only a few files may name the standard catalogue or its lists, so
+//! that additions are known everywhere.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Expressions that read the standard lists, and so miss additions.
+/// Expressions that read the standard catalogue, and so would miss additions.
 const STANDARD: [&str; 18] = [
     "Catalogue::standard",
     "catalogue()",
@@ -27,10 +27,10 @@ const STANDARD: [&str; 18] = [
     "METRICS",
 ];
 
-/// Functions of a family that look into its own list.
+/// Functions of a family of entries that search only the family's standard list.
 const OF_FAMILY: [&str; 3] = ["FAMILY.find(", "FAMILY.resolve(", ".entries)("];
 
-/// The files that may use them, with the reason.
+/// Files that may use the standard catalogue, each with the reason.
 const MAY: [(&str, &str); 7] = [
     ("meshwork-lab/src/standard.rs", "what is meant where nobody gives a catalogue"),
     ("meshwork-lab/src/trace/fit/mod.rs", "what is fitted to a log is a standard workload"),
@@ -63,16 +63,17 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The code of a file, without comments and without the tests at its end.
+/// The code of a source file, without comments and without the tests at its end.
 fn code(text: &str) -> String {
     let code = text.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default();
     code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
-/// Families outside the catalogue: topologies, machines, patterns of traffic, and kinds of lists.
+/// Prefixes of families to which nothing can be added: topologies, machines, traffic patterns and
+/// kinds of lists.
 const CLOSED: [&str; 4] = ["SITE_", "presets::", "traffic::", "KIND_"];
 
-/// The uses of the standard lists in a piece of code.
+/// Uses of the standard catalogue in a piece of code.
 fn offences(code: &str) -> Vec<&'static str> {
     let is_word = |at: usize| {
         let before = code[..at].chars().next_back().unwrap_or(' ');

@@ -1,4 +1,5 @@
-//! The certainty of results: replayed logs, windows, growing queues, and differing builds.
+//! Tests of how certain results are: replayed logs, windows of logs, growing queues, and runs by
+//! different builds.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,7 +12,8 @@ use meshwork_lab::run::ScenarioRuns;
 use meshwork_lab::run::store::load;
 use meshwork_lab::{Finished, Options, Study, run};
 
-/// Writes a log for 16 processors with `jobs` jobs at this load, from time 1000 on.
+/// Writes a log of `jobs` jobs for 16 processors at this load. Its first jobs arrive just after
+/// time 1000.
 fn log(folder: &Path, jobs: u32, load: f64) {
     let mut stream = Stream::new(1, 0, "log");
     let (mut text, mut at) = ("submit,runtime,estimate,nodes\n".to_owned(), 1000.0);
@@ -68,7 +70,8 @@ fn replications_of_a_log_are_one_run_and_its_difference_has_an_interval() {
             difference.half_width.unwrap() > 0.0 && difference.excludes_zero(),
             "{difference:?}"
         );
-        // Both see the same random draws: the difference is more certain than either side.
+        // Both scenarios see the same random draws, so their difference is more certain than either
+        // mean.
         assert!(difference.half_width < wait.half_width, "{difference:?} {wait:?}");
         let (_, utilization, _) = &found.summary.rows[1].differences[0].metrics[1];
         assert!(utilization.half_width.unwrap() > 0.0 && !utilization.excludes_zero());
@@ -209,7 +212,7 @@ fn windows_of_a_log_are_its_replications() {
     assert!(runs.is_none_or(|fact| !fact.text.contains("not run yet")), "{runs:?}");
 }
 
-/// A log may have years before its machine was in use, or weeks of maintenance.
+/// A log may have years before its machine was in use, or weeks of maintenance, without any job.
 #[test]
 fn windows_without_jobs_are_left_out_and_it_is_said() {
     let folder = tempfile::tempdir().unwrap();
@@ -384,7 +387,7 @@ fn the_study_in_a_folder_of_results_finds_its_log() {
     assert_eq!(again.name, "mine");
     let second = run(&again, &Options::default()).unwrap();
     assert_eq!(first.summary, second.summary);
-    // They are found even after all files were moved together.
+    // The inputs are found even after all files were moved together.
     let moved = tempfile::tempdir().unwrap();
     for name in ["study", "results"] {
         fs::rename(folder.path().join(name), moved.path().join(name)).unwrap();

@@ -1,4 +1,5 @@
-//! Choices: resumed after kills, shared by shards, held out, and refused in one sentence.
+//! Tests of choices between candidates. A choice is resumed after kills, shared by shards,
+//! confirmed on held-out data, or refused in one sentence.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,7 +15,7 @@ use meshwork_lab::choose::request::ChoiceRequest;
 use meshwork_lab::choose::{CHOICE, ChooseOptions, WINNER, choose, choose_shard};
 use meshwork_lab::sweep::{Shard, collect};
 
-/// Six candidates on a small machine; runs take some hundred microseconds.
+/// A study with six candidates on a small machine. Each run takes some hundred microseconds.
 const STUDY: &str = "
 [machine]
 topology = 'mesh'
@@ -130,7 +131,8 @@ fn shards_of_rounds_decide_the_same_race() {
     assert!(rounds >= 1);
 }
 
-/// The truth is known from many replications of another seed; the same, larger, is a benchmark.
+/// Choices are compared with the truth, known from many replications with another seed. A larger
+/// version of this test is a benchmark.
 #[test]
 fn races_of_studies_choose_within_the_zone_of_the_best() {
     let truth = study(&format!("seed = 1000000\nreplications = 400\n{STUDY}"));
@@ -163,7 +165,7 @@ fn budgets_and_constraints_are_kept() {
     let short = made(&study, request(|own| own.budget = Some("50".into())), None).unwrap();
     assert!(short.stopped == RaceEnd::Budget && short.runs <= 50 && short.bound.is_none());
     assert!(short.guarantee().starts_with("There is no guarantee yet: "), "{}", short.guarantee());
-    // The other way round: a limit decides which may win.
+    // A limit on the mean wait decides which candidates may win.
     let free = made(&study, request(|_| {}), None).unwrap();
     let best = free.recommended.unwrap();
     let limit = free.candidates[best].mean.unwrap() * 1.5;
@@ -177,7 +179,8 @@ fn budgets_and_constraints_are_kept() {
     );
 }
 
-/// One of six queues grows, and its combination is left out of the effects of both keys.
+/// One of six combinations has a growing queue. The effects of both of its keys are computed
+/// without it.
 #[test]
 fn effects_compare_complete_combinations() {
     let text = STUDY.replace("load = 0.5", "load = 0.6");
@@ -196,7 +199,8 @@ fn effects_compare_complete_combinations() {
     }
 }
 
-/// Where more is better, the better value has the positive effect, with the lower end first.
+/// For a metric of which more is better, the better value of a key has the positive effect. The
+/// lower end of the effect's interval is printed first.
 #[test]
 fn effects_are_changes_of_the_metric() {
     let text = STUDY.replace("load = 0.5", "load = 5.0").replace("'wait', ", "'carried_load', ");
@@ -218,7 +222,7 @@ fn effects_are_changes_of_the_metric() {
     assert!(json["effects"][0]["replications"].as_u64() >= Some(20));
 }
 
-/// A log of 16 weeks of two users, whose second half is busier.
+/// Writes a log of two users over a number of weeks; the second half is busier.
 fn log(folder: &Path, weeks: u64) -> String {
     let mut text = "; MaxProcs: 16\n".to_owned();
     let mut draws = Stream::new(4, 0, "log");
@@ -279,7 +283,8 @@ fn a_log_becomes_a_distribution_and_its_end_a_test() {
     }
 }
 
-/// A wrong choice: its name, the study, the change that makes it wrong, and the sentence's ends.
+/// A choice that must be refused: its name, the study, the change that makes it wrong, and the
+/// beginning and the end of the error message.
 type Refusal<'a> = (&'a str, &'a Study, fn(&mut ChoiceRequest), &'a str, &'a str);
 
 #[test]

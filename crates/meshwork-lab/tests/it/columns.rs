@@ -1,4 +1,4 @@
-//! Tables of jobs through every format: each column is preserved, or reported as lost.
+//! Tests of job tables in every file format. Each column is preserved, or reported as lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,7 +11,7 @@ use meshwork_lab::run::inputs::row;
 use meshwork_lab::trace::convert;
 use meshwork_lab::{Options, Study, run};
 
-/// Request column, machine, and allocator of each test.
+/// For each test, the column that says what jobs request, the machine, and the allocator.
 const ASKED: [(&str, &str); 5] = [
     (
         "nodes",
@@ -24,22 +24,22 @@ const ASKED: [(&str, &str); 5] = [
     ("roles", SHARED),
 ];
 
-/// A machine whose nodes jobs share.
+/// A machine on whose nodes several jobs can run at once.
 const SHARED: &str = "machine = { topology = 'fat_tree', arity = [3, 2, 2], nodes = [\n\
      { type = 'a', on = '0-7', cpu = 64, mem = 900, gpu = 16, other = 40, islands = 2 },\n\
      { type = 'b', cpu = 96, mem = 400, other = 8 } ] }\n";
 
-/// Columns of jobs on nodes that are shared, which a table with `nodes` does not have.
+/// Columns of jobs that share nodes. A table with a column `nodes` does not have them.
 const OF_PIECES: [&str; 9] =
     ["pieces", "cpu", "mem", "gpu", "other", "per_node", "inside", "type", "roles"];
 
-/// Formats of tables.
+/// File formats of job tables.
 const FORMS: &[&str] = if cfg!(feature = "parquet") { &["csv", "parquet"] } else { &["csv"] };
 
-/// Non-empty cells of each row of a table.
+/// Rows of a table, each with its non-empty cells by column name.
 type Rows = Vec<BTreeMap<&'static str, String>>;
 
-/// A cell in the form in which it is written.
+/// A random cell of a column, written as in a table of jobs.
 fn cell(asked: &str, column: &Column, number: usize, stream: &mut Stream) -> String {
     let mut pick = |cells: &[&str]| cells[stream.below(cells.len() as u64) as usize].to_owned();
     match (column.name, column.holds) {
@@ -81,12 +81,12 @@ fn cell(asked: &str, column: &Column, number: usize, stream: &mut Stream) -> Str
     }
 }
 
-/// Whether a job with this request column shares nodes.
+/// Whether jobs share nodes if their requests are in the column `asked`.
 fn is_shared(asked: &str) -> bool {
     ["pieces", "roles"].contains(&asked)
 }
 
-/// Whether a job with this request column may have a cell in that column.
+/// Whether a job may have `cell` in a column if its request is in the column `asked`.
 fn may_have(asked: &str, column: &str, cell: &str) -> bool {
     let given = ["submit", "runtime", asked, column].map(|name| match name {
         own if own == column => (own, Cell::Text(cell.into())),
@@ -99,7 +99,8 @@ fn may_have(asked: &str, column: &str, cell: &str) -> bool {
     row.is_ok_and(|row| Listed::read(Box::new(std::iter::once(Ok(row))), "jobs").is_ok())
 }
 
-/// A table of jobs with this request column, and with about half of the other cells.
+/// A random table of jobs with requests in the column `asked`. About half of the cells of the other
+/// columns are empty.
 fn table(asked: &'static str, stream: &mut Stream) -> Rows {
     let count = 2 + stream.below(8) as usize;
     let used: Vec<bool> = COLUMNS.iter().map(|_| stream.below(4) > 0).collect();
@@ -131,7 +132,7 @@ fn table(asked: &'static str, stream: &mut Stream) -> Rows {
     (0..count).map(row).collect()
 }
 
-/// Writes a table with every column that has a cell, in reverse order.
+/// Writes a table with every column that has a cell, in reverse order of the columns.
 fn write(path: &Path, rows: &Rows) {
     let mut names: Vec<&str> = COLUMNS.iter().rev().map(|column| column.name).collect();
     names.retain(|name| rows.iter().any(|row| row.contains_key(name)));
@@ -146,7 +147,7 @@ fn write(path: &Path, rows: &Rows) {
     writer.flush().unwrap();
 }
 
-/// Cells of a CSV file, and its column names.
+/// Column names of a CSV file, and its rows with the non-empty cells.
 fn cells(path: &Path) -> (Vec<String>, Vec<BTreeMap<String, String>>) {
     let mut reader = csv::Reader::from_path(path).unwrap();
     let names: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
@@ -163,8 +164,8 @@ fn converted(from: &Path, to: &Path) -> Vec<String> {
     convert(from, to, &toml::Table::new(), (1, 0)).unwrap().lost
 }
 
-/// Converting a table to another format keeps every cell; to a log and back, lost columns are
-/// reported.
+/// Converting a table to another table format keeps every cell. Converting it to a log and back
+/// loses columns, which are reported.
 #[test]
 fn every_cell_of_every_column_stays_or_its_column_is_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -205,14 +206,14 @@ fn every_cell_of_every_column_stays_or_its_column_is_named() {
     assert!(lost.len() > 10, "{lost:?}");
 }
 
-/// File of per-job output in this format.
+/// Path of the per-job output of a run in this file format.
 fn job_output(folder: &Path, form: &str) -> PathBuf {
     let files = fs::read_dir(folder.join("jobs")).unwrap().map(|file| file.unwrap().path());
     let is_it = |path: &PathBuf| !path.ends_with("index.csv") && path.extension().unwrap() == form;
     files.filter(is_it).min().unwrap()
 }
 
-/// Per-job output is a table of the same jobs, and replaying it gives the same run.
+/// Per-job output is itself a table of the same jobs. A replay of that table gives the same run.
 #[test]
 fn the_jobs_of_a_run_with_every_column_give_the_same_schedule() {
     let mut stream = Stream::new(2, 0, "columns");

@@ -1,4 +1,5 @@
-//! A converted log gives the jobs of the original log read with the same parameters.
+//! Tests that a converted log has the jobs of the original log. The original is read with the
+//! parameters that the conversion applied.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +13,7 @@ use proptest::prelude::*;
 
 use crate::skip::skip;
 
-/// The jobs read from this log, on a machine of 16 processors.
+/// Jobs read from a log on a machine of 16 processors; `changes` are further keys of the workload.
 fn jobs(log: &Path, changes: &str, seed: u64) -> Vec<Job> {
     let text = format!(
         "seed = {seed}
@@ -32,7 +33,7 @@ fn jobs(log: &Path, changes: &str, seed: u64) -> Vec<Job> {
     .collect()
 }
 
-/// A line with these numbers in fields 1, 2, 4, 5, 6, 8, 9, 12 and 15.
+/// A line of an SWF log with these numbers in fields 1, 2, 4, 5, 6, 8, 9, 12 and 15.
 fn line(numbers: [i64; 9]) -> String {
     let [number, submit, run, used, cpu, wanted, request, user, queue] = numbers;
     format!(
@@ -152,7 +153,7 @@ fn what_is_no_change_is_refused_in_a_sentence() {
     assert!(!new.exists());
 }
 
-/// The published trace of a production cluster, if it is there.
+/// The published trace of a production cluster is converted; without a copy the test is skipped.
 #[test]
 fn the_whole_of_openb() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/gpu");

@@ -1,5 +1,6 @@
-//! The headlines of thirty studies, compared with `headlines.toml`. `UPDATE_EXPECTED=1 cargo test
-//! -p meshwork-lab --test headlines` rewrites them; review each before committing it.
+//! Tests of the headlines in the reports of thirty studies, compared with `headlines.toml`.
+//! `UPDATE_EXPECTED=1 cargo test -p meshwork-lab --test it headlines::` rewrites the file; review
+//! each headline before committing it.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +9,7 @@ use meshwork_lab::report::Report;
 use meshwork_lab::{Options, Study, run};
 use toml::{Table, Value};
 
-/// The settings common to the studies, unless overridden.
+/// Settings of all studies; a study may override them.
 const MODEL: &str = "
 replications = 4
 [machine]
@@ -28,7 +29,7 @@ fn text<'a>(table: &'a Table, key: &str) -> &'a str {
     table.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The report of a study: the common one with additions, or an example.
+/// Report of a study, which is the common study with additions, or an example.
 fn report(folder: &Path, table: &Table) -> Report {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let (name, source) = match text(table, "example") {
@@ -43,7 +44,7 @@ fn report(folder: &Path, table: &Table) -> Report {
     Report::read(folder).unwrap()
 }
 
-/// Every number before ` % below`, or in the interval of one.
+/// Every percentage in a headline that is followed by `% below`.
 fn percentages_below(headline: &str) -> Vec<f64> {
     let mut found = Vec::new();
     for part in headline.split(" % below").filter(|part| !part.ends_with('.')) {

@@ -1,5 +1,5 @@
-//! Explanations of waits, and moves that free a place, against exhaustive search on small machines.
-//! All allocators are tested.
+//! Tests of explanations of waits, and of moves that free a place for a job. Answers of all
+//! allocators are compared with exhaustive search on small machines.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ const MACHINES: &[&str] = &[
     "topology = 'dragonfly', p = 2, a = 2, h = 1",
 ];
 
-/// A pool with running jobs of some sizes, and the request to explain.
+/// Pools with random running jobs, each with its name and with the request to explain.
 fn pools() -> Vec<(String, NamedPool, Request)> {
     let mut all = Vec::new();
     for machine in MACHINES {
@@ -69,7 +69,7 @@ fn pools() -> Vec<(String, NamedPool, Request)> {
     all
 }
 
-/// The state at an instant, with an end for each job.
+/// The present state of a pool as an instant of a run, with an expected end for each running job.
 fn instant(named: &NamedPool) -> Instant {
     let mut instant = Instant::of_desk(named);
     for (place, holder) in instant.running.iter_mut().enumerate() {
@@ -78,7 +78,7 @@ fn instant(named: &NamedPool) -> Instant {
     instant
 }
 
-/// The pool of a named pool without the placements of these jobs.
+/// A copy of a pool in which the placements of the jobs `gone` are released.
 fn without(named: &NamedPool, instant: &Instant, gone: &[usize]) -> Pool {
     let mut pool = Pool::read(named.pool().table()).unwrap();
     pool.restore(&named.pool().snapshot()).unwrap();
@@ -93,7 +93,7 @@ fn subsets(count: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Whether all placements of the allocator are single blocks, and which blocks it finds.
+/// Whether each placement of the pool's allocator is one block, and which free blocks it finds.
 fn entry(named: &NamedPool) -> (bool, Finds) {
     let ahead = named.pool().ahead();
     (ahead.gives_blocks(), ahead.finds())
@@ -167,7 +167,7 @@ fn what_would_let_it_start_is_what_trying_everything_says() {
     assert_eq!(asked.len(), ALLOCATORS.len(), "{asked:?}");
 }
 
-/// Every block of these sides in any order, by exhaustive search.
+/// Every block with these sides in any order, as its base and its sides, by exhaustive search.
 fn blocks(pool: &Pool, sides: &[u32]) -> BTreeSet<(u32, Vec<u32>)> {
     fn orders(rest: &[u32]) -> Vec<Vec<u32>> {
         if rest.is_empty() {
@@ -189,7 +189,7 @@ fn blocks(pool: &Pool, sides: &[u32]) -> BTreeSet<(u32, Vec<u32>)> {
     all
 }
 
-/// The number of moves of the cheapest cleared block, by exhaustive search.
+/// Fewest jobs that must move to clear a block for the request, by exhaustive search.
 fn cheapest_by_hand(named: &NamedPool, instant: &Instant, wanted: &Request) -> Option<usize> {
     let mut empty = Pool::read(named.pool().table()).unwrap();
     let alone = empty.can(wanted)?;
@@ -223,7 +223,8 @@ fn cheapest_by_hand(named: &NamedPool, instant: &Instant, wanted: &Request) -> O
     best
 }
 
-/// Whether the request fits after these moves, each checked against the free nodes of its turn.
+/// Whether the request fits after these moves. Each move is checked against the nodes that are free
+/// when its turn comes.
 fn room_after(
     named: &NamedPool,
     instant: &Instant,

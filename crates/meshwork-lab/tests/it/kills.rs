@@ -1,4 +1,5 @@
-//! A thousand kills, at any byte of any shard: no completed run is lost or duplicated.
+//! Tests that a thousand kills lose and duplicate no completed run. Shards are killed at any byte
+//! of their output.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +12,7 @@ use meshwork_lab::run::build;
 use meshwork_lab::sweep::{Shard, ShardWork, collect, run_shard};
 use meshwork_lab::{Options, Study, run};
 
-/// 240 runs of about ten microseconds.
+/// A study of 240 runs of about ten microseconds each.
 const STUDY: &str = "
 replications = 60
 [machine]
@@ -54,7 +55,7 @@ fn segments(folder: &Path) -> BTreeSet<PathBuf> {
     found.map(|entry| entry.path()).collect()
 }
 
-/// The keys of the complete runs in a file.
+/// Keys of the complete runs in a file of runs.
 fn keys(file: &Path) -> Vec<String> {
     let bytes = fs::read(file).unwrap();
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);

@@ -1,4 +1,5 @@
-//! The runs that a page shows instant by instant, and the notes on those it cannot show.
+//! Tests of the runs that a report page shows instant by instant. Notes tell which runs the page
+//! cannot show.
 
 use std::path::Path;
 
@@ -28,7 +29,7 @@ fn chosen(runs: &[(u64, u64)]) -> Maps {
     Maps { runs: runs.to_vec(), ..Maps::default() }
 }
 
-/// Scenario, replication and title of the runs shown.
+/// Scenario number, replication and title of each run that the report shows instant by instant.
 fn shown(report: &Report) -> Vec<(u64, u64, &str)> {
     let recordings = report.sections[0].recordings.iter();
     recordings.map(|one| (one.scenario, one.replication, one.title.as_str())).collect()

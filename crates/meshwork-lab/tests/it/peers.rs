@@ -1,5 +1,6 @@
-//! Start times of every job compared with those of other programs on the same logs. The logs and
-//! the tables are not part of the project; without them these tests are skipped with a message.
+//! Compares the start time of every job with that in other simulators on the same logs. The logs
+//! and the reference tables are not part of the project; without them these tests are skipped with
+//! a message.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -70,7 +71,7 @@ fn replay(
     (outcome, starts.0)
 }
 
-/// The start time of each job in the reference table.
+/// Start time of each job by its number, from a reference table.
 fn expected(table: &Path) -> BTreeMap<u64, f64> {
     lines(table)
         .lines()
@@ -87,8 +88,8 @@ fn metric(outcome: &Outcome, name: &str) -> f64 {
     outcome.metrics.iter().find(|m| m.name == name).unwrap().value.unwrap()
 }
 
-/// Compares one log under one scheduler, job by job and in its means. `means` are wait, turnaround,
-/// bounded slowdown, utilization and makespan.
+/// Compares the run of one log under one scheduler with a reference, job by job and in its means.
+/// `means` are wait, turnaround, bounded slowdown, utilization and makespan.
 fn agrees(log: &str, processors: u32, scheduler: &str, means: [f64; 5]) {
     let files = (
         shared(&format!("traces/{log}.swf.gz")),

@@ -1,4 +1,4 @@
-//! Tests of the pages at the root of the repository.
+//! Tests of the Markdown pages at the root of the repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ fn page(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The first fenced block of code in this language.
+/// The first fenced block of code in a page that is in this language.
 fn block(text: &str, language: &str) -> String {
     let open = format!("```{language}");
     let lines = text.lines().skip_while(|line| *line != open).skip(1);
@@ -41,7 +41,7 @@ fn the_readme_counts_what_there_is() {
     }
 }
 
-/// The first screen of each page names what is simulated.
+/// The beginning of each page names the machines that are simulated.
 #[test]
 fn the_front_pages_name_what_is_simulated() {
     for name in [

@@ -1,4 +1,4 @@
-//! The page of a folder, compared with the tables beside it.
+//! Tests of the report page of a results folder, compared with the CSV tables in the folder.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,18 +35,19 @@ fn read(folder: &Path) -> Report {
     Report::read(folder).unwrap()
 }
 
-/// The data that the page embeds for its script.
+/// The JSON data that a report page embeds for its script.
 fn embedded(html: &str) -> serde_json::Value {
     let begin = "<script id=\"report-data\" type=\"application/json\">";
     let text = html.split_once(begin).unwrap().1.split_once("</script>").unwrap().0;
     serde_json::from_str(text).unwrap()
 }
 
-/// Mean, half-width and replications of each row, as written in the file. The key has the keys of
+/// Mean, half-width and number of replications of each row, as text. The map's key has the keys of
 /// the row and the title of the metric.
 type Numbers = BTreeMap<(BTreeMap<String, String>, String), [String; 3]>;
 
-/// Reads one of the tables beside the page; the array names its measured columns.
+/// Reads a CSV table of a results folder. The array names the columns of mean, half-width and
+/// replications.
 fn table(folder: &Path, name: &str, [mean, half, replications]: [&str; 3]) -> Numbers {
     let mut reader = csv::Reader::from_path(folder.join(name)).unwrap();
     let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
@@ -66,7 +67,7 @@ fn table(folder: &Path, name: &str, [mean, half, replications]: [&str; 3]) -> Nu
     numbers
 }
 
-/// The numbers of a figure in the page, in the same form.
+/// Numbers of a figure in the report page, in the form of `table`.
 fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
     let figures = page["sections"][0]["figures"].as_array().unwrap();
     let figure = figures.iter().find(|figure| figure["id"] == id).unwrap();
@@ -115,7 +116,7 @@ fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
     numbers
 }
 
-/// The views of a figure with the initial key along the plot.
+/// Views of a figure that show its first key along the plot.
 fn unturned(figure: &Figure) -> Vec<&FigureView> {
     let along = figure.choices.iter().position(|choice| choice.key.key == "along");
     figure.views.iter().filter(|view| along.is_none_or(|i| view.at[i] == Some(0))).collect()
@@ -187,7 +188,7 @@ fn the_settings_of_the_command_line_are_part_of_what_was_asked() {
         "{}",
         section.command
     );
-    // Without it, other runs are expected, none of which exists.
+    // Without `asked.toml`, other runs are expected, none of which exists.
     fs::remove_file(folder.path().join(ASKED)).unwrap();
     let section = &read(folder.path()).sections[0];
     assert!(section.notes[0].starts_with("No run has ended yet"), "{:?}", section.notes);
@@ -389,7 +390,8 @@ fn no_word_of_a_study_becomes_part_of_the_page() {
     assert_eq!(addresses, page.matches("http://www.w3.org/2000/svg").count());
 }
 
-/// Figures are files of their own, with the words and marks of the page, made without a browser.
+/// Figures are also written to files, without a browser. They have the texts and the plot marks of
+/// the page.
 #[test]
 fn figures_are_files_of_their_own() {
     let folder = tempfile::tempdir().unwrap();

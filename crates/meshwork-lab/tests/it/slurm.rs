@@ -1,4 +1,5 @@
-//! Slurm's configuration files: errors, silent problems, and recorded decisions of a real Slurm.
+//! Tests of Slurm's configuration files. Errors and silent problems are found, and recorded
+//! decisions of a real Slurm are repeated.
 
 use crate::skip::skip;
 use std::collections::BTreeMap;
@@ -26,11 +27,11 @@ fn reading(topology: &str, conf: &str) -> Reading {
     read_texts(files("topology.yaml"), topology, Some(conf), &mut |path| Err(format!("no {path}")))
 }
 
-/// Nodes n0 to n63 with 2 processors each, in one partition.
+/// A `slurm.conf` of nodes n0 to n63 with 2 processors each, in one partition.
 const CONF: &str =
     "NodeName=DEFAULT CPUs=2\nNodeName=n[0-63]\nPartitionName=all Nodes=ALL Default=YES\n";
 
-/// A torus topology with these lines.
+/// A `topology.yaml` of a torus with these further lines.
 fn torus(lines: &str) -> String {
     format!(
         "- topology: t\n  torus3d:\n    toruses:\n      - name: p\n        {}\n",
@@ -243,7 +244,8 @@ fn a_topology_conf_says_the_same_as_a_topology_yaml() {
     }
 }
 
-/// Slurm reads no topology file if its plugin is flat or not named; else an empty one is refused.
+/// Slurm ignores the topology file if its plugin is flat or not named. With another plugin it
+/// refuses an empty file.
 #[test]
 fn an_empty_topology_file_is_a_flat_machine_or_refused() {
     assert!(reading("", CONF).refusal().is_none());
@@ -422,7 +424,7 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
     }
 }
 
-/// The recorded decisions of a real Slurm, if available.
+/// Recorded decisions of a real Slurm; `None` with a message if there is no copy of them.
 fn recorded(kind: &str) -> Option<Json> {
     let shared: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/placement");
     let path = shared.join(format!("slurm-{kind}-cases.json"));
@@ -437,7 +439,8 @@ fn recorded(kind: &str) -> Option<Json> {
 
 const KINDS: [&str; 4] = ["torus3d", "block", "ring", "tree"];
 
-/// The machine of a run, with the weights of its nodes.
+/// The machine of a recorded run, read from generated files; `weights` are the weights of its
+/// nodes.
 fn machine(case: &Json, name: &str, weights: Option<&Json>) -> Reading {
     let machine = &case["machines"][name];
     let list = machine["nodes"].as_str().unwrap();
@@ -563,7 +566,7 @@ fn every_recorded_anchor_and_fragmentation_is_the_same() {
     assert!(held.len() >= 10);
 }
 
-/// The study of a model of topograph, and its machine as the allocator's table.
+/// The scenario of a study whose machine is a model of Nvidia's topograph, as a TOML table.
 fn modelled(folder: &Path, machine: &str) -> Result<toml::Table, String> {
     let text =
         format!("machine = {{ {machine} }}\nworkload = 'lublin'\nmeasure = {{ jobs = 5 }}\n");

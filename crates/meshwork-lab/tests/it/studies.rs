@@ -1,4 +1,4 @@
-//! Tests of whole studies through the whole laboratory, with the real model.
+//! Tests that run whole studies through the lab, with the real model.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ fn run_in(folder: &Path, text: &str, threads: usize) -> Finished {
     run(&study(text, &[]), &options).unwrap()
 }
 
-/// Every derived table of a folder.
+/// Texts of the three CSV tables that a results folder derives from its runs.
 fn tables(folder: &Path) -> Vec<String> {
     ["summary.csv", "by_size.csv", "comparison.csv"]
         .map(|name| fs::read_to_string(folder.join(name)).unwrap())

@@ -1,4 +1,5 @@
-//! Tests of the GPU rules and of fragmentation, by hand and against the definitions.
+//! Tests of the rules for choosing GPUs and of the measure of fragmentation. They use cases by hand
+//! and the definitions.
 
 use std::sync::Arc;
 

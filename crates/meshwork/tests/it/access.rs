@@ -1,4 +1,4 @@
-//! Access rules: partitions and advance reservations.
+//! Tests of access rules, which are partitions and advance reservations.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,8 +11,9 @@ use meshwork::observe::{Event, JobId, Observer};
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::topology::{Node, Topology};
 
-/// Invariants of every run with access rules. No job starts outside its partition or runs, by its
-/// estimate, into another user's window. With exact estimates no job starts later than promised.
+/// Checks the invariants of every run with access rules. No job starts outside its partition. No
+/// job's estimate reaches into the reservation of another user on its nodes. With exact estimates
+/// no job starts later than promised.
 struct Warden {
     topologies: Vec<Topology>,
     partitions: BTreeMap<&'static str, BTreeSet<(usize, Node)>>,
@@ -71,7 +72,7 @@ fn range(site: usize, from: u32, to: u32) -> BTreeSet<(usize, Node)> {
     (from..to).map(|node| (site, node)).collect()
 }
 
-/// Jobs of four users, in three partitions and in none.
+/// Random jobs of four users. Each job is in one of three partitions or in none.
 fn owned_jobs(topology: &Topology, count: usize, load: f64, seed: u64) -> Vec<Job> {
     let mut jobs = random_jobs(topology, count, load, seed);
     for (index, job) in jobs.iter_mut().enumerate() {
@@ -91,7 +92,8 @@ fn watched(study: &Scenario, jobs: Vec<Job>, mut warden: Warden) -> (Outcome, Wa
     (outcome, warden)
 }
 
-/// Two overlapping partitions and one of all nodes, with and without reservations.
+/// Two overlapping partitions and one of all nodes, as keys of a machine, with or without
+/// reservations.
 fn apart(nodes: u32, windows: bool) -> String {
     let (third, half) = (nodes / 3, nodes / 2 + 1);
     let reservations = format!(
@@ -131,7 +133,8 @@ fn warden(study: &Scenario, nodes: u32, windows: bool, promises: bool) -> Warden
     }
 }
 
-/// Every scheduler that does not resize jobs, with a few allocators on every wiring.
+/// Runs every scheduler that does not resize jobs, with a few allocators, on machines of every
+/// wiring.
 #[test]
 fn nobody_runs_where_he_may_not() {
     let (mut finished, mut kept) = (0, 0);
@@ -170,7 +173,7 @@ fn nobody_runs_where_he_may_not() {
     assert!(finished > 3000 && kept > 800, "{finished} {kept}");
 }
 
-/// Estimates that are too long or too short.
+/// The rules also hold if estimates are too long or too short.
 #[test]
 fn estimates_may_be_wrong() {
     for (machine, topology) in machines().into_iter().step_by(3) {
@@ -200,8 +203,8 @@ fn estimates_may_be_wrong() {
     }
 }
 
-/// A partition of all nodes and a reservation that has ended before the first arrival have no
-/// effect.
+/// Access rules that restrict nothing change nothing: a partition of all nodes, and a reservation
+/// that ends before the first arrival.
 #[test]
 fn what_keeps_nothing_from_anyone_changes_nothing() {
     for (machine, topology) in machines() {
@@ -226,9 +229,9 @@ fn what_keeps_nothing_from_anyone_changes_nothing() {
     }
 }
 
-/// A partition behaves like a machine of its size, start for start. This holds under schedulers
-/// without reservations; the others plan with nodes in a partition, but with counts on such a
-/// machine.
+/// Jobs in a partition start exactly when they would start on a machine of the partition's size.
+/// This holds for schedulers without reservations. Others plan with sets of nodes in a partition,
+/// but with counts of nodes on such a machine.
 #[test]
 fn a_partition_is_a_machine_of_its_size() {
     let both = "machine = { topology = 'flat', processors = 14,
@@ -302,7 +305,7 @@ fn says(transcript: &str, lines: &[&str]) {
     }
 }
 
-/// A job too large or too long for its partition, or in an unknown one, is refused at once.
+/// A job is refused at once if its partition is unknown, or is too small or too short for it.
 #[test]
 fn limits_by_hand() {
     let study = scenario(
@@ -335,7 +338,7 @@ fn limits_by_hand() {
     assert_eq!((outcome.finished, outcome.refused), (3, 4));
 }
 
-/// Four nodes, of which two are reserved for Ann from 10 to 20.
+/// Cases by hand on four nodes, of which two are reserved for the user Ann from 10 to 20.
 #[test]
 fn a_reservation_by_hand() {
     let study = |scheduler: &str| {

@@ -1,5 +1,5 @@
-//! Boxes of listed shapes against a plain definition over sets of nodes. Every plausible misreading
-//! of the definition must be told apart.
+//! Tests of the allocator `anchors` against a plain definition over sets of nodes. The allocator
+//! gives boxes of listed shapes. The tests detect every plausible misreading of the definition.
 
 #[path = "anchor_twins/segments.rs"]
 mod segments;
@@ -16,14 +16,14 @@ use meshwork::geometry::NodeSet;
 use meshwork::job::Time;
 use meshwork::rng::Stream;
 
-/// A torus, as in the definition.
+/// A torus in plain form: its sides, the node of each cell, and the listed shapes of boxes.
 struct Plain {
     sides: [u32; 3],
     cells: Vec<Option<u32>>,
     shapes: Vec<Shape>,
 }
 
-/// A plausible misreading of the definition.
+/// A plausible misreading of the definition, which the tests must detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Misread {
     Nothing,
@@ -77,7 +77,7 @@ impl Plain {
         all
     }
 
-    /// The corner of every anchor of a placement, in order.
+    /// Corner of every listed box of a shape, in the order in which boxes are tried.
     fn corners(&self, shape: &Shape, misread: Misread) -> Vec<[u32; 3]> {
         let [xs, ys, zs] = [0, 1, 2].map(|axis| self.positions(shape, axis, misread));
         let mut corners = Vec::new();
@@ -97,7 +97,7 @@ impl Plain {
         corners
     }
 
-    /// The nodes of every anchor of a placement, in order.
+    /// Nodes of every listed box of a shape, in the order in which boxes are tried.
     fn anchors(&self, shape: &Shape, misread: Misread) -> Vec<BTreeSet<u32>> {
         let corners = self.corners(shape, misread);
         corners.into_iter().map(|corner| self.nodes_at(corner, shape)).collect()
@@ -127,7 +127,7 @@ impl Plain {
     }
 }
 
-/// Number of larger anchors that a candidate breaks.
+/// Number of larger listed boxes that would no longer be free if a job got the box `candidate`.
 fn cost(
     torus: &Plain,
     shapes: &[Shape],
@@ -155,7 +155,7 @@ fn cost(
     broken
 }
 
-/// The definition: the best anchor over all toruses, in order; ties go to the earlier one.
+/// Nodes of the best box over all toruses, by the definition. The earlier of equal boxes wins.
 fn by_definition(
     toruses: &[Plain],
     weights: &[u32],
@@ -167,7 +167,7 @@ fn by_definition(
     best_anchor(toruses, weights, free, size, required, misread).map(|(nodes, _)| nodes)
 }
 
-/// The best anchor, with its torus and placement.
+/// The best box, with the index of its torus and of its shape.
 fn best_anchor(
     toruses: &[Plain],
     weights: &[u32],
@@ -220,7 +220,8 @@ fn best_anchor(
     best.map(|best| (best.nodes, best.entry))
 }
 
-/// A random machine of one or two toruses, some with holes or with one node in two cells.
+/// A random machine of one or two toruses. Some cells have no node, and some nodes are in two
+/// cells.
 fn random_machine(rng: &mut Stream) -> (Vec<Plain>, u32) {
     let mut pick = |most: u64| rng.below(most) as u32;
     let mut toruses = Vec::new();
@@ -256,7 +257,7 @@ fn random_machine(rng: &mut Stream) -> (Vec<Plain>, u32) {
             own
         };
         let mut shapes: Vec<Shape> = (0..4).map(|_| shape()).collect();
-        // The same size in another shape, as in real lists.
+        // Another shape of the same size may be listed too, as in real lists.
         for place in 0..shapes.len() {
             let [x, y, z] = shapes[place].sides;
             let turned = [z, x, y];
@@ -345,7 +346,8 @@ fn words_agree_with_sets_and_every_misreading_is_told_apart() {
     }
 }
 
-/// The value of a criterion for a box, lower is better, computed over cells and their neighbours.
+/// Value of a criterion for a box; lower is better. It is computed from the cells of the box and
+/// their neighbours.
 fn worth(
     criterion: Criterion,
     torus: &Plain,
@@ -539,7 +541,7 @@ fn boxes_overlap_where_two_of_one_size_share_a_cell() {
     assert!(overlapping > 100);
 }
 
-/// A ring of 5 with pairs at every position.
+/// A ring of five nodes that lists a box of two nodes at every position.
 fn pairs() -> (Anchors, Nodes) {
     let shape = Shape { spacing: [1, 1, 1], ..Shape::aligned([2, 1, 1]) };
     let torus = Torus::new([5, 1, 1], (0..5).map(Some).collect(), &[shape]).unwrap();

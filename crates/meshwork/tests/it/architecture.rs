@@ -1,5 +1,5 @@
-//! The rules of `ARCHITECTURE.md` and of the lists, checked against the source. The permitted
-//! dependencies are read from the table of that page, so page and code cannot drift apart.
+//! Tests that the source follows the rules of `ARCHITECTURE.md` and of the catalogue. The permitted
+//! dependencies are read from the tables of that page, so page and code cannot differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -25,9 +25,9 @@ use meshwork::workload::{DEPENDENCIES, ESTIMATES, RESAMPLES};
 use meshwork::{alloc, network, observe, scenario, sched, select, sizing};
 use toml::Table;
 
-/// Names forbidden in the model. They cover files, threads, clocks, the environment, printing,
-/// `unsafe`, and elementary functions whose last bit differs between platforms (`libm` has them
-/// all).
+/// Names that the code of the model may not use. They are files, threads, clocks, the environment,
+/// printing and `unsafe`. Also elementary functions whose last bit differs between platforms;
+/// `libm` has all of those.
 const FORBIDDEN: &[&str] = &[
     "std::fs",
     "std::env",
@@ -72,13 +72,13 @@ const FORBIDDEN: &[&str] = &[
     "f64::cos",
 ];
 
-/// Names that may begin a line in upper case.
+/// Names whose upper-case letter may begin a line of text.
 const PROPER: &[&str] = &["Poisson", "Weibull", "Erlang", "Lublin", "Gray", "TOML", "SWF", "EASY"];
 
-/// The only file that may use the random number generator.
+/// Stem of the only source file that may use the random number generator.
 const GENERATOR: &str = "rng";
 
-/// Names that two public types share, each with its reason.
+/// Type names that two public types share, each with what both types are.
 const SHARED_NAMES: &[(&str, &str)] = &[
     ("Ended", "a job that ended, as a row of per-job output, and the end of a shard"),
     ("Instant", "a cell of a table of jobs, and an instant of a machine to be explained"),
@@ -86,7 +86,7 @@ const SHARED_NAMES: &[(&str, &str)] = &[
     ("Outcome", "the results of a run, and a column of per-job output"),
 ];
 
-/// Lists of the model that are folders, with one file for each entry.
+/// Folders of the model that have one file for each entry, with the entries.
 fn folders() -> Vec<(&'static str, Vec<&'static About>)> {
     vec![
         ("topology", abouts(TOPOLOGIES)),
@@ -99,7 +99,7 @@ fn folders() -> Vec<(&'static str, Vec<&'static About>)> {
     ]
 }
 
-/// Every family of names that a study can use.
+/// Every family of names that a study can use, such as allocators.
 fn families() -> Vec<&'static Family> {
     vec![
         &alloc::FAMILY,
@@ -310,8 +310,8 @@ fn the_reader_of_source_sees_through_comments_strings_and_braces() {
     );
 }
 
-/// Checks a line of plain text. It begins in lower case, since it follows a name, and has no full
-/// stop.
+/// Checks a line of plain text. It follows a name, so it begins in lower case, and it does not end
+/// with a full stop.
 fn is_a_line(text: &str, place: &str) {
     assert!(!text.is_empty() && !text.contains('\n') && !text.contains("  "), "{place}: `{text}`");
     assert!(!text.ends_with('.') && text.trim() == text, "{place}: `{text}`");
@@ -319,7 +319,8 @@ fn is_a_line(text: &str, place: &str) {
     assert!(is_name || !text.starts_with(char::is_uppercase), "{place}: `{text}`");
 }
 
-/// Lints parameters, including those of nested tables, and counts them.
+/// Checks the descriptions of parameters, including those of nested tables, and counts the
+/// parameters.
 fn lint_params(place: &str, params: &[&Param], taken: &[&str]) -> usize {
     let mut names: BTreeSet<&str> = taken.iter().copied().collect();
     let mut count = 0;
@@ -361,8 +362,8 @@ fn is_snake_case(name: &str) -> bool {
         && !name.contains("__")
 }
 
-/// Table rows: each module with the modules that it may use, which must have rows above it.
-/// Reads the table below a heading of `ARCHITECTURE.md`.
+/// Reads the table below a heading of `ARCHITECTURE.md`. It gives each module with the modules that
+/// it may use, which must be in rows above it.
 fn who_may_know_whom(heading: &str) -> BTreeMap<String, BTreeSet<String>> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
     let text = fs::read_to_string(&page).expect("ARCHITECTURE.md stands at the root");
@@ -385,22 +386,22 @@ fn who_may_know_whom(heading: &str) -> BTreeMap<String, BTreeSet<String>> {
     rows
 }
 
-/// A source file of the model, without comments, strings and tests.
+/// A source file of the model, without comments, the contents of strings, and tests.
 struct Source {
     path: PathBuf,
-    /// Its module path: `["alloc", "first_fit"]`; empty for `lib.rs`.
+    /// Module path of the file, such as `["alloc", "first_fit"]`; empty for `lib.rs`.
     module: Vec<String>,
     code: String,
 }
 
 impl Source {
-    /// The modules of the crate that it names.
+    /// Top-level modules of the crate that the file names.
     fn known(&self) -> BTreeSet<String> {
         self.paths().into_iter().filter_map(|path| path.into_iter().next()).collect()
     }
 
-    /// Every path that begins with `crate::` or `super::`, from the crate root. A list in braces
-    /// gives one path for each of its items.
+    /// Every path in the file that begins with `crate::` or `super::`, from the root of the crate.
+    /// A list in braces gives one path for each of its items.
     fn paths(&self) -> Vec<Vec<String>> {
         let mut found = Vec::new();
         let mut words = Words { rest: &self.code };
@@ -427,7 +428,7 @@ impl Source {
     }
 }
 
-/// Collects the paths of a tree such as `a::{b, c::d}`.
+/// Adds the paths of a `use` tree such as `a::{b, c::d}` to `found`.
 fn follow(words: &mut Words<'_>, base: &[String], found: &mut Vec<Vec<String>>) {
     let mut path = base.to_vec();
     loop {
@@ -458,7 +459,7 @@ fn follow(words: &mut Words<'_>, base: &[String], found: &mut Vec<Vec<String>>) 
     found.push(path);
 }
 
-/// A stream of identifiers and signs.
+/// Splits Rust source text into identifiers and punctuation.
 struct Words<'a> {
     rest: &'a str,
 }
@@ -490,7 +491,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Names of the types that a source file declares `pub`.
+/// Names of the types that a source text declares `pub`.
 fn public_types(code: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut words = Words { rest: code };
@@ -509,7 +510,7 @@ fn sources() -> Vec<Source> {
     sources_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
 }
 
-/// The source files below a folder, sorted by path.
+/// Source files below a folder, sorted by path.
 fn sources_in(root: &Path) -> Vec<Source> {
     let mut files = Vec::new();
     let mut folders = vec![root.to_owned()];
@@ -541,7 +542,7 @@ fn source(root: &Path, path: PathBuf) -> Source {
     Source { path, module, code: code[..tests].to_owned() }
 }
 
-/// The text without comments and without the contents of strings and characters.
+/// A source text without its comments and without the contents of strings and characters.
 fn blank(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;
@@ -574,7 +575,7 @@ fn blank(text: &str) -> String {
     code
 }
 
-/// Number of `#` of a raw string that begins here; `None` for a raw identifier.
+/// Number of `#` of a raw string at the beginning of the text; `None` for a raw identifier.
 fn raw_hashes(rest: &str) -> Option<usize> {
     let hashes = rest[1..].chars().take_while(|&c| c == '#').count();
     rest[1 + hashes..].starts_with('"').then_some(hashes)
@@ -610,7 +611,7 @@ fn string(rest: &str) -> usize {
     rest.len()
 }
 
-/// Length of a character literal, or 0 for a lifetime mark.
+/// Length of a character literal at the beginning of the text, or 0 if there is a lifetime.
 fn character(rest: &str) -> usize {
     let mut inside = rest.char_indices().skip(1);
     match inside.next() {

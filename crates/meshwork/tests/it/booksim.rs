@@ -1,22 +1,23 @@
-//! Open-loop traffic compared with results of BookSim 2. They were measured with router `iq`,
-//! dimension order, look-ahead routing, iSLIP with one iteration, buffers and packets of 8 flits,
-//! Bernoulli injection and uniform traffic that includes the sender. Each is one run of 30,000
-//! cycles of warm-up and at least 30,000 measured ones. Both sides are compared at the load that
-//! BookSim accepted.
+//! Compares simulated traffic in networks with results of the simulator BookSim 2. BookSim ran
+//! router `iq` with dimension order, look-ahead routing, iSLIP with one iteration, buffers and
+//! packets of 8 flits, and Bernoulli injection of uniform traffic that includes the sender. Each
+//! result is one run of 30,000 cycles of warm-up and at least 30,000 measured cycles. Both
+//! simulators are compared at the load that BookSim accepted.
 
 use meshwork::network::traffic::{Carried, Offered, TRAFFIC, carry};
 use meshwork::network::wormhole::{Preset, WormholeConfig};
 use meshwork::topology::Topology;
 
-/// Accepted load, latency with and without the source queue, and routers visited.
+/// A result of BookSim: accepted load, latency with the source queue, latency without it, and
+/// routers visited by a packet.
 type Point = (f64, f64, f64, f64);
 
 struct Network {
     topology: Topology,
-    /// The network, without its buffers.
+    /// Configuration of the network; `buffer` replaces the buffers in it.
     setting: WormholeConfig,
     buffer: u32,
-    /// An offered load beyond saturation, and the load accepted then.
+    /// Offered load beyond saturation; `saturation` is the load that BookSim then accepted.
     full: f64,
     saturation: f64,
     points: &'static [Point],
@@ -42,8 +43,9 @@ fn near(ours: f64, theirs: f64, share: f64, what: &str) {
     assert!(off.abs() <= share, "{what}: {ours:.4} for {theirs:.4}, off by {:.2} %", 100.0 * off);
 }
 
-/// Checks the tolerances for latency. They are 2 % up to 70 % of saturation, 3 % up to 80 %, 4 % up
-/// to 90 %. Beyond, 6 % of the network latency, since source queues settle very slowly there.
+/// Checks the latency of a network against BookSim within tolerances. They are 2 % up to 70 % of
+/// the saturation load, 3 % up to 80 %, and 4 % up to 90 %. Beyond that only the latency without
+/// the source queue is compared, within 6 %, because source queues settle very slowly there.
 fn agrees(network: &Network) {
     for &(load, latency, network_latency, routers) in network.points {
         let carried = offered(network, load, network.buffer, network.cycles);
@@ -67,7 +69,8 @@ fn agrees(network: &Network) {
     near(full.accepted, network.saturation, 0.02, &format!("{}, saturation", network.topology));
 }
 
-/// A network with buffers of 8 and the given virtual channels, driven beyond saturation.
+/// A network whose buffers hold 8 flits, with `channels` virtual channels. It is also driven beyond
+/// saturation.
 fn network(
     topology: Topology,
     channels: u32,
@@ -170,7 +173,7 @@ fn a_hypercube() {
     agrees(&Network { cycles: 40_000, ..cube });
 }
 
-/// A 4-ary 3-tree: up through a random port of each switch as far as needed, then down.
+/// A 4-ary 3-tree of switches. Packets go up through random ports as far as needed, and then down.
 #[test]
 fn a_fat_tree() {
     let tree = network(
@@ -187,8 +190,8 @@ fn a_fat_tree() {
     agrees(&Network { full: 0.4, ..tree });
 }
 
-/// A dragonfly of 9 groups of 4 routers with 2 nodes, on minimal paths. Links and credits take 10
-/// cycles within a group and 100 between groups; buffers have 256 flits.
+/// A dragonfly of 9 groups of 4 routers with 2 nodes each, on minimal paths. Links and credits take
+/// 10 cycles within a group and 100 cycles between groups; buffers have 256 flits.
 #[test]
 fn a_dragonfly() {
     let dragonfly = network(

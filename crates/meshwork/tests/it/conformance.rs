@@ -1,5 +1,5 @@
-//! Conformance of every entry of every list. The rules are those of `meshwork::conformance`, which
-//! are themselves tested with entries that break them.
+//! Tests that every catalogue entry keeps the rules of `meshwork::conformance`. The rules
+//! themselves are tested with entries that break them.
 
 use crate::common;
 use std::panic::resume_unwind;
@@ -30,7 +30,7 @@ use meshwork::topology::Topology;
 use meshwork::workload::NoInputs;
 use toml::{Table, Value};
 
-/// Checks every entry of a list, two at a time, and prints the amount of work.
+/// Checks every entry of a list on two threads, and prints the amount of work.
 fn hold<E: Named + Sync>(
     entries: &[&'static E],
     check: fn(&Catalogue, &str) -> Result<Tried, Finding>,
@@ -90,34 +90,34 @@ fn every_network_keeps_the_rules() {
     assert!(tried.machines > 50 && tried.jobs > 2000, "{tried:?}");
 }
 
-/// The error message for an entry that breaks a rule.
+/// Error message for an entry that breaks a rule.
 fn sentence(found: Result<Tried, Finding>) -> String {
     found.expect_err("a rule is broken").to_string()
 }
 
-/// First fit with an injected fault in its inputs or answers.
+/// First fit with a deliberate fault in its inputs or answers.
 struct Wrong {
     own: Box<dyn Allocator>,
-    /// Nodes that it believes to be held.
+    /// Nodes that the allocator believes to be held, in its own record.
     held: Vec<u32>,
     fault: Fault,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
-    /// Ignores held nodes.
+    /// Gives nodes that are held.
     GivesHeldNodes,
-    /// Keeps its own record of held nodes, and ignores releases.
+    /// Keeps its own record of held nodes, and never removes released nodes from it.
     ForgetsReleases,
-    /// Gives up if the lowest free node is no base.
+    /// Finds no block if the lowest free node cannot be the base of one.
     MissesBlocks,
-    /// Alternates between answers.
+    /// Changes its answer when the same question is repeated.
     ChangesAsItIsAsked,
-    /// Depends on the number of releases without declaring memory.
+    /// Gives answers that depend on the number of releases, without declaring that it has memory.
     HasNoMemory,
-    /// Stops proposing after a number of claims, and never resumes.
+    /// Proposes nothing any more after a number of claims.
     Tires,
-    /// Depends on outages, which are not saved, and does not remember them.
+    /// Gives answers that depend on the number of outages, without declaring that it has memory.
     GoesByHolders,
 }
 
@@ -183,7 +183,8 @@ impl Allocator for Wrong {
     }
 }
 
-/// An entry with this fault that declares the properties of first fit, except `finds`.
+/// A catalogue entry for first fit with this fault. It declares the properties of first fit, except
+/// `finds`.
 macro_rules! wrong {
     ($fault:ident, $finds:ident) => {{
         use meshwork::alloc::block::first_fit;
@@ -249,7 +250,7 @@ fn an_entry_that_there_is_not_is_named() {
 }
 
 mod wrong_ones {
-    //! A scheduler, a sizing, a selector and a network that break rules.
+    //! Tests with a scheduler, a sizing, a selector and a network that break rules.
 
     use super::*;
     use meshwork::cluster::{Cluster, StartOptions, Ticket};
@@ -262,7 +263,7 @@ mod wrong_ones {
     use meshwork::{network, select};
     use smallvec::{SmallVec, smallvec};
 
-    /// Forgets every eighth job.
+    /// A scheduler that never starts every eighth job.
     #[derive(Default)]
     struct Forgetful {
         seen: usize,
@@ -299,7 +300,7 @@ mod wrong_ones {
         assert!(found.contains("it does not start it, though the machine is idle"), "{found}");
     }
 
-    /// Uses the ticket of a job after starting it.
+    /// A scheduler that uses the ticket of a job after starting the job.
     struct LooksBack;
 
     impl Scheduler for LooksBack {
@@ -324,7 +325,7 @@ mod wrong_ones {
         assert!(found.contains("it uses the ticket of a job that does not wait"), "{found}");
     }
 
-    /// First come, first served, woken at a fixed delay after each pass.
+    /// First come, first served, with a wake-up at a fixed delay after each pass.
     struct Woken(f64);
 
     impl Scheduler for Woken {
@@ -358,7 +359,8 @@ mod wrong_ones {
         assert!(found.contains("but must name a finite instant after"), "{found}");
     }
 
-    /// Starts nothing while the first node is held, but declares that it does not look at nodes.
+    /// A scheduler that looks at nodes although it declares that it does not. It starts nothing
+    /// while the first node is held.
     struct Peeks;
 
     impl Scheduler for Peeks {
@@ -389,7 +391,7 @@ mod wrong_ones {
         assert!(found.contains("it declares not to look at which are free"), "{found}");
     }
 
-    /// Gives twice the requested size.
+    /// A sizing that gives each job twice the requested size.
     struct Doubling;
 
     impl Sizing for Doubling {
@@ -425,7 +427,8 @@ mod wrong_ones {
         assert!(found.starts_with("the sizing `doubling`, on a 12 mesh, step "), "{found}");
     }
 
-    /// Uses the first site only, and leaves jobs waiting that only other sites can hold.
+    /// A selector that uses only the first site, and leaves jobs waiting that only other sites can
+    /// hold.
     struct FirstOnly;
 
     impl Selector for FirstOnly {
@@ -463,7 +466,7 @@ mod wrong_ones {
         assert!(found.contains(expected), "{found}");
     }
 
-    /// Never reports a finished job.
+    /// A network that never reports a job as finished.
     struct Endless;
 
     impl Network for Endless {
@@ -518,8 +521,8 @@ fn rotation(table: &Table) -> Rotation {
     }
 }
 
-/// Calls `check` in each state of long random histories of claims and releases. It covers every
-/// choice of the parameters.
+/// Calls `check` in each state of long random histories of claims and releases. The histories cover
+/// every choice of the allocator's parameters.
 fn in_random_histories(
     name: &str,
     mut check: impl FnMut(&Table, &Site, &mut Box<dyn Allocator>, &Request),
@@ -686,7 +689,7 @@ fn frame_sliding_is_its_definition() {
     });
 }
 
-/// Counts promised and broken starts.
+/// Counts promised starts, and jobs that started later than promised.
 #[derive(Default)]
 struct Promises {
     promised: std::collections::BTreeMap<JobId, Time>,
@@ -710,8 +713,8 @@ impl Observer for Promises {
     }
 }
 
-/// With more free nodes, frame sliding may miss the reserved block. A scheduler that kept only the
-/// time of a reservation would break dozens of them.
+/// Frame sliding may miss a reserved block when more nodes are free than expected. A scheduler that
+/// kept only the time of a reservation, and not its block, would break dozens of promises.
 #[test]
 fn promises_are_kept_by_an_allocator_that_misses_blocks() {
     for scheduler in ["easy", "conservative"] {

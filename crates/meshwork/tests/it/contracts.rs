@@ -1,5 +1,5 @@
-//! A contract broken during a run ends it with an error that names the entry, the job and the
-//! instant.
+//! Tests that a strategy which breaks its contract ends the run with an error. The error names the
+//! entry, the job and the instant.
 
 use crate::common::{job, random_jobs, submissions};
 use meshwork::alloc::block::first_fit;
@@ -17,7 +17,7 @@ use meshwork::topology::Topology;
 use meshwork::workload::{Submission, WorkloadEntry, lublin};
 use meshwork::{Catalogue, Component, NoInputs, RunError};
 
-/// Answers with the function's modification of first fit's answer.
+/// Function that turns an answer of first fit into another answer.
 #[derive(Clone, Copy)]
 struct Instead(fn(&Request, &Site, Placement) -> Option<Placement>);
 
@@ -43,7 +43,7 @@ impl Allocator for Gives {
     }
 }
 
-/// First fit with a modified answer, named `mine`, and a catalogue that has it.
+/// Catalogue with an allocator `mine`, which is first fit with modified answers.
 macro_rules! giving {
     ($instead:expr) => {{
         static ENTRY: AllocatorEntry = first_fit::ENTRY
@@ -61,7 +61,8 @@ fn node(base: u32, dimensions: usize) -> Placement {
     Block { base, sides: Dims::from_elem(1, dimensions) }.into()
 }
 
-/// A scenario with these parts on a mesh of 8 × 8, with jobs of its own.
+/// A scenario on a mesh of 8 × 8 with these components, such as an allocator, and 50 jobs of
+/// `lublin`.
 fn scenario(catalogue: &Catalogue, parts: &[(&str, &str)]) -> Scenario {
     let workload = Component::new("lublin").with("jobs", 50);
     let builder = Scenario::builder().catalogue(catalogue).mesh([8, 8]).workload(workload);
@@ -73,7 +74,7 @@ fn error(catalogue: &Catalogue, parts: &[(&str, &str)]) -> RunError {
     scenario(catalogue, parts).run(0, &NoInputs, &mut ()).expect_err("the run ends with an error")
 }
 
-/// The component at fault, and the error message.
+/// Kind and name of the strategy that an error blames, the job, and the message.
 fn culprit(error: RunError) -> (&'static str, &'static str, Option<JobId>, String) {
     let sentence = error.to_string();
     assert!(!sentence.contains("bug"), "{sentence}");
@@ -145,7 +146,7 @@ fn an_allocator_that_finds_no_room_on_an_idle_machine() {
     assert!(what.starts_with("it finds no room for it, though the machine is idle"), "{what}");
 }
 
-/// Performs `act` in every pass, with all tickets that it has seen.
+/// A scheduler that calls `act` in every pass with the tickets of all jobs that it has seen.
 struct Does {
     seen: Vec<Ticket>,
     act: fn(&mut Cluster<'_>, &[Ticket]),
@@ -243,7 +244,7 @@ fn a_scheduler_that_declares_less_may_leave_jobs_waiting() {
     assert_eq!(outcome.finished, 2);
 }
 
-/// Moves the proposal of the first site that has one to the first nodes of that site.
+/// A selector that moves each proposal to the first nodes of the site.
 struct Shifts;
 
 impl Selector for Shifts {
@@ -275,7 +276,7 @@ fn a_selector_that_takes_what_no_allocator_gave() {
     assert!(what.contains("cannot be claimed"), "{what}");
 }
 
-/// Jobs by hand, as a workload named `mine`.
+/// Catalogue with a workload `mine` that consists of the given jobs.
 macro_rules! handing_out {
     ($jobs:expr) => {{
         static ENTRY: WorkloadEntry = lublin::ENTRY
@@ -333,7 +334,7 @@ fn jobs_that_no_run_can_have_are_named_with_their_workload() {
 
 #[test]
 fn what_is_ours_is_called_a_bug_and_what_is_not_is_not() {
-    /// Turns a job away in every pass, and the first one again.
+    /// A scheduler that turns the first job away in every pass, even after the job is gone.
     static ENTRY: SchedulerEntry =
         fcfs::ENTRY.described(fcfs::ENTRY.about.renamed("own").params(&[])).build(|_, _| {
             let act: fn(&mut Cluster<'_>, &[Ticket]) = |cluster, seen| cluster.turn_away(seen[0]);
@@ -356,7 +357,7 @@ fn what_is_ours_is_called_a_bug_and_what_is_not_is_not() {
     assert!(nobodys.starts_with("the scheduler, job 0 at "), "{nobodys}");
 }
 
-/// First fit that counts claims by kind of holder.
+/// First fit that counts claims by the kind of their holder, such as a job or an outage.
 struct Told {
     own: Box<dyn Allocator>,
     counts: [u32; 4],
@@ -432,7 +433,7 @@ fn an_allocator_of_two_or_three_dimensions() {
     assert!(refused.starts_with(expected), "{refused}");
 }
 
-/// The checks of every start report nothing in random runs of a correct strategy.
+/// In random runs with a correct strategy, the checks of every start report nothing.
 #[test]
 fn sound_strategies_are_let_alone() {
     struct Quiet;

@@ -1,4 +1,4 @@
-//! Cases by hand, as data; see `tests/corpus` at the root of the repository.
+//! Runs hand-made test cases, which are data in `tests/corpus` at the root of the repository.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,9 @@ use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::Topology;
 use toml::{Table, Value};
 
-/// Allocators that fold a block, or give it in pieces that the machine's switches join. A drawing
-/// of one block does not describe them; see tests/rfold.rs and tests/reconfigurable.rs.
+/// Allocators that fold a block, or give it in pieces that the switches of the machine join. A
+/// drawing of one block does not describe their answers; see tests/rfold.rs and
+/// tests/reconfigurable.rs.
 const REJOINED: [&str; 4] = ["folding", "reconfigurable_blocks", "rfold", "reconfigurable"];
 
 fn cases(text: &str) -> Vec<Table> {
@@ -23,12 +24,12 @@ fn cases(text: &str) -> Vec<Table> {
     file["case"].as_array().unwrap().iter().map(|case| case.as_table().unwrap().clone()).collect()
 }
 
-/// A machine as drawn, and the holders of its nodes.
+/// A machine as a case draws it, with the jobs that hold its nodes.
 struct Drawn {
     site: Site,
-    /// The marks of all nodes, in index order.
+    /// Characters that mark the nodes in the drawing, in order of node index.
     marks: Vec<char>,
-    /// Held placements in the order in which they were claimed, with their times.
+    /// Held placements with the times of their claims, in the order in which they were claimed.
     held: Vec<(Placement, Time)>,
     now: Time,
 }
@@ -79,12 +80,13 @@ fn drawn(case: &Table) -> Drawn {
     Drawn { site, marks, held, now: case.get("now").map_or(Time::ZERO, time) }
 }
 
-/// The name of an allocator without its parameters.
+/// Name of an allocator in a text that also has its parameters.
 fn name_of(named: &str) -> &str {
     named.split(' ').next().unwrap()
 }
 
-/// The allocator named with its parameters, as in "first_fit rotation=best", for a topology.
+/// The allocator that a text names for a topology. The text has parameters too, such as "first_fit
+/// rotation=best".
 fn built(named: &str, topology: &Topology) -> Box<dyn Allocator> {
     let entry: &AllocatorEntry = entry(ALLOCATORS, name_of(named));
     let table: Table = named
@@ -102,7 +104,7 @@ fn built(named: &str, topology: &Topology) -> Box<dyn Allocator> {
     (entry.build)(&params, topology).unwrap()
 }
 
-/// The answer of an allocator, as a drawing.
+/// Draws the answer of an allocator to a request on a drawn machine.
 fn answer(mut allocator: Box<dyn Allocator>, drawn: &Drawn, request: &Request) -> String {
     // Claims are replayed one by one, on a site that shows each as it is made.
     let mut site = Site::new(drawn.site.topology().clone(), 1.0);
@@ -168,7 +170,7 @@ fn placements() {
     assert!(checked >= 25, "only {checked} answers were checked");
 }
 
-/// A request as the `table` workload writes it, or a count.
+/// A request, written as in the `table` workload or as a count of nodes.
 fn request(value: &Value) -> Request {
     if let Some(count) = value.as_integer() {
         return Request::Nodes(count as u32);
@@ -180,7 +182,7 @@ fn request(value: &Value) -> Request {
     }
 }
 
-/// Converts "window width=2" to the form of a study: a name, and parameters with quoted words.
+/// Turns "window width=2" into the keys of a study: a name, and parameters with quoted words.
 fn inline(named: &str) -> String {
     let mut words = named.split(' ');
     let mut text = format!("name = '{}'", words.next().unwrap());
@@ -247,7 +249,7 @@ fn schedules() {
     }
 }
 
-/// Starts of the jobs of a queue, first come, first served, as the drawn blocks end one by one.
+/// Start of each job of a queue under first come, first served. The drawn blocks end one by one.
 fn starts_as_blocks_end(case: &Table, drawn: &Drawn, named: &str) -> Vec<f64> {
     let number = |v: &Value| v.as_float().unwrap_or_else(|| v.as_integer().unwrap() as f64);
     let mut allocator = built(named, drawn.site.topology());

@@ -1,4 +1,5 @@
-//! The hypercube allocators against their definitions, in plain and slow form.
+//! Tests of the hypercube allocators against slow twins. The twins follow the published definitions
+//! literally.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +18,8 @@ use meshwork::rng::Stream;
 use meshwork::topology::{Topology, Wiring};
 use toml::Table;
 
-/// A hypercube with its allocator, given as "buddy form='bitmap'", and the held placements.
+/// A hypercube with an allocator and the placements held on it. The allocator is given as a text
+/// such as "buddy form='bitmap'".
 struct Machine {
     dimension: u32,
     asks: Asks,
@@ -39,7 +41,7 @@ impl Machine {
         Machine { dimension, asks, site: Site::new(topology, 1.0), allocator, held: Vec::new() }
     }
 
-    /// A machine with these nodes claimed one by one.
+    /// A machine on which these nodes were claimed one by one.
     fn with_busy(named: &str, dimension: u32, busy: &[u32]) -> Machine {
         let mut machine = Machine::new(named, dimension);
         for &base in busy {
@@ -48,7 +50,7 @@ impl Machine {
         machine
     }
 
-    /// The subcubes that it proposes.
+    /// Subcubes that the allocator proposes for a request.
     fn serve(&mut self, request: &Request) -> Option<Vec<Subcube>> {
         let mut rng = Stream::new(1, 0, "draws");
         let placed = self.allocator.choose(Ask::new(request, &self.site, Time::ZERO, &mut rng))?;
@@ -56,14 +58,14 @@ impl Machine {
         Some(placed.blocks.iter().map(Subcube::of).collect())
     }
 
-    /// The subcube of this dimension that it proposes.
+    /// Subcube of dimension `k` that the allocator proposes.
     fn choose(&mut self, k: u32) -> Option<Subcube> {
         let cubes = self.serve(&Request::Subcube(k))?;
         assert_eq!(cubes.len(), 1, "{cubes:?}");
         Some(cubes[0])
     }
 
-    /// Every request that could ever be served.
+    /// Every request that the empty machine can serve.
     fn requests(&self) -> Vec<Request> {
         match self.asks {
             Asks::Nodes => (1..=1 << self.dimension).map(Request::Nodes).collect(),
@@ -71,7 +73,8 @@ impl Machine {
         }
     }
 
-    /// The nodes of the subcube of this dimension that it proposes, or none.
+    /// Nodes of the subcube of dimension `k` that the allocator proposes; empty if it proposes
+    /// none.
     fn nodes(&mut self, k: u32) -> Vec<u32> {
         self.choose(k).into_iter().flat_map(Subcube::nodes).collect()
     }
@@ -87,7 +90,7 @@ impl Machine {
         self.claim(Placement { blocks, parts: None });
     }
 
-    /// Claims the proposed subcube.
+    /// Claims the subcube of dimension `k` that the allocator proposes, and returns its nodes.
     fn take(&mut self, k: u32) -> Vec<u32> {
         let cube = self.choose(k).unwrap();
         self.claim_cubes(&[cube]);
@@ -105,7 +108,7 @@ impl Machine {
     }
 }
 
-/// A subcube in the notation of the papers: `0*1`.
+/// The subcube written as in the papers, such as `0*1`.
 fn cube(text: &str) -> Subcube {
     let bits = |mark: char| text.chars().fold(0, |bits, c| bits << 1 | u32::from(c == mark));
     Subcube { base: bits('1'), mask: bits('*') }
@@ -283,7 +286,7 @@ fn binomial(n: u32, k: u32) -> u32 {
     (0..k).fold(1, |product, i| product * (n - i) / (i + 1))
 }
 
-/// Number of subcubes of a dimension that it finds when no other node is free.
+/// Number of subcubes of dimension `k` that the allocator finds when all other nodes are held.
 fn recognised(named: &str, n: u32, k: u32) -> u32 {
     let found = every_cube(n, k).into_iter().filter(|&only| {
         let mut machine = Machine::new(named, n);
@@ -350,7 +353,8 @@ fn all_subcubes_are_those_of_the_definition() {
     }
 }
 
-/// The fold over masks, as written: a set of bases for every mask, each from a smaller one.
+/// The fold over masks as published: each mask has a set of bases, computed from that of a smaller
+/// mask.
 #[test]
 fn the_closure_over_all_masks_agrees() {
     for n in [5, 7, 8] {
@@ -380,7 +384,7 @@ fn the_closure_over_all_masks_agrees() {
     }
 }
 
-/// Nodes that are free with a random probability, so that large subcubes occur.
+/// A random set of free nodes. The share of free nodes is random too, so that large subcubes occur.
 fn random_set(n: u32, rng: &mut Stream) -> NodeSet {
     let share = 1 + rng.below(20);
     let mut set = NodeSet::full(1 << n);
@@ -390,8 +394,8 @@ fn random_set(n: u32, rng: &mut Stream) -> NodeSet {
 
 // Histories.
 
-/// Calls `check` in every state of a random history. It has requests of all sizes, claims of
-/// arbitrary free nodes, and full and partial releases.
+/// Calls `check` in every state of a random history. The history has requests of all sizes, claims
+/// of arbitrary free nodes, and full and partial releases.
 fn in_a_history(named: &str, n: u32, steps: u32, twin: &mut dyn Twin) {
     let mut rng = Stream::new(7, u64::from(n), named);
     let mut machine = Machine::new(named, n);
@@ -448,7 +452,7 @@ fn in_a_history(named: &str, n: u32, steps: u32, twin: &mut dyn Twin) {
     }
 }
 
-/// Disjoint free nodes and subcubes from anywhere.
+/// Random disjoint sets: a set of free nodes, and free subcubes from anywhere.
 fn arbitrary_free_cubes(free: &NodeSet, n: u32, rng: &mut Stream) -> Vec<Subcube> {
     let mut rest = free.clone();
     let mut cubes = Vec::new();
@@ -538,8 +542,9 @@ fn prime_cube_graph_is_its_definition() {
     }
 }
 
-/// The published rule for a claim. A prime that meets it is replaced by the largest subcubes of its
-/// rest, and those within another prime are dropped.
+/// The published rule for the effect of a claim on the prime cubes. A prime that meets the claim is
+/// replaced by the largest subcubes of what is left of it. Subcubes within another prime are
+/// dropped.
 #[test]
 fn a_claim_changes_the_primes_as_published() {
     for n in 2..=7 {
@@ -583,8 +588,8 @@ fn noncubic_is_its_definition() {
     }
 }
 
-/// The two forms of the buddy system accept the same requests. They choose the same block if the
-/// smallest sufficient block is also the lowest.
+/// Both forms of the buddy system accept the same requests. They choose the same block if the
+/// smallest sufficient block is also the lowest one.
 #[test]
 fn the_two_forms_of_the_buddy_system_agree() {
     let (mut same, mut apart) = (0, 0);

@@ -1,4 +1,5 @@
-//! Rules for every workload and metric, and entries that break them.
+//! Tests that every workload and every metric of the catalogue keeps its rules. Entries that break
+//! a rule must be found.
 
 use crate::common;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +14,7 @@ use meshwork::registry::{About, DefaultValue, Kind, Param, Range};
 use meshwork::workload::{NoInputs, Submission, Submissions, WorkloadEntry, lublin};
 use toml::{Table, Value};
 
-/// The error message for an entry that breaks a rule.
+/// Error message for an entry that breaks a rule.
 fn sentence(found: Result<Tried, Finding>) -> String {
     found.expect_err("a rule is broken").to_string()
 }
@@ -65,7 +66,7 @@ fn jobs(change: impl Fn(usize, &mut Job)) -> Submissions {
     handed_out(jobs)
 }
 
-/// A faulty workload of twenty jobs.
+/// Checks a faulty workload of twenty jobs, and returns what the check finds.
 macro_rules! workload {
     ($ends:expr, $jobs:expr) => {{
         static ENTRY: WorkloadEntry =
@@ -148,13 +149,14 @@ fn a_metric_that_breaks_a_rule_is_told_which() {
     assert!(found.contains("the same run gives ") && found.contains(" the second time"), "{found}");
 }
 
-/// The share of the work done by jobs that did not wait longer than `above`.
+/// Work of a job that counts as in time, and all work of that job. It is in time if the job waited
+/// no longer than the parameter `above`.
 fn in_time(job: &Running, now: Time, rules: &Rules) -> (f64, f64) {
     let work = f64::from(job.held) * job.service(now);
     (if job.wait() <= rules.params.number("above") { work } else { 0.0 }, work)
 }
 
-/// By hand: the second of two jobs waits as long as the first one runs.
+/// A metric checked by hand: the second of two jobs waits as long as the first one runs.
 #[test]
 fn a_metric_is_a_ratio_of_sums_and_is_given_its_parameters() {
     let catalogue = metric!("in_time", Measure::Ratio(in_time));

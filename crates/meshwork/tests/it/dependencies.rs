@@ -1,4 +1,5 @@
-//! Dependent jobs: submission times under every scheduler, and against a hand-made schedule.
+//! Tests of dependent jobs. Their submission times are checked under every scheduler, and against a
+//! schedule made by hand.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -13,7 +14,7 @@ use meshwork::sched::SCHEDULERS;
 use meshwork::workload::table::Row;
 use meshwork::workload::{Inputs, Rows, Submission, WorkloadError};
 
-/// A table or a log in memory.
+/// A table of jobs, or a log, in memory instead of in a file.
 #[derive(Default)]
 struct Given {
     rows: Vec<Row>,
@@ -34,7 +35,7 @@ fn read(text: &str) -> Scenario {
     Scenario::read(&text.parse().unwrap()).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
 }
 
-/// A table with these workload keys, on 8 flat processors.
+/// A scenario of 8 flat processors that reads a table of jobs with these workload keys.
 fn flat(workload: &str, more: &str) -> Scenario {
     read(&format!(
         "machine = {{ topology = 'flat', processors = 8 }}\n{more}\n\
@@ -42,7 +43,8 @@ fn flat(workload: &str, more: &str) -> Scenario {
     ))
 }
 
-/// Submission, start and end times by job. A job that never ran ends when it is refused.
+/// Submission, start and end times of each job, by its number. A job that never ran ends when it is
+/// refused.
 #[derive(Default)]
 struct Course {
     submitted: BTreeMap<u64, Vec<f64>>,
@@ -79,8 +81,8 @@ fn course(scenario: &Scenario, given: &Given) -> Course {
     course
 }
 
-/// Jobs of which about half follow others, some of them missing ones. Times are few tenths, so that
-/// instants tie.
+/// Random jobs of which about half have a predecessor, sometimes one that does not exist. Times are
+/// multiples of a tenth, so that several events often share an instant.
 fn rows(count: u64, nodes: u64, seed: u64) -> Vec<Row> {
     let mut stream = Stream::new(seed, 0, "dependencies");
     let mut submit = 0.0;
@@ -110,8 +112,8 @@ fn rows(count: u64, nodes: u64, seed: u64) -> Vec<Row> {
         .collect()
 }
 
-/// Checks each job of a run. It was submitted when its predecessor had ended and its user had
-/// thought, and did not start before.
+/// Checks the submission and the start of each job. It must be submitted when its predecessor has
+/// ended and the think time has passed, and must not start before.
 fn check(rows: &[Row], course: &Course, held: bool, all: bool, what: &str) {
     let mut followed = 0;
     for row in rows {
@@ -170,7 +172,8 @@ fn no_job_starts_before_the_end_of_the_one_it_follows_and_the_think_time() {
     assert!(tried > 200, "{tried}");
 }
 
-/// First come, first served on 8 processors, instant by instant, with plain lists.
+/// Submission and start of each job under first come, first served on 8 processors. The schedule is
+/// computed instant by instant with plain lists.
 fn by_hand(rows: &[Row], held: bool) -> BTreeMap<u64, (f64, Option<f64>)> {
     let number = |row: &Row| row.job.unwrap();
     let submit = |row: &Row| row.submit.unwrap().at;
@@ -258,7 +261,8 @@ fn where_no_job_follows_another_a_replay_is_open() {
     }
 }
 
-/// A job with a number, submission, run time and nodes, and its predecessor.
+/// A row for a table: job number, submission, run time and nodes, and its predecessor with the
+/// think time.
 fn row(job: u64, submit: f64, runtime: f64, nodes: f64, follows: Option<(u64, f64)>) -> Row {
     Row {
         job: Some(job),
@@ -370,8 +374,8 @@ fn an_interrupted_job_releases_nobody_before_its_end() {
     assert_eq!((course.ended[&1][0], course.submitted[&2][0]), (17.0, 19.0));
 }
 
-/// Number, submission, wait, run time, user, group, program, queue, partition, predecessor, think
-/// time.
+/// An SWF log with these fields set: job number, submission, wait, run time, user, group, program,
+/// queue, partition, predecessor and think time.
 const LOG: &str = "; Version: 2.2
 1 0 50 100 4 -1 -1 4 -1 -1 1 7 2 70 1 5 -1 -1
 2 200 0 100 4 -1 -1 4 -1 -1 1 7 2 -1 3 5 1 50

@@ -1,4 +1,4 @@
-//! Guarantees of single schedulers and sizings.
+//! Tests of what single schedulers and sizings guarantee.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use meshwork::sched::SCHEDULERS;
 use meshwork::topology::Topology;
 use toml::{Table, Value};
 
-/// Waiting and running jobs at the end of every instant.
+/// An observer that records the waiting and running jobs at the end of every instant.
 #[derive(Default)]
 struct Instants {
     waiting: BTreeMap<JobId, u32>,
@@ -30,7 +30,7 @@ struct Instant {
 }
 
 impl Instants {
-    /// Records the state at the end of an instant.
+    /// Records the waiting and running jobs at the end of an instant.
     fn note(&mut self, now: Time) {
         let of = |jobs: &BTreeMap<JobId, u32>, class: u32| -> Vec<JobId> {
             jobs.iter().filter(|(_, c)| **c == class).map(|(id, _)| *id).collect()
@@ -115,7 +115,7 @@ fn the_lazy_scheduler_instant_by_instant() {
     assert_eq!(instants.seen, expected);
 }
 
-/// Small jobs in such quick succession that some always run, and one of the whole machine.
+/// Small jobs that come so fast that some always run, and one job that needs the whole machine.
 fn hostile(count: usize) -> Vec<Job> {
     let mut rng = Stream::new(7, 0, "hostile");
     let mut jobs: Vec<Job> = (0..count)
@@ -173,12 +173,12 @@ fn lazy_with_retry_serves_every_job_on_every_machine() {
     }
 }
 
-/// Each start as a job and its size class.
+/// An observer that records every start as a job and its size class.
 #[derive(Default)]
 struct Order {
     waiting: BTreeMap<JobId, u32>,
     starts: Vec<(JobId, u32)>,
-    /// Whether the queue of the class that started last has since been empty, even for an instant.
+    /// Whether the last started job's size class has had an empty queue since, even for an instant.
     emptied: bool,
 }
 
@@ -285,7 +285,7 @@ fn a_window_of_one_is_first_come_first_served_and_reservations_of_none_are_a_win
     }
 }
 
-/// A window by its definition: every job in it is tried, from the front after each start.
+/// In a window, every job is tried, again from the front of the queue after each start.
 #[test]
 fn no_job_is_skipped_more_often_than_it_may_be() {
     let (machine, topology) = &machines()[2];
@@ -304,7 +304,7 @@ fn no_job_is_skipped_more_often_than_it_may_be() {
     }
 }
 
-/// Sizings that fold, for machines with few processors.
+/// Sizings that may fold a job, with parameters for machines with few processors.
 const SIZINGS: [&str; 7] = [
     "'exact'",
     "{ name = 'rsr', max_folds = 2 }",
@@ -315,7 +315,7 @@ const SIZINGS: [&str; 7] = [
     "{ name = 'average_limit', average = 'requests' }",
 ];
 
-/// Checks the service time of every run: it may be stretched only by folding.
+/// Checks the service time of every job. Only folding may stretch it.
 #[derive(Default)]
 struct Services {
     folds: bool,
@@ -431,7 +431,8 @@ fn folding_never_and_folding_always_are_known_sizings() {
     }
 }
 
-/// With exact estimates no reservation is broken although jobs are folded: it fixes a size.
+/// With exact estimates folding breaks no reservation, because a reservation fixes the size of its
+/// job.
 #[test]
 fn promises_are_kept_to_jobs_that_may_be_folded() {
     struct Promises(BTreeMap<JobId, Time>, usize);
@@ -469,7 +470,7 @@ fn promises_are_kept_to_jobs_that_may_be_folded() {
     assert!(made > 1000, "only {made} promises");
 }
 
-/// End of each job, in order of arrival.
+/// End of each job, in order of the arrivals of the jobs.
 fn ends(text: &str, jobs: Vec<Job>) -> Vec<Time> {
     struct Ends(BTreeMap<JobId, Time>);
     impl Observer for Ends {
@@ -545,7 +546,7 @@ fn a_block_is_folded_along_its_longer_side() {
     assert_eq!(ends(&text(ratio), jobs())[1], Time::new(1.0 + 6.0 * (5.0 / 3.0) * (3.0 / 2.0)));
 }
 
-/// The first node of each job's placement, in order of arrival.
+/// First node of each job's placement, in order of the arrivals of the jobs.
 fn first_nodes(text: &str, jobs: Vec<Job>) -> Vec<Option<u32>> {
     struct Firsts(Vec<Option<u32>>);
     impl Observer for Firsts {
@@ -560,9 +561,9 @@ fn first_nodes(text: &str, jobs: Vec<Job>) -> Vec<Option<u32>> {
     seen.0
 }
 
-/// Two jobs end at instant 5. The overdue head is placed when the first of them has released its
-/// subcube and the second has not. The free lists are then {7}, {4, 5} and {0 to 3}, and the
-/// smallest sufficient block is {4, 5}.
+/// Two jobs end at instant 5. The overdue head of the queue is placed after the first of them has
+/// released its subcube, and before the second. The free lists are then {7}, {4, 5} and {0 to 3},
+/// and the smallest sufficient block is {4, 5}.
 #[test]
 fn lazy_places_as_if_subcubes_not_yet_given_back_were_held() {
     let jobs = vec![cube(2, 0.0, 1.0), cube(1, 0.0, 5.0), cube(0, 0.0, 5.0), cube(1, 2.0, 1.0)];
@@ -572,9 +573,10 @@ fn lazy_places_as_if_subcubes_not_yet_given_back_were_held() {
     assert_eq!(firsts, [Some(0), Some(4), Some(6), Some(4)]);
 }
 
-/// The head of the queue is promised nodes 2 to 5 from the release of 2 and 3 on; 4 and 5 are free.
-/// A small job that would run beyond that is placed as if all four were held. Best fit then takes
-/// node 6, which has held neighbours on both sides, and not node 0, which has one.
+/// Best fit keeps clear of the nodes that the head of the queue is promised. These are nodes 2 to
+/// 5, from the release of nodes 2 and 3 on; 4 and 5 are free. A small job that would run beyond
+/// that release is placed as if all four were held. So it gets node 6, which has held neighbours on
+/// both sides, and not node 0, which has one.
 #[test]
 fn easy_places_a_later_job_as_if_what_is_promised_were_held() {
     let block = |at, length, runtime| job(at, Request::block(&[length]), runtime);
@@ -593,8 +595,9 @@ fn easy_places_a_later_job_as_if_what_is_promised_were_held() {
     assert_eq!(firsts, expected.map(Some));
 }
 
-/// With a pass for each of two ends at one instant, the second job still holds its nodes in the
-/// first. A job that needs both starts one pass later, and a smaller one starts before it.
+/// Two jobs end at one instant, and the scheduler makes a pass after each end. In the first pass
+/// the second job still holds its nodes. So a job that needs the nodes of both starts one pass
+/// later, and a smaller job starts before it.
 #[test]
 fn a_pass_for_each_event_sees_the_events_of_an_instant_one_by_one() {
     let jobs = || {
@@ -614,7 +617,8 @@ fn a_pass_for_each_event_sees_the_events_of_an_instant_one_by_one() {
     assert_eq!(ends("passes = 'event'", "fcfs"), [4.0, 4.0, 5.0, 6.0]);
 }
 
-/// Arrivals at 10, 12 and 14: at 14 their rate is 3 in 4 units since the first, 3 in 14 since 0.
+/// Jobs arrive at 10, 12 and 14. At 14 their rate is 3 in the 4 units since the first arrival, but
+/// 3 in 14 since time 0.
 #[test]
 fn the_rate_of_arrivals_counts_from_the_first_or_from_zero() {
     let jobs = || {

@@ -1,4 +1,5 @@
-//! Energy: closed forms by hand, accounts of each processor, caps, and theory.
+//! Tests of energy: closed forms by hand, separate accounts of each processor, power caps, and
+//! queueing theory.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,7 @@ fn assert_close(one: f64, other: f64, what: &str) {
     assert!((one - other).abs() <= slack, "{what}: {one} and {other}");
 }
 
-/// State of a processor and when it began.
+/// Whether a processor is held, idle since an instant, or down.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Doing {
     Held,
@@ -32,23 +33,25 @@ enum Doing {
     Down,
 }
 
-/// The naive twin: accounts for each processor, from starts and ends of jobs and outages alone. It
-/// works out sleeping times when an idle time is over.
+/// Naive twin of the energy account, with an account for each processor. It uses only starts and
+/// ends of jobs and of outages, and works out how long a processor slept after the idle time is
+/// over.
 struct Accounts {
     topologies: Vec<Topology>,
     watts: [f64; 3],
     sleep_after: f64,
     wake_energy: f64,
-    /// State of each processor, and the time up to which it is in the sums.
+    /// State of each processor, and the time up to which its energy is in the sums.
     doing: BTreeMap<(usize, Node), (Doing, Time)>,
-    /// Number of jobs on each processor: two for a moment, if jobs change places.
+    /// Number of jobs on each processor. It is two for a moment if jobs change places.
     holders: BTreeMap<(usize, Node), i32>,
-    /// The first arrival, at which measuring begins; refused jobs may have come before.
+    /// Time of the first arrival, at which measuring begins; `None` before it. Refused jobs may
+    /// have come earlier.
     begun: Option<Time>,
     joules: f64,
     asleep: f64,
     woken: u64,
-    /// Sleeping time and wake-ups as reported by the cluster.
+    /// Sleeping time as the cluster reports it, to be compared with `asleep`.
     told_asleep: f64,
     told_woken: u64,
     most: f64,
@@ -81,7 +84,7 @@ impl Accounts {
         }
     }
 
-    /// Handles an arrival: with the first, all processors become idle.
+    /// Handles an arrival. At the first arrival, all processors become idle.
     fn comes(&mut self, now: Time) {
         if self.doing.is_empty() {
             for (site, topology) in self.topologies.iter().enumerate() {
@@ -92,7 +95,7 @@ impl Accounts {
         }
     }
 
-    /// Discards everything before now.
+    /// Sets all sums to zero, so that only energy after `now` counts.
     fn begin(&mut self, now: Time) {
         self.bring_up_to(now);
         self.begun = Some(now);
@@ -124,7 +127,7 @@ impl Accounts {
         }
     }
 
-    /// Adds or removes jobs on these processors.
+    /// Adds `jobs` to the number of jobs on each processor of a placement; `jobs` may be negative.
     fn take(&mut self, site: usize, placement: &Placement, now: Time, jobs: i32) {
         for node in placement.nodes(self.topologies[site].grid()) {
             let at = (site, node);
@@ -139,7 +142,7 @@ impl Accounts {
         }
     }
 
-    /// Closes all accounts, and compares the outcome with them.
+    /// Closes all accounts at the end of a run, and compares its metrics with the sums.
     fn settle(&mut self, outcome: &Outcome, what: &str) {
         let Some(begun) = self.begun else { return };
         let end = outcome.end;
@@ -209,8 +212,8 @@ const KINDS: [&str; 5] = [
      failures = { mtbf = 150, repair = 3, checkpoint = { every = 1.5, cost = 0.25 }, drain = [{ from = 10, until = 60, nodes = '3-6' }] }",
 ];
 
-/// Total energy is the sum over processors and states. Every scheduler, with a few allocators on
-/// every wiring.
+/// Total energy is the sum over processors and states. This is tested for every scheduler, with a
+/// few allocators on every wiring.
 #[test]
 fn the_books_are_those_of_each_processor() {
     let (mut woken, mut asleep, mut finished) = (0, 0.0, 0);
@@ -252,8 +255,9 @@ fn sites_sleep_too() {
     }
 }
 
-/// Two processors: a job of both from 0 to 10, idle up to 15, asleep up to 18. Then they are woken
-/// for 2, and held up to 30 with that.
+/// Energy of two processors by hand. The first job holds both from 0 to 10; they are idle up to 15
+/// and asleep up to 18. The second job arrives at 18, waits 2 units of time until they are awake,
+/// and ends at 30.
 #[test]
 fn a_run_by_hand() {
     let study = |more: &str| {
@@ -299,7 +303,7 @@ fn a_run_by_hand() {
     assert_close(metric(&outcome, "wake_ups"), 0.0, "wake-ups of a span of work");
 }
 
-/// A processor taken at the instant at which it would fall asleep stays awake.
+/// A processor that is taken at the instant at which it would fall asleep stays awake.
 #[test]
 fn nobody_falls_asleep_at_the_instant_of_a_start() {
     let study = scenario(
@@ -314,7 +318,7 @@ fn nobody_falls_asleep_at_the_instant_of_a_start() {
     assert_close(metric(&outcome, "asleep"), 1.0 / 16.0, "asleep");
 }
 
-/// Free power states change no schedule, and neither does sleep with instant waking.
+/// No schedule depends on power states that cost nothing, or on sleep with instant waking.
 #[test]
 fn watts_change_no_schedule() {
     for (machine, topology) in machines() {
@@ -348,8 +352,8 @@ fn watts_change_no_schedule() {
     }
 }
 
-/// Held nodes never exceed the cap. Every job is served, or refused at once if it alone would
-/// exceed the cap, and with exact estimates reservations are kept.
+/// Held nodes never exceed the power cap. Every job is served, or is refused at once if it alone
+/// would exceed the cap. With exact estimates all reservations are kept.
 #[test]
 fn the_cap_holds() {
     let (mut refused, mut finished) = (0, 0);
@@ -413,12 +417,13 @@ fn promises_are_kept(study: &Scenario, jobs: Vec<Job>, text: &str) {
     assert!(promises.1 > 10, "{text}: only {} promises", promises.1);
 }
 
-/// A large machine under a cap of six busy processors behaves like one of six, start for start.
+/// A power cap of six busy processors makes a large machine behave like one of six processors. All
+/// jobs start at the same times.
 #[test]
 fn a_cap_is_a_smaller_machine() {
     let small = Topology::flat(6).unwrap();
     for scheduler in schedulers_for_all_wirings() {
-        // These keep nodes, of which a larger machine has others.
+        // These schedulers keep certain nodes free, and a larger machine has others.
         if ["reservation", "lazy"].contains(&scheduler.about.name) {
             continue;
         }
@@ -446,7 +451,7 @@ fn a_cap_is_a_smaller_machine() {
     }
 }
 
-/// All sites share one cap.
+/// All sites of a machine share one power cap.
 #[test]
 fn sites_share_a_cap() {
     for scheduler in schedulers_for_all_wirings() {
@@ -464,8 +469,9 @@ fn sites_share_a_cap() {
     }
 }
 
-/// EASY under a cap of four busy processors of eight, by hand. The job of four is promised 10; of
-/// those behind it one that ends in time starts, and none that would take power from it.
+/// EASY by hand on eight processors, of which four may be busy. A job of four processors is
+/// promised a start at 10. Of the jobs behind it, one that ends before 10 starts, and no job starts
+/// that would take power from it.
 #[test]
 fn a_promise_counts_the_cap_in() {
     let study = scenario(
@@ -483,7 +489,7 @@ fn a_promise_counts_the_cap_in() {
 }
 
 const REPLICATIONS: u64 = 20;
-/// Two-sided 99.9 % quantile of Student's t with 19 degrees of freedom.
+/// Two-sided 99.9 % quantile of Student's t distribution with 19 degrees of freedom.
 const T: f64 = 3.883;
 
 fn assert_mean(study: &Scenario, name: &str, theory: f64) {
@@ -498,7 +504,7 @@ fn assert_mean(study: &Scenario, name: &str, theory: f64) {
     assert!(half_width < 0.05 * theory, "{name}: ± {half_width} around {mean} says nothing");
 }
 
-/// Jobs of one processor with mean run time 1.
+/// A scenario of jobs of one processor each with mean run time 1, with these energy keys.
 fn queue(processors: u32, load: f64, energy: &str) -> Scenario {
     scenario(&format!(
         "machine = {{ topology = 'flat', processors = {processors} }}
@@ -509,7 +515,7 @@ fn queue(processors: u32, load: f64, energy: &str) -> Scenario {
     ))
 }
 
-/// M/M/c: a share ρ of the servers is busy.
+/// In an M/M/c queue the servers are busy for the share ρ of the time.
 #[test]
 fn mean_power_is_that_of_a_queue() {
     for (c, load) in [(1, 0.7), (8, 0.6)] {
@@ -519,8 +525,9 @@ fn mean_power_is_that_of_a_queue() {
     }
 }
 
-/// M/M/1 that sleeps after an idle time *a*, with exponential idle times of mean 1/λ. It sleeps a
-/// share (1 − ρ) exp(−λa) of the time, and is woken λ times as often.
+/// An M/M/1 queue whose server sleeps after an idle time *a*. Idle times are exponential with mean
+/// 1/λ. The server sleeps for the share (1 − ρ) exp(−λa) of the time, and is woken λ times as
+/// often.
 #[test]
 fn a_server_that_sleeps_is_that_of_theory() {
     let (load, after) = (0.4, 1.5);
@@ -532,8 +539,9 @@ fn a_server_that_sleeps_is_that_of_theory() {
     assert_mean(&study, "mean_power", power);
 }
 
-/// M/M/1 with sleep and a time to wake, for which the first job of a busy period waits. It is
-/// Welch's queue with an exceptional first service (Operations Research 12, 1964).
+/// An M/M/1 queue whose server sleeps and takes time to wake. The first job of a busy period waits
+/// for the waking. This is Welch's queue with an exceptional first service (Operations Research 12,
+/// 1964).
 #[test]
 fn waking_delays_as_theory_says() {
     let (load, after, wake): (f64, f64, f64) = (0.4, 1.0, 2.0);
@@ -545,7 +553,7 @@ fn waking_delays_as_theory_says() {
     assert_mean(&study, "turnaround", theory);
 }
 
-/// Energy metrics are in the table only if energy is modelled.
+/// Energy metrics are printed only if the study models energy.
 #[test]
 fn energy_is_told_where_it_is_asked_for() {
     let names = |text: &str| {

@@ -1,4 +1,4 @@
-//! Machines that fail: accounts, invariants, and theory.
+//! Tests of machines that fail: accounts of node time, invariants, and queueing theory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,20 +14,21 @@ use meshwork::scenario::{Outcome, Scenario};
 use meshwork::topology::{Node, Topology};
 use meshwork::workload::{Inputs, NoInputs, Rows, WorkloadError};
 
-/// Invariants of every run with failures. No job holds a node out of service, interrupted jobs wait
-/// again, and all node time is lasting work, lost work or checkpoints.
+/// Checks the invariants of every run with failures. No job holds a node that is out of service,
+/// and interrupted jobs wait again. All node time is lasting work, lost work or checkpoints.
 struct Books {
     topologies: Vec<Topology>,
     owners: BTreeMap<(usize, Node), JobId>,
     down: BTreeSet<(usize, Node)>,
     waiting: BTreeSet<JobId>,
-    /// For each job: lasting work so far, number of interruptions, and time on processors.
+    /// Lasting work so far of each job, the number of its interruptions, and its time on
+    /// processors.
     jobs: BTreeMap<JobId, (f64, u32, f64)>,
     finished: u64,
     interrupted: u64,
     downs: u64,
     lost: f64,
-    /// Whether a run takes its run time, stretched.
+    /// Whether a job without interruptions runs for exactly its stretched run time.
     is_ideal: bool,
 }
 
@@ -129,7 +130,8 @@ const KINDS: [&str; 4] = [
     "failures = { mtbf = 200, repair = 2.5, checkpoint = { every = 'daly', cost = 0.3 }, drain = [{ from = 40, nodes = '1', until = 90 }] }",
 ];
 
-/// Every scheduler with failures of every kind, and a few allocators on every wiring.
+/// Runs every scheduler with failures of every kind, and a few allocators on machines of every
+/// wiring.
 #[test]
 fn nobody_runs_on_what_is_down_and_the_books_balance() {
     let (mut interrupted, mut finished, mut downs) = (0, 0, 0);
@@ -220,7 +222,7 @@ fn whole_blocks_switches_and_links_fail() {
     }
 }
 
-/// Jobs that send messages restart, in every network.
+/// Jobs that send messages restart after failures, in every network.
 #[test]
 fn jobs_with_messages_are_interrupted_too() {
     for network in ["hops", "link_load", "wormhole"] {
@@ -243,7 +245,7 @@ fn jobs_with_messages_are_interrupted_too() {
     }
 }
 
-/// With an infinite mtbf the output is byte for byte that of a run without failures.
+/// With an infinite `mtbf` the output is byte for byte that of a run without failures.
 #[test]
 fn what_never_fails_changes_nothing() {
     let never = [
@@ -265,7 +267,7 @@ fn what_never_fails_changes_nothing() {
     }
 }
 
-/// Outages do not depend on what runs, nor jobs on failures.
+/// Outages do not depend on the running jobs, and drawn jobs do not depend on failures.
 #[test]
 fn all_strategies_meet_the_same_outages() {
     struct Downs(Vec<(Time, Node)>, Vec<(Time, Request)>);
@@ -307,7 +309,7 @@ fn jobs(jobs: &[(f64, u32, f64, f64)]) -> Vec<Job> {
         .collect()
 }
 
-/// Text instead of files.
+/// Text that is read instead of files.
 struct Text(&'static str);
 
 impl Inputs for Text {
@@ -328,7 +330,7 @@ fn diary(text: &str, trace: &'static str, list: &[(f64, u32, f64, f64)]) -> Vec<
     diary.0
 }
 
-/// By hand: a trace, and the job that it interrupts.
+/// A case by hand with a trace of failures and the job that a failure interrupts.
 #[test]
 fn an_interrupted_job_waits_where_it_was_or_at_the_end() {
     let trace = "node,down,up\n0,4,6\n";
@@ -377,7 +379,8 @@ fn an_interrupted_job_waits_where_it_was_or_at_the_end() {
     );
 }
 
-/// Schedulers that look ahead keep clear of a window; the others run into it.
+/// Schedulers that look ahead start no job that would meet a maintenance window. Jobs under other
+/// schedulers are interrupted by it.
 #[test]
 fn windows_are_seen_coming() {
     let text = |scheduler: &str, closure: &str| {
@@ -450,7 +453,8 @@ fn windows_are_seen_coming() {
     );
 }
 
-/// With exact estimates no window interrupts a look-ahead schedule, and no promise is broken.
+/// Schedulers that look ahead keep clear of maintenance windows. With exact estimates no window
+/// interrupts a job, and every promised start is kept.
 #[test]
 fn who_looks_ahead_is_never_caught() {
     let windows = "failures = { maintenance = [{ from = 12, until = 15, nodes = '0-5' }, { from = 20, until = 31.5 },
@@ -533,7 +537,7 @@ fn availability_is_that_of_renewal_theory() {
     }
 }
 
-/// Mean and half width of the 99.9 % interval of a metric over 20 replications.
+/// Mean and half-width of the 99.9 % interval of a metric over 20 replications.
 fn interval(study: &Scenario, name: &str) -> (f64, f64) {
     let values: Vec<f64> =
         (0..20).map(|r| metric(&study.run(r, &NoInputs, &mut ()).unwrap(), name)).collect();
@@ -542,11 +546,10 @@ fn interval(study: &Scenario, name: &str) -> (f64, f64) {
     (mean, 3.883 * (variance / 20.0).sqrt())
 }
 
-/// The mean number of jobs at *c* servers that fail and are repaired independently, without lost
-/// work. It is computed from the balance equations of the Markov chain over jobs in the system and
-/// servers in service. For *c* = 1 it is the closed form of White & Christie's model (Queuing with
-/// preemptive priorities or with breakdown, Operations Research 6(1), 1958), for breakdowns at any
-/// time.
+/// Mean number of jobs at *c* servers that fail and are repaired independently. No work is lost. It
+/// is computed from the balance equations of the Markov chain over jobs in the system and servers
+/// in service. For *c* = 1 it is the closed form of White & Christie's model for breakdowns at any
+/// time (Queuing with preemptive priorities or with breakdown, Operations Research 6(1), 1958).
 fn jobs_in_system(c: usize, arrival: f64, service: f64, fails: f64, repair: f64) -> f64 {
     const MOST: usize = 150;
     let mut p = vec![vec![1.0 / (MOST * (c + 1)) as f64; c + 1]; MOST];
@@ -617,13 +620,15 @@ fn queues_with_breakdowns_are_those_of_theory() {
     }
 }
 
-/// Mean time for work that must be done without a failure, repairs included.
+/// Mean time to complete work that starts anew after each failure, including repairs.
 fn without_failure(work: f64, mtbf: f64, repair: f64) -> f64 {
     (mtbf + repair) * (libm::exp(work / mtbf) - 1.0)
 }
 
-/// Jobs that restart take (M + R)(exp(S / M) − 1), with checkpoints that for each segment between
-/// two. Daly's interval wastes least.
+/// Closed forms for jobs that restart after failures. A job of work S takes (M + R)(exp(S / M) − 1)
+/// on average, where M is the mean time between failures and R is the repair time. With
+/// checkpoints, this holds for each segment between two checkpoints. Daly's interval between
+/// checkpoints wastes least.
 #[test]
 fn checkpoints_waste_what_daly_says() {
     let (mtbf, repair, cost, work) = (40.0, 3.0, 0.5, 100.0);
@@ -664,7 +669,7 @@ fn checkpoints_waste_what_daly_says() {
     assert_eq!(metric(&one, "makespan").to_bits(), metric(&six, "makespan").to_bits());
 }
 
-/// A run that would never end stops with an error message.
+/// A run that would never end because of failures stops with an error message.
 #[test]
 fn what_never_ends_is_said() {
     let endless = |text: &str, list: &[(f64, u32, f64, f64)]| {

@@ -1,4 +1,5 @@
-//! Deadlines and fairness: cases by hand, and one separate run for each job.
+//! Tests of deadlines and fairness. There are cases by hand, and fair starts are compared with a
+//! separate run for each job.
 
 use std::io::BufRead;
 
@@ -9,7 +10,7 @@ use meshwork::scenario::{Outcome, Scenario};
 use meshwork::workload::table::Row;
 use meshwork::workload::{Inputs, NoInputs, Rows, WorkloadError};
 
-/// A table in memory.
+/// A table of jobs in memory instead of in a file.
 struct Given(Vec<Row>);
 
 impl Inputs for Given {
@@ -22,7 +23,7 @@ impl Inputs for Given {
     }
 }
 
-/// Submission, run time, estimate and processors.
+/// A row for a table of jobs: submission, run time, estimate and processors.
 fn row(submit: f64, runtime: f64, estimate: f64, nodes: f64) -> Row {
     Row {
         submit: Some(submit.into()),
@@ -72,7 +73,7 @@ fn a_small_job_that_comes_later_is_smallest_first() {
     assert_eq!(values(&scenario(flat, "sjf", UNFAIR), &rows), [Some(0.0), Some(0.0)]);
 }
 
-/// Random jobs with times in tenths, so that instants often tie.
+/// Random jobs with times in tenths, so that several events often share an instant.
 fn random(count: usize, nodes: u64, seed: u64) -> Vec<Row> {
     let mut stream = Stream::new(seed, 0, "fairness");
     let mut submit = 0.0;
@@ -216,8 +217,8 @@ fn the_earliest_deadline_first_and_those_without_one_last() {
     );
 }
 
-/// With equal arrivals and one processor, deadline order minimises the maximum lateness. This is
-/// Jackson's rule.
+/// Deadline order minimises the maximum lateness if all arrivals are equal. This is Jackson's rule
+/// for one processor.
 #[test]
 fn no_order_of_jobs_is_less_late_than_by_deadline() {
     let mut stream = Stream::new(5, 0, "deadlines");

@@ -1,6 +1,6 @@
-//! Recorded decisions of blocks, rings, trees and runs for long sequences of random jobs. The
-//! machines are our own. The records date from when every decision of a real scheduler was
-//! reproduced, so a changed rule changes some of them. `UPDATE_EXPECTED=1` rewrites the file.
+//! Compares decisions of blocks, rings, trees and runs with a recorded file. The decisions are for
+//! long sequences of random jobs. The records were made when the rules reproduced every decision of
+//! a real scheduler, so a changed rule changes some of them. `UPDATE_EXPECTED=1` rewrites the file.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -13,7 +13,8 @@ use meshwork::alloc::listed::{Decision, NodeRequest, Nodes, Rule, decide};
 use meshwork::geometry::NodeSet;
 use meshwork::rng::Stream;
 
-/// Number of decisions written in full for each machine; the others are digested by the hundred.
+/// Number of decisions on each machine that the file has in full. Of the others it has one digest
+/// for every hundred.
 const WRITTEN: usize = 40;
 
 /// Number of decisions on each machine.
@@ -25,7 +26,7 @@ fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
     set
 }
 
-/// Consecutive sets with these counts of nodes.
+/// Number of all nodes, and consecutive sets of nodes with these sizes.
 fn cut(counts: &[u32]) -> (u32, Vec<Vec<u32>>) {
     let mut next = 0;
     let part = |&count: &u32| {
@@ -51,7 +52,8 @@ fn rings(counts: &[u32], step: u32) -> (u32, Box<dyn Rule>) {
     (count, Box::new(Rings::new(count, parts)))
 }
 
-/// Leaves with these counts of nodes, then switches that join some of the preceding ones.
+/// A tree of switches and its number of nodes. The leaf switches have these counts of nodes, and
+/// each further switch joins some of the preceding ones.
 fn tree(leaves: &[u32], joins: &[&[usize]]) -> (u32, Box<dyn Rule>) {
     let (count, parts) = cut(leaves);
     let mut list: Vec<Below> =
@@ -94,7 +96,7 @@ fn machines() -> Vec<(&'static str, u32, Box<dyn Rule>)> {
     ]
 }
 
-/// A random job and its description.
+/// A random job with constraints, and a text that describes it.
 fn random_job(count: u32, rng: &mut Stream) -> (NodeRequest, String) {
     let mut pick = |most: u64| rng.below(most) as u32;
     let nodes = match pick(8) {
@@ -146,7 +148,7 @@ fn random_job(count: u32, rng: &mut Stream) -> (NodeRequest, String) {
     (wanted, text)
 }
 
-/// Node ranges in short form.
+/// Node numbers as ranges, in short form.
 fn shown(set: &NodeSet) -> String {
     let mut text = String::new();
     let mut start = set.first();
@@ -162,7 +164,7 @@ fn shown(set: &NodeSet) -> String {
     text
 }
 
-/// Every decision on one machine, one line each.
+/// Every decision on one machine as a line of text.
 fn transcript(name: &str, count: u32, rule: &dyn Rule) -> Vec<String> {
     let mut rng = Stream::new(17, 0, name);
     let mut lines = Vec::new();
@@ -195,7 +197,7 @@ fn transcript(name: &str, count: u32, rule: &dyn Rule) -> Vec<String> {
     lines
 }
 
-/// FNV-1a, which has no state and no version.
+/// FNV-1a hash of lines, which is the same on every platform and in every version.
 fn digest(lines: &[String]) -> u64 {
     let bytes = lines.iter().flat_map(|line| line.bytes().chain([b'\n']));
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {

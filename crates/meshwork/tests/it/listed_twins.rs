@@ -1,6 +1,7 @@
-//! Blocks, rings, trees and runs against plain definitions over sets of nodes. Every plausible
-//! misreading must be told apart. With these misreadings the recorded decisions of a real scheduler
-//! were found to determine its rules, so the rules are fixed here without the records.
+//! Tests of the rules for blocks, rings, trees and runs against slow twins over sets of nodes. A
+//! twin can follow each plausible misreading of its rule, and the tests must detect all of these.
+//! The same misreadings were used to determine the rules from recorded decisions of a real
+//! scheduler, so these tests fix the rules without the records.
 //!
 //! | misreadings of `topology/…` | test |
 //! |---|---|
@@ -29,11 +30,12 @@ fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
     set
 }
 
-/// A definition: weights, job, required and free nodes, and the misreading.
+/// Slow twin of a rule. Its arguments are node weights, job, required nodes, free nodes, and a
+/// misreading.
 type Definition<'a> = &'a dyn Fn(&[u32], &Job, &Set, &Set, Misread) -> Tried;
 
-/// Compares random jobs on random states of one machine. Removes detected misreadings from the
-/// list.
+/// Compares a rule with its slow twin for random jobs in random states of one machine. Detected
+/// misreadings are removed from `untold`.
 fn agree(
     name: &str,
     count: u32,
@@ -122,7 +124,7 @@ fn random_job(count: u32, free: &Set, rng: &mut Stream) -> Job {
     job
 }
 
-/// Consecutive nodes in parts of these sizes, or one more or less.
+/// Consecutive nodes in parts of these sizes; if `uneven`, a part may have one node more or less.
 fn parts(sizes: &[u32], uneven: bool, rng: &mut Stream) -> (u32, Vec<Vec<u32>>) {
     let mut next = 0;
     let mut all = Vec::new();
@@ -224,7 +226,8 @@ fn rings_agree_with_their_definition_and_every_misreading_is_told_apart() {
     all_are_told(&untold);
 }
 
-/// A random tree: leaves, then switches of each level, are joined in groups of up to three.
+/// A random tree for the rule and for its slow twin. It begins with leaves; the switches of each
+/// level are then joined in groups of up to three.
 fn random_tree(rng: &mut Stream) -> (u32, Vec<Below>, list_twins::tree::Machine) {
     let count = 3 + rng.below(10) as usize;
     let (nodes, leaves) = parts(&vec![2 + rng.below(6) as u32; count], rng.below(2) == 0, rng);
@@ -315,8 +318,8 @@ fn runs_agree_with_their_definition_and_every_misreading_is_told_apart() {
     all_are_told(&untold);
 }
 
-/// A job that wants exclusive base blocks holds the rest of its blocks too. The rule chooses its
-/// nodes with all blocks used by others removed. Any other job gets what the rule gives.
+/// A job that wants exclusive base blocks also holds the remaining nodes of its blocks. Its nodes
+/// are chosen without blocks that other jobs use. A job without that wish gets what the rule gives.
 #[test]
 fn a_job_with_blocks_of_its_own_holds_them_whole() {
     const NODES: u32 = 30;

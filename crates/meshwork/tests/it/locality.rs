@@ -1,4 +1,4 @@
-//! Locality strategies against slow definitions.
+//! Tests of allocators that keep the nodes of a job close together, against slow definitions.
 
 use std::collections::BTreeMap;
 
@@ -26,15 +26,16 @@ fn machines() -> Vec<Topology> {
     ]
 }
 
-/// Nodes grouped by part.
+/// Nodes grouped by the part of the machine to which they belong; a part has `size` nodes.
 fn by_part(nodes: &[Node], size: u32) -> BTreeMap<u32, Vec<Node>> {
     let mut parts = BTreeMap::<u32, Vec<Node>>::new();
     nodes.iter().for_each(|&node| parts.entry(node / size).or_default().push(node));
     parts
 }
 
-/// Takes parts one by one. The next is the one with the fewest free nodes that holds all that is
-/// left, otherwise the one with the most.
+/// Number of nodes that a job takes from each part if it uses few parts. It takes parts one by one.
+/// The next part is the one with the fewest free nodes that holds all missing nodes; if there is
+/// none, it is the one with the most free nodes.
 fn few(free: &[Node], size: u32, mut wanted: usize) -> BTreeMap<u32, usize> {
     let mut parts = by_part(free, size);
     let mut shares = BTreeMap::new();
@@ -53,7 +54,8 @@ fn few(free: &[Node], size: u32, mut wanted: usize) -> BTreeMap<u32, usize> {
     shares
 }
 
-/// Assigns nodes one by one to the group with the fewest so far and a node left; ties to the first.
+/// Number of nodes that a job takes from each part if it spreads evenly. Each node comes from the
+/// part that has given the fewest so far and has a free node left; the first such part wins.
 fn even(free: &[Node], size: u32, wanted: usize) -> BTreeMap<u32, usize> {
     let parts = by_part(free, size);
     let mut shares = BTreeMap::new();
@@ -94,7 +96,7 @@ fn by_definition(name: &str, free: &[Node], topology: &Topology, wanted: usize) 
     }
 }
 
-/// The minimum number of parts with enough free nodes, over all sets of parts.
+/// Smallest number of parts with enough free nodes for a job, over all sets of parts.
 fn fewest(free: &[Node], size: u32, wanted: usize) -> usize {
     let counts: Vec<usize> = by_part(free, size).into_values().map(|nodes| nodes.len()).collect();
     (0_u32..1 << counts.len())
@@ -162,7 +164,8 @@ fn every_choice_is_that_of_the_definition() {
     assert!(asked > 1000, "{asked}");
 }
 
-/// A strategy that needs a grid is refused on other machines, with the suitable ones named.
+/// An allocator that needs a grid is refused on other machines. The message names suitable
+/// allocators.
 #[test]
 fn a_block_on_a_fat_tree_is_refused_in_a_sentence() {
     let refused = |text: &str| {
@@ -180,7 +183,8 @@ fn a_block_on_a_fat_tree_is_refused_in_a_sentence() {
     );
 }
 
-/// One job on an empty machine: locality strategies give packets shorter paths, in every network.
+/// Allocators for locality shorten the paths of packets, in every network. One job runs on an empty
+/// machine.
 #[test]
 fn fewer_leaves_are_shorter_ways() {
     let service = |allocator: &str, network: &str, machine: &str| {

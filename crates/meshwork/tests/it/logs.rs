@@ -1,4 +1,5 @@
-//! Logs of the Parallel Workloads Archive, if local copies exist, against the archive's listing.
+//! Compares logs of the Parallel Workloads Archive with the archive's own listing. Without local
+//! copies of the logs the tests are skipped.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,7 +13,7 @@ use meshwork::workload::distribution::Moments;
 use meshwork::workload::statistics::Statistics;
 use meshwork::workload::{Inputs, Rows, Submission, WorkloadError, swf};
 
-/// The log, or `None` with a printed note.
+/// Opens a log; prints a note and returns `None` if there is no copy of it.
 fn open(name: &str) -> Option<Box<dyn BufRead + Send>> {
     let logs = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
     match File::open(logs.join(format!("{name}.swf.gz"))) {
@@ -144,7 +145,7 @@ fn a_log_that_is_written_reads_as_the_same_records() {
     }
 }
 
-/// Opens the logs by name.
+/// Inputs of a study that opens local copies of logs by name.
 struct Logs;
 
 impl Inputs for Logs {
@@ -157,9 +158,10 @@ impl Inputs for Logs {
     }
 }
 
-/// Table IV of Shih, Huang & Chung counts 54,041, 54,305, 54,534 and 58,890 jobs. So 264 jobs ask
-/// for more than 96 processors and 493 for more than 64. This reconstruction of the log agrees,
-/// with 482 jobs more; above 32 it has 4,252 and not 4,092.
+/// Compares the split jobs of a log with Table IV of Shih, Huang & Chung. Jobs above 128, 96, 64 or
+/// 32 processors are split there, which gives 54,041, 54,305, 54,534 and 58,890 jobs. So 264 jobs
+/// ask for more than 96 processors and 493 jobs for more than 64. The test's reconstruction of the
+/// log agrees, with 482 jobs more. Above 32 processors it has 4,252 jobs and not 4,092.
 #[test]
 fn the_sdsc_log_splits_as_the_paper_on_grids_says() {
     let name = "SDSC-SP2-1998-4.2-recon-cln";
@@ -201,7 +203,7 @@ fn the_sdsc_log_splits_as_the_paper_on_grids_says() {
 
 const CTC: &str = "CTC-SP2-1996-3.1-cln";
 
-/// The jobs of a study's workload.
+/// The jobs of a study with this workload.
 fn jobs_of(workload: &str) -> Vec<Job> {
     let study =
         format!("workload = {{ {workload} }}\nmachine = {{ topology = 'flat', processors = 338 }}");
@@ -213,8 +215,9 @@ fn jobs_of(workload: &str) -> Vec<Job> {
     .collect()
 }
 
-/// The classes of `jann` are measured on the log from 17:06 on June 26 to September 12, 1996. A
-/// study that states the measured classes draws the same jobs as one with the defaults.
+/// The published size classes of the workload model `jann` agree with a log. They were measured
+/// from 17:06 on June 26 to September 12, 1996. A study that states the measured classes draws the
+/// same jobs as one with the defaults.
 #[test]
 fn the_classes_of_jann_are_measured_on_the_log() {
     if open(CTC).is_none() {
@@ -265,8 +268,8 @@ fn the_classes_of_jann_are_measured_on_the_log() {
     assert!(all > 9_900 && same as f64 > 0.98 * all as f64, "{same} of {all}");
 }
 
-/// 20 requested times of the log cover 89 of 100 jobs, and the longest is the most frequent. The
-/// model, made from this log and three others, says the same.
+/// In the log, 20 requested times cover 89 of 100 jobs, and the longest time is the most frequent.
+/// The workload model, which was made from this log and three others, says the same.
 #[test]
 fn requested_times_are_as_modal_as_the_model_of_tsafrir() {
     if open(CTC).is_none() {

@@ -1,4 +1,4 @@
-//! Integration tests of the model, in one program that is linked once.
+//! Integration tests of the model, linked into one program.
 
 #[path = "../../../../tests/skip.rs"]
 mod skip;

@@ -1,4 +1,4 @@
-//! Malleable policies: cases by hand, and conserved quantities.
+//! Tests of schedulers that resize running jobs: cases by hand, and conserved quantities.
 
 use crate::common;
 use crate::common::{job, random_jobs, run, scenario, submissions};
@@ -15,7 +15,8 @@ fn policies() -> impl Iterator<Item = &'static str> {
     SCHEDULERS.iter().filter(|s| s.malleable).map(|s| s.about.name)
 }
 
-/// Nodes held by each job after each instant, starts and ends, and delivered processor time.
+/// An observer of schedulers that resize jobs. It records the nodes that each job holds after each
+/// instant, the ends of jobs, and the delivered processor time.
 #[derive(Default)]
 struct Watch {
     holding: std::collections::BTreeMap<JobId, u32>,
@@ -153,7 +154,7 @@ fn what_is_delivered_is_the_work_of_the_jobs() {
     }
 }
 
-/// Whether the machine's allocator could ever hold it; the engine refuses other jobs.
+/// Whether the machine's allocator could ever hold a job. The engine refuses other jobs.
 fn can_be_held(job: &Job, topology: &Topology) -> bool {
     let asks = if topology.wiring() == meshwork::topology::Wiring::Flat {
         meshwork::form::Asks::Nodes
@@ -188,7 +189,8 @@ fn a_machine_of_several_sites_is_refused_in_a_sentence() {
     }
 }
 
-/// Two jobs on a row of eight that change places when a third arrives.
+/// A scheduler for a row of eight nodes. Its two running jobs change places when a third one
+/// arrives.
 struct Swap;
 
 impl Scheduler for Swap {

@@ -1,6 +1,6 @@
-//! The strategies of the manual's chapters, compiled as printed, run, and checked. The files in
-//! `tests/it/` are written as inside the crate, with `crate` for the model and `super` for the
-//! folder of their kind; the names below make these paths valid.
+//! Tests of the strategies that the manual prints. They are compiled as printed, run, and checked.
+//! The manual's code is written as inside the crate, with `crate` for the model and `super` for the
+//! folder of its kind; the names below make these paths valid.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Every metric of small runs, computed by hand.
+//! Compares every metric of small runs with values computed by hand.
 
 use std::sync::Arc;
 
@@ -25,7 +25,8 @@ fn flat(more: &str) -> Scenario {
     scenario(&format!("machine = {{ topology = 'flat', processors = 4 }}\n{more}"))
 }
 
-/// First come, first served on four processors: 0–10, 10–15 and 15–19.
+/// Three jobs on four processors. Under first come, first served they run from 0 to 10, 10 to 15
+/// and 15 to 19.
 fn three_jobs() -> Vec<Job> {
     vec![
         job(0.0, Request::Nodes(2), 10.0),
@@ -362,7 +363,8 @@ fn batches_are_parts_of_the_whole() {
     assert!(wait.batches.windows(2).any(|pair| (pair[0] - pair[1]).abs() > 1e-3));
 }
 
-/// The wait of each job by arrival order, and the queue length at each arrival.
+/// An observer that records waits and queue lengths. It has the wait of each job in order of
+/// arrival, and the number of waiting jobs at each arrival.
 #[derive(Default)]
 struct Waits {
     waits: std::collections::BTreeMap<u64, f64>,

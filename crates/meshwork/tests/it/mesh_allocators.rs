@@ -1,5 +1,5 @@
-//! Allocators of meshes and tori against plain definitions, in states of long random histories. The
-//! definitions look at every base, every node and every neighbour.
+//! Tests of allocators of meshes and tori against slow definitions, in states of long random
+//! histories. The definitions look at every base, every node and every neighbour.
 
 use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask};
 use meshwork::form::Asks;
@@ -12,7 +12,7 @@ use meshwork::rng::Stream;
 use meshwork::topology::{Grid, Node, Topology};
 use toml::Table;
 
-/// An allocator by name and parameters, as in "first_fit rotation='best'".
+/// Entry and allocator from a text with name and parameters, such as "first_fit rotation='best'".
 fn build(named: &str, topology: &Topology) -> (&'static AllocatorEntry, Box<dyn Allocator>) {
     let (name, params) = named.split_once(' ').unwrap_or((named, ""));
     let given: Table = params.replace(' ', "\n").parse().unwrap();
@@ -23,7 +23,7 @@ fn build(named: &str, topology: &Topology) -> (&'static AllocatorEntry, Box<dyn 
     (entry, allocator)
 }
 
-/// Small grids of one to four dimensions, wrapped and not, with sides of 1 and 2 among them.
+/// Small grids of one to four dimensions, with and without wraparound. Some have sides of 1 and 2.
 fn grids(dimensions: &[usize]) -> Vec<Topology> {
     let sides: [&[u32]; 8] =
         [&[7], &[6, 5], &[9, 8], &[1, 6], &[2, 5], &[4, 3, 3], &[5, 4, 2], &[3, 2, 2, 3]];
@@ -35,12 +35,12 @@ fn grids(dimensions: &[usize]) -> Vec<Topology> {
     all
 }
 
-/// The state of a machine, for the definitions.
+/// State of a machine, for slow definitions of allocators.
 struct State {
     site: Site,
-    /// Claim time of each held node.
+    /// Time at which each node was claimed; `None` if the node is free.
     since: Vec<Option<f64>>,
-    /// Number of blocks claimed before the block of each held node.
+    /// For each held node, the number of blocks that were claimed before its block.
     number: Vec<u32>,
     now: f64,
 }
@@ -50,7 +50,7 @@ impl State {
         self.site.grid()
     }
 
-    /// The node one step away, or `None` off the mesh.
+    /// The node one step away along a dimension; `None` beyond the edge of a mesh.
     fn step(&self, node: Node, d: usize, up: bool) -> Option<Node> {
         let grid = self.grid();
         let mut at = grid.coordinates(node);
@@ -70,7 +70,7 @@ impl State {
         grid.holds(base, sides) && Placement::from(block).is_within(self.site.free(), grid)
     }
 
-    /// Every free place, in tie-breaking order.
+    /// Every free place of a block as base and sides, in the order that breaks ties.
     fn places(&self, sides: &[u32], rotation: Rotation) -> Vec<(Node, Dims)> {
         let mut places = Vec::new();
         for sides in orientations(sides, rotation) {
@@ -83,8 +83,8 @@ impl State {
         places
     }
 
-    /// The sum of `weight` over held neighbours of a block's nodes, with `wall` for each side off
-    /// the mesh.
+    /// Sum of `weight` over the held neighbours of a block's nodes. Each neighbour beyond the edge
+    /// of the mesh adds `wall`.
     fn boundary(&self, base: Node, sides: &[u32], wall: u64, weight: impl Fn(Node) -> u64) -> u64 {
         let nodes =
             Placement::from(Block { base, sides: Dims::from_slice(sides) }).nodes(self.grid());
@@ -103,7 +103,8 @@ impl State {
         sum
     }
 
-    /// The number of held nodes around a block's corners; those off the mesh count as held.
+    /// Number of held nodes around the corners of a block. Positions beyond the edge of the mesh
+    /// count as held.
     fn corners(&self, base: Node, sides: &[u32]) -> u64 {
         let grid = self.grid();
         let d = sides.len();
@@ -127,7 +128,7 @@ impl State {
         sum
     }
 
-    /// The first of the places with the greatest score.
+    /// First of the places with the greatest score.
     fn best<S: Ord>(
         &self,
         sides: &[u32],
@@ -172,8 +173,8 @@ fn random_block(grid: &Grid, rng: &mut Stream, most: f64) -> Placement {
     block.into()
 }
 
-/// Calls `check(state, sides, answer)` in each state of long random histories. These claim chosen
-/// placements and arbitrary free nodes, and release them whole or in part.
+/// Calls `check(state, sides, answer)` in each state of long random histories. The histories claim
+/// chosen placements and arbitrary free nodes, and release them whole or in part.
 fn in_random_histories(
     named: &str,
     topologies: &[Topology],
@@ -265,7 +266,8 @@ fn in_random_histories(
     }
 }
 
-/// Compares an allocator with a definition. Both successes and failures must occur often enough.
+/// Compares an allocator with a slow definition. Both successes and failures must occur often
+/// enough.
 fn answers(
     named: &str,
     topologies: &[Topology],
@@ -281,7 +283,7 @@ fn answers(
     assert!(found > 200 && missed > 100, "{named}: {found} found, {missed} not");
 }
 
-/// Compares an allocator with a definition given as a score.
+/// Compares an allocator with a slow definition that is given as a score of places.
 fn is_its_definition<S: Ord>(
     named: &str,
     dimensions: &[usize],
@@ -354,7 +356,8 @@ fn corner_boundary_search_breaks_ties_by_corners() {
     }
 }
 
-/// The weight of a neighbour in multiples of 2⁻³²: the floating-point definition, rounded.
+/// Weight of a neighbour in multiples of 2⁻³², rounded from the published floating-point
+/// definition.
 fn weight(weighting: &str, alpha: f64, age: f64) -> u64 {
     let share = match weighting {
         "linear" => f64::max(0.0, 1.0 - age / alpha),
@@ -446,8 +449,8 @@ fn adaptive_scan_and_quick_allocation_answer_as_first_fit() {
     }
 }
 
-/// The base on the first plane that has one. Planes are ordered: at the wall, then behind held
-/// blocks by coordinate, then by order of claims. On a plane the lowest base wins.
+/// Base of a block on the first plane that has a base. Planes are ordered: first at the wall, then
+/// behind held blocks by coordinate, then by order of claims. On a plane the lowest base wins.
 fn first_on_planes(state: &State, sides: &[u32]) -> Option<Node> {
     let grid = state.grid();
     // A base is on the plane behind a block if a node of its block touches that block's low face
@@ -486,7 +489,7 @@ fn busy_lists_find_the_first_base_on_the_first_plane_that_has_one() {
     }
 }
 
-/// Free squares at multiples of their sides.
+/// Free squares whose corners are at multiples of their side.
 fn aligned_squares(state: &State, side: u32) -> Vec<Node> {
     let grid = state.grid();
     let aligned = |base: Node| grid.coordinates(base).iter().all(|at| at % side == 0);

@@ -1,4 +1,4 @@
-//! Jobs that send messages: known properties of the three networks.
+//! Tests of jobs that send messages. Known properties of the three simulated networks are checked.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ fn value(outcome: &Outcome, name: &str) -> Option<f64> {
     measured.unwrap_or_else(|| panic!("{name} was not measured")).value
 }
 
-/// The outcome of one job with this many processors, placed by an allocator.
+/// Outcome of a run with one job on this many processors, placed by an allocator.
 fn alone(machine: &str, network: &str, allocator: &str, seed: u64, processors: u32) -> Outcome {
     let text = format!(
         "seed = {seed}\nmachine = {{ {machine} }}\nnetwork = {{ {network} }}\nallocator = '{allocator}'"
@@ -28,7 +28,7 @@ fn alone(machine: &str, network: &str, allocator: &str, seed: u64, processors: u
     run(&scenario(&text), vec![job(0.0, Request::Nodes(processors), 1.0)]).0
 }
 
-/// The service time, which is a whole number of cycles if no job is slowed by sharing.
+/// Service time of a job in cycles. It is a whole number if no job is slowed by shared links.
 fn service(outcome: &Outcome) -> u64 {
     let cycles = value(outcome, "service").unwrap();
     assert!(cycles.fract().abs() < 1e-9, "{cycles}");
@@ -37,8 +37,8 @@ fn service(outcome: &Outcome) -> u64 {
 
 const CUBE: &str = "topology = 'torus', dims = [8, 8, 8]";
 
-/// One job on the whole machine, compared with another program for the same model. 18,419 is the
-/// closed-form sum over 511 packets, with a cycle between consecutive ones.
+/// One job on the whole machine takes as long as in another program for the same model. The sum
+/// over 511 packets, with one cycle between consecutive packets, is 18,419 cycles in closed form.
 #[test]
 fn one_to_all_on_the_whole_torus_takes_what_the_model_says() {
     for buffer in [2, 8] {
@@ -62,8 +62,9 @@ fn one_to_all_on_the_whole_torus_takes_what_the_model_says() {
     }
 }
 
-/// Within 3 % of the other program. It uses other numbers to order packets that arrive in one
-/// cycle, and to choose the direction half way around a ring.
+/// All-to-all takes the time that another program found, within 3 %. The other program uses other
+/// random numbers to order packets that arrive in one cycle, and to choose the direction half way
+/// around a ring.
 #[test]
 fn all_to_all_on_the_whole_torus_takes_about_what_it_did_elsewhere() {
     for (send, cycles) in [("injected", 35_691.0), ("delivered", 40_572.0)] {
@@ -73,9 +74,9 @@ fn all_to_all_on_the_whole_torus_takes_about_what_it_did_elsewhere() {
     }
 }
 
-/// With one job, one-to-all takes the same time in all three networks, wherever it is placed. So
-/// they order placements alike: packets of one sender follow each other and, with buffers for two
-/// flits, never meet.
+/// One-to-all messages of one job take the same time in all three networks, wherever the job is
+/// placed. So the networks order placements alike. Packets of one sender follow each other and,
+/// with buffers for two flits, never meet.
 #[test]
 fn one_job_that_sends_one_to_all_takes_the_same_in_every_network() {
     let mut distinct = BTreeSet::new();
@@ -119,7 +120,8 @@ fn one_job_that_sends_one_to_all_takes_the_same_in_every_network() {
     assert!(distinct.len() > 100, "placements differ: {}", distinct.len());
 }
 
-/// Two jobs in two columns of a mesh each, side by side and interleaved, so that they share links.
+/// Jobs slow each other if they share links. Each of two jobs has two columns of a mesh, either
+/// side by side or interleaved.
 #[test]
 fn jobs_slow_each_other_where_their_messages_share_links() {
     let service = |name: &str, columns: [&[u32]; 2]| {
@@ -151,8 +153,8 @@ fn jobs_slow_each_other_where_their_messages_share_links() {
     }
 }
 
-/// A link shared by two jobs in `link_load` carries exactly one flit in every cycle. Both send over
-/// it all the time, so each takes as long as the flits of both.
+/// In the network `link_load` a link that two jobs share carries exactly one flit in every cycle.
+/// Both jobs send over the link all the time, so each takes as long as the flits of both.
 #[test]
 fn a_shared_link_carries_one_flit_in_a_cycle_and_no_more() {
     let (messages, flits) = (100, 64);
@@ -190,8 +192,8 @@ fn a_shared_link_carries_one_flit_in_a_cycle_and_no_more() {
     assert!(wormhole[1] >= both && wormhole[1] < 1.1 * both, "{wormhole:?}");
 }
 
-/// Every network serves every job on every machine that it serves. The ledger checks that time
-/// balances, and the number of messages must not depend on placement.
+/// Every network runs every pattern of messages on every machine that it serves. Accounts of time
+/// must balance, and the number of messages must not depend on placement.
 #[test]
 fn every_network_runs_every_pattern() {
     let mut runs = 0;
@@ -241,7 +243,7 @@ fn every_network_runs_every_pattern() {
     assert!(runs > 1000, "{runs}");
 }
 
-/// Counts the messages of all jobs.
+/// Runs jobs and counts the messages of all of them.
 fn counted(scenario: &Scenario, jobs: Vec<Job>) -> (Outcome, Messages) {
     #[derive(Default)]
     struct Count(Messages);
@@ -270,8 +272,8 @@ fn a_job_without_messages_ends_as_it_starts() {
     }
 }
 
-/// Jobs that start between two cycles send from the next one on. Nothing in the network runs ahead
-/// of arrivals.
+/// A job that starts between two cycles sends from the next cycle on. No network runs ahead of
+/// arrivals.
 #[test]
 fn a_start_between_two_cycles_waits_for_the_next_one() {
     let text = "machine = { topology = 'mesh', dims = [8, 1] }\nallocator = 'naive'
@@ -284,7 +286,8 @@ fn a_start_between_two_cycles_waits_for_the_next_one() {
     assert_eq!(ends, ["16", "18", "26", "26"]);
 }
 
-/// Quotas, rounds and think times, by hand: one sender, one packet at a time, 4 D + 11 cycles each.
+/// Quotas, rounds and think times of messages, by hand. One sender has one packet in flight at a
+/// time, and each packet takes 4 D + 11 cycles over D links.
 #[test]
 fn messages_are_counted_and_timed_by_hand() {
     let took = |more: &str, pattern: &str| {
@@ -317,8 +320,8 @@ fn exponential_quotas_have_their_mean() {
     assert!((mean - 20.5).abs() < 1.5, "{mean}");
 }
 
-/// A job moved and resized with messages in flight sends the others from its new nodes. Every
-/// message arrives.
+/// A job that is moved or resized loses no message in flight. It sends further messages from its
+/// new nodes, and every message arrives.
 #[test]
 fn jobs_that_are_moved_lose_no_message() {
     for network in SENDING {
@@ -386,8 +389,9 @@ fn what_a_network_cannot_run_is_refused_in_a_sentence() {
     }
 }
 
-/// A butterfly needs powers of two. Sizes drawn by a study are known when it is read, as shaped by
-/// the allocator; those of logs when their jobs start.
+/// A pattern `fft` with another number of processors than a power of two is refused. Sizes that a
+/// study draws are known when the study is read; sizes in logs are known only when their jobs
+/// start.
 #[test]
 fn a_butterfly_of_other_counts_is_refused_as_soon_as_they_are_known() {
     let sentence =

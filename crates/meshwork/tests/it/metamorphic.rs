@@ -1,4 +1,4 @@
-//! Known changes of the input lead to known changes of the output.
+//! Tests that known changes of a run's input change its output in known ways.
 
 use crate::common;
 use crate::common::{job, machines, random_jobs, run, scenario, starts};
@@ -9,9 +9,9 @@ use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::{Block, Placement};
 use meshwork::sched::{SCHEDULERS, Scheduler};
 
-/// Each scheduler with a third of the allocators, and vice versa, on every machine that both serve.
-/// All pairs are in the conformance suite; these changes depend on each of the two, not on the
-/// pair.
+/// Scenarios in which every scheduler and every allocator occurs, on every machine that both serve.
+/// Each scheduler is paired with a third of the allocators. All pairs are in the conformance suite.
+/// The changes tested here depend on each strategy alone, so that not every pair is needed.
 fn every_text() -> Vec<(String, meshwork::topology::Topology)> {
     let mut all = Vec::new();
     for (machine, topology) in machines() {
@@ -171,7 +171,8 @@ fn a_job_past_its_estimate_is_expected_to_end_now() {
     assert_eq!(started, [0.0, 5.0, 10.0].map(Some), "ended at its estimate");
 }
 
-/// Runs every job at once and, whenever one arrives or ends, halves or doubles the oldest.
+/// A scheduler that starts every job at once. Whenever a job arrives or ends, it halves or doubles
+/// the oldest job.
 struct Halving;
 
 impl Scheduler for Halving {
@@ -208,7 +209,7 @@ fn a_running_job_can_be_resized() {
     assert!(transcript.text.contains("4 moved 0"));
 }
 
-/// Moves the running job to the other end of the machine at every instant.
+/// A scheduler that moves the running job to the other end of the machine at every instant.
 struct Wanderer;
 
 impl Scheduler for Wanderer {

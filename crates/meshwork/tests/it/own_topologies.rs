@@ -1,4 +1,5 @@
-//! Topologies and named machines from outside, under every network and name.
+//! Tests of topologies and named machines that a program adds, in every network and under every
+//! name.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Listed partitions against their definition, and the built-in lists.
+//! Tests of the allocator for listed partitions against its definition, and of the built-in lists.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use meshwork::machine::Placement;
 use meshwork::pool::Pool;
 use meshwork::rng::Stream;
 
-/// A machine of cards of two nodes, and a list of its partitions.
+/// A pool of a machine of cards with two nodes each, and a list of its partitions.
 fn pool(nodes: u32, list: &str) -> Pool {
     let table = format!(
         "machine = {{ topology = 'flat', processors = {nodes} }}\n[allocator]\nname = 'partitions'\nlist = '''\n{list}'''"
@@ -20,7 +20,7 @@ fn pool(nodes: u32, list: &str) -> Pool {
     Pool::read(&table.parse().unwrap()).unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// A partition as sets of numbers.
+/// A partition in plain form: the numbers of its cards and of its switches.
 struct Plain {
     cards: BTreeSet<u32>,
     switches: BTreeSet<u32>,
@@ -147,8 +147,8 @@ fn lists_that_do_not_suit_the_machine_are_one_sentence() {
     assert!(refused(5000, "'halves'").contains("works up to 4096 nodes"));
 }
 
-/// The partitions of Intrepid against its operators' list, where available, by name, card and
-/// switch.
+/// The built-in partitions of Intrepid equal those in the list of its operators. Names, cards and
+/// switches are compared. Without a copy of that list the test is skipped.
 #[test]
 fn the_partitions_of_intrepid_are_those_of_its_list() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -1,4 +1,5 @@
-//! A plan for a state makes the decisions of the run that the state was taken from.
+//! Tests that a plan for a state makes the same decisions as the run from which the state was
+//! taken.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,10 +14,10 @@ use meshwork::machine::Placement;
 use meshwork::scenario::Scenario;
 use meshwork::sched::{SCHEDULERS, Scheduler};
 
-/// Decisions of a run: each state before a pass, and the jobs that started in it.
+/// Decisions of a run: the state before each pass, and the jobs that started in that pass.
 type Taken = Arc<Mutex<Vec<(PlanState, Vec<(usize, usize, Placement)>)>>>;
 
-/// Notes the state before each pass of a scheduler, and its starts.
+/// A scheduler that wraps another one, and records the state before each pass and the starts in it.
 struct Noting {
     inner: Box<dyn Scheduler>,
     taken: Taken,
@@ -62,7 +63,8 @@ impl Scheduler for Noting {
     }
 }
 
-/// The number of decisions of a run that plans for its states reproduce, and the number of all.
+/// Number of decisions of a run that plans reproduce, and number of all its decisions. Each plan is
+/// made for a recorded state.
 fn again(scenario: &Scenario, jobs: Vec<Job>) -> (usize, usize) {
     let taken = Taken::default();
     let setup = scenario.setup(0).unwrap();
@@ -87,7 +89,7 @@ fn again(scenario: &Scenario, jobs: Vec<Job>) -> (usize, usize) {
     (same, all)
 }
 
-/// Random jobs whose estimates are up to twice their run times.
+/// Random jobs whose estimates are one to two times their run times.
 fn jobs(request: impl Fn(u64) -> Request) -> Vec<Job> {
     let job = |n: u64| {
         let runtime = 60.0 + (n * 37 % 91) as f64;
@@ -97,14 +99,15 @@ fn jobs(request: impl Fn(u64) -> Request) -> Vec<Job> {
     (0..90).map(job).collect()
 }
 
-/// A scenario, if the machine has such a policy.
+/// A scenario read from TOML; `None` if the machine has no such scheduler or allocator.
 fn policy(text: &str) -> Option<Scenario> {
     let mut table: toml::Table = text.parse().unwrap();
     table.insert("workload".to_owned(), toml::toml! { name = "lublin" }.into());
     Scenario::read(&table).ok()
 }
 
-/// Schedulers whose decisions depend on more than a state, each with the information that it keeps.
+/// Schedulers whose decisions depend on more than a state, each with the information that it
+/// remembers.
 const REMEMBER: [(&str, &str); 6] = [
     ("conservative", "promises made with estimates of jobs that have ended since"),
     ("reservation", "its reservations"),
@@ -114,10 +117,11 @@ const REMEMBER: [(&str, &str); 6] = [
     ("slurm", "when its passes ran, and the usage of users"),
 ];
 
-/// Schedulers that, where shape matters, remember the place promised to the first waiting job.
+/// Schedulers that remember the place promised to the first waiting job. They do so only on
+/// machines where shape matters.
 const PROMISE: [&str; 3] = ["easy", "priority", "fair_share"];
 
-/// Schedulers that resize running jobs or divide the machine for good.
+/// Schedulers that resize running jobs or divide the machine permanently.
 const DIVIDE: [&str; 3] = ["static_partitioning", "equipartition", "folding"];
 
 #[test]
@@ -151,7 +155,7 @@ fn states_of_a_run_give_its_decisions_again() {
     assert!(exact >= 11, "{exact}");
 }
 
-/// Allocators whose answer depends on more than the held nodes.
+/// Allocators whose answers depend on more than which nodes are held.
 const DRAWS: [&str; 1] = ["random"];
 
 #[test]

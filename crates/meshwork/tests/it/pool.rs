@@ -1,4 +1,5 @@
-//! A pool after long random histories, against a naive model of node owners.
+//! Tests of a pool of nodes after long random histories, against a naive model of the owners of
+//! nodes.
 
 use crate::common;
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ use proptest::prelude::*;
 enum Op {
     Allocate(Request),
     Release(prop::sample::Index),
-    /// A placement released before, or a part of a held one.
+    /// Releases a placement that was released before, or a part of a held placement.
     ReleaseWrongly(prop::sample::Index),
     Advance(u32),
 }
@@ -31,7 +32,8 @@ fn ops() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Every allocator on every machine that it serves.
+/// A pool of every allocator on every machine that it serves, each with the text that it was read
+/// from.
 fn pools() -> Vec<(String, Pool)> {
     let mut all = Vec::new();
     for (machine, topology) in machines() {
@@ -43,7 +45,7 @@ fn pools() -> Vec<(String, Pool)> {
     all
 }
 
-/// The naive model: the owner of every node, as a running number.
+/// Naive model of a pool: each held node with the number of its owner, and the held placements.
 #[derive(Default)]
 struct Owners {
     of: BTreeMap<Node, usize>,
@@ -137,7 +139,7 @@ proptest! {
     }
 }
 
-/// Allocators with parameters that change their memory.
+/// Allocators with parameters that change what they remember between requests.
 const OTHERS: [&str; 6] = [
     "{ name = 'buddy', order = 'recent' }",
     "{ name = 'free_list', strict_lists = true }",
@@ -147,7 +149,7 @@ const OTHERS: [&str; 6] = [
     "{ name = 'paging', page = 1 }",
 ];
 
-/// Every allocator on every machine that it serves, with a second pool of the same kind.
+/// Two equal pools for every allocator on every machine that it serves.
 fn pairs() -> Vec<(String, Pool, Pool)> {
     let mut texts: Vec<String> = pools().into_iter().map(|(text, _)| text).collect();
     let pool = |text: &str| Pool::read(&text.parse().unwrap()).ok();
@@ -164,7 +166,8 @@ fn pairs() -> Vec<(String, Pool, Pool)> {
     texts.into_iter().filter_map(pair).collect()
 }
 
-/// The answer to an operation; a release is named by its index among the held placements.
+/// Answer of a pool to an operation, as text. A release is named by its index among the held
+/// placements.
 fn answer(pool: &mut Pool, op: &Op) -> String {
     let held: Vec<Placement> = pool.held().cloned().collect();
     match op {
@@ -221,7 +224,7 @@ proptest! {
         }
     }
 
-    /// A damaged snapshot is refused or gives a working pool, and never causes a panic.
+    /// A damaged snapshot is refused, or gives a pool that works. It never causes a panic.
     #[test]
     fn a_snapshot_that_no_pool_has_made_is_refused_without_a_change(
         before in prop::collection::vec(ops(), 1..60),
@@ -259,7 +262,7 @@ proptest! {
     }
 }
 
-/// A pool and a simulation make the same requests to an allocator.
+/// A pool and a simulation ask an allocator in the same way.
 #[test]
 fn a_pool_and_a_run_place_alike() {
     for (text, mut pool) in pools() {

@@ -1,4 +1,4 @@
-//! Priority, fair share and preemption: cases by hand, twins and theory.
+//! Tests of priority, fair share and preemption: cases by hand, slow twins, and queueing theory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use meshwork::machine::Placement;
 use meshwork::observe::{Event, JobId, Observer};
 use meshwork::rng::Stream;
 
-/// A job of a user in a queue.
+/// Gives a job an owner: a user who submits to a queue.
 fn of(user: &str, queue: &str, job: Job) -> Job {
     let [user, queue] = [user, queue].map(|name| Some(name.to_owned()));
     Job { owner: Some(Arc::new(Owner { user, queue, ..Owner::default() })), ..job }
@@ -27,7 +27,8 @@ fn diary(text: &str, jobs: Vec<Job>) -> Vec<String> {
     diary.0
 }
 
-/// Job numbers in the order of their starts, on a machine that is busy up to 10.
+/// Job numbers in order of their starts. Until 10 a first job holds the whole machine, while the
+/// other jobs wait.
 fn order(scheduler: &str, waiting: impl IntoIterator<Item = Job>) -> Vec<u64> {
     let text = format!(
         "machine = {{ topology = 'flat', processors = 8 }}\nscheduler = {{ {scheduler}, backfill = 'none' }}"
@@ -77,9 +78,10 @@ fn each_factor_orders_the_queue_by_itself() {
     assert_eq!(order("name = 'fair_share'", users()), [2, 1]);
 }
 
-/// 2^(−(U/S)/d) by hand. The first user has used everything, with half of the shares, so 2^−2 =
-/// 0.25 or damped 2^−1 = 0.5; the other 1. A wait of 9 of 20 units, 0.45, against one of 1, 0.05:
-/// the difference of 0.4 decides.
+/// The fair-share factor 2^(−(U/S)/d) by hand. The first user has used the whole machine and has
+/// half of the shares, so the factor is 2^−2 = 0.25, or 2^−1 = 0.5 with damping 2. The other user
+/// has the factor 1. The ages are 9 of 20 units (0.45) and 1 of 20 units (0.05), and this
+/// difference of 0.4 decides.
 #[test]
 fn weights_are_weighed_against_each_other() {
     let jobs = || {
@@ -103,7 +105,8 @@ fn weights_are_weighed_against_each_other() {
     assert_eq!(order(&unequal(0.401 / factor), jobs()), [2, 1]);
 }
 
-/// By age alone jobs are served in order of arrival; with backfilling as EASY does, node for node.
+/// Priority by age alone serves jobs in order of arrival. With backfilling it makes the same
+/// decisions as EASY, node for node.
 #[test]
 fn by_age_alone_it_is_easy_or_first_come_first_served() {
     let mut compared = 0;
@@ -143,7 +146,8 @@ fn by_age_alone_it_is_easy_or_first_come_first_served() {
     assert!(compared > 100, "{compared}");
 }
 
-/// Two users who always have waiting jobs get the machine by their shares, whatever their jobs.
+/// Two users who always have waiting jobs get shares of the machine as configured, whatever their
+/// jobs.
 #[test]
 fn what_users_get_converges_to_their_shares() {
     for (scheduler, half_life) in
@@ -179,7 +183,7 @@ fn what_users_get_converges_to_their_shares() {
     }
 }
 
-/// Processor time of the finished jobs, by user.
+/// Processor time of the finished jobs of each user.
 struct Used(BTreeMap<String, f64>);
 
 impl Observer for Used {
@@ -267,8 +271,8 @@ fn low_queues_make_room_for_high_ones() {
     );
 }
 
-/// Preemptive resume at one server. With equal mean service 1/μ, the high class responds in 1/(μ(1
-/// − ρ₁)), the low one in 1/(μ(1 − ρ₁)(1 − ρ₁ − ρ₂)).
+/// Preemptive resume at one server with two classes. With mean service 1/μ for both, the high class
+/// responds in 1/(μ(1 − ρ₁)), and the low class in 1/(μ(1 − ρ₁)(1 − ρ₁ − ρ₂)).
 #[test]
 fn suspended_jobs_at_one_server_are_preemptive_resume() {
     let text = format!(
@@ -313,7 +317,7 @@ fn suspended_jobs_at_one_server_are_preemptive_resume() {
     }
 }
 
-/// Sum and number of turnarounds, by queue.
+/// For each queue, the sum of its jobs' turnaround times, and their number.
 struct Responses(BTreeMap<String, (f64, f64)>);
 
 impl Observer for Responses {
@@ -327,15 +331,15 @@ impl Observer for Responses {
     }
 }
 
-/// Invariants of any run with preemption.
+/// Checks the invariants of any run with preemption.
 struct Rules {
     suspends: bool,
     queues: BTreeMap<JobId, u32>,
     running: BTreeMap<JobId, (Time, Placement)>,
-    /// Run time so far of each job, and where it was last stopped.
+    /// For each job, its run time so far and the placement on which it was last stopped.
     ran: BTreeMap<JobId, (f64, Placement)>,
     stops: u32,
-    /// The present instant and the queues of jobs stopped at it.
+    /// Present instant, and the queues of jobs that were stopped at that instant.
     now: (Time, Vec<u32>),
 }
 

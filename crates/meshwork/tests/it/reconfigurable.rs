@@ -1,4 +1,5 @@
-//! Slices of a reconfigurable torus against their definition, on random machines, and by hand.
+//! Tests of slices of a reconfigurable torus against a slow definition, on random machines and by
+//! hand.
 
 use crate::common::{job, run, scenario};
 use meshwork::job::{Dims, Request};
@@ -17,7 +18,8 @@ fn text(pool: &Pool, placed: Option<&Placement>) -> String {
     placed.map_or_else(|| "none".to_owned(), |placed| placed.text(pool.site().grid()))
 }
 
-/// The parts of a cube and their positions, by cutting boxes: `(sorted sides, corner, sides)`.
+/// Parts of a cube at each level, found by cutting boxes in half. Each part is its sides and its
+/// corner.
 fn parts(side: u32, dimensions: usize) -> Vec<Vec<(Vec<u32>, Vec<u32>)>> {
     let mut levels = vec![vec![(vec![0; dimensions], vec![side; dimensions])]];
     loop {
@@ -41,7 +43,7 @@ fn parts(side: u32, dimensions: usize) -> Vec<Vec<(Vec<u32>, Vec<u32>)>> {
     }
 }
 
-/// The definition, box by box.
+/// Slow definition of the allocator: nodes of the slice for a box, found by trying cubes and parts.
 fn by_definition(pool: &Pool, side: u32, is_static: bool, sides: &[u32]) -> Option<Vec<u32>> {
     let (site, grid) = (pool.site(), pool.site().grid());
     let dimensions = sides.len();

@@ -1,6 +1,6 @@
-//! RFold's five ways against recorded runs of its own program, job by job, and our own cases. The
-//! recorded runs are not part of the project; without them the tests that need them say so and
-//! pass.
+//! Compares the five placement methods of RFold with recorded runs of its own program, job by job.
+//! There are also cases of our own. The recorded runs are not part of the project; without them the
+//! tests that need them print a note and pass.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use meshwork::rng::Stream;
 use meshwork::topology::{Grid, Topology};
 use serde_json::Value as Json;
 
-/// The recorded runs, or `None` with a printed note.
+/// Recorded runs of RFold's program; prints a note and returns `None` if there is no copy of them.
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn recorded() -> Option<Json> {
     let path =
@@ -57,8 +57,8 @@ fn way(run: &Json) -> Way {
     }
 }
 
-/// Every job of every run has the recorded start, nodes and waits for either reason. Ties are
-/// broken as in the program, and searches end where its clock ended them.
+/// Every job of every recorded run has the recorded start, nodes and waits. Ties are broken as in
+/// the program, and each search stops where the clock of the program stopped it.
 #[test]
 fn every_job_of_every_recorded_run_goes_where_it_went() {
     let Some(record) = recorded() else { return };
@@ -112,7 +112,8 @@ fn every_job_of_every_recorded_run_goes_where_it_went() {
     assert!(runs.len() >= 10 && jobs > 3000, "{} runs, {jobs} jobs", runs.len());
 }
 
-/// With defined tie-breaking and step budgets, schedules differ but results are similar.
+/// Results are similar to the recorded ones if a stated rule breaks ties, although schedules
+/// differ. Searches then stop after a number of steps and not by the clock.
 #[test]
 fn with_the_stated_order_and_a_budget_of_steps_jobs_take_about_as_long() {
     let Some(record) = recorded() else { return };
@@ -148,16 +149,15 @@ fn with_the_stated_order_and_a_budget_of_steps_jobs_take_about_as_long() {
     assert!(compared >= 7, "{compared}");
 }
 
-/// Parses `x1-y2-z3`.
+/// Coordinates from a node name such as `x1-y2-z3`.
 fn node(name: &Json) -> [u32; 3] {
     let name = name.as_str().unwrap();
     let parts: Vec<u32> = name.split('-').map(|part| part[1..].parse().unwrap()).collect();
     parts.try_into().unwrap()
 }
 
-/// In the model itself every job starts when it does in the program, if no events coincide. All
-/// recorded runs of the program are replayed above; of two jobs that end together it may see only
-/// the first.
+/// In the model itself every job starts when it does in RFold's program, if no events coincide. If
+/// two jobs end together, the program may see only the first end.
 #[test]
 fn in_studies_every_job_starts_when_it_does_in_the_program() {
     let mut rng = Stream::new(7, 0, "traces");
@@ -201,7 +201,7 @@ fn in_studies_every_job_starts_when_it_does_in_the_program() {
     }
 }
 
-/// A random set of free nodes, made by claiming blocks.
+/// A site with random held nodes, made by claiming `held` blocks.
 fn random_site(topology: &Topology, held: u32, rng: &mut Stream) -> Site {
     let mut site = Site::new(topology.clone(), 1.0);
     for _ in 0..held {
@@ -223,7 +223,7 @@ fn random_shape(most: u64, rng: &mut Stream) -> [u32; 3] {
     [0, 1, 2].map(|d| if d < flat { 1 } else { 1 + rng.below(most) as u32 })
 }
 
-/// The placement chosen by a pool with these nodes free.
+/// Placement that a pool chooses if exactly the free nodes of `site` are free.
 fn chosen(site: &Site, allocator: &str, request: &Request) -> Option<Placement> {
     let table = format!(
         "machine = {{ topology = 'torus', dims = {:?} }}\nallocator = {allocator}",
@@ -239,10 +239,10 @@ fn chosen(site: &Site, allocator: &str, request: &Request) -> Option<Placement> 
     pool.allocate(request)
 }
 
-/// All orders of three sides, by index.
+/// All orders of three sides, as indices.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// The pieces of a shape by their definition, with coordinates only.
+/// Pieces of a shape by their definition, computed with coordinates only.
 fn pieces_by_definition(site: &Site, shape: [u32; 3], side: u32) -> Option<Vec<Vec<u32>>> {
     let grid = site.grid();
     let counts: Vec<u32> = grid.sides().iter().map(|own| own / side).collect();
@@ -348,7 +348,8 @@ fn pieces_are_their_definition() {
     assert!((50..290).contains(&placed), "{placed}");
 }
 
-/// The path of a line by its definition: every simple path, by recursion, in neighbour order.
+/// Path of a line by its definition. Every simple path is tried, by recursion in the order of
+/// neighbours.
 fn path_by_definition(
     free: &dyn Fn([u32; 3]) -> bool,
     side: u32,
@@ -523,7 +524,8 @@ fn folding_is_first_fit_of_the_folded_shape_and_rfold_pieces_of_it() {
     assert!(folded > 10, "{folded}");
 }
 
-/// The box of lowest index, with the last dimension fastest, in the first possible orientation.
+/// A box gets the place of lowest index in its first possible orientation. Indices count the last
+/// dimension fastest.
 #[test]
 fn first_fit_of_the_program_is_boxes_in_lexicographic_order() {
     let mut rng = Stream::new(6, 0, "boxes");
@@ -555,8 +557,9 @@ fn first_fit_of_the_program_is_boxes_in_lexicographic_order() {
     assert!((30..148).contains(&found), "{found}");
 }
 
-/// A trace of our own that shows the purpose of each way. A line of 16 has no place on a torus of
-/// 8, but a fold of it has, and joined cubes hold it as it is.
+/// Each placement method of RFold can start jobs that a simpler method drops. For example, a line
+/// of 16 has no place on a torus with sides of 8. It has one if it is folded, and joined cubes hold
+/// it unfolded.
 #[test]
 fn each_way_starts_what_the_one_before_could_not() {
     let submitted = |id, arrival, duration, shape| Submitted { id, arrival, duration, shape };
@@ -582,7 +585,8 @@ fn each_way_starts_what_the_one_before_could_not() {
     assert_eq!(run(Way::Rfold), [Some(0), Some(1), Some(2), Some(102), Some(152)]);
 }
 
-/// The scheduler turns long jobs away at their first try, only for lack of processors.
+/// The scheduler `giving_up` may turn a long job away at its first try. It does so only if
+/// processors are missing.
 #[test]
 fn long_jobs_are_given_up_when_the_machine_is_too_full_at_first() {
     let text = "machine = { topology = 'torus', dims = [4, 4, 4] }\nscheduler = 'giving_up'\n\
@@ -606,7 +610,7 @@ fn long_jobs_are_given_up_when_the_machine_is_too_full_at_first() {
     assert_eq!((outcome.finished, outcome.refused), (4, 0));
 }
 
-/// Utilization at starts and ends is a mean over events, not over time.
+/// The metric of utilization at starts and ends is a mean over these events, not over time.
 #[test]
 fn utilization_at_events_is_that_of_instants() {
     let text = "machine = { topology = 'flat', processors = 10 }\n\

@@ -1,4 +1,4 @@
-//! Non-contiguous allocators against plain definitions, in states of long random histories.
+//! Tests of non-contiguous allocators against slow definitions, in states of long random histories.
 
 use crate::common::{random_jobs, run, scenario};
 use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask};
@@ -15,7 +15,7 @@ use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::{Grid, Node, Topology, Wiring};
 use toml::Table;
 
-/// An allocator by name and parameters, as in "paging page=1 order='snake'".
+/// The allocator that a text names, with parameters, such as "paging page=1 order='snake'".
 fn try_build(named: &str, topology: &Topology) -> Result<Box<dyn Allocator>, Problem> {
     let (name, params) = named.split_once(' ').unwrap_or((named, ""));
     let given: Table = params.replace(' ', "\n").parse().unwrap();
@@ -28,7 +28,7 @@ fn build(named: &str, topology: &Topology) -> Box<dyn Allocator> {
     try_build(named, topology).unwrap()
 }
 
-/// Small machines of one to four dimensions, with sides of 1, powers of two and others.
+/// Small machines of one to four dimensions. Their sides are 1, powers of two, and other numbers.
 fn machines() -> Vec<Topology> {
     let sides: [&[u32]; 9] = [
         &[11],
@@ -50,12 +50,12 @@ fn machines() -> Vec<Topology> {
     all
 }
 
-/// A request to an allocator in some state, and its answer.
+/// A request to an allocator in some state, and the allocator's answer.
 struct Question<'a> {
     site: &'a Site,
     request: &'a Request,
     answer: Option<Placement>,
-    /// The random numbers used.
+    /// Random numbers that the allocator used for its answer.
     draws: Stream,
 }
 
@@ -73,15 +73,15 @@ impl Question<'_> {
     }
 }
 
-/// Nodes as a placement with one block each.
+/// A placement of these nodes, in which each node is a block of its own.
 fn singles(nodes: &[Node], grid: &Grid) -> Placement {
     let one =
         |&base: &Node| Block { base, sides: std::iter::repeat_n(1, grid.dimensions()).collect() };
     Placement { blocks: nodes.iter().map(one).collect(), parts: None }
 }
 
-/// Calls `check` in each state of a long random history. It claims chosen placements and other free
-/// nodes, and releases them whole or in part.
+/// Calls `check` in each state of a long random history. The history claims chosen placements and
+/// other free nodes, and releases them whole or in part.
 fn in_random_histories(
     named: &str,
     topology: &Topology,
@@ -136,7 +136,7 @@ fn any_count(grid: &Grid, rng: &mut Stream) -> Request {
     Request::Nodes(1 + rng.below(u64::from(grid.nodes())) as u32)
 }
 
-/// Compares an allocator of counts with a definition that gives its nodes in rank order.
+/// Compares an allocator that serves counts with a definition that gives its nodes in rank order.
 fn is_its_definition(
     named: &str,
     machines: &[Topology],
@@ -145,7 +145,7 @@ fn is_its_definition(
     is_its_definition_for(named, machines, any_count, definition);
 }
 
-/// [`is_its_definition`] for an allocator of other requests.
+/// Variant of [`is_its_definition`] for an allocator that serves other requests than counts.
 fn is_its_definition_for(
     named: &str,
     machines: &[Topology],
@@ -203,7 +203,8 @@ fn all_sets_of_free_nodes_are_equally_likely() {
     assert!(counts.values().all(|count| count.abs_diff(draws / 20) < 154), "{counts:?}");
 }
 
-/// Every node of a grid in boustrophedon order: each dimension reverses every time it is entered.
+/// Coordinates of every node of a grid in boustrophedon order. Each dimension reverses its
+/// direction every time it is entered.
 fn walked_back_and_forth(sides: &[u32]) -> Vec<Vec<u32>> {
     let Some((&last, others)) = sides.split_last() else { return vec![vec![]] };
     let mut walk = walked_back_and_forth(others);
@@ -219,7 +220,7 @@ fn walked_back_and_forth(sides: &[u32]) -> Vec<Vec<u32>> {
     all
 }
 
-/// The pages of a grid in an order, as coordinates.
+/// Coordinates of the pages of a grid, in an order such as `snake`.
 fn pages_in_order(order: &str, counts: &[u32]) -> Vec<Vec<u32>> {
     let grid = Grid::new(counts, false).unwrap();
     let coordinates = |node: Node| grid.coordinates(node).to_vec();
@@ -334,7 +335,7 @@ fn a_page_larger_than_the_machine_is_refused_in_a_sentence() {
     }
 }
 
-/// Compares two equivalent strategies on the same jobs, under every scheduler.
+/// Compares two strategies that must be equivalent, on the same jobs under every scheduler.
 fn are_one(one: &str, other: &str) {
     for machine in ["topology = 'mesh', dims = [6, 5]", "topology = 'torus', dims = [4, 3, 3]"] {
         let topology = Topology::mesh(&[6, 6]).unwrap();
@@ -356,7 +357,8 @@ fn naive_is_paging_by_single_nodes_in_rows() {
     are_one("'naive'", "'paging'");
 }
 
-/// A count, or a block that may be longer than the machine but has no more nodes.
+/// A random request: a count, or a block. The block may be longer than the machine, but has no more
+/// nodes.
 fn any_shape(grid: &Grid, rng: &mut Stream) -> Request {
     if rng.below(2) == 0 {
         return any_count(grid, rng);
@@ -370,7 +372,7 @@ fn any_shape(grid: &Grid, rng: &mut Stream) -> Request {
     }
 }
 
-/// The first free place of a block in orientation order, over all bases.
+/// First free place of a block. It tries orientations in order, and all bases for each.
 fn first_place(free: &NodeSet, grid: &Grid, sides: &Dims, rotation: Rotation) -> Option<Block> {
     orientations(sides, rotation).find_map(|sides| {
         let at = |base| Block { base, sides: sides.clone() };
@@ -381,7 +383,7 @@ fn first_place(free: &NodeSet, grid: &Grid, sides: &Dims, rotation: Rotation) ->
     })
 }
 
-/// Every choice of sides up to these.
+/// Sides of every block that is no longer than `most` in any dimension.
 fn sides_up_to(most: &[u32]) -> Vec<Dims> {
     most.iter().fold(vec![Dims::new()], |all, &most| {
         let longer = |sides: &Dims, side: u32| sides.iter().copied().chain([side]).collect();
@@ -393,7 +395,7 @@ fn nodes_of(sides: &Dims) -> u32 {
     sides.iter().product()
 }
 
-/// The block for a count.
+/// Sides of the block that is requested for a count of nodes.
 fn squarest(count: u32, topology: &Topology) -> Dims {
     match shaped(&Request::Nodes(count), Asks::Block, topology, ShapeRule::Squarest) {
         Some(Request::Block(sides)) => sides,
@@ -401,7 +403,7 @@ fn squarest(count: u32, topology: &Topology) -> Dims {
     }
 }
 
-/// The blocks for a count.
+/// Sides of the blocks into which a count of nodes is cut.
 fn parts_of_a_count(mut count: u32, topology: &Topology) -> Vec<Dims> {
     let mut parts = Vec::new();
     while count > 0 {
@@ -414,7 +416,8 @@ fn parts_of_a_count(mut count: u32, topology: &Topology) -> Vec<Dims> {
     parts
 }
 
-/// Halves the parts that find no place, until all have one or the levels are used up.
+/// Slow definition of allocation by halves. Blocks that find no place are halved, until all have a
+/// place or the number of levels is used up.
 fn by_halves(question: &Question<'_>, rotation: Rotation, levels: usize) -> Option<Vec<Node>> {
     let grid = question.grid();
     if question.count() > question.free().len() {
@@ -477,8 +480,8 @@ fn a_limit_of_levels_is_declared() {
     assert_eq!(limited.finds(), Some(Finds::SomeBlocks));
 }
 
-/// Greedy definition: the block if it is free, else repeatedly the largest free block within the
-/// sides of the last one, found by trying all bases and shapes.
+/// Slow definition of greedy allocation. If the block is not free, it repeatedly takes the largest
+/// free block whose sides are no longer than those of the last one. All bases and shapes are tried.
 fn by_greed(question: &Question<'_>, rotation: Rotation) -> Option<Vec<Node>> {
     let (grid, mut free) = (question.grid(), question.site.free().clone());
     let mut rest = question.count() as u32;
@@ -521,7 +524,8 @@ fn greedy_available_takes_the_largest_blocks_inside_the_last() {
     }
 }
 
-/// The multiple buddy strategy on a set of free nodes; cells are found by exhaustive search.
+/// Slow definition of the multiple buddy strategy on a set of free nodes. Cells are found by
+/// exhaustive search.
 fn by_buddies(question: &Question<'_>) -> Option<Vec<Node>> {
     let mut rest = question.count() as u32;
     if rest > question.site.free_nodes() {
@@ -599,7 +603,7 @@ fn multiple_buddy_by_hand() {
     );
 }
 
-/// The multiple partner strategy, digit by digit as it is printed.
+/// Slow definition of the multiple partner strategy, digit by digit as published.
 fn by_partners(question: &Question<'_>) -> Option<Vec<Node>> {
     let (grid, mut free) = (question.grid(), question.site.free().clone());
     let (n, sides) = (grid.dimensions(), grid.sides());
@@ -650,7 +654,7 @@ fn multiple_partner_takes_a_block_and_its_partners_for_each_digit() {
     is_its_definition("multiple_partner", &machines(), by_partners);
 }
 
-/// Curve allocation: every run, and every part of the curve, one by one.
+/// Slow definition of allocation along a curve. Every run and every part of the curve is tried.
 fn along_the_curve(question: &Question<'_>, order: Order, fit: &str) -> Option<Vec<Node>> {
     let line = order.nodes(question.grid());
     let count = question.count();
@@ -698,7 +702,7 @@ fn a_free_list_along_the_rows_is_naive() {
     are_one("'naive'", "{ name = 'curve', curve = 'row_major', fit = 'free_list' }");
 }
 
-/// The free nodes nearest to the best of some centres, by exhaustive search.
+/// Free nodes nearest to the best of several centres, by exhaustive search.
 fn nearest_to_a_centre(
     question: &Question<'_>,
     may_be: impl Fn(Node) -> bool,
@@ -721,7 +725,7 @@ fn nearest_to_a_centre(
     best.map(|(_, nodes)| nodes)
 }
 
-/// Hops between all nodes of a grid.
+/// Numbers of hops between all nodes of a grid.
 fn hops(grid: &Grid) -> Vec<Vec<u32>> {
     (0..grid.nodes()).map(|a| (0..grid.nodes()).map(|b| grid.distance(a, b)).collect()).collect()
 }
@@ -733,7 +737,7 @@ fn over_all_pairs(nodes: &[Node], hops: &[Vec<u32>]) -> u32 {
     nodes.iter().enumerate().map(to_later).sum()
 }
 
-/// Machines small enough for a search of all centres, nodes and pairs.
+/// Machines that are small enough to try all centres, nodes and pairs.
 fn small_machines() -> Vec<Topology> {
     machines().into_iter().filter(|topology| topology.grid().nodes() <= 40).collect()
 }
@@ -781,8 +785,8 @@ fn gen_alg_tries_every_free_node() {
     });
 }
 
-/// The proven bound: the average pairwise distance is at most 2 − 1/(2d) times the minimum. The
-/// minimum is found by trying all sets.
+/// The allocator `mm` keeps its proven bound. The average distance of its pairs of nodes is at most
+/// 2 − 1/(2d) times the minimum, which is found by trying all sets.
 #[test]
 fn mm_stays_within_its_bound_of_the_best_of_all_sets() {
     for (sides, bound) in [(&[4, 3][..], 7.0 / 4.0), (&[2, 3, 2][..], 11.0 / 6.0)] {
@@ -818,7 +822,8 @@ fn mm_stays_within_its_bound_of_the_best_of_all_sets() {
     }
 }
 
-/// The placement by an allocator on a torus with these nodes held.
+/// Drawing of an allocator's placement for a count of nodes, on a torus on which these nodes are
+/// held.
 fn placed(named: &str, topology: &Topology, held: &[Node], count: u32) -> String {
     let mut site = Site::new(topology.clone(), 1.0);
     let mut allocator = build(named, topology);
@@ -843,7 +848,7 @@ fn multiple_partner_by_hand() {
     // No row is free, but a column is.
     let small = Topology::torus(&[3, 3]).unwrap();
     assert_eq!(placed("multiple_partner", &small, &[1, 4, 8], 5), "0,0:1x3;2,0:1x1;2,1:1x1");
-    // Neither plane through the held node is free; the partners of the next row are.
+    // No plane through the held node is free, but the partners of the next row are.
     let torus = Topology::torus(&[3, 3, 3]).unwrap();
     assert_eq!(placed("multiple_partner", &torus, &[0], 9), "0,1,0:3x1x3");
     // No plane at all is free, so three lines are used.

@@ -1,4 +1,4 @@
-//! Rules for every selector, and the definition of each.
+//! Tests of every selector of sites: common rules, and the definition of each selector.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use meshwork::rng::Stream;
 use meshwork::topology::Topology;
 use proptest::prelude::*;
 
-/// A queue by hand.
+/// A queue view of given jobs, for tests of selectors.
 struct Others {
     jobs: Vec<Job>,
     was_empty: bool,
@@ -32,7 +32,7 @@ fn nodes(count: u32) -> Job {
     job(0.0, Request::Nodes(count), 1.0)
 }
 
-/// Flat sites with these counts of free processors; speeds are in quarters.
+/// Flat sites for a selector, each with a count of free processors and a speed in quarters.
 fn flat_sites(selector: &str, sites: &[(u32, u32)]) -> Facility {
     let sites: Vec<String> = sites
         .iter()
@@ -46,7 +46,8 @@ fn flat_sites(selector: &str, sites: &[(u32, u32)]) -> Facility {
     scenario(&text).setup(0).unwrap().facility
 }
 
-/// The definitions, on counts of free processors and speeds in quarters, with no shared code.
+/// Slow definitions of the selectors. They use counts of free processors and speeds in quarters,
+/// and share no code with the selectors.
 struct Definition<'a> {
     lookahead: &'a str,
     speeds: Vec<u32>,
@@ -67,7 +68,8 @@ impl Definition<'_> {
         self.fits(free, wanted).into_iter().min_by_key(key)
     }
 
-    /// Number and capacity of the other jobs that start if the head is on this site.
+    /// Number and capacity of the other jobs that can start if the head of the queue goes to site
+    /// `on`.
     fn others(&self, free: &[u32], wanted: u32, on: usize, queue: &[u32]) -> (u32, u64) {
         let mut free = free.to_vec();
         free[on] -= wanted;
@@ -151,7 +153,8 @@ proptest! {
         }
     }
 
-    /// With equal speeds the fastest is the first, and a fresh job goes where it fits best.
+    /// With equal speeds the first site counts as the fastest. A job just submitted goes where it
+    /// fits best.
     #[test]
     fn with_equal_speeds_all_but_the_fit_is_the_same(
         free in prop::collection::vec(1_u32..20, 2..6),
@@ -230,8 +233,8 @@ fn every_selector_works_with_every_scheduler_on_sites_of_every_kind() {
     assert!(different.len() > 15, "only {} different transcripts", different.len());
 }
 
-/// The visible state of a facility: the free nodes of each site, and the placement of each job
-/// there.
+/// Visible state of a facility: the free nodes of each site, and the placement of each job on each
+/// site.
 fn state(facility: &Facility, jobs: &[Job]) -> Vec<String> {
     let mut fork = facility.fork();
     let free = facility.sites().iter().map(|managed| managed.site().drawing());

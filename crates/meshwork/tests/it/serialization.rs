@@ -1,4 +1,5 @@
-//! Serde forms of interface types: the written words are stable, and round trips preserve values.
+//! Tests of the serialized forms of public types. The written names are stable, and reading back
+//! what was written gives the same values.
 
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::{Block, Placement};
@@ -44,7 +45,7 @@ fn an_instant_that_is_no_number_is_refused() {
     assert_eq!(read(f64::NAN).unwrap_err().to_string(), "NaN is given, but an instant is a number");
 }
 
-/// Records the events.
+/// An observer that records all events and states.
 #[derive(Default)]
 struct Written {
     events: Vec<Value>,

@@ -1,4 +1,5 @@
-//! Nodes that jobs share: schedules against a naive simulator, and cases by hand.
+//! Tests of nodes that several jobs share. Schedules are compared with a naive simulator and with
+//! cases by hand.
 #![expect(clippy::float_cmp, reason = "these instants are exact")]
 
 use std::collections::BTreeMap;
@@ -9,7 +10,8 @@ use meshwork::observe::{Event, Observer};
 use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
 
-/// A node as the naive simulator sees it: free memory, cores of each island, shares of each GPU.
+/// A node in the naive simulator: free memory, free cores of each island, and free shares of each
+/// GPU.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub(crate) kind: usize,
@@ -19,7 +21,8 @@ pub(crate) struct Node {
     pub(crate) gpus: Vec<u32>,
 }
 
-/// Cores, memory, GPUs, islands and the fourth kind of each type.
+/// Types of nodes, each with its amounts of five resources: cores, memory, GPUs, islands, and
+/// `other`.
 pub(crate) const TYPES: [(&str, [u32; 5]); 2] =
     [("a", [8, 100, 4, 2, 3]), ("b", [12, 60, 0, 1, 0])];
 
@@ -38,7 +41,8 @@ pub(crate) fn idle() -> Vec<Node> {
 }
 
 impl Node {
-    /// Takes one piece as `lowest` does; `false` if it does not fit, and then the node is spoilt.
+    /// Takes one piece from the node, by the definition of the allocator `lowest`. Returns `false`
+    /// if the piece does not fit; the node must then be discarded.
     fn take(&mut self, piece: &Piece, only: Option<usize>) -> bool {
         let suits = piece.types.as_deref().is_none_or(|types| types == TYPES[self.kind].0);
         let islands: Vec<usize> = match only {
@@ -82,7 +86,7 @@ impl Node {
         fits
     }
 
-    /// This node with `count` pieces more; `None` if they do not fit.
+    /// The node after `count` pieces are placed on it; `None` if they do not fit.
     fn with(&self, request: &Pieces, piece: &Piece, count: u32) -> Option<Node> {
         if request.exclusive {
             let fresh = &idle()[if self.kind == 1 { 3 } else { 0 }];
@@ -107,7 +111,7 @@ impl Node {
         (0..count).all(|_| own.take(piece, None)).then_some(own)
     }
 
-    /// The number of pieces of a job that fit on this node.
+    /// Number of pieces of a job that fit on the node.
     fn fits(&self, request: &Pieces, piece: &Piece) -> u32 {
         let most = piece.per_node.unwrap_or(u32::MAX).min(piece.count);
         let fits = (1..=most).take_while(|&count| self.with(request, piece, count).is_some());
@@ -142,7 +146,7 @@ impl Node {
     }
 }
 
-/// Picks nodes for `wanted` pieces among these, one after the other.
+/// Picks nodes among `among` for `wanted` pieces, one node after the other.
 fn fill(
     nodes: &[Node],
     among: &[usize],
@@ -170,7 +174,7 @@ fn fill(
     (left == 0).then_some(picks)
 }
 
-/// The nodes that a request gets, by definition.
+/// Nodes that a request gets by the definition: role, node and number of pieces.
 pub(crate) fn choose(
     nodes: &[Node],
     domain: &str,
@@ -241,7 +245,7 @@ pub(crate) fn choose(
 
 pub(crate) type Held = Vec<(usize, Node, Node)>;
 
-/// Takes what a request gets; returns before and after of each node it touches.
+/// Places a request on the picked nodes. Returns each changed node as it was before and after.
 pub(crate) fn take(nodes: &mut [Node], picks: &[(usize, usize, u32)], request: &Pieces) -> Held {
     let mut held = Vec::new();
     for &(role, at, count) in picks {
@@ -252,7 +256,8 @@ pub(crate) fn take(nodes: &mut [Node], picks: &[(usize, usize, u32)], request: &
     held
 }
 
-/// Applies `op` to each cell of a node with the amounts of a part.
+/// Applies `op` to each amount of a node and the amount that a job holds of it. The job holds the
+/// difference of `before` and `after`.
 pub(crate) fn apply(
     node: &mut Node,
     (before, after): (&Node, &Node),
@@ -278,7 +283,7 @@ struct Running {
     held: Held,
 }
 
-/// A promise to the head of the queue: its index, start, and placement.
+/// Promise to the head of the queue: its index, its start, and what it gets of each node.
 type Promise = (usize, f64, Held);
 
 struct Naive<'a> {
@@ -289,8 +294,9 @@ struct Naive<'a> {
     running: BTreeMap<usize, Running>,
     starts: Vec<(usize, f64, Vec<usize>)>,
     promise: Option<Promise>,
-    /// Requests denied since the last end of a job, alone and beside the promise. With several
-    /// roles a request may fit after another start; it is not asked again before an end.
+    /// Requests that were denied since the last end of a job, without and with the promise in the
+    /// way. A request with several roles may fit after another start, but it is tried again only
+    /// after an end.
     denied: [Vec<Pieces>; 2],
 }
 
@@ -347,7 +353,7 @@ impl Naive<'_> {
         }
     }
 
-    /// The state of the nodes when the jobs expected by an instant have ended.
+    /// State of the nodes when all jobs have ended that are expected to end by the instant `by`.
     fn then(&self, now: f64, by: f64) -> Vec<Node> {
         let mut nodes = self.nodes.clone();
         for running in self.running.values().filter(|running| running.expected.max(now) <= by) {
@@ -468,12 +474,13 @@ impl Naive<'_> {
     }
 }
 
-/// A promise of the conservative plan: the job, its start, and what it gets.
+/// Promise of the conservative plan: the index of the job, its start, and what it gets of each
+/// node.
 type Planned = (usize, f64, Held);
 
 impl Naive<'_> {
-    /// The minimum free amount of each cell during `span` from `at` on, beside a plan. Jobs past
-    /// their estimates count as ended if `ended`.
+    /// Smallest free amount of each resource from `at` on for `span`, if the plan is kept. Jobs
+    /// past their estimates count as ended if `ended` is true.
     fn least(&self, plan: &[Planned], now: f64, at: f64, span: f64, ended: bool) -> Vec<Node> {
         let until = at + span;
         let mut nodes = if ended { self.then(now, at) } else { self.nodes.clone() };
@@ -518,7 +525,7 @@ impl Naive<'_> {
         nodes
     }
 
-    /// Now and every instant at which something ends or begins, in order.
+    /// The present and every later instant at which a job or a promise begins or ends, in order.
     fn instants(&self, plan: &[Planned], now: f64) -> Vec<f64> {
         let running = self.running.values().map(|running| running.expected.max(now));
         let planned = plan.iter().flat_map(|(job, at, _)| [*at, at + self.jobs[*job].estimate]);
@@ -661,7 +668,7 @@ fn every_scheduler_of_shared_nodes_serves_every_job() {
     assert!(outcomes.len() > 5 && outcomes.iter().all(|finished| *finished == outcomes[0]));
 }
 
-/// Starts of a run, with the nodes of each; fails if a cell is ever taken twice.
+/// An observer that records each start with its nodes. It fails if a resource is ever taken twice.
 #[derive(Default)]
 pub(crate) struct Starts {
     pub(crate) starts: Vec<(usize, f64, Vec<usize>)>,
@@ -795,7 +802,8 @@ fn schedules_are_those_of_a_naive_simulator() {
     assert!(backfilled > 200, "only {backfilled} jobs were passed");
 }
 
-/// Starts by job number, each with its instant, its nodes and the text of the request.
+/// Starts of these jobs by job number: number, instant and nodes. Each job is given as arrival,
+/// request and run time.
 fn starts(rest: &str, jobs: &[(f64, Pieces, f64)]) -> Vec<(usize, f64, Vec<usize>)> {
     let jobs = jobs.iter().zip(0..).map(|((at, pieces, runtime), number)| {
         Job::new(number, Time::new(*at), Request::pieces(pieces.clone()), *runtime)
@@ -836,7 +844,8 @@ fn what_is_short_is_said() {
         let proposal = facility.propose_at(0, &job(&one), Time::ZERO).unwrap();
         facility.claim(0, &proposal.placement, Time::ZERO).unwrap();
     }
-    // Both are on the first node, so eight are free on the other; two more take from it.
+    // Both jobs are on the first node, so eight GPUs of the other node are free; two of these are
+    // taken next.
     let proposal = facility.propose_at(0, &job(&gpus(1, 2)), Time::ZERO).unwrap();
     facility.claim(0, &proposal.placement, Time::ZERO).unwrap();
     let first = facility.fork_site(0);

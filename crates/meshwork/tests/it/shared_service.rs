@@ -1,5 +1,5 @@
-//! Partitions, reservations, outages, preemption and energy where jobs share nodes: against a naive
-//! simulator, and by hand.
+//! Tests of partitions, reservations, outages, preemption and energy on nodes that several jobs
+//! share. They use a naive simulator and cases by hand.
 #![expect(clippy::float_cmp, reason = "these instants are exact")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ use meshwork::pool::Pool;
 use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
 
-/// A window in which nodes are kept for a user.
+/// A reservation: a time window in which nodes are kept for a user.
 struct Window {
     from: f64,
     until: f64,
@@ -24,7 +24,7 @@ struct Window {
     user: &'static str,
 }
 
-/// A node or GPU that is out of service.
+/// An outage of a node or of one of its GPUs.
 #[derive(Clone, Debug, PartialEq)]
 struct Outage {
     from: f64,
@@ -33,14 +33,14 @@ struct Outage {
     gpu: Option<usize>,
 }
 
-/// Nodes that a running job, or an outage, holds.
+/// A running job, or an outage, with what it holds of each node.
 struct Running {
     end: f64,
     expected: f64,
     held: Held,
 }
 
-/// A simulator that asks everything anew in every pass.
+/// Slow twin of the simulator, which computes everything anew in every pass.
 struct Twin<'a> {
     jobs: &'a [Job],
     domain: &'a str,
@@ -55,7 +55,7 @@ struct Twin<'a> {
     promise: Option<(usize, f64, Held)>,
 }
 
-/// Key of the first outage among the running jobs.
+/// Key of the first outage among the running jobs; outages are held like jobs.
 const OUT: usize = 1 << 20;
 
 fn pieces(job: &Job) -> &Pieces {
@@ -95,7 +95,8 @@ impl<'a> Twin<'a> {
         self.jobs[job].owner.as_ref().and_then(|owner| owner.user.as_deref()).unwrap_or("")
     }
 
-    /// The windows that a job would run into if it started at an instant.
+    /// Nodes reserved for other users that a job would hold during the reservation if it started at
+    /// `at`.
     fn closed(&self, job: usize, at: f64) -> Vec<usize> {
         let end = at + self.jobs[job].estimate;
         let hinders = |window: &&Window| {
@@ -104,7 +105,7 @@ impl<'a> Twin<'a> {
         self.windows.iter().filter(hinders).flat_map(|window| window.nodes.clone()).collect()
     }
 
-    /// Nodes without those outside a job's partition and these.
+    /// The nodes on which a job may run: those of its partition except the nodes in `closed`.
     fn without(&self, nodes: &[Node], job: usize, closed: &[usize]) -> Vec<Node> {
         let owner = self.jobs[job].owner.as_ref();
         let inside = owner
@@ -122,7 +123,8 @@ impl<'a> Twin<'a> {
         choose(nodes, self.domain, self.order, pieces(&self.jobs[job]))
     }
 
-    /// Pieces that a job gets now on these nodes: clear of closing ones only if it would meet them.
+    /// Pieces that a job gets on nodes at an instant. Nodes with a reservation ahead are avoided
+    /// only if the first choice would run into the reservation.
     fn place(&self, on: &[Node], job: usize, now: f64) -> Option<Vec<(usize, usize, u32)>> {
         let picks = self.choose(&self.without(on, job, &[]), job)?;
         let closed = self.closed(job, now);
@@ -172,7 +174,7 @@ impl<'a> Twin<'a> {
         panic!("it fits the empty machine")
     }
 
-    /// Nodes as they are left for a job that runs beyond the promised start.
+    /// Nodes as they remain for a job that would run beyond the promised start.
     fn beside(&self, now: f64) -> Vec<Node> {
         let (_, by, promised) = self.promise.as_ref().unwrap();
         let mut then = self.then(now, *by);
@@ -200,7 +202,7 @@ impl<'a> Twin<'a> {
         on
     }
 
-    /// Begins an outage: its jobs wait again.
+    /// Begins an outage. Jobs that hold the failed node or GPU wait again.
     fn fails(&mut self, index: usize) {
         let Outage { until, node, gpu, .. } = self.outages[index];
         let is_hit = |(at, before, after): &(usize, Node, Node)| {
@@ -286,7 +288,7 @@ impl<'a> Twin<'a> {
     }
 }
 
-/// Jobs of one role each, of random users and partitions.
+/// Random jobs of one role each, with random users and partitions.
 fn jobs_of_owners(rng: &mut Stream, jobs: u64) -> Vec<Job> {
     let mut jobs = random_jobs(rng, jobs);
     for job in &mut jobs {
@@ -343,7 +345,7 @@ fn partitions_and_windows_are_those_of_a_naive_simulator() {
     assert!(compared > 2500 && passed > 200 && confined > 500, "{compared} {passed} {confined}");
 }
 
-/// The outages of a run, and its starts.
+/// An observer that records the outages of a run and its starts.
 #[derive(Default)]
 struct Outages {
     starts: Starts,
@@ -584,7 +586,7 @@ fn preemption_with_everything_gives_no_cell_twice() {
     assert!(stopped > 100, "only {stopped} were preempted");
 }
 
-/// Watts of the machine over time, with every instant at which they change.
+/// An observer that records the watts of the machine, for each interval in which they are constant.
 #[derive(Default)]
 struct Watts(Vec<(f64, f64, f64)>);
 
@@ -750,7 +752,7 @@ fn pieces_of_a_pool_that_cannot_be_get_one_sentence() {
     assert!(plain.pieces(&columns).unwrap_err().message.contains("give `machine.nodes`"));
 }
 
-/// End and sum of hops of each job.
+/// An observer that records the end and the sum of hops of each job's messages.
 #[derive(Default)]
 struct Sent(Vec<(u64, f64, u64)>);
 

@@ -1,4 +1,4 @@
-//! A stepwise run equals a run at once, whatever is queried in between.
+//! Tests that a run made step by step equals a run made at once, whatever is queried between steps.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use meshwork::sched::{SCHEDULERS, Scheduler};
 use meshwork::topology::Topology;
 use meshwork::workload::{NoInputs, Submissions};
 
-/// Reports of a run: its events, and the state between instants.
+/// An observer that writes the events of a run, and its state between instants, as text.
 #[derive(Default)]
 struct Told(Transcript);
 
@@ -29,10 +29,10 @@ impl Observer for Told {
     }
 }
 
-/// A way to drive a simulation.
+/// Function that drives a simulation to its end.
 type Drive<'a> = &'a mut dyn FnMut(&mut Simulation<'_>) -> Result<(), RunError>;
 
-/// The reports of a run driven like this, and its end.
+/// Reports of a run that `drive` has driven, and the end of the run.
 fn driven(setup: Setup, jobs: Submissions, drive: Drive<'_>) -> (String, Result<Time, RunError>) {
     let mut told = Told::default();
     let end = Simulation::new(setup, jobs, &mut told).and_then(|mut simulation| {
@@ -44,7 +44,8 @@ fn driven(setup: Setup, jobs: Submissions, drive: Drive<'_>) -> (String, Result<
     (told.0.text, end)
 }
 
-/// One instant at a time; each must come when foreseen, however often it is queried.
+/// Steps through each instant of a run. Each instant must be the one foreseen, however often it was
+/// queried.
 fn stepped(simulation: &mut Simulation<'_>) -> Result<(), RunError> {
     loop {
         let (before, at) = (simulation.cluster().now(), simulation.peek());
@@ -59,7 +60,7 @@ fn stepped(simulation: &mut Simulation<'_>) -> Result<(), RunError> {
     }
 }
 
-/// Steps a simulation to random instants, some of them in the past.
+/// Steps a simulation to random instants, of which some are in the past.
 fn in_spans(simulation: &mut Simulation<'_>, seed: u64) -> Result<(), RunError> {
     let mut rng = Stream::new(seed, 0, "instants");
     let mut at = 0.0;
@@ -73,7 +74,7 @@ fn in_spans(simulation: &mut Simulation<'_>, seed: u64) -> Result<(), RunError> 
     }
 }
 
-/// Compares all ways through a run; returns the number of reported lines.
+/// Compares all ways to drive a run, and returns the number of reported lines.
 fn agree(text: &str, runs: impl Fn() -> (Setup, Submissions)) -> usize {
     let mut told = Told::default();
     let (setup, jobs) = runs();
@@ -130,7 +131,8 @@ fn machines_with_more_to_happen_step_by_step() {
     }
 }
 
-/// A simulated network advances to the next event, so a step back would show.
+/// A run with a simulated network is the same when stepped. The network advances to the next event,
+/// so a step back would show.
 #[test]
 fn messages_step_by_step() {
     let text = "machine = { topology = 'mesh', dims = [6, 6] }
@@ -183,7 +185,7 @@ fn machine_and_queue_are_there_between_steps() {
     assert_eq!(simulation.run().unwrap(), Time::new(30.0));
 }
 
-/// A run that owns all its parts can be kept, and sent to another thread.
+/// A simulation that owns all its parts can be stored, and sent to another thread.
 #[test]
 fn a_run_may_own_its_observer_and_be_sent_away() {
     fn away<T: Send + 'static>(it: T) -> T {
@@ -197,7 +199,8 @@ fn a_run_may_own_its_observer_and_be_sent_away() {
     assert!(simulation.run().unwrap() > Time::ZERO);
 }
 
-/// A simulation lent by a scenario ends where its run ends, and may be dropped earlier.
+/// A simulation that borrows from a scenario ends where the scenario's run ends. It may be dropped
+/// earlier.
 #[test]
 fn a_scenario_lends_its_run() {
     let text = "machine = { topology = 'mesh', dims = [8, 8] }
@@ -220,7 +223,7 @@ fn a_scenario_lends_its_run() {
     assert!(lent.0.text.starts_with(&told.0.text));
 }
 
-/// First come, first served, but only at multiples of a span from an instant on.
+/// First come, first served, but only at multiples of `every` that are not before `from`.
 struct OnTimer {
     every: f64,
     from: f64,
@@ -284,7 +287,7 @@ fn jobs_start_on_a_timer_alone() {
     assert_eq!(simulate(limited, submissions(jobs()), &mut ()).unwrap(), Time::new(16.0));
 }
 
-/// Schedules stay the same if a timer adds a pass that would start nothing.
+/// A timer that adds a pass in which nothing could start does not change the schedule.
 #[test]
 fn a_pass_in_between_changes_nothing_for_who_needs_none() {
     struct Restless(Box<dyn Scheduler>);
@@ -326,7 +329,7 @@ fn a_timer_is_hope_for_long_but_not_for_ever() {
     let error = simulate(timed("", never), jobs(), &mut ()).unwrap_err();
     assert!(error.to_string().contains(idle), "{error}");
     assert_eq!(woken.load(Ordering::Relaxed), MAX_IDLE_STEPS);
-    // Also if arrivals never end.
+    // The run ends with the same error if arrivals never end.
     let endless = "machine = { topology = 'flat', processors = 4 }
         measure = { jobs = 1 }
         [workload]
@@ -362,7 +365,7 @@ fn a_timer_that_does_not_let_time_pass_breaks_the_contract() {
     }
 }
 
-/// A caller that starts jobs between two steps acts as a scheduler, under the same contract.
+/// A caller may start jobs between two steps, like a scheduler and under the same contract.
 #[test]
 fn a_pass_between_two_steps() {
     struct Idle;

@@ -1,4 +1,4 @@
-//! The scheduler `slurm`: cases by hand, and a twin that goes from second to second.
+//! Tests of the scheduler `slurm`: cases by hand, and a slow twin that goes from second to second.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use meshwork::job::{Job, Owner, Request};
 use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
 
-/// Ten processors under `slurm` with these parameters.
+/// A scenario of ten processors under the scheduler `slurm` with these parameters.
 fn ten(parameters: &str) -> Scenario {
     scenario(&format!(
         "machine = {{ topology = 'flat', processors = 10 }}\n\
@@ -15,7 +15,7 @@ fn ten(parameters: &str) -> Scenario {
     ))
 }
 
-/// A job that ends at its limit: arrival, processors, run time.
+/// A job that ends exactly at its time limit: arrival, processors and run time.
 fn exact(arrival: f64, processors: u32, runtime: f64) -> Job {
     job(arrival, Request::Nodes(processors), runtime)
 }
@@ -222,7 +222,7 @@ fn wrong_parameters_are_refused_in_a_sentence() {
     assert!(unknown.contains("did you mean `bf_window`"), "{unknown}");
 }
 
-/// A job of the twin, in whole seconds.
+/// A job in the slow twin, with times in whole seconds.
 #[derive(Clone, Copy)]
 struct Simple {
     arrival: i64,
@@ -232,7 +232,7 @@ struct Simple {
     start: Option<i64>,
 }
 
-/// Parameters of a case, in whole seconds.
+/// Parameters of the scheduler in a random case, in whole seconds.
 #[derive(Debug)]
 struct Settings {
     processors: i64,
@@ -247,7 +247,7 @@ struct Settings {
     min_age: i64,
 }
 
-/// The definition on a flat machine, from second to second.
+/// Schedules jobs on a flat machine by the definition, from second to second.
 ///
 /// The plan is a list of the free processors in every second of the future.
 fn second_by_second(settings: &Settings, jobs: &mut [Simple]) {

@@ -1,11 +1,13 @@
-//! Random speeds: their effects, and what they must not change.
+//! Tests of random speeds of sites: the results that they change, and the results that they must
+//! not change.
 
 use crate::common::{Transcript, scenario};
 use meshwork::job::Job;
 use meshwork::scenario::Scenario;
 use meshwork::workload::{NoInputs, Submission};
 
-/// Five sites and a synthetic workload with a load, so that arrivals depend on capacity.
+/// Five sites with this variance of speeds. The synthetic workload has a load, so that arrivals
+/// depend on the capacity of the sites.
 fn with(variance: &str) -> Scenario {
     scenario(&format!(
         "[machine]

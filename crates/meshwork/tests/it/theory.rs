@@ -1,6 +1,6 @@
-//! The engine against queueing theory: formulas, within intervals over replications. Replications
-//! are independent. Seeds are fixed, so the tests are deterministic; the level (99.9 %) and the
-//! number of replications were chosen before looking.
+//! Compares the engine with formulas of queueing theory. Results must be in confidence intervals
+//! over independent replications. Seeds are fixed, so the tests are deterministic. The confidence
+//! level (99.9 %) and the number of replications were chosen before the results were known.
 
 use crate::common::scenario;
 use meshwork::cluster::{Cluster, StartOptions};
@@ -11,15 +11,16 @@ use meshwork::workload::NoInputs;
 use toml::Value;
 
 const REPLICATIONS: u64 = 20;
-/// Two-sided 99.9 % quantile of Student's t with 19 degrees of freedom.
+/// Two-sided 99.9 % quantile of Student's t distribution with 19 degrees of freedom.
 const T: f64 = 3.883;
 
-/// The blocking probability of *c* servers without a queue at offered load *a*.
+/// Blocking probability of *c* servers without a queue at offered load *a*, by Erlang's formula B.
 fn erlang_b(c: u32, a: f64) -> f64 {
     (1..=c).fold(1.0, |blocked, k| a * blocked / (f64::from(k) + a * blocked))
 }
 
-/// The mean wait at *c* servers with a queue, for exponential times of mean 1.
+/// Mean wait at *c* servers with a queue, by Erlang's formula C. Service times are exponential with
+/// mean 1.
 fn erlang_c_wait(c: u32, a: f64) -> f64 {
     let rho = a / f64::from(c);
     let blocked = erlang_b(c, a);
@@ -46,7 +47,7 @@ fn replicate(scenario: &Scenario, name: &str) -> Vec<f64> {
     (0..REPLICATIONS).map(|r| metric(&scenario.run(r, &NoInputs, &mut ()).unwrap(), name)).collect()
 }
 
-/// One-processor jobs that offer `load` of a machine's capacity.
+/// A scenario of one-processor jobs that ask for the share `load` of a machine's capacity.
 fn one_processor_jobs(machine: &str, load: f64, runtimes: &str, jobs: u32) -> Scenario {
     scenario(&format!(
         "machine = {{ {machine} }}
@@ -149,7 +150,7 @@ fn static_partitions_are_queues_at_one_server_each() {
     assert_mean("two servers", &replicate(&two, "wait"), erlang_c_wait(2, 1.4));
 }
 
-/// Starts each arrival, or turns it away.
+/// A scheduler without a queue. It starts each arriving job or turns it away.
 struct Loss;
 
 impl Scheduler for Loss {
@@ -207,8 +208,8 @@ fn smallest_job_first_serves_small_jobs_sooner() {
     assert!(sjf < 0.7 * fcfs, "sjf {sjf}, fcfs {fcfs}");
 }
 
-/// Equipartition is processor sharing. The mean time in the system depends on the mean of the work
-/// alone, not on its distribution.
+/// Equipartition with malleable jobs is processor sharing. The mean time in the system depends only
+/// on the mean of the work, not on its distribution.
 #[test]
 fn turnarounds_under_equipartition_are_those_of_processor_sharing() {
     let load = 0.6;

@@ -1,4 +1,5 @@
-//! Topologies against breadth-first search, counting and the theory of their networks.
+//! Compares topologies with breadth-first search, with counting, and with the theory of their
+//! networks.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -8,8 +9,8 @@ use meshwork::network::wormhole::{Routing, Upward, WormholeConfig};
 use meshwork::topology::wires::{Manner, Wires};
 use meshwork::topology::{Topology, TopologyError};
 
-/// Links from a router to every other, with at most `most_global` global links. Found by
-/// breadth-first search over (router, global links used so far).
+/// Number of links from a router to every other, on paths with at most `most_global` global links.
+/// They are found by breadth-first search over the router and the global links used so far.
 fn links_from(wires: &dyn Wires, from: u32, most_global: usize) -> Vec<u32> {
     let routers = wires.routers() as usize;
     let mut found = vec![vec![u32::MAX; most_global + 1]; routers];
@@ -77,9 +78,9 @@ fn farthest_and_mean(topology: &Topology, from: u32) -> (u32, f64) {
     (*all.iter().max().unwrap(), f64::from(sum) / f64::from(topology.nodes()))
 }
 
-/// Twisting shortens a torus and makes all nodes equivalent. In two dimensions the diameter is k
-/// instead of 3k/2, in three 3k/2 instead of 2k for k × k × 2k and instead of 5k/2 for k × 2k × 2k
-/// (k even): the diameters of the corresponding lattices.
+/// A twist shortens a torus and makes all nodes equivalent. In two dimensions the diameter is k
+/// instead of 3k/2. In three dimensions it is 3k/2 instead of 2k for k × k × 2k, and instead of
+/// 5k/2 for k × 2k × 2k (k even). These are the diameters of the corresponding lattices.
 #[test]
 fn a_twisted_torus_is_shorter_and_the_same_from_everywhere() {
     for (k, sides, diameter) in [
@@ -103,8 +104,8 @@ fn a_twisted_torus_is_shorter_and_the_same_from_everywhere() {
     }
 }
 
-/// The maximum flow between two sets of routers, by augmenting paths. Each link carries one unit in
-/// either direction.
+/// Maximum flow between two sets of routers, by augmenting paths. Each link carries one unit in
+/// each direction.
 fn flow(wires: &dyn Wires, from: &BTreeSet<u32>, to: &BTreeSet<u32>) -> u32 {
     let mut used = BTreeMap::<(u32, usize), bool>::new();
     let mut sum = 0;
@@ -140,7 +141,8 @@ fn flow(wires: &dyn Wires, from: &BTreeSet<u32>, to: &BTreeSet<u32>) -> u32 {
     }
 }
 
-/// Between two halves of a full tree there is a link for each node of a half; a taper divides that.
+/// Two halves of a full tree are joined by as many links as a half has nodes. A taper divides that
+/// number.
 #[test]
 fn a_fat_tree_has_full_bisection_and_a_taper_divides_it() {
     for (arity, taper) in [
@@ -191,8 +193,8 @@ fn every_two_groups_of_a_dragonfly_share_one_link() {
     }
 }
 
-/// Random paths use all upward ports equally. Paths fixed by the destination load every link
-/// equally when all nodes send to all.
+/// Random paths use all upward links of a tree equally. Paths fixed by the destination load every
+/// link equally when all nodes send to all.
 #[test]
 fn ways_up_a_tree_spread_over_all_links() {
     for arity in [&[4, 4, 4][..], &[4, 4], &[2, 2, 2, 2]] {
@@ -257,7 +259,8 @@ fn full_load(topology: &Topology, traffic: &str, setting: WormholeConfig) -> Car
     .unwrap()
 }
 
-/// A taper bounds the throughput of traffic that all crosses the top, and is nearly reached.
+/// A taper limits the throughput of traffic that all crosses the top of a tree. The limit is nearly
+/// reached.
 #[test]
 fn a_taper_bounds_what_crosses_the_top() {
     let usual = WormholeConfig::default();
@@ -271,8 +274,9 @@ fn a_taper_bounds_what_crosses_the_top() {
     }
 }
 
-/// All nodes of a group send to the next one. On minimal paths they share one link, so each gets
-/// 1/(a p) of it; over other groups each gets up to a half (Kim et al. 2008, section 4).
+/// All nodes of each dragonfly group send to the next group. On minimal paths they share one link,
+/// so each node gets 1/(a p) of it. On paths over other groups each gets up to a half (Kim et al.
+/// 2008, section 4).
 #[test]
 fn adversarial_traffic_saturates_a_dragonfly_where_theory_says() {
     let dragonfly = Topology::dragonfly(2, 4, 2).unwrap();

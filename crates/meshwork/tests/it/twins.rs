@@ -1,5 +1,5 @@
-//! Caches change no answer. Runs that repeat every query give the same transcripts: starts,
-//! placements and promises.
+//! Tests that caches change no answer. A run in which every query is computed anew must give the
+//! same transcript: starts, placements and promises.
 
 use crate::common;
 use crate::common::{Transcript, every_selector, machines, random_jobs, scenario, submissions};
@@ -13,7 +13,7 @@ use meshwork::observe::{Event, MachineState, Observer, Running};
 use meshwork::sched::{SCHEDULERS, Scheduler};
 use meshwork::topology::Topology;
 
-/// The transcript of a run, and of one without caches.
+/// Transcript of a run with caches, and of the same run without caches.
 fn both(text: &str, jobs: &[Job]) -> [String; 2] {
     let scenario = scenario(text);
     [false, true].map(|anew| {
@@ -70,7 +70,8 @@ fn nor_does_it_on_several_sites() {
     }
 }
 
-/// Reports of a run without nodes, by an observer that asks for nodes or not.
+/// An observer that writes reports of a run without naming nodes. It asks for the nodes of jobs if
+/// `asks`.
 struct Told {
     asks: bool,
     lines: Vec<String>,
@@ -99,8 +100,8 @@ impl Observer for Told {
     }
 }
 
-/// If no component asks for nodes, they are only counted. All other reports and metrics stay the
-/// same.
+/// If no component asks for nodes, the nodes are only counted. All other reports and metrics stay
+/// the same.
 #[test]
 fn nor_does_it_matter_whether_anyone_looks_at_nodes() {
     let topology = Topology::flat(40).unwrap();
@@ -128,7 +129,7 @@ fn nor_does_it_matter_whether_anyone_looks_at_nodes() {
     assert!(starts > 5_000, "only {starts} starts");
 }
 
-/// An observer that asks what blocks the oldest waiting job, or not.
+/// An observer that may ask what blocks the oldest waiting job.
 struct Looks(bool);
 
 impl Observer for Looks {
@@ -137,7 +138,8 @@ impl Observer for Looks {
     }
 }
 
-/// The blocking cause is computed if a metric needs it, whatever observers ask for.
+/// The cause that blocks the oldest waiting job is computed if a metric needs it. So it is even if
+/// no observer asks.
 #[test]
 fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
     let topology = Topology::mesh(&[4, 4]).unwrap();
@@ -165,7 +167,8 @@ fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
     assert!(measured >= 6, "nodes were free in vain in {measured} runs alone");
 }
 
-/// Plans of counts, which are updated rather than rebuilt: long queues, ends early and late.
+/// Plans of counts of nodes are updated rather than rebuilt. They are tested with long queues, and
+/// with jobs that end early and late.
 #[test]
 fn nor_does_it_where_numbers_alone_matter() {
     let topology = Topology::flat(40).unwrap();
@@ -187,8 +190,8 @@ fn nor_does_it_where_numbers_alone_matter() {
     }
 }
 
-/// Arrays of equal jobs, which move up as one row. Rows are cut short by others; jobs end early,
-/// late or take no time.
+/// Arrays of equal jobs are one row in the plan. Rows are cut short by other jobs; jobs end early,
+/// late, or take no time.
 #[test]
 fn nor_does_it_for_arrays_of_jobs() {
     let topology = Topology::flat(24).unwrap();
@@ -216,8 +219,8 @@ fn nor_does_it_for_arrays_of_jobs() {
     }
 }
 
-/// Alternating arrays of several users, which make no long rows. Some jobs end late, so that the
-/// profile becomes negative.
+/// Arrays of several users alternate, so that no long rows form. Some jobs end late, so that free
+/// counts in the profile become negative.
 #[test]
 fn nor_does_it_for_arrays_that_come_in_turns() {
     let topology = Topology::flat(24).unwrap();
@@ -239,8 +242,8 @@ fn nor_does_it_for_arrays_that_come_in_turns() {
     }
 }
 
-/// Long arrays of small jobs, of which all that fit move at once, even while the profile is
-/// negative. Whole arrays end together, beside others; few or many jobs are late.
+/// All jobs of a long array that fit start at once, even while free counts in the profile are
+/// negative. Whole arrays end together, among other jobs; few or many jobs end late.
 #[test]
 fn nor_does_it_for_arrays_that_move_together() {
     let topology = Topology::flat(24).unwrap();
@@ -265,7 +268,7 @@ fn nor_does_it_for_arrays_that_move_together() {
     }
 }
 
-/// Long queues of many forms, with ends that tie, come early, and come late.
+/// Long queues have jobs of many forms. Jobs end at the same instant as others, early, or late.
 #[test]
 fn nor_does_it_in_long_queues() {
     for dims in ["[8, 8]", "[8, 4, 4]"] {
@@ -291,8 +294,8 @@ fn nor_does_it_in_long_queues() {
     }
 }
 
-/// Many small jobs beside few large ones. A large job fits only after many ends, some early and
-/// some late.
+/// Many small jobs are mixed with few large ones. A large job fits only after many ends, some early
+/// and some late.
 #[test]
 fn nor_does_it_where_many_small_jobs_run() {
     let topology = Topology::torus(&[8, 8, 4]).unwrap();
@@ -316,8 +319,8 @@ fn nor_does_it_where_many_small_jobs_run() {
     }
 }
 
-/// Reservations on nodes of late jobs are put off and come to overlap others. Few or many jobs are
-/// late, by a little or by much, while most end early.
+/// Reservations on nodes of late jobs are put off, and come to overlap others. Few or many jobs are
+/// late, by little or by much, while most end early.
 #[test]
 fn nor_does_it_while_jobs_are_late() {
     for seed in 0..48 {
@@ -340,8 +343,8 @@ fn nor_does_it_while_jobs_are_late() {
     }
 }
 
-/// `reservation` with `bypass_limit = 0`, which walks the queue in the same way but tries every
-/// job. It does so even if too few nodes are free besides the kept ones.
+/// Slow twin of the scheduler `reservation` with `bypass_limit = 0`. It walks the queue in the same
+/// way but tries every job, even if too few nodes are free that no reservation keeps.
 struct AskingEveryone {
     most: usize,
     reserved: Vec<(Ticket, Reservation)>,
@@ -385,8 +388,8 @@ impl Scheduler for AskingEveryone {
     }
 }
 
-/// If only counts matter, `reservation` skips requests that cannot succeed. It compares them with
-/// the number of free nodes that are not kept.
+/// If only counts of nodes matter, `reservation` skips requests that cannot succeed. It compares
+/// them with the number of free nodes that no reservation keeps.
 #[test]
 fn reservations_of_counts_are_those_of_who_asks_everyone() {
     let topology = Topology::flat(40).unwrap();

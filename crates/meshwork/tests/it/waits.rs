@@ -1,4 +1,5 @@
-//! Causes of waiting: cases by hand, and all allocators and schedulers against an uncached twin.
+//! Tests of the recorded causes of waiting. They use cases by hand, and an uncached twin for all
+//! allocators and schedulers.
 
 use crate::common;
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ use meshwork::sched::SCHEDULERS;
 const WAITS: [&str; 4] =
     ["wait_for_nodes", "wait_for_shape", "wait_for_priority", "wait_for_reserved"];
 
-/// A machine that follows a run by its events, without caches.
+/// Slow twin of the recorded causes. It follows a run by its events, without caches.
 struct Twin {
     facility: Facility,
     held_up: Cause,
@@ -117,7 +118,7 @@ fn causes_are_right_on_several_sites() {
     }
 }
 
-/// The four wait metrics of a scenario on some jobs, and `wait`.
+/// Four metrics of waits by cause, and the metric `wait`, for some jobs under a scheduler.
 fn waits(scheduler: &str, jobs: Vec<Job>) -> ([f64; 4], f64) {
     let names = WAITS.map(|name| format!("'{name}'")).join(", ");
     let scenario = scenario(&format!(
@@ -131,8 +132,9 @@ fn waits(scheduler: &str, jobs: Vec<Job>) -> ([f64; 4], f64) {
     (WAITS.map(metric), metric("wait"))
 }
 
-/// Jobs on a machine of 4 × 4 whose first three columns are held for a while. The third job waits
-/// for a square of four free nodes, the fourth first for nodes, and the last for its turn.
+/// A case by hand on a machine of 4 × 4 whose first three columns are held for a while. The third
+/// job waits for a square of four free nodes, the fourth first for nodes, and the last for its
+/// turn.
 #[test]
 fn a_case_by_hand() {
     let block = |arrival, sides: &[u32], runtime| job(arrival, Request::block(sides), runtime);

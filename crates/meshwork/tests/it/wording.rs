@@ -1,19 +1,19 @@
-//! The rules of CONTRIBUTING.md ("Wording") that a machine can check.
+//! Checks the rules of CONTRIBUTING.md ("Wording") that a machine can check.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The most columns of a line with a comment.
+/// Largest width in columns of a line with a comment.
 const COLUMNS: usize = 100;
 
-/// The most characters of the first sentence of a doc comment.
+/// Largest number of characters that a doc comment's first sentence may have.
 const SENTENCE: usize = 100;
 
-/// Openings that say nothing in an index, where only the first sentence is shown.
+/// Openings of sentences that say nothing in an index, where only the first sentence is shown.
 const OPENINGS: [&str; 9] =
     ["The same", "That of", "Those ", "As ", "So many", "So much", "Who ", "Whoever ", "What "];
 
-/// Folders of Rust code, from the root of the repository.
+/// Folders with Rust code, relative to the root of the repository.
 const FOLDERS: [&str; 7] = [
     "crates/meshwork",
     "crates/meshwork-slurm",
@@ -24,7 +24,7 @@ const FOLDERS: [&str; 7] = [
     "fuzz",
 ];
 
-/// Doc comments that are help texts of the command: their wording is that of options.
+/// Paths of doc comments that are help texts of the command, to which other rules apply.
 const HELP: [&str; 2] = ["meshwork-cli/src/args/", "meshwork-cli/src/memory.rs"];
 
 #[test]
@@ -82,23 +82,23 @@ fn the_checks_of_wording_find_what_they_are_for() {
     assert_eq!(first_sentence(&found[1..2]), "Sums two numbers, e.g. 1 and 2.");
 }
 
-/// A line of a comment.
+/// One line of a comment.
 #[derive(Debug)]
 struct Comment {
-    /// The line in the file, from 0.
+    /// Number of the line in the file, from 0.
     line: usize,
-    /// The width of the whole line.
+    /// Width of the whole line in characters.
     columns: usize,
-    /// `///`, `//!` or `//`.
+    /// Mark that begins the comment: `///`, `//!` or `//`.
     mark: &'static str,
     is_doc: bool,
-    /// Whether it is inside a code fence, or a line of a Python session.
+    /// Whether the line is inside a code fence, or is a line of a Python session.
     is_code: bool,
     text: String,
 }
 
-/// The line comments of a file. A string over several lines that holds `//` at the beginning of a
-/// line is taken for a comment.
+/// Line comments of a source file. If a string has a line that begins with `//`, this line counts
+/// as a comment too.
 fn comments(text: &str) -> Vec<Comment> {
     let (mut found, mut is_code) = (Vec::new(), false);
     for (line, whole) in text.lines().enumerate() {
@@ -126,7 +126,7 @@ fn comments(text: &str) -> Vec<Comment> {
     found
 }
 
-/// Where a line's comment begins, outside of strings.
+/// Byte position of a line's comment, outside of strings; `None` if the line has no comment.
 fn comment_start(line: &str) -> Option<usize> {
     let (mut is_text, mut is_escaped) = (false, false);
     let bytes = line.as_bytes();
@@ -142,7 +142,7 @@ fn comment_start(line: &str) -> Option<usize> {
     None
 }
 
-/// The first comment with all that directly follow it in the same form.
+/// The first comment with all lines of the same form that directly follow it.
 fn block_from(comments: &[Comment]) -> &[Comment] {
     let follows = |pair: &[Comment]| {
         pair[1].line == pair[0].line + 1 && pair[1].mark == pair[0].mark && pair[0].is_doc
@@ -151,7 +151,7 @@ fn block_from(comments: &[Comment]) -> &[Comment] {
     &comments[..=more]
 }
 
-/// The first sentence of a block, or all of its first paragraph.
+/// First sentence of a block of comment lines, or its whole first paragraph if no sentence ends.
 fn first_sentence(block: &[Comment]) -> String {
     let lines = block.iter().take_while(|comment| !comment.text.is_empty() && !comment.is_code);
     let paragraph = lines.map(|comment| comment.text.as_str()).collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! The wormhole network: closed forms, twins, invariants.
+//! Tests of the wormhole network: closed forms, a slow twin, and invariants.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use meshwork::network::wormhole::{
 use meshwork::topology::{Node, Topology};
 use proptest::prelude::*;
 
-/// A list of packets, and when each arrived.
+/// A network load of scripted packets, which records when each packet arrived.
 struct Script {
     queues: Vec<VecDeque<Message>>,
     deliveries: Vec<Option<Delivery>>,
@@ -33,8 +33,8 @@ impl Load for Script {
     }
 }
 
-/// Sends packets in order of creation, and returns their deliveries. The network either learns of
-/// each when it is created, or knows its time ahead.
+/// Sends packets in order of creation, and returns their deliveries. If `is_told_ahead`, the
+/// network knows the times of packets ahead; otherwise it learns of each packet when it is created.
 fn arrivals(engine: &mut Engine, nodes: u32, sent: &[Sent], is_told_ahead: bool) -> Vec<Delivery> {
     let mut script = Script {
         queues: vec![VecDeque::new(); nodes as usize],
@@ -69,7 +69,7 @@ fn small_machines() -> Vec<Topology> {
     ]
 }
 
-/// Machines that are no grids, or of which some dimensions are rings.
+/// Machines that are no plain grids, and grids of which only some dimensions are rings.
 fn other_machines() -> Vec<Topology> {
     vec![
         Topology::with_rings(&[4, 3], &[true, false]).unwrap(),
@@ -86,7 +86,7 @@ fn other_machines() -> Vec<Topology> {
     ]
 }
 
-/// The closed form, as printed.
+/// Cycles that a packet takes over `links` links of an idle network, in closed form as published.
 fn closed_form(setting: &WormholeConfig, links: u64) -> u64 {
     let (inject, head, transfer, credit) = match setting.preset {
         Preset::Procsimity => (0, u64::from(setting.router_delay), 1, 1),
@@ -164,7 +164,7 @@ fn an_idle_network_delivers_in_the_closed_form_time() {
     assert!(pairs > 100_000, "{pairs}");
 }
 
-/// Every engine that serves a setting, and every number of channels.
+/// Every engine that can simulate these settings, with every number of virtual channels.
 fn engines(topology: &Topology, base: &WormholeConfig) -> Vec<Engine> {
     let has_rings = topology.grid().is_wrapped() && topology.grid().sides().iter().any(|&s| s > 2);
     let mut engines = Vec::new();
@@ -248,7 +248,7 @@ fn cases() -> impl Strategy<Value = Case> {
     )
 }
 
-/// Packets in an idle network arrive at the predicted time. Links have different lengths, and
+/// In an idle network, packets arrive at the predicted time. Links have different lengths, and
 /// buffers are shorter than a credit's path.
 #[test]
 fn an_idle_network_of_long_links_delivers_when_it_says() {
@@ -305,8 +305,8 @@ fn an_idle_network_of_long_links_delivers_when_it_says() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// The twin and all applicable engines deliver every packet in the same cycle. None is
-    /// delivered sooner than in an idle network.
+    /// The slow twin and all suitable engines deliver every packet in the same cycle. No packet
+    /// arrives sooner than in an idle network.
     #[test]
     fn engines_and_the_twin_agree_packet_by_packet(case in cases(), told_ahead in any::<bool>()) {
         let Case { topology, setting, sent } = case;

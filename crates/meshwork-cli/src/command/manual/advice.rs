@@ -1,4 +1,4 @@
-//! Advice on when to use an entry, and related pages, for authors of studies.
+//! Advice for authors of studies on when to use a catalogue entry, with related pages.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use meshwork::registry::EntrySource;
 
 use crate::command::list::{KINDS, Listed};
 
-/// Entries of one kind, when to use them, and related pages (`kind/name`, or a chapter).
+/// Advice for entries of one kind: when to use them, and related pages as `kind/name` or a chapter.
 struct Advice {
     kind: &'static str,
     names: &'static [&'static str],
@@ -24,7 +24,7 @@ const fn of_kind(
     Advice { kind, names, when, related }
 }
 
-/// Lines on the page of an entry with its advice; empty without advice.
+/// Lines with the advice for an entry, for its page in the manual; empty if there is no advice.
 pub(super) fn of(catalogue: &Catalogue, kind: &Listed, name: &str) -> String {
     let mut text = String::new();
     for advice in ADVICE.iter().filter(|a| a.kind == kind.word() && a.names.contains(&name)) {

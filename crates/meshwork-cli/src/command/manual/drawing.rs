@@ -1,4 +1,5 @@
-//! Picture of an allocator: a fixed history of jobs on a small machine.
+//! Pictures of allocators in the manual. Every allocator places the same sequence of jobs on a
+//! small machine.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::job::{Request, Time};
@@ -10,21 +11,21 @@ use meshwork::topology::Wiring;
 use super::pictures::{Held, story};
 use crate::picture::Letters;
 
-/// Text about the history that the pictures of all allocators show, for their common page.
+/// Text about the sequence of jobs in the pictures, for the common page of the allocators.
 pub(super) const HISTORY: &str = "On the page of each is a picture, made by the allocator itself. It is always the same story. On a \
     mesh of 16 × 8 the jobs A to H ask for 5 × 3, 4 × 4, 3 × 2, 6 × 2, 2 × 5, 4 × 3, 3 × 3 and 5 × 2 processors; B, D and F \
     end; and I, J and K ask for 2 × 3, 4 × 2 and 5 × 2. On a hypercube of dimension 6, which is drawn as a Karnaugh map, they ask for \
     subcubes of dimension 3, 2, 1, 3, 0, 2, 1 and 3; B, D and F end; and I, J and K ask for dimension 1, 2 and 2. Grey squares are \
     free processors, dashed ones were those of B, D and F; a job without a letter in the picture found no room.\n\n";
 
-/// Sides of the jobs that arrive at first, and of those that arrive after the jobs `GOING` have
-/// ended.
+/// Sides of the jobs on a mesh: the jobs that arrive first, and the jobs that arrive after some
+/// have ended. The jobs that end have the indices `GOING`.
 const BLOCKS: [&[[u32; 2]]; 2] =
     [&[[5, 3], [4, 4], [3, 2], [6, 2], [2, 5], [4, 3], [3, 3], [5, 2]], &[[2, 3], [4, 2], [5, 2]]];
 const CUBES: [&[u32]; 2] = [&[3, 2, 1, 3, 0, 2, 1, 3], &[1, 2, 2]];
 const GOING: [usize; 3] = [1, 3, 5];
 
-/// The picture of an allocator; `None` if it does not serve the machine.
+/// Picture of an allocator as SVG; `None` if the allocator does not serve the small machine.
 pub(super) fn of(catalogue: &Catalogue, about: &About) -> Option<String> {
     let serves = catalogue.entry::<meshwork::alloc::AllocatorEntry>(about.name).serves;
     let is_cube = !serves.contains(&Wiring::Mesh);

@@ -1,5 +1,6 @@
-//! The example of an entry: a study or a command, derived from the entry's own description. So a
-//! new strategy gets an example without further work. The tests run all examples.
+//! Examples in the manual: a study or a command for each catalogue entry. An example is derived
+//! from the description of the entry, so that a new strategy gets one without further work. The
+//! tests run all examples.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::observe::metrics::{Features, usual};
@@ -10,18 +11,18 @@ use crate::command::list::Listed;
 
 const MESH: &str = "{ topology = \"mesh\", dims = [16, 8] }";
 const CUBE: &str = "{ topology = \"hypercube\", dimension = 6 }";
-/// A machine whose nodes are shared by jobs, and jobs that share nodes.
+/// TOML of a machine on whose nodes several jobs run at once. `VECTORS` are requests of its jobs.
 const SHARED: &str = "{ topology = \"fat_tree\", arity = [4, 8], nodes = [{ type = \"dgx\" }] }";
 const VECTORS: &str = "[\n    { share = 3, gpu = 1, cpu = 8, mem = 100000 },\n    \
      { share = 1, pieces = 4, gpu = 4, cpu = 32, mem = 400000 },\n]";
 const SYNTHETIC: &str = "name = \"synthetic\"\nload = 0.5\nsizes = \"uniform\"\n\
      runtimes = { name = \"exponential\", mean = 5.0 }";
 
-/// A study as separate sections, before it is written as TOML.
+/// A study for an example, in sections that are joined to TOML at the end.
 struct Draft {
     description: String,
     machine: String,
-    /// Top-level keys, one per line.
+    /// Top-level keys of the study, one per line.
     top: String,
     workload: String,
     metrics: String,
@@ -29,7 +30,7 @@ struct Draft {
     compare: Option<String>,
 }
 
-/// The text of the example section.
+/// Text of the section with the example of an entry.
 pub(super) fn of(catalogue: &Catalogue, kind: &Listed, about: &About) -> String {
     let name = about.name;
     let list = format!("`meshwork list {} {name}` says the same on the terminal.\n", kind.word());
@@ -57,7 +58,7 @@ pub(super) fn of(catalogue: &Catalogue, kind: &Listed, about: &About) -> String 
 }
 
 impl Draft {
-    /// A comparison of block allocation with scattered processors.
+    /// A study that compares block allocation with scattered processors.
     fn new() -> Draft {
         Draft {
             description: String::new(),
@@ -70,7 +71,7 @@ impl Draft {
         }
     }
 
-    /// A comparison for jobs that consist of pieces, on nodes that jobs share.
+    /// A study of jobs that consist of pieces, on nodes that several jobs share.
     fn of_pieces() -> Draft {
         let sizes = format!("{{ name = \"vectors\", of = {VECTORS} }}");
         Draft {
@@ -81,7 +82,7 @@ impl Draft {
         }
     }
 
-    /// A comparison of FCFS with backfilling.
+    /// A study that compares first come, first served with backfilling.
     fn of_schedulers() -> Draft {
         Draft {
             sweep: "scheduler = [\"fcfs\", \"easy\"]".to_owned(),
@@ -104,8 +105,8 @@ impl Draft {
         )
     }
 
-    /// Compares an entry with the simpler entry `plain`; for `plain` itself, sweeps the load
-    /// instead.
+    /// Makes the study compare an entry with the simpler entry `plain`. If the entry is `plain`
+    /// itself, the study sweeps the load instead.
     fn beside(mut self, key: &str, about: &About, plain: &str) -> Draft {
         let name = about.name;
         if name == plain {
@@ -346,12 +347,12 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
     }
 }
 
-/// Whether a preset is a machine whose nodes jobs share.
+/// Whether a named machine has nodes that several jobs share.
 fn is_shared(catalogue: &Catalogue, name: &str) -> bool {
     catalogue.entry::<meshwork::presets::MachineEntry>(name).tables().0.contains_key("nodes")
 }
 
-/// Whether a metric is about parts of nodes that jobs share.
+/// Whether a metric is about parts of nodes, which needs nodes that several jobs share.
 fn is_of_parts(name: &str) -> bool {
     let endings = ["_allocation", "_utilization", "_per_job"];
     let kinds = ["cpu", "mem", "gpu", "other", "islands", "nodes", "leaves", "blocks"];
@@ -367,7 +368,7 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// A small machine that an allocator serves, given its wirings and numbers of dimensions.
+/// TOML of a small machine with one of these wirings and numbers of dimensions.
 fn machine(serves: &[Wiring], dimensions: Option<&[usize]>) -> String {
     let dimensions = dimensions.and_then(|all| all.first().copied());
     let is_mesh = serves.contains(&Wiring::Mesh);
@@ -385,7 +386,7 @@ fn machine(serves: &[Wiring], dimensions: Option<&[usize]>) -> String {
     }
 }
 
-/// An entry as a study names it: by its name, or by a table with its required parameters.
+/// TOML that names an entry in a study: its name, or a table with its required parameters.
 fn component(about: &About, key: &str) -> String {
     let name = about.name;
     let params: Vec<String> =
@@ -400,7 +401,7 @@ fn required(about: &About) -> impl Iterator<Item = &Param> {
     about.params.iter().filter(|param| matches!(param.default, DefaultValue::Required))
 }
 
-/// A valid value of a parameter, as TOML.
+/// TOML of a valid value of a parameter.
 fn sample(param: &Param, of: &str) -> String {
     match (param.name, &param.kind) {
         ("path", _) if of == "table" => "\"shapes.csv\"".to_owned(),

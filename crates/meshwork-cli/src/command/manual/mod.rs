@@ -1,6 +1,6 @@
-//! `meshwork manual`: the generated pages and pictures of the manual.
+//! `meshwork manual`: writes the generated pages and pictures of the manual.
 //!
-//! The command is hidden. It must be run after a strategy is added, which a test checks.
+//! The command is hidden from users. It must be run after a strategy is added, which a test checks.
 
 mod advice;
 mod drawing;
@@ -25,7 +25,8 @@ use crate::output::{Ended, Stop, Verdict};
 /// Heading in `SUMMARY.md` below which all lines are generated.
 const PART: &str = "# Reference";
 
-/// Writes `reference/`, `img/` and the last part of `SUMMARY.md` into the folder of the manual.
+/// Writes the generated parts of the manual into its folder: `reference/`, `img/`, and the end of
+/// `SUMMARY.md`.
 pub(crate) fn run(catalogue: &Catalogue, folder: &Path) -> Ended {
     let summary = folder.join("SUMMARY.md");
     let shown = summary.display();
@@ -49,7 +50,7 @@ pub(crate) fn run(catalogue: &Catalogue, folder: &Path) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// The generated lines of `SUMMARY.md`.
+/// Generated lines of `SUMMARY.md`, the table of contents of the manual.
 fn contents(catalogue: &Catalogue) -> String {
     let mut text = "- [All that there is](reference/README.md)\n\
          - [The keys of a study](reference/study.md)\n"
@@ -64,7 +65,7 @@ fn contents(catalogue: &Catalogue) -> String {
     text
 }
 
-/// All pages of the reference, with their paths in the folder.
+/// All generated pages of the reference, each with its path in the folder of the manual.
 fn pages(catalogue: &Catalogue) -> Vec<(String, String)> {
     let mut pages = vec![
         ("reference/README.md".to_owned(), everything(catalogue)),
@@ -84,12 +85,12 @@ fn pages(catalogue: &Catalogue) -> Vec<(String, String)> {
     pages
 }
 
-/// The picture of an allocator; `None` for other kinds.
+/// Picture of an allocator as SVG; `None` for entries of other kinds.
 fn story(catalogue: &Catalogue, kind: &Listed, about: &About) -> Option<String> {
     (kind.word() == "allocator").then(|| drawing::of(catalogue, about)).flatten()
 }
 
-/// The plural of a kind as a heading.
+/// Plural of a kind of entries, as a heading.
 fn title(kind: &Listed) -> String {
     let words = kind.plural().replace('_', " ");
     let mut letters = words.chars();
@@ -185,7 +186,7 @@ fn page(catalogue: &Catalogue, kind: &Listed, about: &About) -> String {
     text
 }
 
-/// Describes the columns of tables of jobs, and the further columns of per-job output.
+/// Text that describes the columns of job tables and the further columns of per-job output.
 fn columns() -> String {
     let mut text = "\n## Columns\n\n\
          Times are on the clock of `submit`. A field of a log says the same as the column beside it.\n\n\
@@ -207,7 +208,8 @@ fn columns() -> String {
     text
 }
 
-/// Appends a table of parameters; `up` is the relative path to the folder with a page per kind.
+/// Appends a table of parameters to a page. `up` is the relative path to the folder that has a page
+/// for each kind.
 fn parameters(text: &mut String, params: &[&Param], up: &str) {
     text.push_str("| name | what it means | may be | left out |\n|---|---|---|---|\n");
     for param in params {
@@ -240,7 +242,7 @@ fn parameters(text: &mut String, params: &[&Param], up: &str) {
     }
 }
 
-/// Escapes a text for a table cell.
+/// Escapes a text for a cell of a Markdown table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

@@ -1,4 +1,4 @@
-//! `meshwork new`: a commented study to begin with.
+//! `meshwork new`: writes a commented study to begin with.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::args::{New, Start};
 use crate::output::{Ended, Output, Stop, Verdict};
 
-/// The first line of a study: the schema by which editors check it.
+/// First line of a study. It names the JSON schema by which editors check the study.
 const SCHEMA: &str = "#:schema study.schema.json\n";
 
 /// Writes a new study and prints how to use it. An existing file is not overwritten.

@@ -1,4 +1,4 @@
-//! `meshwork ops agent`: a policy that places the jobs of a running Slurm.
+//! `meshwork ops agent`: lets a policy place the jobs of a running Slurm.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -20,13 +20,14 @@ use crate::args::ops;
 use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// The files of an agent.
+/// Names of the agent's files in its folder: log of events, heartbeat, kill switch, and the
+/// folder's name.
 const LOG: &str = "log.jsonl";
 const HEARTBEAT: &str = "heartbeat";
 const OFF: &str = "off";
 const AGENT: &str = "agent";
 
-/// Runs an agent until it is told to end.
+/// Runs an agent until a signal tells it to end.
 pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Agent) -> Ended {
     let mut commands = ProcessCommands::new(asked.live.commands.clone());
     let state = asked.state.clone().unwrap_or_else(|| asked.live.site.join(AGENT));
@@ -141,7 +142,7 @@ pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Agent) -
     Ok(Verdict::Done)
 }
 
-/// Prints an event in words.
+/// Prints an event of the agent's log in words.
 fn tell(out: &mut Output, event: &Json) -> Result<(), Stop> {
     let text = |key: &str| event[key].as_str().unwrap_or_default();
     let (job, why) = (text("job"), text("why"));
@@ -172,7 +173,8 @@ fn tell(out: &mut Output, event: &Json) -> Result<(), Stop> {
     }
 }
 
-/// Opens the parking partition for good, or closes it.
+/// Opens the parking partition for good, or closes it. While it is open, Slurm starts its jobs
+/// itself.
 fn switch(
     out: &mut Output,
     asked: &ops::Agent,
@@ -205,7 +207,7 @@ fn switch(
     Ok(Verdict::Done)
 }
 
-/// Opens the parking partition if the heartbeat is old.
+/// Opens the parking partition if the agent's heartbeat is too old.
 fn watch(
     out: &mut Output,
     asked: &ops::Agent,
@@ -238,14 +240,15 @@ fn make_folder(state: &Path) -> Result<(), Stop> {
         .map_err(|error| Stop::Failed(format!("{}: {error}", state.display())))
 }
 
-/// Writes the heartbeat, whose age is that of the file.
+/// Writes the heartbeat file, whose modification time tells when the agent last worked.
 fn beat(state: &Path) {
     if let Err(error) = std::fs::write(state.join(HEARTBEAT), format!("{}\n", std::process::id())) {
         say("warning", &format!("{}: the heartbeat cannot be written ({error})", state.display()));
     }
 }
 
-/// A log of events, one line each, opened anew for each so that it can be rotated.
+/// Log of events, one JSON line each. The file is opened anew for each event, so that it can be
+/// rotated.
 struct EventLog {
     path: PathBuf,
 }

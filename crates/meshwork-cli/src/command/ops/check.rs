@@ -1,4 +1,4 @@
-//! `meshwork ops check`: the findings on the files of a machine.
+//! `meshwork ops check`: prints the problems in the configuration files of a Slurm machine.
 
 use meshwork_lab::slurm;
 use meshwork_lab::slurm::check::{self, PlacementTable};

@@ -1,4 +1,4 @@
-//! `meshwork ops compare`: which topology or configuration is better for the jobs of a site.
+//! `meshwork ops compare`: tells which topology or configuration is better for the jobs of a site.
 
 use meshwork_lab::findings::number::{Rounded, plural, significant};
 use meshwork_lab::findings::statistics::Interval;
@@ -17,19 +17,19 @@ use crate::command::meter::Meter;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print, wrapped};
 
-/// The source of the clean-up time.
+/// Source of the clean-up time, which passes after a job until its nodes are free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cleanup {
-    /// Given on the command line.
+    /// The command line gives the clean-up time.
     Given,
-    /// Fitted to the history.
+    /// The clean-up time was fitted to the history of the site.
     Fitted,
-    /// The history has no evidence of any.
+    /// The history shows no clean-up time, so it is taken as zero.
     Unknown,
 }
 
 impl Cleanup {
-    /// The words behind the number in a sentence.
+    /// Words that follow the clean-up time in a sentence.
     pub(super) fn says(self) -> &'static str {
         match self {
             Cleanup::Given => "as asked for",
@@ -39,7 +39,8 @@ impl Cleanup {
     }
 }
 
-/// Replays the history first; refuses a badly modelled site unless `--anyway` is given.
+/// Replays the history to judge the model of the site. A badly modelled site is refused unless
+/// `--anyway` is given.
 pub(super) fn judge(asked: &ops::Terms, folder: &Folder) -> Result<Fidelity, Stop> {
     let meter = Meter::new("job");
     let found = fidelity::verdict(folder, &|done, all| meter.count(done, all));
@@ -56,7 +57,8 @@ pub(super) fn judge(asked: &ops::Terms, folder: &Folder) -> Result<Fidelity, Sto
     )))
 }
 
-/// The terms of the replay, from the command line or fitted to the history.
+/// Options of the replay, and the source of its clean-up time: the command line, or a fit to the
+/// history.
 pub(super) fn terms(asked: &ops::Terms, found: &Fidelity) -> (ReplayOptions, Cleanup) {
     let (cleanup, source) = match (asked.cleanup, found.cleanup) {
         (Some(seconds), _) => (i64::from(seconds), Cleanup::Given),
@@ -67,7 +69,7 @@ pub(super) fn terms(asked: &ops::Terms, found: &Fidelity) -> (ReplayOptions, Cle
     (ReplayOptions { cleanup, unlisted }, source)
 }
 
-/// Writes the caveats of a site above its results.
+/// Prints what may distort the results of a site, above these results.
 pub(super) fn caveats(
     out: &mut Output,
     doubts: &[String],
@@ -167,7 +169,7 @@ fn table(out: &mut Output, compared: &Comparison, names: &[String]) -> Result<()
     print(out, &[Column::words("", titles)], &columns, &[])
 }
 
-/// A difference with its interval, and a star if the interval excludes 0.
+/// Formats a difference with its interval, and with a star if the interval excludes 0.
 pub(super) fn difference(interval: &Interval) -> String {
     let rounded = Rounded::new(interval.mean, interval.half_width).signed();
     let half_width = rounded.half_width.map_or_else(String::new, |half| format!(" ± {half}"));

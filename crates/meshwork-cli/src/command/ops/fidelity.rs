@@ -1,4 +1,4 @@
-//! `meshwork ops fidelity`: how many recorded decisions equal those of the modelled rule.
+//! `meshwork ops fidelity`: tells how many recorded decisions the model of a site reproduces.
 
 use meshwork_lab::findings::number::{Rounded, significant};
 use meshwork_lab::operator::fidelity::{self, Fidelity, PredictedWaits};
@@ -10,10 +10,10 @@ use crate::command::meter::Meter;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
-/// The maximum number of differing decisions listed.
+/// Largest number of differing decisions that are listed.
 const MOST_NAMED: usize = 20;
 
-/// Replays the history of a site.
+/// Replays the history of a site, and prints how well the model agrees with it.
 pub(super) fn run(out: &mut Output, arguments: &ops::Fidelity) -> Ended {
     let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;
     let meter = Meter::new("job");
@@ -132,7 +132,7 @@ fn describe(out: &mut Output, found: &Fidelity) -> Result<(), Stop> {
     Ok(())
 }
 
-/// A table of waits by one key.
+/// Prints a table of real and predicted waits, grouped by one key such as the user.
 fn waits(out: &mut Output, by: &str, groups: &[&PredictedWaits]) -> Result<(), Stop> {
     let cells = |of: &dyn Fn(&PredictedWaits) -> String| {
         groups.iter().map(|own| of(own)).collect::<Vec<String>>()

@@ -1,4 +1,5 @@
-//! `meshwork ops explain` and `defrag` for a simulated run, or the saved state of `meshwork place`.
+//! `meshwork ops explain` and `defrag` for a simulated run, or for a state saved by `meshwork
+//! place`.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::job::{Cause, Time};
@@ -11,7 +12,7 @@ use super::state::cost;
 use crate::args::ops::{self, At};
 use crate::output::{Ended, Output, Stop, Verdict};
 
-/// The selected run of a folder of results at the selected instant.
+/// State of the selected run of a results folder at the selected instant.
 pub(super) fn of_run(catalogue: &Catalogue, asked: &ops::State) -> Result<Instant, Stop> {
     let path = &asked.state;
     let (Some(run), Some(at)) = (asked.run, &asked.at) else {
@@ -28,7 +29,7 @@ pub(super) fn of_run(catalogue: &Catalogue, asked: &ops::State) -> Result<Instan
     Instant::of_run(catalogue, path, run, at).map_err(Stop::Wrong)
 }
 
-/// The state that `meshwork place` saved in a file.
+/// State that `meshwork place` saved in a file.
 pub(super) fn of_pool(catalogue: &Catalogue, asked: &ops::State) -> Result<Instant, Stop> {
     let fits = |bytes| {
         asked.memory.check(bytes, "its machine takes").map_err(|stop| match stop {
@@ -39,7 +40,7 @@ pub(super) fn of_pool(catalogue: &Catalogue, asked: &ops::State) -> Result<Insta
     Instant::of_pool(catalogue, &asked.state, &fits).map_err(Stop::Wrong)
 }
 
-/// Explains why a job waits, or why a request of a shape would.
+/// Prints why a job waits, or why a request for a shape would wait.
 pub(super) fn run_explain(out: &mut Output, instant: &Instant, asked: &ops::Explain) -> Ended {
     let explained = match (&asked.job, &asked.shape) {
         (_, Some(shape)) => {
@@ -145,7 +146,7 @@ fn describe(
     Ok(())
 }
 
-/// Prints the moves after which a place of the shape is free.
+/// Prints the moves of jobs after which a place of the requested shape is free.
 pub(super) fn run_defrag(out: &mut Output, instant: &Instant, asked: &ops::Defrag) -> Ended {
     let request = request(&asked.shape).map_err(|says| Stop::Wrong(format!("--shape: {says}")))?;
     if asked.partition.is_some() {

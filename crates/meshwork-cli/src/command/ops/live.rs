@@ -1,4 +1,4 @@
-//! Common parts of the commands beside a running Slurm: machine, policy, metrics and pauses.
+//! Parts shared by the commands next to a running Slurm: machine, policy, metrics and pauses.
 
 use std::cell::Cell;
 use std::io::{ErrorKind, Read, Write};
@@ -17,22 +17,22 @@ use meshwork_lab::slurm::hostlist;
 use crate::args::ops;
 use crate::output::{Stop, say};
 
-/// Maximum length of a request for metrics, in bytes.
+/// Largest HTTP request for metrics in bytes.
 const MOST: u64 = 8 << 10;
-/// Time limit for a client.
+/// Time limit for a client that requests metrics.
 const SLOW: Duration = Duration::from_secs(2);
-/// Minimum pause between looks, even if the agent is woken.
+/// Shortest pause between two looks at Slurm, even if the agent is woken.
 const LEAST: Duration = Duration::from_millis(100);
-/// The length of a short pause, and their number after one that was ended early.
+/// Length of a short pause. After a pause that was ended early, the next `SHORT` pauses are short.
 const SOON: Duration = Duration::from_millis(500);
 const SHORT: u8 = 10;
 
-/// The machine of a folder with Slurm's files.
+/// The machine that the Slurm files in a folder describe.
 pub(super) fn machine(site: &Path) -> Result<SlurmMachine, Stop> {
     SlurmMachine::of_folder(site).map_err(Stop::Wrong)
 }
 
-/// The policy of a study for a partition.
+/// The policy for a partition, which is read from the study of `--policy`.
 pub(super) fn policy(
     catalogue: &Catalogue,
     asked: &ops::Live,
@@ -51,11 +51,11 @@ pub(super) fn policy(
     LivePolicy::of(&study, names.map_err(Stop::Wrong)?).map_err(Stop::Wrong)
 }
 
-/// The history from which ends are predicted, read again when it has changed.
+/// History file from which ends of jobs are predicted. It is read again when it has changed.
 pub(super) struct EndsFile {
     rule: EndRule,
     site: Option<PathBuf>,
-    /// When the history was written that was read last.
+    /// Modification time of the history that was read last.
     written: Option<SystemTime>,
     is_read: bool,
 }
@@ -66,7 +66,7 @@ impl EndsFile {
         EndsFile { rule: asked.ends, site, written: None, is_read: false }
     }
 
-    /// The expected ends, if they have changed.
+    /// Expected ends from the history; `None` if it has not changed since it was read.
     pub(super) fn renewed(&mut self) -> Result<Option<ExpectedEnds>, String> {
         let Some(site) = &self.site else { return Ok(None) };
         let path = site.join("jobs.csv");
@@ -79,7 +79,8 @@ impl EndsFile {
         Ok(Some(ExpectedEnds::of(self.rule, &folder.history)))
     }
 
-    /// Takes what has changed. A history that cannot be read changes nothing.
+    /// Replaces `ends` if the history has changed. If the history cannot be read, `ends` stays and
+    /// a warning is printed.
     pub(super) fn renew(&mut self, ends: &mut ExpectedEnds) {
         match self.renewed() {
             Ok(Some(new)) => *ends = new,
@@ -89,13 +90,13 @@ impl EndsFile {
     }
 }
 
-/// A server of one text for Prometheus.
+/// HTTP server for Prometheus, which serves one text of metrics.
 pub(super) struct MetricsServer {
     text: Arc<Mutex<String>>,
 }
 
 impl MetricsServer {
-    /// Listens on a thread of its own, if an address is given.
+    /// Starts a server on a thread of its own if an address is given.
     pub(super) fn begin(address: Option<SocketAddr>) -> Result<MetricsServer, Stop> {
         let text = Arc::new(Mutex::new(String::new()));
         if let Some(address) = address {
@@ -118,7 +119,7 @@ impl MetricsServer {
     }
 }
 
-/// Answers `GET /metrics` alone, one client after the other.
+/// Answers `GET /metrics` and nothing else. Clients are served one after the other.
 fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
     stream.set_read_timeout(Some(SLOW))?;
     stream.set_write_timeout(Some(SLOW))?;
@@ -146,14 +147,14 @@ fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
     )
 }
 
-/// Pauses between looks, which a datagram can end early.
+/// Pauses between looks at Slurm, which a datagram can end early.
 ///
-/// The hook of the controller runs before Slurm shows what it announces, so that some pauses after
-/// one that was ended are short.
+/// Slurm's controller sends the datagram before its commands show what has changed. So some pauses
+/// are short after one was ended early.
 pub(super) struct Pause {
     poll: Duration,
     wake: Option<UdpSocket>,
-    /// The number of short pauses to come.
+    /// Number of pauses to come that are short.
     short: Cell<u8>,
 }
 
@@ -166,7 +167,8 @@ impl Pause {
         Ok(Pause { poll, wake: wake.map(bind).transpose()?, short: Cell::new(0) })
     }
 
-    /// Waits for what is left of the time between looks. A signal or a datagram ends it early.
+    /// Waits for the rest of the time between two looks, of which `taken` has passed. A signal or a
+    /// datagram ends the wait early.
     pub(super) fn wait(&self, taken: Duration) {
         let short = self.short.get();
         self.short.set(short.saturating_sub(1));
@@ -192,7 +194,7 @@ impl Pause {
     }
 }
 
-/// Discards all received datagrams; returns whether there was one.
+/// Discards all received datagrams, and returns whether there was any.
 fn drain(socket: &UdpSocket, piece: &mut [u8]) -> bool {
     let mut woken = false;
     if socket.set_nonblocking(true).is_ok() {

@@ -1,4 +1,4 @@
-//! `meshwork ops`: commands for operators of a machine.
+//! `meshwork ops`: commands for the operators of a machine.
 
 mod agent;
 mod check;
@@ -32,7 +32,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, asked: &Ops) -> Ended
     }
 }
 
-/// Alternatives in words: `job 39 or job 40`.
+/// Joins names as alternatives, such as `job 39 or job 40`.
 fn any_of(names: &[&str]) -> String {
     let jobs: Vec<String> = names.iter().map(|name| format!("job {name}")).collect();
     jobs.join(" or ")

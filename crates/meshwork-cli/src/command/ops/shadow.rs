@@ -1,4 +1,5 @@
-//! `meshwork ops shadow`: a running Slurm beside a policy, without a change.
+//! `meshwork ops shadow`: observes a running Slurm, and tells what a policy would do instead,
+//! without changing anything.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -17,13 +18,13 @@ use crate::args::ops;
 use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// The files beside the history.
+/// Names of the files in the shadow's folder next to the history: starts of jobs, and the page.
 const STARTS: &str = "starts.jsonl";
 const PAGE: &str = "shadow.html";
-/// The time between two writings of the history.
+/// Time between two writings of the history.
 const WRITES: Duration = Duration::from_secs(60);
 
-/// Observes until it is told to end.
+/// Observes Slurm until a signal tells the command to end.
 pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Shadow) -> Ended {
     let machine = machine(&asked.live.site)?;
     let partition = match &asked.partition {
@@ -106,7 +107,7 @@ pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Shadow) 
     Ok(Verdict::Done)
 }
 
-/// Writes history and page.
+/// Writes the history and the page of a shadow into its folder.
 fn write(folder: &Path, machine: &SlurmMachine, shadow: &SiteShadow<'_>) -> Result<(), Stop> {
     let history = shadow.history();
     let tally = sacct::Tally { rows: history.stays.len(), ..sacct::Tally::default() };

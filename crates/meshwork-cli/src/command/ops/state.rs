@@ -1,4 +1,4 @@
-//! `meshwork ops explain` and `meshwork ops defrag`: questions about a machine at one instant.
+//! `meshwork ops explain` and `defrag`: answer questions about a machine at one instant.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,16 +19,16 @@ use crate::args::ops::{self, At};
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
-/// The kinds of state accepted on the command line.
+/// A state that the command line names, of one of two kinds.
 enum Named {
-    /// A machine managed by Slurm.
+    /// State of a machine that Slurm manages.
     Slurm(Box<MachineState>),
-    /// A simulated run or a saved pool.
+    /// State of a simulated run or of a saved pool.
     Other(Instant),
 }
 
-/// Reads the state: a site at an instant, output of scontrol, a run, or a saved pool. Without an
-/// instant, a site is read at the one since which `job` has waited.
+/// Reads the state that the command line names: a site at an instant, output of scontrol, a run, or
+/// a saved pool. If no instant is given for a site, it is the one at which `job` began to wait.
 fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<Named, Stop> {
     let path = &asked.state;
     if asked.run.is_some() || path.join(EXPERIMENT).is_file() {
@@ -40,7 +40,7 @@ fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<
     read_slurm(asked, job).map(|state| Named::Slurm(Box::new(state)))
 }
 
-/// The requested second of a site's history.
+/// Instant in a site's history that the command line requests, in seconds since 1970.
 pub(super) fn second(
     site: &Path,
     at: Option<&At>,
@@ -69,7 +69,7 @@ pub(super) fn second(
     }
 }
 
-/// Reads a machine managed by Slurm.
+/// Reads the state of a machine that Slurm manages.
 fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<MachineState, Stop> {
     let path = &asked.state;
     let clock = asked.time_zone.clone().unwrap_or_default();
@@ -109,7 +109,7 @@ fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<MachineState, Sto
     state.map_err(Stop::Wrong)
 }
 
-/// Explains why a job waits.
+/// Prints why a job waits.
 pub(super) fn run_explain(out: &mut Output, catalogue: &Catalogue, asked: &ops::Explain) -> Ended {
     let state = match read(catalogue, &asked.state, asked.job.as_deref())? {
         Named::Other(_) if asked.all => {
@@ -135,7 +135,7 @@ pub(super) fn run_explain(out: &mut Output, catalogue: &Catalogue, asked: &ops::
     Ok(Verdict::Done)
 }
 
-/// Prints the reasons of all waiting jobs, and the number of jobs with each reason.
+/// Prints why each waiting job waits, and the number of jobs for each reason.
 fn explain_all(out: &mut Output, asked: &ops::Explain, state: &MachineState) -> Ended {
     let reasons = state.reasons();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -246,7 +246,7 @@ fn describe(out: &mut Output, state: &MachineState, own: &Explanation) -> Result
     Ok(())
 }
 
-/// The reason why Slurm does not consider a job: a short explanation, and Slurm's own word.
+/// Reason why Slurm does not consider a job: a short explanation, and Slurm's word for the reason.
 pub(super) fn held_back(own: &HeldBack) -> String {
     let why = match own.kind {
         "held" => "it is held, until somebody releases it",
@@ -259,7 +259,7 @@ pub(super) fn held_back(own: &HeldBack) -> String {
     format!("{why} ({})", own.says)
 }
 
-/// The cost of a move, by its name on the command line.
+/// The measure by which moves are compared, from its name on the command line.
 pub(super) fn cost(word: &str) -> Cost {
     match word {
         "nodes" => Cost::Nodes,
@@ -268,7 +268,7 @@ pub(super) fn cost(word: &str) -> Cost {
     }
 }
 
-/// Prints the moves after which a place of the shape is free.
+/// Prints the moves of jobs after which a place of the requested shape is free.
 pub(super) fn run_defrag(out: &mut Output, catalogue: &Catalogue, asked: &ops::Defrag) -> Ended {
     let state = match read(catalogue, &asked.state, None)? {
         Named::Other(instant) => return instant::run_defrag(out, &instant, asked),

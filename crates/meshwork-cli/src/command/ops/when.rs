@@ -1,4 +1,4 @@
-//! `meshwork ops when`: intervals in which waiting jobs are likely to start.
+//! `meshwork ops when`: predicts intervals in which waiting jobs are likely to start.
 
 use meshwork_lab::operator::controller::rules::SiteRules;
 use meshwork_lab::operator::folder::Folder;
@@ -11,7 +11,7 @@ use crate::args::ops;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
-/// Samples futures of a site's queue, for one job or all that wait.
+/// Simulates random futures of a site's queue, for one waiting job or for all of them.
 pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
     let folder = Folder::read(&asked.site).map_err(Stop::Wrong)?;
     let given = asked.time_zone.clone().unwrap_or_default();
@@ -86,7 +86,7 @@ pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Prints the intervals of all waiting jobs.
+/// Prints the predicted interval of each waiting job.
 fn all(
     out: &mut Output,
     asked: &ops::When,

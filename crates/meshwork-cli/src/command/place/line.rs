@@ -1,4 +1,4 @@
-//! The JSON lines of `meshwork place`: requests and answers.
+//! JSON lines of `meshwork place`: requests of a client, and the answers to them.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -16,16 +16,17 @@ use super::LONGEST;
 use super::state::Saved;
 use crate::picture::{Cell, Letters, Map};
 
-/// Letter of a node that several jobs share.
+/// Character that marks a node which several jobs share, in the drawing of `show`.
 const SEVERAL: char = '+';
 
-/// Width of the drawing that `show` returns, in columns.
+/// Width in columns of the drawing that `show` returns.
 const WIDTH: usize = 80;
 
-/// Operations of a line, as listed in error messages.
+/// Operations that a line may name, as error messages list them.
 const OPS: &str = "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"adopt\", \"hold_exactly\", \"snapshot\" or \"restore\"";
 
-/// Keys of a request; the last ones are for pieces on nodes that jobs share.
+/// Keys of a line with a request. From the seventh on, they are for pieces on nodes that jobs
+/// share.
 const ALLOCATE: [&str; 16] = [
     "op",
     "id",
@@ -45,7 +46,7 @@ const ALLOCATE: [&str; 16] = [
     "roles",
 ];
 
-/// The reason why a line was refused.
+/// Reason why a line was refused.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub(super) id: Option<Json>,
@@ -194,7 +195,7 @@ impl Counter {
         Ok(())
     }
 
-    /// Assigns a letter to a new holder, and frees the letter of a released one.
+    /// Gives a letter to each new holder, and makes the letters of released holders free again.
     fn keep_letters(&mut self, answer: &Answer, name: Option<Name>) {
         if let Answer::HeldExactly { .. } = answer {
             let (named, letters) = (&self.named, &mut self.letters);
@@ -326,7 +327,7 @@ impl Counter {
     }
 }
 
-/// A parsed line: a request to the pool, or to restore a saved state.
+/// A parsed line: an operation on the pool, or the restoration of a saved state.
 enum Asks {
     Pool(Question),
     Restore(Box<Saved>),
@@ -479,7 +480,7 @@ fn ratio(asked: &Asked) -> Result<Option<Vec<u32>>, String> {
     })
 }
 
-/// Amounts that a placement holds of each node as JSON; `None` if it holds whole nodes.
+/// JSON of the amounts that a placement holds of each node; `None` if it holds whole nodes.
 fn parts(placement: &Placement, topology: &Topology) -> Option<Json> {
     let (types, parts) = (topology.types()?, placement.parts.as_ref()?);
     let one = |part: &NodePart| {

@@ -1,4 +1,4 @@
-//! `meshwork place`: an allocator served over JSON lines.
+//! `meshwork place`: serves an allocator to another program over JSON lines.
 
 mod line;
 mod slurm;
@@ -22,10 +22,11 @@ use line::{Counter, Refusal};
 /// Maximum length of a line in bytes, which suffices for the snapshot of a large machine.
 const LONGEST: u64 = 1 << 24;
 
-/// The size in bytes of input and output buffers.
+/// Size of the input buffer and of the output buffer in bytes.
 const BATCH: usize = 1 << 16;
 
-/// Answers each line of standard input with one line; lines that arrive together share a flush.
+/// Answers each line of standard input with one line. The answers to lines that arrive together are
+/// written at once.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) -> Ended {
     match (&arguments.machine, &arguments.slurm) {
         (Some(machine), _) => {
@@ -43,17 +44,17 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) ->
     }
 }
 
-/// Answers the lines of a client.
+/// Something that answers the lines of a client, such as a pool with its state file.
 trait Clerk {
     /// Processes a line and writes the answer. The line is `None` if it was too long. A refused
     /// line changes nothing, but part of an answer may already be written to `out`.
     fn answer(&mut self, line: Option<&[u8]>, out: &mut String) -> Result<(), Refusal>;
 
-    /// Saves the state, if a file for it was given.
+    /// Saves the state to its file, if the command line names one.
     fn save(&mut self) -> Result<(), Stop>;
 }
 
-/// A pool with named holders, and its state file.
+/// A pool with named holders, and the path of its state file if there is one.
 struct Kept<'a> {
     counter: Counter,
     state: Option<&'a Path>,
@@ -182,7 +183,7 @@ mod tests {
         Counter::new(NamedPool::new(Pool::read(&table).unwrap()))
     }
 
-    /// The answer to a line as JSON; `None` if the line was refused.
+    /// Answer to a line as JSON; `None` if the line was refused.
     fn ask(counter: &mut Counter, line: &str) -> Option<Json> {
         let mut out = String::new();
         counter.answer(Some(line.as_bytes()), &mut out).ok()?;
@@ -193,7 +194,7 @@ mod tests {
         ask(counter, r#"{"op":"show"}"#).unwrap()
     }
 
-    /// A random line, which may have any kind of mistake.
+    /// A random line of a client, which may have any kind of mistake.
     fn random_line(rng: &mut Stream) -> String {
         let mut pick = |words: &[&str]| words[rng.below(words.len() as u64) as usize].to_owned();
         let op = pick(&[
@@ -226,8 +227,8 @@ mod tests {
         }
     }
 
-    /// Answers to random lines agree with the state, according to owners recorded from the answers
-    /// alone.
+    /// Answers to random lines agree with the state of the pool. The owners of nodes are recorded
+    /// from the answers alone.
     #[test]
     fn after_any_lines_the_answers_and_the_state_agree() {
         for machine in ["topology = 'mesh', dims = [6, 4]", "topology = 'flat', processors = 24"] {

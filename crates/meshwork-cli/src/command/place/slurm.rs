@@ -17,14 +17,14 @@ use super::line::{Asked, Refusal, name, name_json, whole};
 use crate::args::Place;
 use crate::output::Stop;
 
-/// Operations of a line, as listed in error messages.
+/// Operations that a line may name, as error messages list them.
 const OPS: &str = "\"allocate\", \"release\" or \"show\"";
 
 /// Refusal to mix requests for whole nodes and for parts of nodes on one machine.
 const MIXED: &str = "requests with `options` and with `nodes` do not mix: release the jobs of the \
                      other kind first";
 
-/// Keys of a request for whole nodes.
+/// Keys of a line that requests whole nodes.
 const KEYS: &[&str] = &[
     "op",
     "id",
@@ -43,18 +43,18 @@ const KEYS: &[&str] = &[
     "options",
 ];
 
-/// The keys of a request for parts of nodes.
+/// Keys of a line that requests parts of nodes.
 const OPTION_KEYS: &[&str] = &["op", "id", "options", "dry"];
 
-/// The allocators of a partition.
+/// Allocators of a partition, one for whole nodes and one for parts of nodes.
 pub(super) struct Window {
     allocator: SlurmAllocator<Name>,
-    /// Allocator of parts of nodes, or the reason why there is none.
+    /// Allocator for parts of nodes, or the reason why the machine has none.
     parts: Result<SharedAllocator<Name>, String>,
 }
 
 impl Window {
-    /// Makes the allocators of the partition given on the command line.
+    /// Opens the allocators of the partition that the command line names.
     pub(super) fn open(arguments: &Place, topology: &std::path::Path) -> Result<Window, Stop> {
         let whose = |says: String| Stop::Wrong(format!("--slurm {says}"));
         let reading = slurm::read(topology, arguments.conf.as_deref()).map_err(whose)?;
@@ -204,7 +204,7 @@ impl Clerk for Window {
     }
 }
 
-/// The value of a key, or `None` if it is missing or `null`.
+/// Value of a key of a line; `None` if the key is missing or `null`.
 fn value<'a>(asked: &'a Asked, key: &str) -> Option<&'a Json> {
     asked.get(key).filter(|value| !value.is_null())
 }

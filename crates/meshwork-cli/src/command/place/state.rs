@@ -1,4 +1,4 @@
-//! The saved state of a pool: the answer to `snapshot`, and the file of `--state`.
+//! Saved state of a pool, as the answer to `snapshot` and in the file of `--state`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,15 +14,16 @@ use super::line::Counter;
 use crate::output::Stop;
 use crate::picture::Letters;
 
-/// Version of the format of the saved state, to be increased on every change of the format.
+/// Version of the format of a saved state, to be increased on every change of the format.
 const FORMAT: u32 = 1;
 
-/// A pool at one instant, with the letters of its holders.
+/// State of a pool at one instant, with the letters of its holders.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Saved {
     format: u32,
-    /// Letter of each holder, in the order of names in the state, then the last letter assigned.
+    /// Letter of each holder in the order of names in the state, followed by the letter assigned
+    /// last.
     letters: String,
     pub(super) state: NamedPoolState,
 }
@@ -54,7 +55,7 @@ impl Saved {
             .map_err(|error| format!("{from} is none that this command has given: {error}"))
     }
 
-    /// Letters in use, and the letter of each holder.
+    /// The letters in use, and the letter of each holder.
     pub(super) fn letters(
         &self,
         _pool: &NamedPool,
@@ -76,7 +77,7 @@ impl Saved {
     }
 }
 
-/// Locks the state file, since two processes with one file would allocate processors twice.
+/// Locks the state file. Two processes with one file would allocate processors twice.
 pub(super) fn lock(path: &Path) -> Result<Lock, Stop> {
     Lock::of(path).map_err(|error| match error {
         LockError::File(error) => Stop::Failed(format!("--state {error}")),

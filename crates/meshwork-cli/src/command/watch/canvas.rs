@@ -1,10 +1,10 @@
-//! A page of styled characters, from which both text frames and the terminal display are made.
+//! A page of styled characters. Frames of text and the terminal display are made from it.
 
 use std::ops::{Index, IndexMut};
 
 use unicode_width::UnicodeWidthChar as _;
 
-/// A rectangle of a page, in characters.
+/// A rectangle of a page, in columns and lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rect {
     pub(super) x: u16,
@@ -24,7 +24,8 @@ impl Rect {
     }
 }
 
-/// Style of a character: colours of the 256-colour palette; `None` is the terminal's default.
+/// Style of a character. Colours are numbers of the 256-colour palette; `None` is the terminal's
+/// default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Style {
     pub(super) foreground: Option<u8>,
@@ -39,13 +40,13 @@ impl Style {
     pub(super) const BOLD: Style = Style { is_bold: true, ..Style::PLAIN };
     pub(super) const DIM: Style = Style { is_dim: true, ..Style::PLAIN };
 
-    /// Style of black text on a background of this colour.
+    /// Style of black text on this background colour.
     pub(super) fn on(colour: u8) -> Style {
         Style { foreground: Some(0), background: Some(colour), ..Style::PLAIN }
     }
 }
 
-/// One cell of a page; the character is `None` in the second cell of a character of double width.
+/// A cell of a page. The character is `None` in the second cell of a character of double width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) character: Option<char>,
@@ -86,7 +87,7 @@ impl Canvas {
         }
     }
 
-    /// The lines of the page, without trailing blanks.
+    /// Lines of the page as text, without trailing blanks.
     pub(super) fn lines(&self) -> Vec<String> {
         let line = |y: u16| {
             let cells = (0..self.area.width).filter_map(|x| self[(x, y)].character);

@@ -25,10 +25,10 @@ use canvas::Canvas;
 use reel::{Reel, Target};
 use view::View;
 
-/// Maximum number of lines of a frame: more than any screen has, and few enough for 16 bits.
+/// Largest number of lines of a frame. It is more than any screen has, and fits 16 bits.
 const MAX_LINES: usize = 1000;
 
-/// The number of events between two frames on a dumb terminal.
+/// Number of events between two frames on a terminal that cannot move its cursor.
 const EVERY: u64 = 100;
 
 /// Shows a run on the terminal, or as text frames if there is none or frames are requested.
@@ -72,13 +72,13 @@ fn on_terminal(_: Reel, _: &Watch) -> Ended {
     ))
 }
 
-/// Point of the run at which to begin, if one was requested.
+/// Instant or event at which to begin; `None` if the command line names none.
 fn begin(arguments: &Watch) -> Option<Target> {
     let time = arguments.from.map(|time| Target::Time(Time::new(time)));
     time.or_else(|| arguments.from_event.map(Target::Event))
 }
 
-/// The title line: study, scenario and replication.
+/// Title line with study, scenario and replication.
 fn title(study: &Study, point: &Point, scenarios: u64, run: RunName) -> String {
     let mut title = study.name.clone();
     if scenarios > 1 {
@@ -92,7 +92,7 @@ fn title(study: &Study, point: &Point, scenarios: u64, run: RunName) -> String {
     title
 }
 
-/// Writes frames one below the other.
+/// Writes frames of text, one below the other.
 fn frames(out: &mut Output, mut reel: Reel, arguments: &Watch) -> Ended {
     const PATIENCE: Duration = Duration::from_secs(60);
     let width = usize::from(arguments.width);

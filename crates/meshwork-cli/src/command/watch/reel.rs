@@ -1,4 +1,4 @@
-//! A run whose display can be stepped backwards.
+//! A run that can be displayed forwards and backwards.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,52 +8,53 @@ use meshwork_lab::watch::{Live, Next, RunEvent};
 
 use super::view::View;
 
-/// The number of events between two stored views.
+/// Number of events between two stored views.
 const MARK_EVERY: u64 = 512;
 
-/// Maximum number of stored views; `MAX_BYTES` limits the memory of their node owners.
+/// Largest number of stored views. `MAX_BYTES` limits the memory of the node owners in them.
 const MAX_MARKS: usize = 64;
 const MAX_BYTES: usize = 1 << 26;
 
-/// Function that begins a run again; the run is a function of its study.
+/// Function that starts the run again. A run is always the same, because it depends only on its
+/// study.
 pub(super) type Start = Box<dyn Fn() -> Result<Live, String>>;
 
-/// The target of a seek.
+/// Target of a seek in a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Target {
     /// The state after this number of events.
     Event(u64),
-    /// The state after all events at or before this time.
+    /// The state after all events at this time or before it.
     Time(Time),
 }
 
-/// State of the next event of the run.
+/// State of knowledge about the next event of a run.
 enum Upcoming {
-    /// The next event is at this time.
+    /// The next event happens at this time.
     At(Time),
-    /// The next event is not known yet, because the run is computing.
+    /// The next event is not known yet, because the run is still computing it.
     Later,
     /// There is no next event: the run has ended or failed.
     Over,
 }
 
-/// A run up to the furthest event seen.
+/// A run up to the furthest event that was seen.
 ///
-/// The latest events are kept, with stored views in between. To seek to an earlier event, the run
-/// is simulated again.
+/// The latest events are kept, with stored views between them. To seek to an event before these,
+/// the run is simulated again.
 pub(super) struct Reel {
     start: Start,
     live: Live,
-    /// View before the first event.
+    /// View of the run before its first event.
     first: View,
     view: View,
-    /// Latest events, after the first `since` ones.
+    /// Latest events of the run, without the first `since` events.
     kept: VecDeque<RunEvent>,
     since: u64,
-    /// Stored views by number of events; the earliest is at `since`.
+    /// Stored views, each after a number of events. The earliest one is after `since` events.
     marks: VecDeque<(u64, View)>,
     most_marks: usize,
-    /// End time of the run, or its error; `None` while it is in progress.
+    /// End time or error of the run; `None` while the run is in progress.
     over: Option<Result<Time, String>>,
 }
 
@@ -88,19 +89,20 @@ impl Reel {
         self.view.scroll(lines);
     }
 
-    /// Number of events applied to the view.
+    /// Number of events that the view shows.
     pub(super) fn events(&self) -> u64 {
         self.view.scene().events()
     }
 
-    /// End of the run, or its error; `None` until the view has reached it.
+    /// End or error of the run; `None` until the view has reached it.
     pub(super) fn over(&self) -> Option<Result<(), &str>> {
         let is_last = self.events() == self.since + self.kept.len() as u64;
         let over = self.over.as_ref().filter(|_| is_last)?;
         Some(over.as_ref().map(|_| ()).map_err(String::as_str))
     }
 
-    /// Applies the next event if it arrives within `patience`; returns whether it did.
+    /// Applies the next event to the view if it arrives within `patience`. Returns whether it
+    /// arrived.
     pub(super) fn step(&mut self, patience: Duration) -> bool {
         match self.upcoming(patience) {
             Upcoming::At(_) => {
@@ -117,7 +119,8 @@ impl Reel {
         }
     }
 
-    /// Seeks towards `target` within the events so far; returns whether seeking is complete.
+    /// Moves towards `target` through the events that are known so far. Returns whether it was
+    /// reached.
     pub(super) fn go(&mut self, target: Target, patience: Duration) -> Result<bool, String> {
         self.go_back(target)?;
         match (target, self.upcoming(patience)) {
@@ -138,7 +141,7 @@ impl Reel {
         }
     }
 
-    /// Moves back to `target` if the view is beyond it.
+    /// Moves the view back to `target` if it is beyond it.
     fn go_back(&mut self, target: Target) -> Result<(), String> {
         let events = match target {
             Target::Event(count) if count < self.events() => count,
@@ -168,7 +171,7 @@ impl Reel {
         Ok(())
     }
 
-    /// The next event; it is kept if it arrives within `patience`.
+    /// The next event of the run. It is kept if it arrives within `patience`.
     fn upcoming(&mut self, patience: Duration) -> Upcoming {
         let place = (self.events() - self.since) as usize;
         if let Some(happening) = self.kept.get(place) {
@@ -191,7 +194,7 @@ impl Reel {
         }
     }
 
-    /// Applies the next kept event to the view, and stores the view if that is due.
+    /// Applies the next kept event to the view, and stores a copy of the view if that is due.
     fn apply(&mut self) {
         let place = (self.events() - self.since) as usize;
         self.view.apply(&self.kept[place]);

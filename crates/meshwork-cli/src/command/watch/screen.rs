@@ -1,4 +1,5 @@
-//! Interactive display on a terminal, whose previous state is restored on every exit.
+//! Interactive display of a run on a terminal. The terminal's former state is restored on every
+//! exit.
 
 #[cfg(unix)]
 use std::fs::File;
@@ -26,19 +27,19 @@ use super::reel::{Reel, Target};
 use super::view::fitted;
 use crate::output::{Ended, Stop, Verdict};
 
-/// The minimum duration of a frame.
+/// Shortest time for which a frame is shown.
 const PICTURE: Duration = Duration::from_millis(33);
 
-/// The maximum wait for a key. Resizes of the window are not keys and are noticed in between.
+/// Longest wait for a key. Resizes of the window are not keys, and are noticed between two waits.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The initial speed, in events per second.
+/// Initial speed of the playback in events per second.
 const SPEED: f64 = 8.0;
 
-/// The minimum and maximum speed, in events per second.
+/// Smallest and largest speed of the playback in events per second.
 const SPEEDS: (f64, f64) = (0.25, 1_048_576.0);
 
-/// Shows a run until the user leaves or the process is asked to end.
+/// Shows a run until the user leaves, or until the process is asked to end.
 pub(super) fn show(reel: Reel, begin: Option<Target>) -> Ended {
     let asked_to_end = signals();
     let stage = Stage::enter()?;
@@ -74,7 +75,7 @@ pub(super) fn show(reel: Reel, begin: Option<Target>) -> Ended {
     }
 }
 
-/// Writes the cells of a page that differ from those of the shown page.
+/// Writes the cells of a page that differ from the page shown before.
 fn write(shown: Option<&Canvas>, page: &Canvas) -> io::Result<()> {
     let shown = shown.filter(|shown| shown.area == page.area);
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -125,7 +126,8 @@ fn set(out: &mut impl io::Write, cell: Cell) -> io::Result<()> {
     Ok(())
 }
 
-/// The terminal in raw mode on its alternate screen, restored on drop, also after a panic.
+/// The terminal in raw mode on its alternate screen. The terminal is restored on drop, also after a
+/// panic.
 struct Stage;
 
 impl Stage {
@@ -145,9 +147,9 @@ impl Drop for Stage {
     }
 }
 
-/// Receives events of the terminal, until the terminal is gone. A thread of its own reads them:
-/// crossterm never returns from reading a terminal that is gone, and a caller blocked in it would
-/// notice neither signals nor failed writes.
+/// Receiver of the events of the terminal, until the terminal is gone. A thread of its own reads
+/// the events, because crossterm never returns from reading a terminal that is gone. A caller
+/// blocked in it would notice neither signals nor failed writes.
 fn listen() -> Receiver<io::Result<Event>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
@@ -169,7 +171,7 @@ fn listen() -> Receiver<io::Result<Event>> {
     receiver
 }
 
-/// The source of keys: standard input or, if it is no terminal, the controlling terminal.
+/// Source of keys: standard input, or the controlling terminal if standard input is no terminal.
 #[cfg(unix)]
 struct Line(Option<File>);
 
@@ -179,7 +181,7 @@ impl Line {
         Line(if io::stdin().is_terminal() { None } else { File::open("/dev/tty").ok() })
     }
 
-    /// Waits for input, at most `PATIENCE`; returns whether the terminal still exists.
+    /// Waits for input for at most `PATIENCE`. Returns whether the terminal still exists.
     fn wait(&self) -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let stdin = io::stdin();
@@ -213,7 +215,7 @@ impl Line {
     }
 }
 
-/// A flag that is set by a signal to end the process, so that the terminal can be restored first.
+/// Flag that is set when a signal asks the process to end. The terminal can then be restored first.
 fn signals() -> Arc<AtomicBool> {
     let asked = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]
@@ -224,20 +226,20 @@ fn signals() -> Arc<AtomicBool> {
     asked
 }
 
-/// A run with the state of its playback.
+/// A run, and how it is being played.
 struct Player {
     reel: Reel,
     is_paused: bool,
     /// Speed of the playback in events per second.
     speed: f64,
-    /// Number of events that are due, with a fraction.
+    /// Number of events that should be shown by now, with a fraction.
     due: f64,
-    /// The target of the seek in progress.
+    /// Target of the seek in progress; `None` if there is none.
     target: Option<Target>,
     /// Input in progress: whether it is a time instead of a number of events, and its characters so
     /// far.
     asked: Option<(bool, String)>,
-    /// Error of a failed restart of the run.
+    /// Error of a failed attempt to start the run again.
     failed: Option<String>,
 }
 
@@ -247,7 +249,7 @@ impl Player {
         Player { reel, is_paused, speed: SPEED, due: 0.0, target, asked: None, failed: None }
     }
 
-    /// Handles a key; returns whether to leave.
+    /// Handles a key. Returns whether the user wants to leave.
     fn obey(&mut self, key: KeyEvent) -> bool {
         let with_control = key.modifiers.contains(KeyModifiers::CONTROL);
         if matches!(key.code, KeyCode::Char('c' | 'd') if with_control) {
@@ -327,7 +329,7 @@ impl Player {
         self.target = Some(target);
     }
 
-    /// Applies the events that become due within `elapsed`, until the deadline `until`.
+    /// Shows the events that become due within `elapsed`, but works at most until `until`.
     fn play(&mut self, elapsed: Duration, until: Instant) {
         while let Some(target) = self.target {
             match self.reel.go(target, Duration::ZERO) {
@@ -418,7 +420,7 @@ mod tests {
         player.reel.events()
     }
 
-    /// Plays `seconds`, after a pause for the thread of the run and with a distant deadline.
+    /// Plays for `seconds`. It first waits for the thread of the run, and sets a distant deadline.
     fn play(player: &mut Player, seconds: f64) {
         std::thread::sleep(Duration::from_millis(100));
         player.play(Duration::from_secs_f64(seconds), Instant::now() + Duration::from_secs(60));

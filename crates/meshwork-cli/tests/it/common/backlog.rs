@@ -1,4 +1,4 @@
-//! An overloaded site: jobs of many sizes on a tree of switches, and a long queue.
+//! An overloaded site for tests. It has jobs of many sizes, a tree of switches and a long queue.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,8 @@ use meshwork_lab::operator::history::JobRecord;
 
 use super::Numbers;
 
-/// A machine of leaf switches with 32 nodes each, four of them below each switch of the next level.
+/// A Slurm machine with `leaves` leaf switches of 32 nodes each. Each switch of the next level
+/// joins four of them.
 pub(crate) fn machine(folder: &Path, leaves: u32, more: &str) -> SlurmMachine {
     let nodes = 32 * leaves;
     let mut text = "- topology: t\n  tree:\n    switches:\n".to_owned();
@@ -35,8 +36,8 @@ pub(crate) fn machine(folder: &Path, leaves: u32, more: &str) -> SlurmMachine {
     SlurmMachine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf"))).unwrap()
 }
 
-/// Jobs for a machine with this number of nodes. `at_once` of them are submitted within the first
-/// hour, the others at the rate of completion.
+/// Random jobs for a machine with `nodes` nodes. The first `at_once` jobs are submitted within an
+/// hour. Later jobs come about as fast as the machine completes jobs, so that the queue stays long.
 pub(crate) fn jobs(count: usize, at_once: usize, nodes: u32, seed: u64) -> Vec<JobRecord> {
     const SIZES: [u64; 12] = [1, 1, 1, 2, 2, 4, 4, 8, 16, 24, 32, 64];
     let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));

@@ -1,4 +1,4 @@
-//! A running study with a served page.
+//! A study that runs while the command serves its page over HTTP.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -10,9 +10,9 @@ use serde_json::Value as Json;
 
 use super::{command, examples};
 
-/// Settings of a study that runs for a while.
+/// Settings that make a study run for a while.
 pub(crate) const LONG: [&str; 2] = ["measure.jobs=60000", "replications=40"];
-/// Settings of a study that ends at once.
+/// Settings that make a study end at once.
 pub(crate) const SHORT: [&str; 2] = ["measure.jobs=700", "replications=2"];
 
 pub(crate) fn arguments<'a>(
@@ -29,10 +29,10 @@ pub(crate) fn study() -> String {
     examples().join("load.toml").display().to_string()
 }
 
-/// A serving command, ended when dropped.
+/// A running `meshwork` command that serves a page; it is killed when dropped.
 pub(crate) struct Serving {
     child: Child,
-    /// Address and port.
+    /// Address and port at which the command serves.
     pub(crate) host: String,
 }
 
@@ -41,7 +41,7 @@ impl Serving {
         Serving::of(folder, &arguments(&study(), settings, more))
     }
 
-    /// Starts any serving command.
+    /// Starts a `meshwork` command that serves a page, with any arguments.
     pub(crate) fn of(folder: &Path, arguments: &[&str]) -> Serving {
         let mut child = command(folder, arguments)
             .stdin(Stdio::null())
@@ -57,7 +57,7 @@ impl Serving {
         Serving { child, host }
     }
 
-    /// The head and the body of an answer.
+    /// Head and body of the HTTP answer for a path; `header` is sent with the request.
     pub(crate) fn get(&self, path: &str, header: &str) -> (String, String) {
         let mut stream = TcpStream::connect(&self.host).expect("it listens");
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
@@ -72,7 +72,7 @@ impl Serving {
         serde_json::from_str(&self.get(path, "").1).unwrap()
     }
 
-    /// The content of a resource, once it satisfies a condition.
+    /// JSON at a path, fetched repeatedly until it satisfies a condition.
     pub(crate) fn once(&self, path: &str, is_so: impl Fn(&Json) -> bool) -> Json {
         let began = Instant::now();
         loop {

@@ -1,7 +1,7 @@
-//! A real Slurm of a few nodes on this computer. It needs root, because munge and the daemons do,
-//! and the packages slurmctld, slurmd, slurm-client and munge; for accounting, slurmdbd,
-//! slurm-wlm-mysql-plugin and mariadb-server too. All of it listens on this computer alone, and
-//! every process started here is ended here.
+//! A real Slurm of a few nodes on this computer, for tests. It needs root, because munge and the
+//! daemons do, and the packages slurmctld, slurmd, slurm-client and munge. Accounting also needs
+//! slurmdbd, slurm-wlm-mysql-plugin and mariadb-server. All daemons listen on this computer alone,
+//! and every process started here is ended here.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,26 +14,26 @@ use std::time::{Duration, Instant};
 
 use super::{Said, said};
 
-/// The daemons, ended when dropped.
+/// The running daemons of a Slurm; they are ended when this value is dropped.
 pub(crate) struct Slurm {
     home: tempfile::TempDir,
     daemons: Vec<Child>,
-    /// Ends after the daemons, which need it.
+    /// The running munge. It is dropped after the daemons of Slurm, because they need it.
     #[allow(dead_code, reason = "it is there to be dropped")]
     munge: Munge,
     nodes: usize,
     began: Instant,
 }
 
-/// The configuration of a Slurm.
+/// Configuration of a Slurm that a test starts.
 pub(crate) struct NodeRequest<'a> {
-    /// The number of nodes with two processors, named n1 and so on.
+    /// Number of nodes, each with two processors, named n1, n2 and so on.
     pub(crate) nodes: usize,
-    /// Lines of `slurm.conf`; the last of them defines the partition.
+    /// Lines of `slurm.conf`; the last one defines the partition.
     pub(crate) conf: &'a str,
-    /// Its `topology.conf`, if it has one.
+    /// Text of `topology.conf`; `None` if Slurm gets no such file.
     pub(crate) topology: Option<&'a str>,
-    /// Whether accounting is on.
+    /// Whether Slurm keeps accounting records.
     pub(crate) accounts: bool,
 }
 
@@ -59,12 +59,12 @@ pub(crate) fn quiet(program: &str, arguments: &[&str]) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// One Slurm at a time: they share munge, and the processors.
+/// Lock that lets only one Slurm run at a time, because all share munge and the processors.
 static ONE: Mutex<()> = Mutex::new(());
 
-/// A running munge, for a Slurm that is alone.
+/// A running munge, locked for one Slurm.
 pub(crate) struct Munge {
-    /// It, if it was started here.
+    /// The munge daemon if this test started it; `None` if it ran before.
     daemon: Option<Child>,
     _one: MutexGuard<'static, ()>,
 }
@@ -111,7 +111,7 @@ impl Drop for Munge {
     }
 }
 
-/// Ends a child process, first by a signal that it can handle.
+/// Ends a child process, at first by a signal that it can handle.
 fn end(child: &mut Child) {
     let began = Instant::now();
     quiet("kill", &[&child.id().to_string()]);
@@ -123,7 +123,7 @@ fn end(child: &mut Child) {
     }
 }
 
-/// Ports that are free now; they are released before the daemons bind them.
+/// Numbers of TCP ports that are free now. They are released before the daemons of Slurm bind them.
 pub(crate) fn ports(count: usize) -> Vec<u16> {
     let listen = |_| TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let all: Vec<TcpListener> = (0..count).map(listen).collect();
@@ -136,7 +136,7 @@ impl Slurm {
         Slurm::begin_with(wanted, &[])
     }
 
-    /// Starts a Slurm with further files beside its `slurm.conf`.
+    /// Starts a Slurm with further files in the folder of its `slurm.conf`.
     pub(crate) fn begin_with(
         wanted: &NodeRequest<'_>,
         files: &[(&str, &str)],
@@ -206,7 +206,7 @@ impl Slurm {
         Ok(slurm)
     }
 
-    /// Starts a database and slurmdbd at these ports.
+    /// Starts a database and slurmdbd for accounting, at two ports.
     fn keep_accounts(&mut self, port: u16, database: u16) -> Result<(), String> {
         let dir = self.home.path().display().to_string();
         let data = format!("--datadir={dir}/database");
@@ -236,7 +236,8 @@ impl Slurm {
         })
     }
 
-    /// Waits until a daemon answers; otherwise the error has its log.
+    /// Waits until a daemon answers. If it does not answer in time, the error has the log of the
+    /// daemon.
     fn until_up(&self, daemon: &str, is_up: impl Fn(&Slurm) -> bool) -> Result<(), String> {
         while !is_up(self) {
             // Hundreds of nodes take their time.
@@ -260,12 +261,12 @@ impl Slurm {
         self.daemons.push(child.unwrap());
     }
 
-    /// The folder of its files, the working directory of its commands.
+    /// Folder of the Slurm's files. It is also the working directory of the commands.
     pub(crate) fn home(&self) -> &Path {
         self.home.path()
     }
 
-    /// A command configured for this Slurm.
+    /// A command of Slurm or `meshwork` that talks to this Slurm.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command
@@ -274,17 +275,17 @@ impl Slurm {
         command
     }
 
-    /// The output of a command.
+    /// Output of a command that talks to this Slurm.
     pub(crate) fn ask(&self, program: &str, arguments: &[&str]) -> Said {
         said(&self.command(program).args(arguments).output().unwrap())
     }
 
-    /// The output of `meshwork`.
+    /// Output of a `meshwork` command that talks to this Slurm.
     pub(crate) fn meshwork(&self, arguments: &[&str]) -> Said {
         self.ask(env!("CARGO_BIN_EXE_meshwork"), arguments)
     }
 
-    /// Waits for a condition, at most until `seconds` after the start.
+    /// Waits for a condition, at most until `seconds` after this Slurm was started.
     pub(crate) fn wait(&self, seconds: u64, what: &str, is_so: impl Fn() -> bool) {
         while !is_so() {
             assert!(

@@ -1,4 +1,5 @@
-//! The chapter docs/live.md, command by command, on the Slurm that it starts.
+//! Tests of the chapter docs/live.md: its commands run one by one on the Slurm that the chapter
+//! starts.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +8,7 @@ use std::process::{Command, Stdio};
 use crate::common::skip;
 use crate::common::slurm::{Munge, ports, quiet};
 
-/// The Slurm of the chapter, ended when dropped.
+/// The Slurm that the chapter started in a folder; it is ended when this value is dropped.
 struct Started<'a>(&'a Path);
 
 impl Drop for Started<'_> {
@@ -21,7 +22,8 @@ impl Drop for Started<'_> {
     }
 }
 
-/// The blocks of a chapter that follow a line with the name of a file and a colon.
+/// Names and texts of the files in a chapter. Each is a fenced block after a line that ends with a
+/// file name and a colon.
 fn files(page: &str) -> Vec<(&str, &str)> {
     let mut all = Vec::new();
     let mut rest = page;

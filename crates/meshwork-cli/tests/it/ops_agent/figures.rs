@@ -1,4 +1,4 @@
-//! Figures of the agent beside a real Slurm.
+//! Measurements of the agent that places jobs, on a real Slurm.
 
 use std::fs;
 use std::io::Write;
@@ -9,8 +9,8 @@ use std::time::Duration;
 use super::{POLICY, agent};
 use crate::common::slurm::{NodeRequest, Slurm};
 
-/// Prints what docs/performance.md says: `cargo test --release -p meshwork-cli --test it
-/// ops_agent::figures -- --ignored --nocapture`.
+/// Prints the measurements that docs/performance.md quotes. Run it with `cargo test --release -p
+/// meshwork-cli --test it ops_agent::figures -- --ignored --nocapture`.
 #[test]
 #[ignore = "it measures"]
 #[allow(clippy::print_stdout, reason = "figures of a page")]

@@ -1,5 +1,5 @@
-//! The agent and the shadow on a real Slurm of 64 nodes on this computer: jobs of `sbatch`, kills
-//! of the agent and of the controller, a drained node and a requeue.
+//! Tests of the agent and the shadow on a real Slurm of 64 nodes on this computer. They submit jobs
+//! with `sbatch`, kill the agent and the controller, drain a node and requeue a job.
 #![cfg(target_os = "linux")]
 
 mod chapter;
@@ -26,7 +26,7 @@ use crate::common::{meshwork, skip};
 
 const NODES: usize = 64;
 const JOBS: usize = 100;
-/// The time limit of the whole test in seconds.
+/// Time limit of the whole test in seconds.
 const ALL: u64 = 420;
 
 const POLICY: &str = "
@@ -38,7 +38,7 @@ workload = { name = 'lublin', load = 0.5 }
 measure = { jobs = 10 }
 ";
 
-/// A process, killed when dropped.
+/// A child process that is killed when this value is dropped.
 struct Killable(Child);
 
 impl Drop for Killable {
@@ -48,7 +48,7 @@ impl Drop for Killable {
     }
 }
 
-/// Starts an agent with the policy of `policy.toml`.
+/// Starts an agent with the policy of `policy.toml` and further arguments.
 fn agent(slurm: &Slurm, more: &[&str]) -> Killable {
     let child = slurm
         .command(env!("CARGO_BIN_EXE_meshwork"))
@@ -61,7 +61,7 @@ fn agent(slurm: &Slurm, more: &[&str]) -> Killable {
     Killable(child.unwrap())
 }
 
-/// Kills the controller and starts another one, which the fixture does not know.
+/// Kills the controller of Slurm and starts a new controller, which the `Slurm` value does not end.
 fn restart(slurm: &Slurm) -> Killable {
     let pid = fs::read_to_string(slurm.home().join("slurmctld.pid")).unwrap();
     assert!(quiet("kill", &["-9", pid.trim()]));
@@ -71,12 +71,12 @@ fn restart(slurm: &Slurm) -> Killable {
     Killable(child.unwrap())
 }
 
-/// A Slurm with a parking partition, which records the ends of jobs, as the jobs do themselves.
+/// A Slurm with a parking partition. Its controller and the jobs themselves record each job's end.
 struct Parked {
     slurm: Slurm,
     ends: PathBuf,
     own_ends: PathBuf,
-    /// When the controller was killed, in seconds since 1970.
+    /// Time at which the test killed the controller, in seconds since 1970; `None` before.
     crashed: std::cell::Cell<Option<f64>>,
     _records: tempfile::TempDir,
 }
@@ -99,7 +99,7 @@ impl Parked {
         Ok(Parked { slurm, ends, own_ends, crashed, _records: records })
     }
 
-    /// Submits a job, and returns its id.
+    /// Submits a job to Slurm and returns its job id.
     fn submit(&self, nodes: usize, sleeps: &str, more: &[&str]) -> String {
         let own = self.own_ends.display();
         let wrap = format!("sleep {sleeps}; echo $SLURM_JOB_ID $(date +%s) >> {own}");
@@ -110,7 +110,8 @@ impl Parked {
         said.out.trim().to_owned()
     }
 
-    /// Waits until all jobs have ended but those of a list, and helps those that wait for people.
+    /// Waits until all jobs have ended, except the jobs in `but`. It also does what an operator
+    /// would do for jobs that Slurm holds, e.g. after a crash of its controller.
     fn until_all_end(&self, seconds: u64, but: &[&str]) {
         self.slurm.wait(seconds, "all jobs end", || {
             let said = self.slurm.ask("squeue", &["-h", "-r", "-o", "%i %P %M %r"]);
@@ -147,9 +148,10 @@ impl Parked {
         fs::read_to_string(self.slurm.home().join("agent/log.jsonl")).unwrap_or_default()
     }
 
-    /// Checks that starts were on chosen nodes and shared none, and returns the number of ends.
+    /// Checks the starts of all jobs, and returns the number of recorded ends.
     ///
-    /// Each decision of the log must be made again.
+    /// Each job must have run on the nodes chosen for it, without sharing them. Each decision in
+    /// the log of the agent must come out the same when it is repeated.
     fn check(&self) -> usize {
         let log = self.log();
         assert!(!log.contains("\"wrong\""), "a job ran on other nodes: {log}");
@@ -191,21 +193,21 @@ impl Parked {
     }
 }
 
-/// The end of a job of the run partition, with times in seconds since 1970.
+/// End of a job of the run partition, with times in seconds since 1970.
 struct Ended {
     id: String,
     nodes: BTreeSet<String>,
     start: f64,
     end: f64,
-    /// Whether the job itself wrote its end.
+    /// Whether `end` is the time that the job itself wrote.
     is_written: bool,
 }
 
-/// The ends of jobs as the controller records them.
+/// Ends of jobs of the run partition, from the controller's records and from what the jobs wrote.
 ///
-/// An end is the job's own if it wrote one: the controller does not know when a job ended that a
-/// crash of its own interrupts, and its record, of which there may be two, says when that was found
-/// out.
+/// The end that a job wrote itself counts. The controller does not know when a job ended that its
+/// own crash interrupted. Its record, of which there may be two, then has the time at which that
+/// was found out.
 fn ends(text: &str, own: &str) -> Vec<Ended> {
     let own: Vec<(&str, f64)> = own
         .lines()
@@ -229,7 +231,7 @@ fn ends(text: &str, own: &str) -> Vec<Ended> {
     text.lines().filter_map(of).collect()
 }
 
-/// The lists chosen for each job, by its id, from the log.
+/// Node lists that the agent chose for each job, by job id, from the log of the agent.
 fn chosen(log: &str) -> BTreeMap<String, Vec<BTreeSet<String>>> {
     let mut all: BTreeMap<String, Vec<BTreeSet<String>>> = BTreeMap::new();
     for line in log.lines() {
@@ -305,7 +307,8 @@ fn a_real_slurm_starts_what_the_policy_chose_whatever_is_killed() {
     drop(controller);
 }
 
-/// The kill switch and the watchdog open the parking partition.
+/// Checks that the kill switch and the watchdog make Slurm start jobs of the parking partition
+/// itself.
 fn the_way_back(parked: &Parked) {
     let slurm = &parked.slurm;
     let ops = |more: &[&str]| slurm.meshwork(&[&["ops", "agent", "."], more].concat());
@@ -329,7 +332,7 @@ fn the_way_back(parked: &Parked) {
     assert!(state().contains("State=UP"), "{}", state());
 }
 
-/// A shadow of the same partition sees starts, and its folder is a site.
+/// Checks that a shadow of the partition sees jobs start, and that its folder is a valid site.
 fn a_shadow(parked: &Parked) {
     let slurm = &parked.slurm;
     let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();

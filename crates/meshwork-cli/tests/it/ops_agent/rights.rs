@@ -1,4 +1,5 @@
-//! The rights of an agent, and of users: the set-up of docs/live.md with accounts and Lua.
+//! Tests of the rights that the agent and users need: the setup of docs/live.md with accounts and
+//! Lua.
 
 use std::fs;
 use std::net::UdpSocket;
@@ -10,11 +11,12 @@ use super::{Killable, POLICY};
 use crate::common::slurm::{NodeRequest, Slurm, quiet};
 use crate::common::{Said, skip};
 
-/// Users that every Debian has: the agent's, and one of jobs.
+/// Users that every Debian system has. The agent runs as the first, jobs are submitted by the
+/// second.
 const AGENT: &str = "daemon";
 const USER: &str = "games";
 
-/// Runs a command as another user.
+/// Runs a command as another user of the system.
 fn run_as(slurm: &Slurm, user: &str, words: &[&str]) -> Said {
     let (uid, gid) = (format!("--reuid={user}"), format!("--regid={user}"));
     slurm.ask("setpriv", &[&[uid.as_str(), &gid, "--clear-groups"], words].concat())
@@ -150,7 +152,7 @@ fn an_operator_is_enough_and_users_cannot_choose_nodes() {
     assert!(state().contains("State=UP"), "{}", state());
 }
 
-/// The units of the service are such as systemd reads.
+/// systemd accepts the unit files of the agent's service.
 #[test]
 fn the_units_of_the_service_can_be_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging");

@@ -1,4 +1,5 @@
-//! Four long runs on a real Slurm, on demand: 820 jobs, and an agent that is killed at any instant.
+//! Four long runs of the agent on a real Slurm, started on demand. They have 820 jobs in all, and
+//! the agent is killed at any instant.
 //!
 //! `cargo test -p meshwork-cli --test it ops_agent::runs -- --ignored --nocapture --test-threads 1`
 
@@ -9,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use super::{Killable, POLICY, Parked, agent, restart};
 
-/// A `scontrol` that kills its agent just before or after the next update, if a file says so.
+/// A `scontrol` script that kills the agent which called it. If a file `die` exists, it does so at
+/// the next update of a job, before the update or after it.
 const DEADLY: &str = r#"#!/bin/bash
 while IFS= read -r line; do
     case $line in
@@ -24,18 +26,18 @@ while IFS= read -r line; do
 done
 "#;
 
-/// Numbers that look random, the same each time.
+/// Pseudorandom numbers that are the same in every run.
 struct Dice(u64);
 
 impl Dice {
-    /// A number below `end`.
+    /// The next random number, from 0 to `end - 1`.
     fn below(&mut self, end: u64) -> u64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end
     }
 
-    /// A number of nodes, small ones more often.
+    /// A random number of nodes for a job; small numbers are more frequent.
     fn nodes(&mut self, most: u64) -> usize {
         let most = self.below(most) + 1;
         (self.below(most) + 1) as usize
@@ -66,7 +68,7 @@ fn say(name: &str, parked: &Parked, began: Instant) {
     );
 }
 
-/// A Slurm beside a policy that has places for any number of nodes.
+/// Starts a Slurm, and writes a policy whose allocator can place any number of nodes.
 fn begin(nodes: usize, sides: &str, more: &str) -> Parked {
     let parked = Parked::begin(nodes, more).unwrap();
     let policy = POLICY.replace("8x8", sides).replace("first_fit", "gabl");
@@ -74,7 +76,7 @@ fn begin(nodes: usize, sides: &str, more: &str) -> Parked {
     parked
 }
 
-/// A folder of commands with the deadly one.
+/// Creates a folder of Slurm commands for the agent, in which `scontrol` can kill the agent.
 fn deadly(parked: &Parked) {
     let folder = parked.slurm.home().join("commands");
     fs::create_dir(&folder).unwrap();
@@ -85,13 +87,13 @@ fn deadly(parked: &Parked) {
     fs::set_permissions(folder.join("scontrol"), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Starts an agent that dies at its next update.
+/// Starts an agent that is killed at its next update of a job; `at` is `before` or `after`.
 fn doomed(parked: &Parked, at: &str) -> Killable {
     fs::write(parked.slurm.home().join("die"), at).unwrap();
     agent(&parked.slurm, &["--commands", "commands"])
 }
 
-/// Runs 300 jobs on a torus of 512 nodes.
+/// Places 300 jobs on a torus of 512 nodes.
 #[test]
 #[ignore = "it takes a quarter of an hour"]
 fn run_1_places_300_jobs_on_512_nodes() {
@@ -123,7 +125,7 @@ fn run_2_survives_30_kills_at_random() {
     say("run 2", &parked, began);
 }
 
-/// Kills the agent 25 times, just before an update or just after it.
+/// Kills the agent 25 times, either just before or just after it updates a job.
 #[test]
 #[ignore = "it takes minutes"]
 fn run_3_survives_25_kills_at_the_worst_instants() {
@@ -141,7 +143,7 @@ fn run_3_survives_25_kills_at_the_worst_instants() {
     say("run 3", &parked, began);
 }
 
-/// A happening of the fourth run.
+/// Something that the fourth run does to Slurm or the agent at a random instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Happening {
     Cancel,
@@ -153,7 +155,8 @@ enum Happening {
     Crash,
 }
 
-/// Cancels, requeues, drains, shares nodes with foreign jobs, and kills agent and controller.
+/// Runs jobs while random things happen to them. Jobs are cancelled and requeued, nodes are drained
+/// or shared with foreign jobs, and the agent and the controller are killed.
 #[test]
 #[ignore = "it takes minutes"]
 fn run_4_survives_whatever_happens_at_once() {

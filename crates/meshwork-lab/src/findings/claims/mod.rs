@@ -51,7 +51,7 @@ impl fmt::Display for ClaimVerdict {
     }
 }
 
-/// State of a claim in a cell.
+/// State of a claim in one of its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellState {
     Yes,
@@ -63,22 +63,24 @@ pub enum CellState {
 /// A combination of swept values and its results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimCell {
-    /// Swept values that distinguish the cell from the other cells of the claim.
+    /// Swept values that distinguish this cell from the others of the claim.
     pub at: SweptValues,
     pub holds: CellState,
     /// Job size, if only jobs of one size are judged.
     pub size: Option<u64>,
-    /// Mean of the judged metric; for a trend, of the metric or ratio at the end of the axis.
+    /// Mean of the judged metric. For a trend, it is the metric or the ratio at the end of the
+    /// axis.
     pub of: Option<f64>,
-    /// Mean of the reference, if there is one; for a trend, of the metric or ratio at the start.
+    /// Mean of the reference, if there is one. For a trend, it is the metric or the ratio at the
+    /// start of the axis.
     pub to: Option<f64>,
     /// Whether the claim compares by difference instead of by ratio.
     pub by_difference: bool,
 }
 
 impl ClaimCell {
-    /// Ratio of the judged mean to the reference's, or their difference; `None` unless both are
-    /// known.
+    /// Ratio of the judged mean to the reference's mean, or their difference. It is `None` unless
+    /// both means are known.
     #[must_use]
     pub fn comparison(&self) -> Option<f64> {
         let (of, to) = (self.of?, self.to?);
@@ -91,16 +93,16 @@ impl ClaimCell {
 pub struct Judgement {
     pub claim: PaperClaim,
     pub verdict: ClaimVerdict,
-    /// Number of cells in which the claim must hold.
+    /// Number of cells in which the claim must hold to be borne out.
     pub needed: u64,
     /// Cells of the claim, in the order of the sweep.
     pub cells: Vec<ClaimCell>,
-    /// Reason why the claim cannot be checked, if so.
+    /// Reason why the claim cannot be checked; `None` if it can.
     pub why: Option<String>,
 }
 
 impl Judgement {
-    /// Number of cells in this state.
+    /// Number of cells of the claim in this state.
     #[must_use]
     pub fn count(&self, holds: CellState) -> u64 {
         self.cells.iter().filter(|cell| cell.holds == holds).count() as u64
@@ -234,8 +236,8 @@ pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
     write_whole(&path, &text).map_err(Refused::from)
 }
 
-/// A test, with the sizes of the judged jobs and of the reference jobs; `None` takes jobs of all
-/// sizes.
+/// A test of a claim, with the sizes of the judged jobs and of the reference jobs. `None` means
+/// jobs of all sizes.
 struct Ask<'a> {
     test: &'a Test,
     of_size: Option<u64>,
@@ -303,7 +305,7 @@ impl Court<'_> {
         judgement
     }
 
-    /// Cells of a claim, for all jobs or for a pair of job sizes.
+    /// Cells of a claim, for jobs of all sizes or for a pair of job sizes.
     fn cells(&self, test: &Test, sizes: Option<(u64, u64)>) -> Vec<ClaimCell> {
         let ask =
             Ask { test, of_size: sizes.map(|pair| pair.0), to_size: sizes.map(|pair| pair.1) };
@@ -444,7 +446,7 @@ impl Court<'_> {
         cells
     }
 
-    /// Scenarios that have the values `of`, and that the test does not exclude.
+    /// Indices of the scenarios with the swept values `of`, except those that the test excludes.
     fn judged<'b>(
         &'b self,
         test: &'b Test,
@@ -464,7 +466,8 @@ impl Court<'_> {
         })
     }
 
-    /// The scenario that has the values `to`, and otherwise the values of the scenario at `index`.
+    /// Index of the scenario that has the values `to`, if there is one. All its other values are
+    /// those of the scenario at `index`.
     fn partner(&self, index: usize, to: &SweptValues) -> Option<usize> {
         let swept = &self.points[index].swept;
         self.points.iter().position(|other| {
@@ -475,7 +478,7 @@ impl Court<'_> {
         })
     }
 
-    /// Other scenarios that differ from the scenario at `index` only in the keys of `of`.
+    /// Indices of the scenarios that differ from the scenario at `index` only in the keys of `of`.
     fn rivals<'b>(&'b self, index: usize, of: &'b SweptValues) -> impl Iterator<Item = usize> + 'b {
         let swept = &self.points[index].swept;
         (0..self.points.len()).filter(move |&other| {
@@ -486,7 +489,7 @@ impl Court<'_> {
         })
     }
 
-    /// Swept values that the claim leaves open; they identify a cell.
+    /// Swept values of a scenario that the claim leaves open; they identify a cell of the claim.
     fn place(&self, index: usize, test: &Test, of: &SweptValues) -> SweptValues {
         let is_open = |key: &str| {
             let one = test.only.iter().any(|(own, values)| own == key && values.len() == 1);
@@ -522,7 +525,7 @@ fn mean_of(values: &[Measured]) -> Option<f64> {
     mean(&values.iter().map(|(_, value)| *value).collect::<Vec<f64>>())
 }
 
-/// Differences of two scenarios, for the replications that both have.
+/// Differences of a metric between two scenarios, for the replications that both scenarios have.
 fn paired(
     ours: &[Measured],
     theirs: &[Measured],
@@ -545,7 +548,8 @@ fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
     Some(values[place].1)
 }
 
-/// Whether the mean is above 0; open if the interval contains 0, unless means alone decide.
+/// Whether the mean difference is above 0. It is open if the interval contains 0, unless means
+/// alone decide.
 fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     let Some(mean) = mean(differences) else { return CellState::Open };
     let half = if by_means { None } else { half_width(differences) };
@@ -559,7 +563,7 @@ fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     }
 }
 
-/// Whether the mean is at least 0, so that values equal to the best count as best.
+/// Whether the mean difference is at least 0, so that values equal to the best count as best.
 fn is_not_negative(differences: &[f64]) -> CellState {
     match mean(differences) {
         None => CellState::Open,
@@ -568,7 +572,7 @@ fn is_not_negative(differences: &[f64]) -> CellState {
     }
 }
 
-/// State of a cell that holds if all parts hold, and fails if one part fails.
+/// State of a cell with several conditions. The cell holds if all hold, and fails if one fails.
 fn both(parts: impl Iterator<Item = CellState>) -> CellState {
     parts.fold(CellState::Yes, |all, part| match (all, part) {
         (CellState::No, _) | (_, CellState::No) => CellState::No,

@@ -1,16 +1,17 @@
-//! Explanations of verdicts.
+//! Explanations of the verdicts on claims.
 
 use super::{CellState, ClaimVerdict, Judgement};
 
-/// Maximum number of cells listed one by one.
+/// Largest number of cells that an explanation lists one by one.
 const MAX_CELLS: usize = 3;
 
 impl Judgement {
-    /// Explains the verdict: the number of cells in which the claim holds, and the decisive cells.
+    /// Explains the verdict on a claim: the number of cells in which it holds, and the decisive
+    /// cells.
     ///
-    /// Decisive cells are those that contradict a claim that is not borne out, the open ones of an
-    /// undecided claim, and otherwise those in which the claim holds. For a claim that cannot be
-    /// checked, returns the reason.
+    /// For a claim that is not borne out, the decisive cells contradict it. For an undecided claim
+    /// they are the open cells, and otherwise the cells in which the claim holds. For a claim that
+    /// cannot be checked, the reason is returned.
     #[must_use]
     pub fn reason(&self) -> String {
         if let Some(why) = &self.why {

@@ -54,11 +54,11 @@ pub struct SummaryRow {
     pub metrics: Means,
     /// Results by job size, if requested.
     pub by_size: Vec<SizeRow>,
-    /// Results by owner, for each requested kind of owner.
+    /// Results by owner, for each kind of owner that the study requests, such as user or group.
     pub by_owner: BTreeMap<OwnerAttribute, Vec<OwnerRow>>,
     /// Speed of each site by replication, if drawn at random.
     pub speeds: Vec<(u64, Vec<f64>)>,
-    /// Differences from each baseline, if requested.
+    /// Differences from each baseline of the study; empty if none is requested.
     pub differences: Vec<Difference>,
     /// Failed runs of the scenario, each with its replication number and the reason.
     pub failures: Vec<(u64, String)>,
@@ -205,7 +205,7 @@ pub fn label(swept: &[(String, Value)]) -> String {
     words.join(", ")
 }
 
-/// Metrics that a study names, in its order; empty if it names none.
+/// Metrics that a study names, in the study's order; empty if it names none.
 fn asked_order(point: &Point) -> Vec<String> {
     let names = point.scenario.table()["measure"].get("metrics").and_then(Value::as_array);
     names.into_iter().flatten().filter_map(name_of).map(str::to_owned).collect()

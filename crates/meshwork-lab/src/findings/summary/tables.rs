@@ -1,4 +1,4 @@
-//! CSV form of a summary.
+//! CSV tables of a summary.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::cell::written;
 use crate::findings::statistics::{Interval, Method};
 use crate::visible::visible;
 
-/// Class of jobs: name, number of jobs and metrics.
+/// Results of a class of jobs, such as a size or a user: name, number of jobs and metrics.
 type Class<'a> = (String, u64, &'a Means);
 
 fn owners(rows: &[OwnerRow]) -> Vec<Class<'_>> {
@@ -43,13 +43,14 @@ impl Summary {
         })
     }
 
-    /// Text of `by_user.csv` or of the table of another kind of owner; `None` if not requested.
+    /// Text of the table for a kind of owner, such as `by_user.csv`; `None` if it is not requested.
     #[must_use]
     pub fn by_owner_csv(&self, by: OwnerAttribute) -> Option<String> {
         self.by_class_csv(by.name(), |row| owners(row.owners(by)))
     }
 
-    /// One row per class of jobs and metric; `None` if no scenario has classes.
+    /// Table with one row for each class of jobs and each metric; `None` if no scenario has
+    /// classes.
     fn by_class_csv(
         &self,
         class: &str,

@@ -8,7 +8,7 @@ use super::svg::{COLOURS, SIZE, at, escaped, mark, rect, sample, shortened, text
 use super::view::is_log;
 use crate::report::views::{FigureView, Style};
 
-/// Colours on paper.
+/// Colours of a figure on paper.
 const PAPER: Theme = Theme {
     ink: "#23231f",
     soft: "#66655e",
@@ -74,7 +74,7 @@ pub fn figure(view: &FigureView, log: bool, width: f64) -> String {
     out + &svg + "</svg>\n"
 }
 
-/// Colours of the page, as CSS variables.
+/// Colours of a figure in the page, as CSS variables.
 const PAGE: Theme = Theme {
     ink: "var(--ink)",
     soft: "var(--soft)",

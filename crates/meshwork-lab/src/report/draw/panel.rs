@@ -23,7 +23,7 @@ const NAME: f64 = 130.0;
 /// Minimum vertical distance between two names at the ends of lines, in pixels.
 const BETWEEN: f64 = 13.0;
 
-/// Colours of a drawing.
+/// Colours for the parts of a drawing, such as axes and text.
 pub(super) struct Theme {
     pub(super) ink: &'static str,
     pub(super) soft: &'static str,
@@ -40,7 +40,7 @@ pub(super) struct Common<'a> {
     log: bool,
     /// Whether differences are drawn in percent, which is the case if percentages are known.
     in_percent: bool,
-    /// Mean over all panels of each row, by which sorted rows are ordered.
+    /// Mean of each row over all panels; rows that are sorted have this order.
     order: BTreeMap<usize, f64>,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Common<'a> {
         }
     }
 
-    /// Fill colour and opacity of a point.
+    /// Fill colour and opacity of the mark of a point.
     fn look<'b>(
         &self,
         point: &Point,
@@ -93,7 +93,8 @@ impl<'a> Common<'a> {
         if self.in_percent { format!("{} (%)", scale.label) } else { label(scale) }
     }
 
-    /// Ticks along the plot: dates if known, swept values if there is space, else round numbers.
+    /// Ticks on the axis along the plot, as position and label. They are dates if known, swept
+    /// values if there is space, else round numbers.
     fn ticks_along(&self, log: bool, domain: [f64; 2], width: f64) -> Vec<(f64, String)> {
         let about = (width / 90.0).floor().max(2.0);
         let dates = self.view.x.dates.filter(|_| !log);
@@ -242,7 +243,7 @@ impl<'a> Common<'a> {
         Drawn { svg, height }
     }
 
-    /// Bounds in a panel that the scale can show, with the colours of their points.
+    /// Bounds in a panel that the scale can show, each with the index of its point's colour.
     fn bounds(&self, panel: usize) -> impl Iterator<Item = (&Bound, usize)> {
         let here = self.view.bounds.iter().filter(move |bound| bound.panel == panel);
         here.filter(|bound| !self.log || bound.y > 0.0)
@@ -375,7 +376,7 @@ fn draw_bound(svg: &mut String, [x, y]: At, [dx, dy]: At, colour: &str) {
     beyond(svg, [x + 9.0 * dx, y + 9.0 * dy], [dx, dy], colour);
 }
 
-/// Writes the names of lines beside their ends.
+/// Writes the names of lines next to their right ends.
 ///
 /// Each name is given with the end and the colour of its line. Names that would overlap are moved
 /// apart.
@@ -429,7 +430,7 @@ fn roomy_log_ticks([from, until]: [f64; 2], available: f64, x: &dyn Fn(f64) -> f
     }
 }
 
-/// Centre of a text at `x`, shifted so that the whole text is visible.
+/// Position of the centre of a text at `x`, shifted so that the whole text is visible.
 fn inside(x: f64, half: f64, width: f64) -> f64 {
     x.min(width - half).max(half)
 }
@@ -456,7 +457,7 @@ fn label_below(out: &mut String, scale: &Scale, place: At, theme: &Theme) {
     let _ = writeln!(out, "</text>");
 }
 
-/// Splits points where a value is missing, so that no line crosses a gap.
+/// Groups of consecutive points without a missing value in between, so that no line crosses a gap.
 fn runs<'a>(view: &FigureView, points: &[&'a Point]) -> Vec<Vec<&'a Point>> {
     let place = |x: f64| {
         if view.x.grid.is_empty() {
@@ -478,7 +479,7 @@ fn runs<'a>(view: &FigureView, points: &[&'a Point]) -> Vec<Vec<&'a Point>> {
     runs
 }
 
-/// Corners of steps: a value holds until the next one.
+/// Corners of a step curve, on which a value holds until the next one.
 fn steps(places: &[At]) -> Vec<At> {
     let mut corners = Vec::new();
     for (i, &[x, y]) in places.iter().enumerate() {

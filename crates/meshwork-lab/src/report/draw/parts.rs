@@ -8,10 +8,10 @@ use super::svg::{COLOURS, SIZE, at, escaped, line, rect, shortened, text};
 /// Height of a bar with its name above it.
 const ROW: f64 = 44.0;
 
-/// Width of the space beside the bars for their totals, in pixels.
+/// Width in pixels of the space to the right of the bars, for their totals.
 const SAID: f64 = 64.0;
 
-/// Draws stacked bars for a page. A bar is given by its name, a text beside it, and its parts in
+/// Draws stacked bars for a page. A bar is given by its name, a text to its right, and its parts in
 /// the order of colours. `label` is the description for screen readers.
 pub(in crate::report) fn parts(
     bars: &[(String, String, Vec<f64>)],

@@ -90,7 +90,7 @@ pub(super) fn path(out: &mut String, pieces: &[Vec<At>], stroke: &str, width: f6
     }
 }
 
-/// Draws an arrow head that points to a value outside the plot.
+/// Draws an arrow head that points to a value outside the plotted range.
 pub(super) fn beyond(out: &mut String, [x, y]: At, [dx, dy]: At, stroke: &str) {
     let back = |side: f64| [x - 5.0 * dx + side * dy, y - 5.0 * dy + side * dx];
     path(out, &[vec![back(4.0), [x, y], back(-4.0)]], stroke, 1.5, "");

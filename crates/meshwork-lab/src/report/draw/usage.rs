@@ -1,4 +1,4 @@
-//! Drawing of the use of each node of a torus, layer by layer.
+//! Draws how much each node of a torus was used, layer by layer.
 
 use std::fmt::Write as _;
 

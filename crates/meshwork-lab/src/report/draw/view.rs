@@ -73,7 +73,8 @@ impl Point {
             && view.expected.is_some_and(|expected| self.replications < expected)
     }
 
-    /// Whether the whisker extends beyond the lower and beyond the upper end of a range.
+    /// Whether the whisker of a point extends beyond the lower and beyond the upper end of a range.
+    /// The whisker is the line that shows the point's interval.
     ///
     /// `None` if the point has no whisker in the range.
     pub(super) fn whisker(&self, [from, until]: [f64; 2]) -> Option<[bool; 2]> {
@@ -82,7 +83,7 @@ impl Point {
             .then_some([self.low < from, self.high > until])
     }
 
-    /// Text beside the point.
+    /// Text of a point's value with its interval, shown next to the point.
     pub(super) fn words(&self, in_percent: bool) -> String {
         if in_percent {
             percent(self.mean, self.half.map(|_| [self.low, self.high]))
@@ -101,12 +102,13 @@ pub(super) fn label(scale: &Scale) -> String {
     }
 }
 
-/// Whether the scale of measured values is logarithmic; in a view of steps, it runs along the plot.
+/// Whether the scale of measured values is logarithmic. In a plot of steps, that scale is the x
+/// axis.
 pub(in crate::report) fn is_log(view: &FigureView) -> bool {
     if view.style == Style::Steps { view.x.log } else { view.y.log }
 }
 
-/// Adds a margin at both ends, except at an end that is 0.
+/// Range with a margin at both ends, except at an end that is 0.
 fn padded(low: f64, high: f64) -> [f64; 2] {
     let available = [(high - low) * 0.05, high.abs() * 0.1, 1.0]
         .into_iter()
@@ -175,7 +177,7 @@ pub(super) fn along(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] 
     }
 }
 
-/// Maps a number of a domain to a coordinate of the page.
+/// Function that maps a number of the range `domain` to a coordinate of the page.
 pub(super) fn scale(
     [from, until]: [f64; 2],
     [first, last]: [f64; 2],

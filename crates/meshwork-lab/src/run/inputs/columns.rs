@@ -1,4 +1,5 @@
-//! Reading of tables of jobs by the names of their columns: parts common to all formats, and CSV.
+//! Reads tables of jobs by the names of their columns. This module has the parts common to all
+//! formats, and CSV.
 
 use std::io::{self, BufRead, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -99,7 +100,7 @@ fn reader(path: &str, text: Box<dyn BufRead + Send>) -> (csv::Reader<Filter>, Pa
     (builder.delimiter(delimiter).trim(csv::Trim::All).from_reader(filter), passed)
 }
 
-/// Whether the columns of a table are separated by tabs, by the ending of its name.
+/// Whether a table has tabs between its columns. The ending of the file name decides.
 pub(crate) fn is_tsv(path: &str) -> bool {
     let lower = path.to_lowercase();
     lower.strip_suffix(".gz").unwrap_or(&lower).ends_with(".tsv")

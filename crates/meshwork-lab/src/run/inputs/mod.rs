@@ -39,7 +39,7 @@ pub struct Files {
     companions: Companions,
 }
 
-/// Texts that became part of scenarios, by their paths in the study.
+/// Texts of files that became part of scenarios, by the paths of the files in the study.
 pub(crate) type Companions = Arc<Mutex<BTreeMap<String, Companion>>>;
 
 /// A file whose text becomes part of scenarios, such as a topology.
@@ -88,9 +88,9 @@ impl Files {
         found.find(|place| place.exists()).cloned().unwrap_or_else(|| self.locate(path))
     }
 
-    /// Reads the text of a companion file, decompressing it if necessary.
+    /// Reads the text of a companion file, which is decompressed if necessary.
     ///
-    /// The text is recorded, so that it can be copied beside the study.
+    /// The text is recorded, so that it can be copied into the results folder.
     pub(crate) fn companion(&self, path: &str, located: &Path) -> Result<String, FileError> {
         let shown = located.display().to_string();
         let reader = decompressed(open(&shown, located)?)
@@ -159,7 +159,8 @@ impl Files {
 }
 
 impl Files {
-    /// Reads a table; `places` maps the column names to the index of each known column.
+    /// Reads the rows of a table. `places` maps the names of columns to the index of each known
+    /// column.
     pub(crate) fn table<T: Send + 'static, const N: usize>(
         &self,
         path: &str,
@@ -238,7 +239,7 @@ pub fn check_rows(text: String, what: &str) -> Result<(), WorkloadError> {
     }
 }
 
-/// Whether a file is in the format Parquet, by its first bytes.
+/// Whether a file is in the format Parquet, which its first bytes tell.
 fn is_parquet(reader: &mut BufReader<File>) -> io::Result<bool> {
     Ok(reader.fill_buf()?.starts_with(b"PAR1"))
 }
@@ -263,7 +264,7 @@ fn from_parquet<T, const N: usize>(
     Err(WorkloadError(format!("{path}: this is Parquet, and {NO_PARQUET}: CSV can be read")))
 }
 
-/// Reason for which a program without the feature `parquet` refuses a file; it continues a
+/// Reason why a program without the feature `parquet` refuses a file. The text continues a
 /// sentence.
 #[cfg(not(feature = "parquet"))]
 pub(crate) const NO_PARQUET: &str = "this program was built without the feature `parquet`";
@@ -280,7 +281,7 @@ fn open(shown: &str, path: &Path) -> Result<File, FileError> {
     File::open(path).map_err(|error| FileError::reading(shown, path, &error))
 }
 
-/// Converts the error of an unreadable file to one of the model.
+/// Converts the error of a file that cannot be read to an error of the workload.
 #[expect(clippy::needless_pass_by_value, reason = "what `map_err` takes")]
 fn refused(error: FileError) -> WorkloadError {
     WorkloadError(error.to_string())
@@ -302,7 +303,7 @@ fn decompress<R: Read + Send + 'static>(
     }
 }
 
-/// Decompressing reader that words errors plainly.
+/// A decompressing reader whose error messages are plain sentences.
 struct Unpacked<R>(MultiGzDecoder<R>);
 
 impl<R: BufRead> Read for Unpacked<R> {

@@ -1,4 +1,4 @@
-//! Reading of tables of jobs in Parquet, which needs the feature `parquet`.
+//! Reads tables of jobs in Parquet, which needs the feature `parquet`.
 
 use std::fs::File;
 

@@ -14,11 +14,11 @@ use meshwork::workload::table::COLUMNS;
 use super::Row;
 use super::output::quoted;
 
-/// Names of the columns, as a line of CSV.
+/// Names of the columns, as the first line of the CSV file.
 pub(super) const HEADER: &str = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,\
      starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata";
 
-/// Relative difference of run times that is due to rounding only.
+/// Relative difference of run times up to which it counts as rounding.
 const ROUNDING: f64 = 1e-9;
 
 /// Writes the row of a job. A job that ended before its run time was killed at its estimate.
@@ -47,7 +47,7 @@ fn metadata(job: &Job) -> String {
     cells.collect::<Vec<String>>().join(" ")
 }
 
-/// The processors of a job as intervals: `0-3 9 11-13`.
+/// Processors of a job as intervals, such as `0-3 9 11-13`.
 fn intervals(row: &Row, topologies: &[Topology]) -> String {
     let nodes = |topology: &Topology| topology.grid().nodes();
     let before: u32 = topologies[..row.site].iter().map(nodes).sum();

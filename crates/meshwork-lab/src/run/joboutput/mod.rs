@@ -30,16 +30,16 @@ use crate::study::JobFormat;
 use crate::study::expand::Point;
 use output::Output;
 
-/// Columns that are always present.
+/// Columns of per-job output that are always present.
 pub const HEADER: &str =
     "job,submit,start,finish,requested,held,site,blocks,runtime,estimate,nodes,block,subcube";
 
 /// A column of per-job output.
 #[derive(Clone, Copy, Debug)]
 pub enum Part {
-    /// A column of the request, which a `table` workload reads.
+    /// A column with a part of a job's request, which a `table` workload reads.
     Asked(&'static Column),
-    /// A column of the outcome.
+    /// A column with a part of a job's outcome, such as its start.
     Happened(&'static Outcome),
 }
 
@@ -79,12 +79,12 @@ impl Part {
     }
 }
 
-/// The columns that are always present, in the order of [`HEADER`].
+/// Columns that are always present, in the order of [`HEADER`].
 fn always() -> impl Iterator<Item = Part> {
     HEADER.split(',').filter_map(Part::named)
 }
 
-/// The columns that are present if some job has a cell in them.
+/// Columns that are present only if some job has a cell in them.
 pub fn optional() -> impl Iterator<Item = Part> {
     let is_always = |column: &&Column| HEADER.split(',').any(|name| name == column.name);
     COLUMNS.iter().filter(move |column| !is_always(column)).map(Part::Asked)
@@ -108,7 +108,7 @@ pub enum JobOutputError {
     NoParquet(String),
 }
 
-/// Name of the index of the files of per-job output, in the folder of these files.
+/// Name of the file that lists all files of per-job output. It is in the folder of these files.
 pub const INDEX: &str = "index.csv";
 
 /// Writes `jobs/index.csv`, the index of the per-job output of a study.
@@ -155,7 +155,7 @@ pub fn write_index(
     write_whole(&index, &writer.into_inner().expect(to_memory))
 }
 
-/// An observer that writes the jobs of one run.
+/// An observer that writes the jobs of one run to files.
 ///
 /// Rows are in order of arrival. Jobs that were refused, or had not finished at the end of the run,
 /// are left out. Memory grows with the number of jobs in the system. The files have temporary names

@@ -23,7 +23,7 @@ pub(super) struct Output {
     format: JobFormat,
     writer: Option<BufWriter<File>>,
     always: Vec<Part>,
-    /// The [`optional`] columns, each with whether some job has had a cell in it.
+    /// The [`optional`] columns. The flag tells whether some job has had a cell in the column.
     optional: Vec<(Part, bool)>,
 }
 
@@ -84,7 +84,7 @@ impl Output {
         fs::rename(&self.temporary, &self.path)
     }
 
-    /// Writes all rows again, with those optional columns in which some job has a cell.
+    /// Writes all rows again into `out`, with the optional columns in which some job has a cell.
     fn rewrite(&self, out: File) -> io::Result<()> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_path(&self.temporary)?;
         let always = self.always.iter().map(|part| (*part, true));
@@ -111,7 +111,7 @@ impl Output {
 }
 
 impl Drop for Output {
-    /// Removes the file of a failed run; the file of a successful one has been renamed.
+    /// Removes the file of a failed run. The file of a successful run has been renamed before.
     fn drop(&mut self) {
         self.writer = None;
         let _ = fs::remove_file(&self.temporary);
@@ -165,8 +165,8 @@ impl Table {
     }
 }
 
-/// Writes a row: the cells of columns that are always present and, if the job has other cells,
-/// those of all optional columns.
+/// Writes a row of CSV. It has the cells of the columns that are always present and, if the job has
+/// other cells, those of all optional columns.
 fn write_csv(
     out: &mut impl Write,
     row: &Row,

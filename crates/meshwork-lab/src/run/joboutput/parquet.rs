@@ -1,4 +1,4 @@
-//! Writing of tables of jobs in Parquet, which needs the feature `parquet`.
+//! Writes tables of jobs in Parquet, which needs the feature `parquet`.
 
 use std::io::{self, Write};
 use std::str::FromStr;
@@ -15,7 +15,7 @@ use parquet::file::properties::WriterProperties;
 
 use super::Part;
 
-/// Number of rows per row group.
+/// Number of rows in a row group of the file.
 const GROUP: usize = 1 << 16;
 
 /// Cells of a column in a row group.

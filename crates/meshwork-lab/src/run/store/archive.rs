@@ -1,4 +1,4 @@
-//! Read-only access to a store.
+//! Read-only access to the store of runs.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,5 @@
-//! Index of the lines of run files: scanned once, then read one by one by position.
+//! Index of the lines of run files. A file is scanned once, then its lines are read one by one by
+//! position.
 //!
 //! A line is some kilobytes long, and there may be a million lines, so only their positions stay in
 //! memory. Lines are in `runs.jsonl` and, while a study is spread over processes, in segments.
@@ -34,7 +35,7 @@ pub(super) struct Source {
     pub(super) path: PathBuf,
     /// Number of bytes up to and including the last line break, when the file was read.
     pub(super) whole_bytes: u64,
-    /// Number of bytes after the last line break: an incomplete line.
+    /// Number of bytes after the last line break, which are an incomplete line.
     pub(super) torn_bytes: u64,
 }
 
@@ -104,7 +105,7 @@ const MIN_LINES: usize = 64;
 
 /// Kind of a line, as found by scanning it.
 enum Look<'a> {
-    /// A note of a segment, or an empty line in one.
+    /// A line that is no run: a note about an attempt at a shard, or an empty line.
     Note,
     /// A line that is unreadable as a run.
     Garbled,
@@ -126,7 +127,7 @@ impl<'a> Look<'a> {
     }
 }
 
-/// Splits a text that ends with a line break into lines without their breaks.
+/// Lines of a text that ends with a line break, without their line breaks.
 fn lines_of(mut text: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::new();
     while !text.is_empty() {
@@ -145,7 +146,8 @@ pub(super) fn digits(key: &str) -> Option<u128> {
 }
 
 impl Lines {
-    /// Scans one more file, and calls `each` for every new run with its line. No file is changed.
+    /// Scans one more file, and calls `each` for every new run with the line of the run. No file is
+    /// changed.
     ///
     /// # Errors
     /// If the file cannot be read, or two different results are found for one run.
@@ -220,8 +222,8 @@ impl Lines {
         }
     }
 
-    /// Compares the second line of a run with the first, which it replaces if the first proves
-    /// unreadable.
+    /// Compares two lines of the same run. If the earlier line proves unreadable, the later line
+    /// replaces it.
     fn compare(
         &mut self,
         handles: &mut Handles,
@@ -262,7 +264,7 @@ impl Lines {
         }
     }
 
-    /// Removes a run whose line proved unreadable.
+    /// Removes a run from the index, because its line proved unreadable.
     pub(super) fn remove(&mut self, key: &str) {
         digits(key).map(|digits| self.places.remove(&digits));
     }
@@ -319,7 +321,7 @@ impl Handles {
     }
 }
 
-/// Number of line breaks before a byte of a file.
+/// Number of line breaks in a file before a byte position.
 fn breaks_before(path: &Path, offset: u64) -> io::Result<u64> {
     let mut before = BufReader::new(File::open(path)?).take(offset);
     let mut count = 0;

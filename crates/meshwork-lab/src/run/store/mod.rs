@@ -61,9 +61,9 @@ pub enum StoreError {
     )]
     TwoResults {
         file: String,
-        /// Number of the later line, from 1.
+        /// Number of the later line in the file, from 1.
         line: u64,
-        /// Number of the earlier line, from 1.
+        /// Number of the earlier line in the file, from 1.
         first: u64,
     },
     /// Two files give different results for one run.
@@ -105,7 +105,7 @@ pub struct Store {
     /// Digests of requests that another build of the program has run, for
     /// [`Store::is_known_elsewhere`].
     elsewhere: BTreeSet<u128>,
-    /// Segments whose runs are now in `runs.jsonl`.
+    /// Segments (files of runs of single processes) whose runs are now also in `runs.jsonl`.
     merged: Vec<Source>,
     /// Whether the file of runs is locked; `false` on file systems without locks.
     is_alone: bool,
@@ -311,7 +311,8 @@ impl Store {
         Ok(())
     }
 
-    /// Appends a note to the segment of a shard; other stores ignore it.
+    /// Appends a note, such as a failed run, to the file of a shard's runs. A store that is not of
+    /// a shard ignores the call.
     ///
     /// # Errors
     /// If a write fails, as for [`append`](Store::append).
@@ -328,7 +329,7 @@ impl Store {
         Ok(())
     }
 
-    /// Writes a sign of life into the segment of a shard.
+    /// Writes a sign of life into the file of a shard's runs.
     pub fn beat(&mut self) {
         if let Sink::Segment(segment) = &mut self.sink
             && !self.broken
@@ -369,7 +370,8 @@ fn make(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Records the request of a run of another build. Such lines are read completely, which is rare.
+/// Records the request of a run that another build made. Such lines are read completely, which is
+/// rare.
 fn note_elsewhere(elsewhere: &mut BTreeSet<u128>, head: &Head<'_>, line: &[u8], build: &str) {
     if head.build != build || head.model_version != MODEL_VERSION {
         elsewhere.extend(RunRecord::read(line).as_ref().and_then(request));
@@ -402,7 +404,7 @@ pub fn load(folder: &Path) -> Result<Loaded, StoreError> {
     Ok(Loaded { records, warnings: archive.warnings().to_vec() })
 }
 
-/// Opens a file for appending; `true` if the file could be locked.
+/// Opens a file for appending. The flag tells whether the file could be locked.
 fn open_for_append(path: &Path) -> Result<(File, bool), StoreError> {
     let name = || path.display().to_string();
     // Check before opening: opening a pipe would wait for its other end.
@@ -423,7 +425,8 @@ fn open_for_append(path: &Path) -> Result<(File, bool), StoreError> {
     Ok((file, lock.is_ok()))
 }
 
-/// Moves unreadable lines to the file `aside`, where they are written before they are removed.
+/// Moves unreadable lines of a file to the file `aside`. They are written there before they are
+/// removed.
 fn set_aside(path: &Path, aside: &Path, lines: &Lines) -> Result<(), StoreError> {
     let mut garbled: Vec<u8> = Vec::new();
     for line in lines.garbled.iter().filter(|line| !line.trim_ascii().is_empty()) {

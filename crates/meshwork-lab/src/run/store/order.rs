@@ -82,7 +82,7 @@ impl Store {
     }
 }
 
-/// All known runs, in canonical order.
+/// All known runs in canonical order, with their positions.
 fn in_order(known: &Lines, order: impl Iterator<Item = u128>) -> Vec<(u128, Place)> {
     let all = known.places();
     let mut is_placed = vec![false; all.len()];
@@ -99,8 +99,8 @@ fn in_order(known: &Lines, order: impl Iterator<Item = u128>) -> Vec<(u128, Plac
     places
 }
 
-/// Copies lines in the given order, part by part. For each part, every file is read once from start
-/// to end, whatever the order in the part.
+/// Copies lines in the given order, one part of the new file after the other. For each part, every
+/// old file is read once from start to end, whatever the order in the part.
 fn copy(known: &Lines, places: &[(u128, Place)], out: &mut Whole) -> io::Result<()> {
     let mut rest = places;
     while !rest.is_empty() {

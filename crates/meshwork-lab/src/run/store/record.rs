@@ -299,9 +299,9 @@ impl<S> Line<S> {
     }
 }
 
-/// The key of a run, as 32 hexadecimal digits of a BLAKE3 digest. The digest covers the resolved
+/// Key of a run: the first 32 hexadecimal digits of a BLAKE3 digest. The digest covers the resolved
 /// scenario, the replication, the version of the model and the build of the program. The path of an
-/// input file is replaced by the digest of its content, so that a log can be moved, and a run of a
+/// input file is replaced by the digest of its content. So a log can be moved, and a run of a
 /// changed log has another key.
 #[must_use]
 pub fn key(scenario: &Table, input: Option<&str>, replication: u64, build: &str) -> String {
@@ -348,7 +348,7 @@ pub(super) fn request(scenario: Value, input: Option<&str>, replication: u64) ->
     short(&blake3::hash(text.as_bytes()))
 }
 
-/// The text of a scenario that is digested, with a line break.
+/// Text of a scenario from which its digest is computed, with a line break.
 fn digested(mut scenario: Value, input: Option<&str>) -> String {
     let Some(digest) = input else { return format!("{scenario}\n") };
     let (workload, trace) = digest.split_once(':').unwrap_or((digest, ""));
@@ -371,7 +371,7 @@ pub fn json(table: &Table) -> Value {
     serde_json::to_value(table).expect("a table has texts for keys")
 }
 
-/// A line of `runs.jsonl`; `S` is the type as which the scenario is read.
+/// A line of `runs.jsonl`; `S` is the Rust type as which the scenario is read.
 #[derive(Serialize, Deserialize)]
 struct Line<S> {
     key: String,

@@ -21,7 +21,7 @@ use crate::run::file::FileError;
 /// Name of the folder of segments in a results folder.
 pub const SEGMENTS: &str = "runs";
 
-/// Extension of an unfinished segment.
+/// File extension of a segment while its attempt at a shard is not finished.
 const PART: &str = ".jsonl.part";
 const WHOLE: &str = ".jsonl";
 
@@ -86,7 +86,7 @@ pub(super) fn is_note(line: &[u8]) -> bool {
         || ["{\"segment\":", "{\"ended\":", "{\"failed\":", "{\"over\":"].into_iter().any(begins)
 }
 
-/// Whether a path names a segment.
+/// Whether a path names a segment, which is the file of runs of one attempt at a shard.
 pub(super) fn is_segment(path: &Path) -> bool {
     let is_inside = path.parent().is_some_and(|parent| parent.ends_with(SEGMENTS));
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());

@@ -1,4 +1,4 @@
-//! Conversion of logs: cleaning, changes to the jobs, and other formats.
+//! Converts logs: cleaning, changes to the jobs, and other formats.
 
 #[cfg(test)]
 mod tests;
@@ -24,8 +24,7 @@ use crate::run::file::write_whole;
 use crate::run::inputs::Files;
 use crate::standard::catalogue;
 
-/// Parameters of the workload `swf` that change the replay of jobs, and for which a log has no
-/// fields.
+/// Parameters of the workload `swf` that change how jobs are replayed, but are no fields of a log.
 const OF_REPLAYS: [&str; 2] = ["deadlines", "dependencies"];
 
 /// Result of a conversion.
@@ -123,7 +122,7 @@ pub fn convert(
     Ok(log.done)
 }
 
-/// Writes the machine of a published list of nodes.
+/// Writes the machine that a published list of nodes describes.
 fn machine(shown: &str, output: &Path, changes: &Table) -> Result<Converted, TraceError> {
     if let Some(key) = changes.keys().next() {
         return Err(TraceError::Wrong(format!("`{key}` changes jobs, and a machine has none")));
@@ -149,7 +148,7 @@ pub(super) fn parameters(path: &str, changes: &Table) -> Result<Params, String> 
     FAMILY.resolve_in(&catalogue(), "", &Value::Table(table)).map_err(|problem| problem.message)
 }
 
-/// A log in memory: its jobs with their lines, in order of submission.
+/// A log in memory. Its jobs are in order of submission, with the lines that they come from.
 pub(super) struct Log {
     pub(super) header: Header,
     pub(super) kept: Vec<(Record, Job)>,
@@ -250,7 +249,7 @@ impl Log {
     }
 }
 
-/// Rows of a table of jobs or of a published trace, and the counts of lines left out so far.
+/// Rows of jobs from a table or a published trace, and the counts of lines left out so far.
 fn rows(shown: &str) -> Result<(Rows, Converted), String> {
     if let Some(PublishedJobs { rows, lines, no_run_time, no_processors, no_submit_time, lost }) =
         published::jobs(shown)?
@@ -345,7 +344,7 @@ fn within(number: f64) -> f64 {
     number.min(LARGEST)
 }
 
-/// Line of a changed job.
+/// Line of a log for a changed job.
 fn rewritten(record: &Record, original: &Job, job: &Job, runtime_scale: f64) -> Record {
     let mut record = *record;
     let fields = &mut record.fields;
@@ -371,7 +370,7 @@ fn rewritten(record: &Record, original: &Job, job: &Job, runtime_scale: f64) -> 
     record
 }
 
-/// Corrects the numbers of jobs that the header states.
+/// Corrects the numbers of jobs that the header of a log states.
 fn number_of_jobs(header: &mut Header, jobs: u64) {
     for (label, value) in &mut header.entries {
         if label == "MaxJobs" || label == "MaxRecords" {
@@ -380,7 +379,7 @@ fn number_of_jobs(header: &mut Header, jobs: u64) {
     }
 }
 
-/// Adds a note after the last label, so that related lines of the header stay together.
+/// Adds a note to the header of a log, after its last label, so that related lines stay together.
 fn note(header: &mut Header, text: &str) {
     header.entries.push(("Note".to_owned(), text.to_owned()));
 }

@@ -1,4 +1,4 @@
-//! Distances between two samples.
+//! Distances between two samples of numbers.
 
 /// Mean and variation of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,9 +25,9 @@ pub struct Distance {
     pub what: &'static str,
     /// Kolmogorov–Smirnov distance: maximum difference between the cumulative shares of jobs.
     pub ks: f64,
-    /// Spread of the column in the log.
+    /// Mean and variation of the column in the log.
     pub log: Spread,
-    /// Spread of the column in the jobs of the model.
+    /// Mean and variation of the column in jobs drawn from the model.
     pub model: Spread,
 }
 
@@ -71,7 +71,8 @@ mod tests {
 
     use super::*;
 
-    /// The definition of the distance: at every value, the shares up to it are counted.
+    /// Distance by its definition. At every value of either sample, the shares up to that value are
+    /// counted.
     fn by_counting(a: &[f64], b: &[f64]) -> f64 {
         let share = |values: &[f64], most: f64| {
             values.iter().filter(|&&value| value <= most).count() as f64 / values.len() as f64

@@ -1,4 +1,4 @@
-//! Fits of workload models to logs, with the distances between model and log.
+//! Fits workload models to logs, and measures the distances between model and log.
 
 mod distance;
 mod models;
@@ -45,7 +45,7 @@ struct Sample {
     sizes: Vec<u64>,
     arrivals: Vec<f64>,
     run_times: Vec<f64>,
-    /// Requested times by index of the job; only of jobs that have one.
+    /// Requested times, each with the index of its job. Jobs without a requested time are left out.
     requests: Vec<(usize, f64)>,
     /// Number of processors of the machine.
     processors: u32,
@@ -167,8 +167,8 @@ fn study(workload: &Table, sample: &Sample) -> Table {
     study
 }
 
-/// Seed of the jobs drawn for distances. A log is unlikely to have been drawn with this seed, so
-/// that no log is compared with itself.
+/// Seed of the jobs that are drawn to measure distances. A log is unlikely to have been drawn with
+/// this seed, so that no log is compared with itself.
 const SEED: u64 = 20_051_997;
 
 /// Jobs of a workload on a flat machine with this many processors.

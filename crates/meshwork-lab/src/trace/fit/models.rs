@@ -1,4 +1,4 @@
-//! Estimation of the parameters of each model from a log.
+//! Estimates the parameters of each workload model from a log.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,17 @@ use toml::{Table, Value};
 use super::{Sample, drawn, gaps};
 use crate::trace::TraceError;
 
-/// A model that can be fitted.
+/// A workload model that can be fitted to a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FitModel {
-    /// Classes of sizes, each with three moments of interarrival times and run times: `jann`.
+    /// The model `jann`. It has classes of sizes, each with three moments of interarrival times and
+    /// run times.
     Jann,
-    /// Daily cycle, and requested times of which jobs use a share: `cirne_berman`.
+    /// The model `cirne_berman`. It has a daily cycle, and requested times of which jobs use a
+    /// share.
     CirneBerman,
-    /// Model of Lublin and Feitelson with the sizes of the log: `lublin`. It is scaled to the log's
-    /// mean run time and interarrival time.
+    /// The model `lublin` of Lublin and Feitelson, with the sizes of the log. It is scaled to the
+    /// log's mean run time and interarrival time.
     Lublin,
 }
 
@@ -39,7 +41,7 @@ impl FitModel {
         self == FitModel::CirneBerman
     }
 
-    /// The workload that fits the sample best.
+    /// Workload of this model whose parameters fit the sample best.
     pub(super) fn fitted(
         self,
         sample: &Sample,
@@ -61,12 +63,12 @@ impl FitModel {
     }
 }
 
-/// Rounds to six significant digits, more than any sample determines.
+/// A number rounded to six significant digits, which are more than any sample determines.
 fn rounded(number: f64) -> Value {
     Value::Float(format!("{number:.5e}").parse().unwrap_or(number))
 }
 
-/// Minimum number of jobs of a class; smaller classes are merged with the next one.
+/// Smallest number of jobs of a size class. Smaller classes are merged with the next class.
 const MIN_CLASS: usize = 30;
 
 fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
@@ -127,8 +129,8 @@ fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
     workload.insert("classes".to_owned(), Value::Array(tables));
 }
 
-/// The moments of a sample, or the nearest ones that a hyper-Erlang distribution can have. `true`
-/// if the moments were changed.
+/// Moments of a sample, or the nearest ones that a hyper-Erlang distribution can have. The flag
+/// tells whether they were changed.
 fn possible(values: &[f64]) -> (Moments, bool) {
     let moments = Moments::of(values).unwrap_or(Moments { mean: 1e-3, cv: 1.0, third: 1.5 });
     // Use moments at a distance from the limit, so that rounding the parameters keeps the fit

@@ -1,4 +1,5 @@
-//! Fits of models to logs drawn from them are close; logs that cannot be fitted are refused.
+//! Tests of fits of workload models to logs. A model fitted to a log that was drawn from it is
+//! close; logs that cannot be fitted are refused.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use super::*;
 use crate::study::Study;
 use crate::trace::{Form, write};
 
-/// A log drawn from this workload on 128 processors.
+/// Path of a log drawn from this workload on 128 processors.
 fn log(folder: &TempDir, workload: &str) -> PathBuf {
     let table: Table = workload.parse().unwrap();
     let jobs = drawn(&table, 128).unwrap();
@@ -92,7 +93,7 @@ fn the_study_is_read_by_run_and_estimates_are_modal() {
     assert!(ks(&fitted, "requested") < 0.02, "{:?}", fitted.distances);
 }
 
-/// A log of jobs with these values of fields 2, 4, 5 and 9.
+/// Path of a log whose jobs have these values of fields 2, 4, 5 and 9.
 fn by_hand(folder: &TempDir, jobs: impl Iterator<Item = (u32, u32, u32, i32)>) -> PathBuf {
     let path = folder.path().join("hand.swf");
     let lines = jobs.enumerate().map(|(i, (submit, run, size, request))| {
@@ -132,7 +133,7 @@ fn what_no_model_is_fitted_to_is_said() {
     assert!(fitted.notes.iter().any(|note| note.contains("few requested times")));
 }
 
-/// A log of identical jobs has a fit, which is reported to vary more than the log.
+/// A log of identical jobs can be fitted. The fit is reported to vary more than the log.
 #[test]
 fn jobs_that_do_not_vary_have_a_fit() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! The published traces, as data: their columns, and the columns of a table of jobs made from them.
+//! Published traces as data: their columns, and how the columns of a table of jobs are made from
+//! them.
 
 use super::Source::{
     Always, Between, Hour, Id, If, Limit, Of, Options, Product, Share, SlurmMemory, Times, Tres,

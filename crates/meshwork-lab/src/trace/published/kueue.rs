@@ -1,4 +1,4 @@
-//! The workloads of Kueue, which are JSON, as rows of a table.
+//! Reads workloads of Kueue, which are JSON, as rows of a table.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use meshwork::workload::table::Cell;
 use super::{FORMATS, Given, MOST, Recognized, is_none};
 use crate::operator::kueue::Snapshots;
 
-/// The admissions of the workloads of a snapshot, with their sets of pods as roles.
+/// Admissions of the workloads in a snapshot. Their sets of pods are the roles of a job.
 pub(super) fn read(path: &str, text: &str) -> Result<Recognized, String> {
     let snapshots = Snapshots::read(&[(path, text)]).map_err(|problem| problem.to_string())?;
     let history = snapshots.history().map_err(|problem| problem.to_string())?.history;

@@ -1,4 +1,4 @@
-//! The nodes of a published trace as the machine of a study.
+//! Makes the machine of a study from the nodes of a published trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +15,10 @@ pub(crate) struct PublishedMachine {
     pub(crate) lost: Vec<String>,
 }
 
-/// A node: the names of the groups in which it lies, its own name, and its type.
+/// A node of a trace: the names of the groups in which it is, its own name, and its type.
 type Listed = (Vec<String>, String, NodeType);
 
-/// Cores, memory, GPUs and model of the GPUs of a node, as texts of the trace.
+/// Type of a node, as texts of the trace: cores, memory, GPUs and model of the GPUs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct NodeType([Option<String>; 4]);
 
@@ -97,7 +97,8 @@ pub(crate) fn machine_text(path: &str) -> Result<PublishedMachine, String> {
     Ok(PublishedMachine { text, nodes: nodes.len() as u64, lost })
 }
 
-/// Types of the nodes, as the key `machine.nodes`; `None` if the cores of any node are unknown.
+/// Value of the key `machine.nodes`, which gives the types of the nodes. It is `None` if the cores
+/// of any node are unknown.
 fn types(nodes: &[Listed]) -> Option<Value> {
     let mut kinds: BTreeMap<&NodeType, Vec<usize>> = BTreeMap::new();
     for (at, (.., kind)) in nodes.iter().enumerate() {
@@ -130,7 +131,7 @@ fn types(nodes: &[Listed]) -> Option<Value> {
     Some(Value::Array(list))
 }
 
-/// Formats ascending numbers as ranges: `0-3,7`.
+/// Ascending numbers as ranges, such as `0-3,7`.
 fn ranges(numbers: &[usize]) -> String {
     let runs = numbers.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
         [only] => only.to_string(),
@@ -168,9 +169,10 @@ fn listed(path: &str, found: &Recognized, columns: &MachineColumns) -> Result<Ve
     Ok(nodes)
 }
 
-/// Switches of a tree over sorted nodes, one for each group; `None` if there are no groups.
+/// Switches of a tree over sorted nodes, one for each group of nodes; `None` if there are no
+/// groups.
 ///
-/// Leaves come first. If there is a single level of groups, one switch is above all of them.
+/// Leaf switches come first. If there is a single level of groups, one switch is above all of them.
 fn switches(nodes: &[Listed], levels: usize) -> Option<Vec<Value>> {
     let last = levels.checked_sub(1)?;
     let unit = |key: &str, numbers: &[usize]| {

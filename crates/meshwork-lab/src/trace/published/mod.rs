@@ -1,4 +1,4 @@
-//! Published traces: recognized by the names of their columns, and read as tables of jobs.
+//! Published traces. They are recognized by the names of their columns, and read as tables of jobs.
 
 mod formats;
 mod kueue;
@@ -25,7 +25,7 @@ use formats::FORMATS;
 pub(super) use machine::machine_text;
 use slurm::SlurmPieces;
 
-/// A published trace, or one table of it.
+/// A published trace, or one of its tables.
 #[derive(Debug)]
 struct Published {
     name: &'static str,
@@ -36,7 +36,7 @@ struct Published {
     no_place: &'static [&'static str],
 }
 
-/// Content of a table of a trace.
+/// Content of a table of a published trace.
 #[derive(Debug)]
 enum Holds {
     /// Jobs, in one row or in several.
@@ -60,18 +60,19 @@ struct Mapped {
     source: Source,
 }
 
-/// The source of a cell: columns of the trace, and the conversion of their values.
+/// Source of a cell in a table of jobs: columns of the trace, and the conversion of their values.
 #[derive(Clone, Copy, Debug)]
 enum Source {
-    /// The value of a column, unchanged.
+    /// Value of a column, unchanged.
     Of(&'static str),
-    /// The number of a job, if all jobs of the column have a whole number.
+    /// Number of a job, if all values of the column are whole numbers.
     Id(&'static str),
-    /// A number times a factor, for another unit.
+    /// Number in a column times a factor, which converts the unit.
     Times(&'static str, f64),
-    /// A product of two columns times a factor, for another unit.
+    /// Product of two columns times a factor, which converts the unit.
     Product(&'static str, &'static str, f64),
-    /// A number divided by another one that is at least 1.
+    /// Number in the first column, divided by the number in the second column, which must be
+    /// positive.
     Share(&'static str, &'static str),
     /// Seconds from the instant in one column to that in another.
     Between(&'static str, &'static str),
@@ -79,16 +80,16 @@ enum Source {
     Word(&'static str, &'static [(&'static str, &'static str)]),
     /// A constant word if a column has this value; no value otherwise.
     If(&'static str, &'static str, &'static str),
-    /// An instant at the beginning of an hour, from the columns of the day and of the hour, both
-    /// from 0.
+    /// Instant at the beginning of an hour. One column has the day and another the hour, both
+    /// counted from 0.
     Hour(&'static str, &'static str),
-    /// A length of time in Slurm's format.
+    /// Duration in a column, in Slurm's format.
     Limit(&'static str),
-    /// An amount of memory in Slurm's format, converted to MB.
+    /// Amount of memory in a column, in Slurm's format and converted to MB.
     SlurmMemory(&'static str),
-    /// One of our columns of the pieces that a list of Slurm's trackable resources has.
+    /// One value, such as `gpu`, of the pieces in a column with Slurm's trackable resources.
     Tres(&'static str, &'static str),
-    /// One of our columns of the pieces that options of `salloc` ask for.
+    /// One value, such as `gpu`, of the pieces that a column with options of `salloc` asks for.
     Options(&'static str, &'static str),
     /// A constant number.
     Always(f64),
@@ -116,17 +117,17 @@ impl Source {
     }
 }
 
-/// Columns of a table of nodes.
+/// Columns of a table of nodes in a trace.
 #[derive(Debug)]
 struct MachineColumns {
     name: &'static str,
-    /// Column of cores, and the number of cores that a value of 1 stands for.
+    /// Column of cores, and the number of cores for a value of 1.
     cpu: Option<(&'static str, f64)>,
     /// Column of memory in MB.
     memory: Option<&'static str>,
     gpus: Option<&'static str>,
     model: Option<&'static str>,
-    /// Columns of the groups in which a node lies, the largest first.
+    /// Columns of the groups in which a node is, the largest group first.
     above: &'static [&'static str],
 }
 
@@ -152,7 +153,7 @@ struct Recognized {
     format: &'static Published,
     /// The columns that are read, in the order of the cells of a row.
     read: Vec<&'static str>,
-    /// Columns of the file that are neither read nor known to lack a counterpart.
+    /// Columns of the file that this program does not know.
     unknown: Vec<String>,
     rows: Vec<Given>,
 }
@@ -283,11 +284,11 @@ struct Reading<'a> {
     jobs: PublishedJobs,
     /// Number of jobs with a value, for each mapped column that tables of jobs do not have.
     absent: BTreeMap<&'static str, u64>,
-    /// Number of jobs with a value, for each published column without a counterpart.
+    /// Number of jobs with a value, for each published column that tables of jobs do not have.
     no_place: Vec<u64>,
-    /// Number of rows whose job ID is no whole number.
+    /// Number of rows whose job ID is not a whole number.
     other_ids: u64,
-    /// Number of amounts that were rounded up.
+    /// Number of amounts, such as cores or memory, that were rounded up to whole numbers.
     rounded: u64,
 }
 
@@ -364,7 +365,7 @@ impl<'a> Reading<'a> {
         Ok(self.jobs)
     }
 
-    /// Converts a row; `true` if it requests nodes or pieces of nodes.
+    /// Converts a row of the trace. The flag tells whether it requests nodes or pieces of nodes.
     ///
     /// Columns without a counterpart are counted if the row belongs to a new job.
     fn row(&mut self, given: &Given, is_new: bool) -> Result<(Row, bool), String> {
@@ -413,7 +414,8 @@ impl<'a> Reading<'a> {
         Ok((row, asks))
     }
 
-    /// Rounds a number of cores, of memory or of more than one GPU up to a whole number.
+    /// Rounds an amount in the column `ours` up to a whole number. Amounts are cores, memory, or
+    /// more than one GPU.
     fn whole(&mut self, ours: &str, cell: Cell<'static>) -> Cell<'static> {
         let number = match &cell {
             Cell::Number(number) => *number,
@@ -432,7 +434,7 @@ impl<'a> Reading<'a> {
         Cell::Number(number.ceil())
     }
 
-    /// Extends a job by another of its rows: the job runs from the first start to the last end.
+    /// Adds another row of the trace to its job. The job runs from the first start to the last end.
     fn join(&mut self, place: usize, row: &Row) {
         let own = &mut self.jobs.rows[place];
         let (Some(begin), Some(other)) = (own.submit, row.submit) else { return };
@@ -443,7 +445,7 @@ impl<'a> Reading<'a> {
         own.runtime = Some(end - first.at);
     }
 
-    /// Adds a sentence for each kind of loss, with the number of jobs concerned.
+    /// Adds a sentence for each kind of loss, with the number of jobs that have such a loss.
     fn report(&mut self, idle: u64, merged: u64) {
         let format = self.found.format;
         let mut say = |what: &str, of: Vec<String>| {
@@ -511,7 +513,7 @@ impl Recognized {
         }
     }
 
-    /// A number that must not be negative.
+    /// Number in a column, which must not be negative.
     fn amount(&self, given: &Given, column: &str) -> Result<Option<f64>, String> {
         match self.number(given, column)? {
             Some(number) if number < 0.0 => {
@@ -537,7 +539,7 @@ impl Recognized {
         }
     }
 
-    /// Makes a cell of a row; `None` if the trace has no value for it.
+    /// Cell of a row from its source; `None` if the trace has no value for the cell.
     fn cell(&self, given: &Given, source: Source) -> Result<Option<Cell<'static>>, String> {
         let positive = |number: f64| (number >= 0.0).then_some(Cell::Number(number));
         Ok(match source {
@@ -644,12 +646,13 @@ fn value(cell: &Cell<'_>) -> f64 {
     }
 }
 
-/// Removes the rounding error of a conversion from thousandths.
+/// Rounds a number to six decimals, which removes the rounding error of a unit conversion.
 fn tidy(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
 }
 
-/// Slurm's amounts of memory in MB: `4G`, `2000M`, `512K`, and the older `4Gn` and `4Gc`.
+/// Amount of memory in MB from Slurm's text. Examples are `4G`, `2000M`, `512K`, and the older
+/// `4Gn` and `4Gc`.
 fn megabytes(text: &str) -> Option<f64> {
     let text = text.trim_end_matches(['n', 'c']);
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());

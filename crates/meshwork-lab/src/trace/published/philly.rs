@@ -1,4 +1,4 @@
-//! The jobs of Philly, which are JSON, as rows of a table.
+//! Reads jobs of Microsoft's Philly trace, which are JSON, as rows of a table.
 
 use meshwork::workload::table::Cell;
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::{FORMATS, Given, MOST, Recognized, is_none};
 use crate::date::unix_seconds;
 
-/// A job of the file `cluster_job_log`.
+/// A job of the Philly file `cluster_job_log`.
 #[derive(Deserialize)]
 struct PhillyJob {
     status: Option<String>,
@@ -30,7 +30,7 @@ struct PhillyMachine {
     gpus: Vec<String>,
 }
 
-/// Reads the log: a list of jobs.
+/// Reads the Philly log, which is a list of jobs.
 pub(super) fn read(path: &str, text: &str) -> Result<Recognized, String> {
     let jobs: Vec<PhillyJob> = serde_json::from_str(text).map_err(|error| {
         format!("{path}: this is no list of jobs as in Philly's cluster_job_log ({error})")
@@ -54,7 +54,8 @@ fn text(text: Option<&String>) -> Option<Cell<'static>> {
 }
 
 impl PhillyJob {
-    /// Machines are those of the last attempt, which is the one that succeeded, if any did.
+    /// Cell of a job in a column. The machines are those of the last attempt, which succeeded if
+    /// any did.
     fn cell(&self, column: &str) -> Option<Cell<'static>> {
         let last = self.attempts.last();
         let number = |number: usize| (number > 0).then_some(Cell::Number(number as f64));

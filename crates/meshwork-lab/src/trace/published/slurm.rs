@@ -1,4 +1,4 @@
-//! Pieces of jobs in Slurm's words: lists of trackable resources, and options of `salloc`.
+//! Pieces of jobs from Slurm's texts: lists of trackable resources, and options of `salloc`.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use meshwork::workload::table::Cell;
 
 use super::megabytes;
 
-/// The pieces of a job, by our columns.
+/// Pieces of a job, in the columns of tables of jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct SlurmPieces {
     count: f64,
@@ -20,7 +20,7 @@ pub(super) struct SlurmPieces {
     exclusive: bool,
 }
 
-/// Options, and how many times each unit of a request is wanted.
+/// Options of `salloc` for a job. Amounts are those for each task or node, or for the whole job.
 #[derive(Default)]
 struct Options<'a> {
     tasks: Option<f64>,
@@ -38,7 +38,7 @@ struct Options<'a> {
     exclusive: bool,
 }
 
-/// A number of GPUs with or without a model: `2`, `a100:2`, `gpu:a100:2`.
+/// Number of GPUs and their model, if the text has one: `2`, `a100:2`, `gpu:a100:2`.
 fn gpus(text: &str) -> Option<(f64, Option<String>)> {
     let text = text.strip_prefix("gpu:").unwrap_or(text);
     let (model, count) = match text.rsplit_once(':') {
@@ -88,9 +88,9 @@ impl<'a> Options<'a> {
 impl SlurmPieces {
     /// Pieces for the options of a request; `None` without options.
     ///
-    /// Where GPUs or memory are requested for each task, a piece is a task; where they are
-    /// requested for each node, it is what the job has of a node; GPUs requested for the whole job
-    /// are a piece each, unless the nodes divide them equally.
+    /// If GPUs or memory are requested for each task, a piece is a task. If they are requested for
+    /// each node, a piece is what the job has of a node. If GPUs are requested for the whole job,
+    /// each GPU is a piece, unless the nodes divide them equally.
     pub(super) fn of_options(text: &str) -> Option<SlurmPieces> {
         if text.trim().is_empty() {
             return None;
@@ -136,10 +136,10 @@ impl SlurmPieces {
         Some(SlurmPieces { count, cpu, mem, gpu, per_node, kind, exclusive })
     }
 
-    /// Pieces of an allocation of trackable resources; `None` if the list has no processors.
+    /// Pieces of an allocation from its trackable resources; `None` if the list has no processors.
     ///
-    /// A piece is what the job has of a node. If its nodes do not divide its GPUs equally, a piece
-    /// is a GPU.
+    /// A piece is what the job has of a node. If the job's nodes do not divide its GPUs equally,
+    /// each GPU is a piece.
     pub(super) fn of_tres(text: &str) -> Option<SlurmPieces> {
         let of = |kind: &str| {
             let mut pairs = text.split(',').filter_map(|part| part.trim().split_once('='));
@@ -165,7 +165,7 @@ impl SlurmPieces {
         })
     }
 
-    /// The cell of one of our columns; `None` if it stays empty.
+    /// Cell of a column in a table of jobs; `None` if it is empty.
     pub(super) fn cell(&self, column: &str) -> Option<Cell<'static>> {
         let number = match column {
             "pieces" => Some(self.count),

@@ -3,7 +3,8 @@ use std::fs;
 use super::*;
 use crate::trace::{Converted, convert};
 
-/// Converts a sample made for the test; returns the table and the reported losses.
+/// Converts a sample of a published trace that the test made. Returns the table and the reported
+/// losses.
 fn converted(name: &str, text: &str, to: &str) -> Result<(String, Converted), String> {
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (folder.path().join(name), folder.path().join(to));
@@ -18,7 +19,7 @@ fn table(name: &str, text: &str) -> (String, Converted) {
     converted(name, text, "jobs.csv").unwrap()
 }
 
-/// The cells of the columns, row by row.
+/// Cells of these columns of a table, row by row.
 fn cells(table: &str, columns: &[&str]) -> Vec<String> {
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let header = reader.headers().unwrap().clone();
@@ -267,7 +268,8 @@ fn the_history_of_a_site() {
     assert_eq!(found, [" 4 1 2 1", "2    "], "a job without options has nodes");
 }
 
-/// What a job had of each node is a piece, or each GPU where nodes have different numbers of them.
+/// Accounting records with trackable resources give pieces. The part of a job on each node is a
+/// piece. If nodes have different numbers of GPUs of the job, each GPU is a piece.
 #[test]
 fn sacct_with_trackable_resources() {
     let text = "JobIDRaw\tUser\tSubmit\tStart\tEnd\tTimelimitRaw\tAllocTRES\tReqTRES\n\
@@ -282,7 +284,7 @@ fn sacct_with_trackable_resources() {
     assert_eq!(found, ["2 8 32768 2 1 a100 120", "3 3  1   120", "1 4 500  1  120"]);
 }
 
-/// Tasks, nodes or GPUs are the pieces, by what the options count.
+/// Options of salloc give pieces: tasks, nodes or GPUs, whichever the options count.
 #[test]
 fn options_of_salloc_are_pieces() {
     use super::slurm::SlurmPieces;
@@ -321,7 +323,7 @@ fn workloads_of_kueue() {
     assert!(wrong.contains("there is no object of the kind Workload here"), "{wrong}");
 }
 
-/// Each format is told from all others by its columns, and all of its columns fit a row.
+/// Each format is told from all others by its columns, and a row can fill all of its columns.
 #[test]
 fn formats_are_told_apart() {
     for format in &FORMATS {

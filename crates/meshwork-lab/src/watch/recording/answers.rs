@@ -1,4 +1,4 @@
-//! Reasons why jobs wait, over the course of a run, as answered by the allocators.
+//! Reasons why jobs wait, over the course of a run, as the allocators answer.
 //!
 //! The answer depends only on the request of a job, and often stays the same for a while. So the
 //! recording has each change of the answer to each request.
@@ -14,11 +14,12 @@ use meshwork::topology::Node;
 
 use crate::watch::{EventKind, RunEvent, single};
 
-/// Maximum number of queries to allocators: with more, making a page would take longer than a run.
+/// Largest number of questions to allocators. With more, making a page would take longer than a
+/// run.
 const MOST_QUESTIONS: u32 = 200_000;
 
-/// An answer as stored in columns: 0 too few nodes, 1 enough but not in the required shape, 2
-/// startable.
+/// Answer whether a request could start. 0 means too few free nodes, 1 enough but not in the
+/// required shape, and 2 that it could start.
 pub(super) type Answer = u8;
 
 /// A copy of the machine that follows a run and answers whether waiting jobs could start.
@@ -31,7 +32,7 @@ pub(super) struct Answers {
     /// New placements of moved jobs, claimed only after all moves of the instant.
     moved: BTreeMap<JobId, (usize, Placement)>,
     waiting: BTreeMap<JobId, Job>,
-    /// Waiting requests, each with the number of jobs that make it and one of these jobs.
+    /// Each distinct waiting request, with the number of jobs that make it and one of these jobs.
     alike: BTreeMap<Request, (u32, Job)>,
     told: BTreeMap<Request, Answer>,
     questions_left: u32,
@@ -60,7 +61,7 @@ impl Answers {
         self.held_up
     }
 
-    /// Whether the limit of queries has been reached.
+    /// Whether the limit on the number of questions has been reached.
     pub(super) fn is_silent(&self) -> bool {
         self.questions_left == 0
     }

@@ -43,7 +43,6 @@ pub struct Columns {
     pub shape: Vec<u32>,
     /// Parts of nodes that jobs share; empty on other machines.
     pub parts: PartColumns,
-    /// Number of answers changed by the end of each instant; empty without queries.
     /// Number of answers that changed by the end of each instant; empty if waits have no reasons.
     pub answers: Vec<u32>,
     /// For each changed answer, index of its request in the list of requests.
@@ -55,24 +54,25 @@ pub struct Columns {
     pub asleep: Spans,
 }
 
-/// Parts of nodes, as columns: all parts of the first placement, then those of the second.
+/// Parts of nodes as columns. All parts of the first placement come first, then those of the
+/// second, and so on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PartColumns {
     /// Number of parts of each placement, for starts and moves in order.
     pub count: Vec<u32>,
     /// Node of each part.
     pub node: Vec<u32>,
-    /// Its cores.
+    /// Cores of each part.
     pub cpu: Vec<u32>,
-    /// Its memory in MiB.
+    /// Memory of each part in MiB.
     pub mem: Vec<u32>,
-    /// Its thousandths of GPUs.
+    /// Thousandths of GPUs of each part.
     pub gpu: Vec<u32>,
-    /// Its amount of the fourth kind.
+    /// Amount of the resource `other` of each part.
     pub other: Vec<u32>,
 }
 
-/// Intervals of single nodes, as columns.
+/// Intervals of time of single nodes, as columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spans {
     /// Node of each interval.
@@ -132,7 +132,7 @@ impl Columns {
     }
 }
 
-/// Appends the first byte of every number, then the second ones, and so on.
+/// Appends the first byte of every number, then the second byte of every number, and so on.
 fn planes<T: Copy, const N: usize>(bytes: &mut Vec<u8>, numbers: &[T], split: fn(T) -> [u8; N]) {
     for byte in 0..N {
         bytes.extend(numbers.iter().map(|&number| split(number)[byte]));

@@ -1,4 +1,4 @@
-//! Errors of replaying a run.
+//! Errors of replaying a run event by event.
 
 use thiserror::Error;
 
@@ -16,14 +16,14 @@ pub enum RecordingError {
         "{0}; and it has no per-job output either, which `[output] jobs = \"csv\"` would have written"
     )]
     Nowhere(RepeatError),
-    /// Unreadable per-job output.
+    /// The per-job output of the run cannot be read.
     #[error("{path}: {why}")]
     JobOutput {
         /// Path of the output.
         path: String,
         why: String,
     },
-    /// Unreadable recording.
+    /// The recording of the run cannot be read.
     #[error("{path}: this recording cannot be read ({why})")]
     Kept {
         /// Path of the recording.

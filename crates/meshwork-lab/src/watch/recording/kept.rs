@@ -48,19 +48,19 @@ const OUTAGE: u8 = 6;
 const INTERRUPTED: u8 = 0;
 const DOWN: u8 = 1;
 const UP: u8 = 2;
-/// Marks the end of the events.
+/// Byte that marks the end of the events.
 const END: u8 = 7;
 const KINDS: u8 = 7;
-/// Flag: the event is later than the previous one, and the time difference follows.
+/// Flag of an event that is later than the previous one. The time difference follows.
 const LATER: u8 = 8;
-/// Position of the bits that hold the form of a request (count, block, subcube or pieces), or of
-/// those that say whether a placement has parts.
+/// Position of the bits for the form of a request: count, block, subcube or pieces. In a placement
+/// they say whether it has parts.
 const REQUEST: u32 = 4;
 /// Form of a request for pieces, which is written in words.
 const PIECES: u8 = 3;
-/// Flag of a placement: the parts of its nodes follow.
+/// Flag of a placement that has parts of nodes. The parts follow.
 const PARTS: u8 = 1;
-/// Maximum length of a request in words.
+/// Largest length in bytes of a request written in words.
 const MAX_WORDS: u64 = 1 << 16;
 
 /// Path of the recording of the run with this key, in a results folder.
@@ -311,7 +311,8 @@ impl Observer for RunRecorder {
 }
 
 impl Drop for RunRecorder {
-    /// Removes the temporary file of a failed run; a finished one has been renamed.
+    /// Removes the temporary file of a failed run. The file of a finished run has been renamed
+    /// before.
     fn drop(&mut self) {
         self.file = None;
         let _ = fs::remove_file(&self.temporary);
@@ -327,7 +328,8 @@ fn write_number(buffer: &mut Vec<u8>, mut number: u64) {
     buffer.push(number as u8);
 }
 
-/// Writes the difference of a number from the previous one; it is often small, with either sign.
+/// Writes the difference of a number from the number before it. It is often small, with either
+/// sign.
 fn write_change(buffer: &mut Vec<u8>, number: u64, before: &mut u64) {
     let change = number.wrapping_sub(*before) as i64;
     write_number(buffer, ((change << 1) ^ (change >> 63)) as u64);
@@ -378,7 +380,7 @@ pub fn replay(
     Ok(())
 }
 
-/// Reads the number of events of the recording of the run with this key.
+/// Number of events in the recording of a run, whose key is checked.
 ///
 /// # Errors
 /// If the recording is incomplete, or of another run.

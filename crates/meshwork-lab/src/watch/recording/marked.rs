@@ -1,4 +1,4 @@
-//! Marked nodes: in a partition, reserved, or asleep.
+//! Marked nodes of a recording: in a partition, reserved, or asleep.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::columns::Spans;
 
-/// Consecutive nodes of a site that are marked for some time.
+/// Consecutive nodes of a site that are marked for an interval of time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Marked {
     /// Kind of the marking: `partition` or `reserved`.
@@ -28,7 +28,7 @@ pub struct Marked {
     pub until: Option<f64>,
 }
 
-/// Groups sorted nodes into runs of consecutive ones, each as its first node and its length.
+/// Runs of consecutive nodes among sorted nodes, each as its first node and its length.
 fn runs(nodes: &[Node]) -> Vec<(u32, u32)> {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for &node in nodes {

@@ -56,12 +56,12 @@ pub struct RecordedSite {
     pub sides: Vec<u32>,
     /// Speed relative to the workload's own machine.
     pub speed: f64,
-    /// Nodes that jobs share; `None` if a node is of one job.
+    /// Resources of the nodes, if several jobs can share a node; else `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared: Option<RecordedNodes>,
 }
 
-/// Nodes that jobs share, with what they have.
+/// Nodes that several jobs can share, and the resources of each.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordedNodes {
     pub types: Vec<RecordedType>,
@@ -69,7 +69,7 @@ pub struct RecordedNodes {
     pub of: Vec<(u32, u32)>,
 }
 
-/// A type of nodes, with the amount of each kind.
+/// A type of nodes, with its amount of each resource.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordedType {
     pub name: String,
@@ -112,7 +112,7 @@ impl RecordedSite {
         }
     }
 
-    /// Number of processors, or of cores where jobs share nodes.
+    /// Number of processors of a site, or of its cores if jobs share nodes.
     fn processors(&self) -> u64 {
         if let Some(RecordedNodes { types, of }) = &self.shared {
             let cores =
@@ -391,7 +391,7 @@ impl Recording {
         }
     }
 
-    /// Fills in the contents of the tape of a run that ended at `end`.
+    /// Recording with the contents of the tape of a run that ended at `end`.
     fn filled(
         mut self,
         subject: Subject<'_>,

@@ -1,4 +1,4 @@
-//! Reconstruction, from its per-job output, of a run that cannot be repeated.
+//! Reconstructs a run that cannot be repeated from its per-job output.
 
 use std::path::Path;
 
@@ -52,7 +52,7 @@ pub(super) fn read(
     Ok((recording, timeline))
 }
 
-/// Outcome of a finished job, from its row.
+/// A row of per-job output, with the outcome and the request of a finished job.
 struct Row {
     /// Request and other inputs of the job.
     asked: table::Row,

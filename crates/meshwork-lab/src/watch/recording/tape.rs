@@ -1,4 +1,4 @@
-//! Storage of the events of a run in progress.
+//! Keeps the events of a run in progress.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::watch::{EventKind, RunEvent};
 /// long before the limit on the number of jobs is reached.
 const MAX_BLOCKS: usize = 1_000_000;
 
-/// The part of a run to keep.
+/// Part of a run whose events are kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecordingWindow {
     /// Start of the window. Jobs that are then in the system are kept too.
@@ -33,10 +33,10 @@ impl Default for RecordingWindow {
 /// An observer that keeps the events of a window, and ends the run after the window.
 pub struct Tape {
     window: RecordingWindow,
-    /// Events before the window of jobs that are still in the system.
+    /// Events before the window, of jobs that are still in the system when it begins.
     earlier: BTreeMap<JobId, Vec<(u64, RunEvent)>>,
     before: u64,
-    /// Nodes that went out of service before the window and have not returned, with the event.
+    /// Nodes that went out of service before the window and have not returned, each with its event.
     down: BTreeMap<(usize, Node), (u64, RunEvent)>,
     /// Events of the current instant; an instant is kept completely or not at all.
     instant: Vec<RunEvent>,
@@ -51,9 +51,9 @@ pub struct Tape {
     users: BTreeMap<String, u32>,
     partitions: BTreeMap<String, u32>,
     columns: Columns,
-    /// Sites; needed where jobs share nodes.
+    /// Topologies of the sites, which are needed if jobs share nodes.
     topologies: Vec<Topology>,
-    /// Site of each running job, where jobs share nodes.
+    /// Site of each running job; used only if jobs share nodes.
     sites: BTreeMap<JobId, usize>,
     /// Source of the reasons for waiting, if they are recorded.
     answers: Option<Answers>,
@@ -190,7 +190,7 @@ impl Tape {
         }
     }
 
-    /// Stores an event before the window. Only jobs in the system matter, with their last
+    /// Stores an event from before the window. Only jobs in the system count, with their last
     /// placement.
     fn remember(&mut self, happening: RunEvent) {
         let id = happening.id;
@@ -266,7 +266,7 @@ impl Tape {
         }
     }
 
-    /// Stores the events of an instant; returns whether there were any.
+    /// Moves the events of the current instant to the kept ones. Returns whether there were any.
     fn keep_happenings(&mut self) -> bool {
         let instant = std::mem::take(&mut self.instant);
         let Some(first) = instant.first() else { return false };

@@ -1,4 +1,4 @@
-//! Unpacked and replayed recordings reproduce the machine states of their runs.
+//! Tests that an unpacked and replayed recording gives the machine states of its run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::{Options, Study, run};
 use meshwork::catalogue::Catalogue;
 use meshwork::topology::Node;
 
-/// Events of a recording, decoded as the page does, in order.
+/// Events of a recording in order, decoded as the page decodes them.
 fn told(recording: &Recording) -> Vec<RunEvent> {
     let json = serde_json::to_value(recording).unwrap();
     let columns = unpacked(&json);
@@ -76,8 +76,8 @@ fn told(recording: &Recording) -> Vec<RunEvent> {
     all
 }
 
-/// State of a scene, for comparisons: the number of the job on every node, or a mark for an outage,
-/// then the numbers of waiting jobs with their requested nodes.
+/// State of a scene in a form that can be compared. It has the number of the job on every node, or
+/// a mark for an outage, and the numbers of waiting jobs with their requested nodes.
 fn seen(scene: &Scene) -> (Vec<u64>, Vec<(u64, u64)>) {
     let number = |id: JobId| scene.running()[&id].job.number;
     let owners = scene.topologies().iter().enumerate().flat_map(|(site, topology)| {
@@ -112,7 +112,7 @@ fn lived(study: &Study) -> (Vec<RunEvent>, Vec<Topology>) {
     }
 }
 
-/// A study that has been run into a folder.
+/// Writes a study and runs it into a new folder.
 fn stored(head: &str, tail: &str) -> (TempDir, Study) {
     let folder = tempfile::tempdir().unwrap();
     let text = format!(
@@ -264,7 +264,7 @@ fn without_either_there_is_a_sentence() {
     );
 }
 
-/// Recording and timeline of the first run in a folder, for this window.
+/// Recording and timeline of the first run in a folder, for a window of time.
 fn seen_of(folder: &Path, window: RecordingWindow) -> (Recording, Timeline) {
     let record = &load(folder).unwrap().records[0];
     Recording::with_timeline(
@@ -359,7 +359,7 @@ fn what_is_not_whole_is_not_taken() {
     assert!(recorded(folder.path(), RecordingWindow::default()).unwrap().jobs() >= 120);
 }
 
-/// Names of the recording files.
+/// Names of the recording files in a results folder.
 fn kept_files(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder.join(kept::RECORDINGS)).into_iter().flatten();
     let mut names: Vec<String> =
@@ -468,7 +468,7 @@ fn a_run_that_goes_on_is_drawn_as_it_stands() {
     }
 }
 
-/// Reasons for waiting as reported by the run itself.
+/// An observer that records why jobs wait, as the run itself reports it.
 #[derive(Default)]
 struct Causes(Vec<(Time, JobId, Cause)>);
 
@@ -482,7 +482,8 @@ impl Observer for Causes {
     }
 }
 
-/// The answer for a job at a time, from the columns of a page.
+/// Reason for which a job waits at a time, from the columns of a page; `None` if the job does not
+/// wait.
 fn answer(columns: &Columns, job: usize, at: Time) -> Option<u8> {
     let mut place = 0;
     let mut last = None;
@@ -538,7 +539,7 @@ fn why_jobs_wait_is_what_the_run_itself_says() {
     assert!(seen.iter().all(|&count| count > 50), "{seen:?}");
 }
 
-/// Collects the events of a run.
+/// An observer that collects the events of a run.
 #[derive(Default)]
 struct All(Vec<RunEvent>);
 
@@ -548,10 +549,10 @@ impl Observer for All {
     }
 }
 
-/// Amounts of a node by kind: cores, memory, thousandths of GPUs and the fourth kind.
+/// Amounts of the four resources of a node: cores, memory, thousandths of GPUs, and `other`.
 type Amounts = [u64; 4];
 
-/// Amounts that running jobs hold of each node after an event, straight from the cells of parts.
+/// Amounts of each node that running jobs hold, summed over the pieces in a scene.
 fn held_by_cells(scene: &Scene) -> Vec<Amounts> {
     let types = scene.topologies()[0].types().unwrap();
     let mut held = vec![[0; 4]; types.nodes() as usize];
@@ -573,7 +574,7 @@ fn held_by_cells(scene: &Scene) -> Vec<Amounts> {
     held
 }
 
-/// Amounts that the recording says are held of each node after so many events.
+/// Amounts of each node that are held after the first `count` events, according to a recording.
 fn held_by_columns(columns: &Columns, count: usize, nodes: usize) -> Vec<Amounts> {
     let PartColumns { count: counts, node, cpu, mem, gpu, other } = &columns.parts;
     let (mut running, mut placed, mut part) = (BTreeMap::new(), 0, 0);

@@ -1,4 +1,5 @@
-//! Timeline of a run: utilization, queue length and waits in few numbers, however long the run.
+//! Timeline of a run: utilization, queue length and waits in a few numbers, however long the run
+//! is.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +15,7 @@ use crate::watch::{EventKind, RunEvent};
 /// Number of equal time intervals of a timeline.
 const SPANS: usize = 500;
 
-/// Approximate number of waits kept; fewer are all kept.
+/// Approximate number of waits that are kept. If there are fewer, all are kept.
 const WAITS: usize = 1000;
 
 /// Serialises numbers with as many digits as a plot can show.

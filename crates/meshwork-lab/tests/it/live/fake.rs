@@ -1,4 +1,5 @@
-//! A fake of `squeue`, `sinfo`, `scontrol` and the clock, with faults at given times.
+//! A fake of the commands `squeue`, `sinfo` and `scontrol` and of the clock. Faults happen at given
+//! times.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::resume_unwind;
@@ -6,33 +7,34 @@ use std::panic::resume_unwind;
 use meshwork_lab::live::SlurmCommands;
 use meshwork_lab::slurm::hostlist;
 
-/// The end of an agent by a signal that it cannot handle.
+/// Panic payload that stands for the kill of an agent by a signal.
 pub(super) struct Killed;
 
-/// A fault at an instant.
+/// A fault of Slurm, or another event that the agent must cope with.
 #[derive(Clone, Debug)]
 pub(super) enum Fault {
     Drain(usize),
     Resume(usize),
-    /// A node fails: its job is requeued.
+    /// A node fails, and the job on it is requeued.
     Down(usize),
     Requeue(usize),
     Cancel(usize),
     Hold(usize),
     Release(usize),
-    /// Limits a user to this number of nodes.
+    /// Limits a user, given by number, to this number of nodes.
     Limit(u8, u32),
-    /// The controller crashes, and returns after this number of seconds in the state that it last
-    /// saved.
+    /// The controller crashes. It returns after this number of seconds, in the state that it saved
+    /// last.
     Crash(u8),
-    /// A reservation of nodes, from a number of seconds from now on and for a number of seconds.
+    /// A reservation: first node, number of nodes, seconds until it begins, and its length in
+    /// seconds.
     Reserve(usize, usize, u8, u8),
-    /// A job of another partition takes idle nodes for this number of seconds.
+    /// A job of another partition takes this node for this number of seconds, if the node is idle.
     Foreign(usize, u8),
     Submit(Wanted),
 }
 
-/// A job to be submitted.
+/// A job that a fault submits.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     pub(super) user: u8,
@@ -46,16 +48,16 @@ pub(super) struct Wanted {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Special {
     None,
-    /// The user's own node list, `least` of them.
+    /// The job requires its own list of nodes, which has `least` nodes.
     Own(usize),
     Exclude(usize),
     After(usize),
     Features,
     Heterogeneous,
     Begin(u8),
-    /// A number of nodes derived from its tasks.
+    /// The job requests tasks, from which Slurm derives its number of nodes.
     Tasks,
-    /// A comment that looks like records.
+    /// The job has a comment that looks like records of Slurm.
     Comment,
 }
 
@@ -88,18 +90,18 @@ pub(super) struct FakeJob {
     start: f64,
     end: f64,
     note: String,
-    /// Whether it has been requeued, and not updated since.
+    /// Whether the job was requeued and the agent has not updated it since.
     is_requeued: bool,
 }
 
 impl FakeJob {
-    /// Whether the agent leaves it to Slurm.
+    /// Whether the agent does not place the job but leaves it to Slurm.
     fn is_beyond(&self) -> bool {
         matches!(self.wanted.special, Special::Features | Special::Heterogeneous)
     }
 }
 
-/// A start of a job of the run partition.
+/// A start of a job in the run partition.
 #[derive(Clone, Debug)]
 pub(super) struct Started {
     pub(super) key: (String, i64),
@@ -124,7 +126,7 @@ pub(super) struct FakeSlurm {
     pub(super) jobs: Vec<FakeJob>,
     saved: (f64, Vec<FakeJob>, u64),
     nodes: Vec<Health>,
-    /// Foreign jobs: node and end.
+    /// End of the foreign job on each node that has such a job.
     foreign: BTreeMap<usize, f64>,
     reserved: Vec<Reserved>,
     limits: BTreeMap<u8, u32>,
@@ -132,18 +134,19 @@ pub(super) struct FakeSlurm {
     unknown_until: f64,
     next: u64,
     faults: Vec<(f64, Fault)>,
-    /// Calls until the next kill, and whether the call takes effect before.
+    /// Kills of the agent, the next one last. Each has the number of calls before it, and whether
+    /// the last call takes effect.
     kills: Vec<(u8, bool)>,
     calls: u64,
     pub(super) killed: usize,
     pub(super) starts: Vec<Started>,
-    /// Starts of requeued jobs without a new decision.
+    /// Number of times that a requeued job started without a new decision of the agent.
     pub(super) undecided: usize,
-    /// Jobs that a crash of the controller lost.
+    /// Number of jobs that a crash of the controller lost.
     pub(super) vanished: usize,
-    /// Whether something happened since the last `squeue`, so that the agent cannot know.
+    /// Whether the state changed after the last `squeue`, so that the agent cannot know it.
     is_disturbed: bool,
-    /// Updates that claimed nodes of others.
+    /// Updates by the agent that claimed nodes which other jobs held.
     pub(super) overlaps: Vec<String>,
 }
 
@@ -180,7 +183,8 @@ impl FakeSlurm {
         !self.faults.is_empty()
     }
 
-    /// Ends all kills, all faults that keep jobs waiting, and the jobs that are left to Slurm.
+    /// Ends all kills, all faults that keep jobs waiting, and the jobs that the agent leaves to
+    /// Slurm.
     pub(super) fn calm(&mut self) {
         for job in self.jobs.iter_mut().filter(|job| job.is_beyond() && job.partition != "run") {
             job.phase = Phase::Cancelled;
@@ -228,7 +232,7 @@ impl FakeSlurm {
         }
     }
 
-    /// The main scheduler, for the run partition alone: the other one is down.
+    /// Slurm's main scheduler for the run partition. The backfill scheduler is switched off.
     fn schedule(&mut self) {
         let mut order: Vec<usize> = (0..self.jobs.len()).collect();
         order.sort_by_key(|&job| {
@@ -317,7 +321,7 @@ impl FakeSlurm {
         self.foreign.contains_key(&node) || self.jobs.iter().any(holds)
     }
 
-    /// The nodes of a start: the required ones, and others up to the requested number.
+    /// Nodes on which a job starts: its required nodes, and others up to the requested number.
     fn chosen(&self, place: usize) -> Vec<usize> {
         let job = &self.jobs[place];
         let mut nodes = indices(&job.requires);
@@ -403,7 +407,7 @@ impl FakeSlurm {
         }
     }
 
-    /// A requeued job keeps its partition and its list, and begins two minutes later.
+    /// Requeues a job, which keeps its partition and its node list and may start two minutes later.
     fn requeue(&mut self, place: usize) {
         let begin = self.now + 120.0;
         let job = &mut self.jobs[place];
@@ -412,7 +416,8 @@ impl FakeSlurm {
         job.reason = "BeginTime".to_owned();
     }
 
-    /// Loses the changes since the controller last saved, and reuses job numbers.
+    /// Crashes the controller. It loses all changes since it last saved its state, and reuses job
+    /// numbers.
     fn crash(&mut self, seconds: f64) {
         let (_, jobs, next) = self.saved.clone();
         self.vanished += self.jobs.len() - jobs.len();
@@ -653,7 +658,8 @@ impl FakeSlurm {
         String::new()
     }
 
-    /// A call: time passes, and the agent may die before it or after it.
+    /// Makes one call of a Slurm command. Time passes, and the agent may be killed before or after
+    /// the call takes effect.
     fn called<T>(&mut self, what: impl FnOnce(&mut FakeSlurm) -> T) -> T {
         self.sleep(0.05);
         self.calls += 1;
@@ -730,7 +736,7 @@ impl SlurmCommands for FakeSlurm {
     }
 }
 
-/// The numbers of the nodes of a list.
+/// Node numbers in a host list such as `n[0-3]`.
 fn indices(list: &str) -> Vec<usize> {
     let names = hostlist::names(list).unwrap();
     names.iter().map(|name| name[1..].parse().unwrap()).collect()

@@ -1,4 +1,5 @@
-//! The gain of predicted ends: the agent places the jobs of a recorded site by each rule.
+//! Measures the gain of predicted ends. The agent places the jobs of a recorded site by each rule
+//! for expected ends.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,24 +16,25 @@ use meshwork_lab::operator::paired;
 use meshwork_lab::slurm::hostlist;
 use serde_json::Value as Json;
 
-/// How old the predictions of a shadow's history are at most, in seconds.
+/// Predictions from the history of a shadow are renewed after this number of seconds.
 const RENEWED: i64 = 60;
 
-/// A Slurm without faults, in which placed jobs start at once.
+/// A Slurm without faults that replays recorded jobs. A job starts as soon as the agent has placed
+/// it.
 struct Replayed<'a> {
     now: i64,
     jobs: &'a [JobRecord],
-    /// The number of submitted jobs.
+    /// Number of jobs submitted so far.
     submitted: usize,
     waiting: Vec<usize>,
-    /// Running jobs by their ends, with their nodes and starts.
+    /// Running jobs, keyed by end and job number, with their nodes and starts.
     running: BTreeMap<(i64, usize), (String, i64)>,
     busy: Vec<bool>,
-    /// The start of each job.
+    /// Start of each job, in seconds.
     starts: Vec<i64>,
 }
 
-/// The seconds that a job runs: Slurm ends it at its limit.
+/// Seconds that a job runs. Slurm ends a job at its time limit.
 fn seconds(job: &JobRecord) -> i64 {
     let ran = (job.end.unwrap() - job.start.unwrap()).max(1);
     job.limit.map_or(ran, |limit| ran.min(limit.max(1)))
@@ -44,7 +46,8 @@ fn indices(list: &str) -> Vec<usize> {
 }
 
 impl Replayed<'_> {
-    /// Goes on to the next submission or end, and returns the jobs that end there.
+    /// Moves to the next submission or end, and returns the jobs that end then; `None` after the
+    /// last one.
     fn next(&mut self) -> Option<Vec<usize>> {
         let submission = self.jobs.get(self.submitted).and_then(|job| job.submit);
         let end = self.running.keys().next().map(|(end, _)| *end);
@@ -153,7 +156,7 @@ impl SlurmCommands for Replayed<'_> {
     }
 }
 
-/// The wait of each job if the agent places it by a rule for expected ends.
+/// Wait of each job in seconds if the agent places the jobs under a rule for expected ends.
 fn waits(policy: &LivePolicy, jobs: &[JobRecord], rule: EndRule) -> Vec<f64> {
     let nodes = policy.names.len();
     let mut slurm = Replayed {
@@ -186,9 +189,9 @@ fn waits(policy: &LivePolicy, jobs: &[JobRecord], rule: EndRule) -> Vec<f64> {
     slurm.starts.iter().zip(jobs).map(wait).collect()
 }
 
-/// Prints what docs/live.md says of `--ends`, for the first `MESHWORK_JOBS` jobs of a site:
-/// `MESHWORK_SITE=site cargo test --release -p meshwork-lab --test it live::gain -- --ignored
-/// --nocapture`.
+/// Prints the waits that docs/live.md quotes for `--ends`. Run it for the first `MESHWORK_JOBS`
+/// jobs of a site with `MESHWORK_SITE=site cargo test --release -p meshwork-lab --test it
+/// live::gain -- --ignored --nocapture`.
 #[test]
 #[ignore = "it measures"]
 #[allow(clippy::print_stdout, reason = "figures of a page")]

@@ -1,4 +1,5 @@
-//! The agent against a fake of Slurm, with kills between any two calls and faults of all kinds.
+//! Tests of the agent against a fake of Slurm. The agent is killed between any two calls, and
+//! faults of all kinds happen.
 
 mod fake;
 mod gain;
@@ -29,7 +30,7 @@ fn policy(allocator: &str, scheduler: &str) -> LivePolicy {
     LivePolicy::named(scenario, (0..NODES).map(|node| format!("n{node}")).collect()).unwrap()
 }
 
-/// A schedule of faults.
+/// A random schedule of faults and kills, with the settings of the agent.
 #[derive(Clone, Debug)]
 struct Story {
     is_easy: bool,
@@ -89,7 +90,7 @@ fn story() -> impl Strategy<Value = Story> {
     })
 }
 
-/// Ends predicted from a history in which user 0 ran 20 s, user 1 ran 5 s, and user 2 ran 3 s.
+/// Ends predicted from a history. In it user 0 ran jobs of 20 s, user 1 of 5 s, and user 2 of 3 s.
 fn predicted() -> ExpectedEnds {
     let stay = |(user, seconds): (u8, i64)| JobRecord {
         user: format!("u{user}"),
@@ -102,10 +103,10 @@ fn predicted() -> ExpectedEnds {
     ExpectedEnds::of(EndRule::UserMean, &history)
 }
 
-/// The lists chosen for each job, by id and time of submission.
+/// Node lists that the agent chose for each job, by job id and time of submission.
 type Chosen = BTreeMap<(String, i64), BTreeSet<Vec<String>>>;
 
-/// Counts over all stories: events of the log by name, kills and starts.
+/// Counts over all stories: events in the agent's log by name, kills, and starts of jobs.
 #[derive(Debug, Default)]
 struct Happened {
     events: BTreeMap<String, usize>,
@@ -113,11 +114,11 @@ struct Happened {
     starts: usize,
     undecided: usize,
     vanished: usize,
-    /// The ids of started jobs.
+    /// Ids of started jobs, in order of their starts.
     order: Vec<String>,
 }
 
-/// Plays a story and counts its events.
+/// Plays a story to its end, checks it, and counts its events.
 fn play(policy: &LivePolicy, story: &Story, happened: &mut Happened) -> Result<(), TestCaseError> {
     let mut slurm = FakeSlurm::new(story.faults.clone(), story.kills.clone());
     let settings =
@@ -234,7 +235,7 @@ fn ten_thousand_kills_misplace_no_job_and_lose_none() {
     assert!(happened.vanished >= 50, "{happened:?}");
 }
 
-/// A requeued job keeps its old nodes for two minutes, in which an agent that lives takes it back.
+/// A requeued job keeps its old nodes for two minutes. A running agent takes it back in that time.
 #[test]
 fn a_requeued_job_starts_by_a_new_decision() {
     let mut happened = Happened::default();
@@ -263,8 +264,8 @@ fn a_requeued_job_starts_by_a_new_decision() {
     assert!(happened.starts >= 110 && happened.events["take_back"] >= 40, "{happened:?}");
 }
 
-/// Slurm goes by limits: a job that is expected to end before a reservation, but may last into it,
-/// is not placed on its nodes.
+/// Slurm respects time limits. A job may be expected to end before a reservation, but if its limit
+/// reaches into the reservation, it does not get the reserved nodes.
 #[test]
 fn a_prediction_does_not_reach_into_a_reservation() {
     let mut happened = Happened::default();
@@ -276,7 +277,7 @@ fn a_prediction_does_not_reach_into_a_reservation() {
     assert!(!happened.events.contains_key("take_back"), "{happened:?}");
 }
 
-/// Predictions change when EASY lets a job start out of turn.
+/// Predicted ends let EASY start a job out of turn that would wait under its time limit.
 #[test]
 fn a_predicted_end_lets_a_job_start_out_of_turn() {
     let job = |user: u8, nodes: u32, seconds: u8, limit: u16| Wanted {
@@ -309,7 +310,7 @@ fn a_predicted_end_lets_a_job_start_out_of_turn() {
     assert_eq!(starts(true), ["1", "3", "2"]);
 }
 
-/// A Slurm in which each look has other jobs, all of one node, and every update is accepted.
+/// A Slurm that shows the agent new jobs of one node each time it looks, and accepts every update.
 struct Stream {
     looks: u64,
     each: u64,
@@ -375,8 +376,8 @@ fn processor_seconds() -> f64 {
     text.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
 }
 
-/// Prints what docs/performance.md says: `cargo test --release -p meshwork-lab --test it
-/// live::figures -- --ignored --nocapture`.
+/// Prints the measurements that docs/performance.md quotes. Run it with `cargo test --release -p
+/// meshwork-lab --test it live::figures -- --ignored --nocapture`.
 #[test]
 #[ignore = "it measures"]
 #[allow(clippy::print_stderr, reason = "figures of a page")]

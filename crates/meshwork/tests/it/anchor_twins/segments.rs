@@ -1,17 +1,18 @@
-//! Segmented jobs, placed one after the other and retried with fewer nodes where boxes overlap.
+//! Tests of segmented jobs on machines of listed boxes. Segments are placed one after the other.
+//! Where boxes overlap, a failed job is retried with one node left out.
 
 use super::*;
 
-/// Variants of the node left out when segments are retried.
+/// Misreadings of the rule which node is left out when segments are retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hint {
-    /// The lowest of all selected nodes.
+    /// The lowest of all nodes selected so far is left out.
     Selected,
-    /// No retry.
+    /// Segments are never retried.
     Never,
 }
 
-/// Whether a placement has an anchor that shares a cell with another anchor of its size.
+/// Whether a listed shape has two boxes, at different positions, that share a cell.
 fn overlaps(torus: &Plain, place: usize) -> bool {
     let shapes = torus.sorted(Misread::Nothing);
     let cells = (0..torus.cells.len() as u32).map(Some).collect();
@@ -112,8 +113,8 @@ fn segments_agree_with_their_definition_and_every_misreading_is_told_apart() {
     assert!(untold.is_empty(), "nothing tells {untold:?} from the definition");
 }
 
-/// Slurm rejects a size in no list. A segmented job waits even if the machine could never hold it.
-/// The same nodes in one piece are in no list.
+/// A segmented job waits even if the machine can never hold its segments. Without segments, Slurm
+/// rejects a job of as many nodes, because that size is in no list.
 #[test]
 fn segments_wait_where_the_machine_has_too_few_places_for_them() {
     // A torus with two boxes of 4, and one with a third whose other cells are holes.

@@ -1,4 +1,5 @@
-//! Common parts of the integration tests: jobs by hand, transcripts, and machines of every wiring.
+//! Helpers of the integration tests: jobs, scenarios, transcripts of runs, and machines of every
+//! wiring.
 
 #[allow(unused_imports, reason = "each test binary uses a part of them")]
 pub(crate) use meshwork::conformance::{SITES, Transcript, machines, random_jobs, submissions};
@@ -9,12 +10,12 @@ use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::{SCHEDULERS, SchedulerEntry};
 use meshwork::topology::Wiring;
 
-/// A job with this arrival, request and run time; its estimate is its run time.
+/// A job with this arrival, request and run time; its estimate equals its run time.
 pub(crate) fn job(arrival: f64, request: Request, runtime: f64) -> Job {
     Job::new(0, Time::new(arrival), request, runtime)
 }
 
-/// A scenario from TOML; its workload is not used.
+/// A scenario read from TOML. If the text has no workload, an unused one is added.
 pub(crate) fn scenario(text: &str) -> Scenario {
     let mut table: toml::Table = text.parse().expect("the test writes TOML");
     if !table.contains_key("workload") {
@@ -24,7 +25,7 @@ pub(crate) fn scenario(text: &str) -> Scenario {
     Scenario::read(&table).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
 }
 
-/// Runs jobs under a scenario and returns the outcome and the transcript.
+/// Runs jobs under a scenario, and returns the outcome and the transcript of events.
 pub(crate) fn run(scenario: &Scenario, jobs: Vec<Job>) -> (Outcome, String) {
     let mut transcript = Transcript::default();
     let setup = scenario.setup(0).unwrap();
@@ -32,7 +33,7 @@ pub(crate) fn run(scenario: &Scenario, jobs: Vec<Job>) -> (Outcome, String) {
     (outcome, transcript.text)
 }
 
-/// The start of every job, in order of arrival.
+/// Start of every job of a run, in order of arrival; `None` if the job never started.
 pub(crate) fn starts(setup: Setup, jobs: Vec<Job>) -> Vec<Option<f64>> {
     #[derive(Default)]
     struct Starts(Vec<Option<f64>>);
@@ -56,7 +57,7 @@ pub(crate) fn starts(setup: Setup, jobs: Vec<Job>) -> Vec<Option<f64>> {
     seen.0
 }
 
-/// Starts, ends and interruptions of jobs, as lines of text.
+/// An observer that writes starts, ends and interruptions of jobs as lines of text.
 #[derive(Default)]
 pub(crate) struct Diary(pub(crate) Vec<String>);
 
@@ -75,13 +76,13 @@ impl Observer for Diary {
     }
 }
 
-/// Every rigid scheduler that works on machines of every wiring.
+/// Every scheduler that never resizes jobs and works on machines of every wiring.
 pub(crate) fn schedulers_for_all_wirings() -> impl Iterator<Item = &'static SchedulerEntry> {
     let everywhere = |s: &&SchedulerEntry| Wiring::ALL.iter().all(|w| s.serves.contains(w));
     SCHEDULERS.iter().copied().filter(everywhere).filter(|s| !s.malleable)
 }
 
-/// Every selector with every choice of its parameters, as TOML.
+/// Every selector with every choice of its parameters, by name and as TOML.
 pub(crate) fn every_selector() -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     for entry in meshwork::select::SELECTORS {

@@ -1,4 +1,4 @@
-//! The definitions of the hypercube allocators, in plain and slow form.
+//! Slow twins of the hypercube allocators, which follow the published definitions literally.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,13 @@ use meshwork::geometry::NodeSet;
 use meshwork::geometry::cube::Subcube;
 use meshwork::job::Request;
 
-/// A definition: its proposals, and its memory.
+/// A slow twin of an allocator: the subcubes that it proposes, and what it remembers.
 pub(crate) trait Twin {
-    /// Chooses one subcube.
+    /// Chooses one free subcube of dimension `k`; `None` if there is none.
     fn choose(&mut self, _free: &NodeSet, _k: u32) -> Option<Subcube> {
         None
     }
-    /// Chooses one subcube, or several for a count.
+    /// Subcubes for a request: one for a subcube request, one or several for a count of nodes.
     fn serve(&mut self, free: &NodeSet, request: &Request) -> Option<Vec<Subcube>> {
         match request {
             Request::Subcube(k) => self.choose(free, *k).map(|cube| vec![cube]),
@@ -27,14 +27,15 @@ fn dimension_of(free: &NodeSet) -> u32 {
     free.universe().trailing_zeros()
 }
 
-/// Whether every node is free, checked one by one.
+/// Whether all nodes of a subcube are free, checked one by one.
 pub(crate) fn is_free(cube: Subcube, free: &NodeSet) -> bool {
     (0..free.universe())
         .filter(|node| node & !cube.mask == cube.base)
         .all(|node| free.contains(node))
 }
 
-/// All subcubes of a dimension: every mask with *k* bits, with every base disjoint from it.
+/// All subcubes of dimension *k* in a hypercube of dimension *n*: each mask of *k* bits with each
+/// base that is disjoint from it.
 pub(crate) fn every_cube(n: u32, k: u32) -> Vec<Subcube> {
     let mut cubes = Vec::new();
     for base in 0..1_u32 << n {
@@ -45,12 +46,13 @@ pub(crate) fn every_cube(n: u32, k: u32) -> Vec<Subcube> {
     cubes
 }
 
-/// The free subcubes of a dimension, ordered by base and then by mask.
+/// Free subcubes of dimension *k*, ordered by base and then by mask.
 pub(crate) fn free_cubes(free: &NodeSet, n: u32, k: u32) -> Vec<Subcube> {
     every_cube(n, k).into_iter().filter(|cube| is_free(*cube, free)).collect()
 }
 
-/// The lowest m with the nodes m 2ᵏ … (m + 1) 2ᵏ − 1 free.
+/// Slow twin of the buddy system with a bitmap. It takes the lowest m for which the nodes m 2ᵏ … (m
+/// + 1) 2ᵏ − 1 are free.
 pub(crate) struct BitmapBuddy;
 
 impl Twin for BitmapBuddy {
@@ -61,7 +63,8 @@ impl Twin for BitmapBuddy {
     }
 }
 
-/// Block lists as vectors, the last listed block at the end.
+/// Slow twin of the buddy system with lists. Each list of free blocks is a vector, and the block
+/// listed last is at the end.
 pub(crate) struct ListBuddy {
     lists: Vec<Vec<u32>>,
     recent: bool,
@@ -74,7 +77,7 @@ impl ListBuddy {
         ListBuddy { lists, recent }
     }
 
-    /// The aligned blocks of a cube.
+    /// Aligned blocks that a subcube consists of: their dimension, and their bases.
     fn blocks(cube: Subcube) -> (usize, Vec<u32>) {
         let mut k = 0;
         while cube.mask >> k & 1 == 1 {
@@ -127,7 +130,8 @@ impl Twin for ListBuddy {
     }
 }
 
-/// The lowest half-block that has a free partner, and the first of those.
+/// Slow twin of the modified buddy system. It takes the lowest half-block that has a free partner,
+/// and the first such partner.
 pub(crate) struct ModifiedBuddy;
 
 impl Twin for ModifiedBuddy {
@@ -152,7 +156,7 @@ impl Twin for ModifiedBuddy {
     }
 }
 
-/// Gray codes, position by position.
+/// Slow twin of allocation by Gray codes. It tries each code position by position.
 pub(crate) struct GrayCodes {
     orders: Vec<Vec<u32>>,
 }
@@ -162,7 +166,8 @@ impl GrayCodes {
         GrayCodes { orders: vec![(0..n).collect()] }
     }
 
-    /// The codes of the construction; brackets are matched by testing every range.
+    /// Gray codes of the published construction. Matching brackets are found by testing every
+    /// range.
     pub(crate) fn multiple(n: u32) -> GrayCodes {
         let mut sets: Vec<Vec<u32>> = (0..1_u32 << n)
             .filter(|mask| mask.count_ones() == n / 2)
@@ -231,7 +236,8 @@ impl Twin for GrayCodes {
     }
 }
 
-/// Masks in increasing order by Gosper's hack, bases in increasing order.
+/// Slow twin of tree collapsing. It tries masks in increasing order by Gosper's hack, and bases in
+/// increasing order.
 pub(crate) struct TreeCollapsing;
 
 impl Twin for TreeCollapsing {
@@ -255,7 +261,8 @@ impl Twin for TreeCollapsing {
     }
 }
 
-/// One vector of disjoint cubes, searched as a whole at every step.
+/// Slow twin of free lists. It has one vector of disjoint free cubes, which every step searches as
+/// a whole.
 pub(crate) struct FreeLists {
     n: u32,
     cubes: Vec<Subcube>,
@@ -268,7 +275,7 @@ impl FreeLists {
     }
 }
 
-/// Rebuilds the lists from disjoint free cubes: the largest first, then by base, then by mask.
+/// Disjoint free cubes found anew: the largest one first, then by base, then by mask.
 pub(crate) fn form_anew(n: u32, free: &NodeSet) -> Vec<Subcube> {
     let mut rest = free.clone();
     let mut cubes = Vec::new();
@@ -343,8 +350,8 @@ fn vector(cubes: &[Subcube]) -> Vec<usize> {
     (0..=24).rev().map(|k| cubes.iter().filter(|cube| cube.dimension() == k).count()).collect()
 }
 
-/// The greatest vector of disjoint cubes that cover a set of nodes, over all cubes of its lowest
-/// node.
+/// Greatest dimension vector of disjoint cubes that cover the free nodes. All cubes with the lowest
+/// node are tried.
 fn greatest(free: &NodeSet, known: &mut BTreeMap<Vec<u64>, Vec<usize>>) -> Vec<usize> {
     let Some(base) = free.first() else { return vector(&[]) };
     if let Some(vector) = known.get(free.words()) {
@@ -370,7 +377,8 @@ fn add(a: &[usize], b: &[usize]) -> Vec<usize> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-/// The maximal set of subcubes: the first largest cube that reaches the greatest vector.
+/// The maximal set of disjoint subcubes. Of the largest free cubes, it takes the first with which
+/// the greatest dimension vector can still be reached.
 pub(crate) fn partition(free: &NodeSet) -> Vec<Subcube> {
     let n = dimension_of(free);
     let mut known = BTreeMap::new();
@@ -390,12 +398,12 @@ pub(crate) fn partition(free: &NodeSet) -> Vec<Subcube> {
     set
 }
 
-/// The subcubes of this dimension in a cube, ordered by base and then by mask.
+/// Subcubes of dimension *k* inside a cube, ordered by base and then by mask.
 fn subcubes(cube: Subcube, n: u32, k: u32) -> Vec<Subcube> {
     every_cube(n, k).into_iter().filter(|part| cube.holds(*part)).collect()
 }
 
-/// Best fit in the maximal set of subcubes.
+/// Slow twin of best fit in the maximal set of subcubes.
 pub(crate) struct MaximalSubcubes;
 
 impl Twin for MaximalSubcubes {
@@ -413,7 +421,7 @@ impl Twin for MaximalSubcubes {
     }
 }
 
-/// [`MaximalSubcubes`] with a set that is built greedily.
+/// Variant of [`MaximalSubcubes`] whose set of subcubes is built greedily.
 pub(crate) struct GreedySubcubes;
 
 impl Twin for GreedySubcubes {
@@ -447,7 +455,8 @@ impl Twin for GreedySubcubes {
     }
 }
 
-/// The prime cubes, by comparing all free cubes with each other.
+/// Prime cubes: the free cubes that are in no larger free cube. All free cubes are compared with
+/// each other.
 fn primes(free: &NodeSet) -> Vec<Subcube> {
     let n = dimension_of(free);
     let all: Vec<Subcube> = (0..=n).flat_map(|k| free_cubes(free, n, k)).collect();
@@ -463,7 +472,7 @@ fn shared(a: Subcube, b: Subcube) -> usize {
     a.nodes().filter(|node| node & !b.mask == b.base).count()
 }
 
-/// The rule of the prime-cube graph, edge by edge, on some of the primes.
+/// Choice by the rule of the prime-cube graph, edge by edge, among the primes that satisfy `among`.
 fn by_the_graph(
     free: &NodeSet,
     primes: &[Subcube],
@@ -481,7 +490,7 @@ fn by_the_graph(
     subcubes(prime, dimension_of(free), k).into_iter().min_by_key(touched)
 }
 
-/// The prime-cube graph.
+/// Slow twin of allocation by the prime-cube graph.
 pub(crate) struct PrimeCubes;
 
 impl Twin for PrimeCubes {
@@ -490,7 +499,7 @@ impl Twin for PrimeCubes {
     }
 }
 
-/// The prime-cube graph for counts: a connected set of cubes.
+/// Slow twin of the prime-cube graph for counts of nodes, which get a connected set of cubes.
 pub(crate) struct SeveralCubes;
 
 impl Twin for SeveralCubes {
@@ -535,7 +544,7 @@ impl Twin for SeveralCubes {
     }
 }
 
-/// Cubic and noncubic allocation on one vector of disjoint cubes.
+/// Slow twin of cubic and noncubic allocation. It keeps one vector of disjoint free cubes.
 pub(crate) struct Noncubic {
     n: u32,
     cubes: Vec<Subcube>,
@@ -546,8 +555,8 @@ impl Noncubic {
         Noncubic { n, cubes: vec![Subcube { base: 0, mask: (1 << n) - 1 }] }
     }
 
-    /// The allowed dimension that leaves the fewest distinct masks when the cube is halved. The
-    /// cube is not in the vector. Ties go to the lowest remaining mask.
+    /// The dimension among `allowed` along which to halve a cube that is not in `cubes`. It leaves
+    /// the fewest distinct masks; ties go to the lowest remaining mask.
     fn split(cubes: &[Subcube], cube: Subcube, allowed: u32) -> u32 {
         let masks_with = |d: &u32| {
             let half = cube.mask & !(1 << d);

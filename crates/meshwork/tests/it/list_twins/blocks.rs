@@ -1,16 +1,17 @@
-//! Twin of the block rule.
+//! Slow twin of the rule of Slurm's block topology.
 
 use super::{Failed, Job, Misread, Set, Tried, classes, shared};
 
-/// Base blocks in order, and the listed levels, including 0.
+/// Base blocks of a machine in order, and the listed levels of larger blocks. A block of level *k*
+/// joins 2ᵏ base blocks; level 0 is always listed.
 pub(crate) struct Machine {
     pub base: u32,
     pub levels: Vec<u32>,
     pub blocks: Vec<Set>,
 }
 
-/// The level of a segment: base blocks in an aggregated block and in one of the next lower level,
-/// and the limit on the latter.
+/// Sizes that the block rule uses for a segment, counted in base blocks. `per` is an aggregated
+/// block, `lower` the next smaller listed block, and `most` limits the number of lower blocks.
 struct Level {
     per: usize,
     lower: usize,
@@ -19,7 +20,7 @@ struct Level {
 }
 
 impl Machine {
-    /// The lowest exponent whose blocks hold `size` nodes.
+    /// Lowest level whose blocks hold `size` nodes.
     fn needed(&self, size: u32) -> u32 {
         (0..).find(|&level| (u64::from(self.base) << level) >= u64::from(size)).unwrap()
     }
@@ -46,7 +47,8 @@ impl Machine {
         real.flat_map(|place| self.blocks[place].iter().copied()).collect()
     }
 
-    /// The first base block of the aggregated block for a segment.
+    /// Index of the first base block of the aggregated block that a segment gets; `None` if no
+    /// block fits.
     fn aggregated(
         &self,
         level: &Level,
@@ -184,15 +186,15 @@ pub(crate) fn rule(
     Ok(all)
 }
 
-/// One segment while it is placed.
+/// A segment for which nodes are being chosen.
 struct Placing<'a> {
     machine: &'a Machine,
     level: &'a Level,
     start: usize,
     size: usize,
-    /// Number of further lower-level blocks that may be used.
+    /// Number of further lower-level blocks that the segment may use.
     left: i64,
-    /// Indices of the base blocks used.
+    /// Indices of the base blocks that the segment uses so far.
     taken: Set,
     chosen: Set,
     misread: Misread,
@@ -211,8 +213,9 @@ impl Placing<'_> {
         self.taken.iter().any(|&other| self.lower(other as usize) == self.lower(block))
     }
 
-    /// Counts lower-level blocks as it meets them. One already used counts again if the base block
-    /// that used it comes later.
+    /// Opens the base blocks that have usable nodes, in order. Each lower-level block is counted
+    /// when its first base block is opened. It is counted again if it was in use before, but only
+    /// by later base blocks.
     fn open_all(&mut self, nodes: &Set) {
         let mut before = None;
         for block in self.inside() {
@@ -309,7 +312,7 @@ impl Placing<'_> {
         Ok(())
     }
 
-    /// The next base block, by the number of open nodes at the time of the first pick.
+    /// Next base block for the segment, chosen by the number of open nodes at the first pick.
     fn next(&self, open: &Set) -> Option<usize> {
         let free = |block: usize| shared(&self.machine.blocks[block], open) as usize;
         let all_taken = self.misread == Misread::RequiredNotFilledFirst;

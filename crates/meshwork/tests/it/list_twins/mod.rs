@@ -1,5 +1,5 @@
-//! Plain twins of the production list rules over sets of nodes, each with its misreadings. The
-//! common retry loop is here; each rule has a module.
+//! Slow twins of the rules of Slurm's topologies, over sets of nodes. Each twin can also follow
+//! misreadings of its rule. The retry loop that all rules share is here; each rule has a module.
 
 pub(crate) mod blocks;
 pub(crate) mod ring;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 pub(crate) type Set = BTreeSet<u32>;
 
-/// Constraints of a job.
+/// Size and constraints of a job.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Job {
     pub nodes: u32,
@@ -24,7 +24,8 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// Number and size of the parts; `None` if the size is not a multiple of them.
+    /// Number and size of the job's segments; `None` if its nodes are no multiple of the segment
+    /// size.
     pub(crate) fn parts(&self) -> Option<(u32, u32)> {
         match self.segment.filter(|&size| size <= self.nodes) {
             Some(size) => self.nodes.is_multiple_of(size).then(|| (self.nodes / size, size)),
@@ -37,7 +38,7 @@ impl Job {
     }
 }
 
-/// Why a rule fails, and what the retry leaves out.
+/// Reason why a rule fails, and the nodes that the retry loop leaves out next.
 pub(crate) enum Failed {
     Never,
     Stop,
@@ -48,7 +49,7 @@ pub(crate) enum Failed {
 
 pub(crate) type Tried = Result<Set, Failed>;
 
-/// A plausible misreading of the definition.
+/// A plausible misreading of a rule, which the tests must detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Misread {
     Nothing,
@@ -112,7 +113,7 @@ pub(crate) enum Misread {
     OneRunOfContiguous,
 }
 
-/// The retry loop around all rules.
+/// Retry loop that all rules share.
 pub(crate) fn choose(
     job: &Job,
     free: &Set,
@@ -182,7 +183,7 @@ pub(crate) fn choose(
     }
 }
 
-/// The weight classes of some nodes, lightest first.
+/// The nodes grouped by weight, the lightest group first.
 pub(crate) fn classes(nodes: &Set, weights: &[u32], ignored: bool) -> Vec<Set> {
     let weight = |node: u32| if ignored { 0 } else { weights[node as usize] };
     let all: BTreeSet<u32> = nodes.iter().map(|&node| weight(node)).collect();

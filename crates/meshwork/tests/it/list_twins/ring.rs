@@ -1,8 +1,8 @@
-//! Twin of the ring rule.
+//! Slow twin of the rule of Slurm's ring topology.
 
 use super::{Failed, Job, Misread, Set, Tried};
 
-/// Consecutive nodes of a ring, with their sort key.
+/// Consecutive nodes of a ring, with the key by which windows are compared.
 #[derive(Clone, Debug)]
 struct Window {
     key: (u32, i64),
@@ -85,7 +85,7 @@ pub(crate) fn rule(
     Ok(kept.into_iter().flat_map(|window| window.nodes).collect())
 }
 
-/// Keeps the best windows up to a limit, in a heap with the worst at its root.
+/// Keeps at most `room` windows, the best ones, in a heap with the worst of them at its root.
 fn heaped(found: Vec<Window>, room: usize, misread: Misread) -> Vec<Window> {
     let mut heap: Vec<Window> = Vec::new();
     for window in found {

@@ -1,12 +1,12 @@
-//! Twin of the rule for runs of consecutive nodes.
+//! Slow twin of the rule for runs of consecutive nodes on flat machines.
 
 use super::{Failed, Job, Misread, Set, Tried};
 
 struct Run {
     nodes: Vec<u32>,
-    /// Number of nodes that are not required.
+    /// Number of nodes of the run that the job does not require.
     free: u32,
-    /// Where selection begins, if the run has a required node.
+    /// Position at which selection begins; `None` if the job requires no node of the run.
     turn: Option<u32>,
     weight: u32,
 }

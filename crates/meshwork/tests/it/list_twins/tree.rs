@@ -1,10 +1,10 @@
-//! Twin of the rule for trees of switches.
+//! Slow twin of the rule of Slurm's tree topology.
 
 use std::cmp::Ordering;
 
 use super::{Failed, Job, Misread, Set, Tried, classes, runs, shared};
 
-/// Switches in order: the nodes below each, its level and its parent.
+/// Switches of a machine in order. Each has the nodes below it, its level, and its parent.
 pub(crate) struct Machine {
     pub nodes: Vec<Set>,
     pub levels: Vec<u32>,
@@ -20,7 +20,7 @@ impl Machine {
         std::iter::successors(Some(i), |&i| self.parents[i]).collect()
     }
 
-    /// Number of links between two switches; `None` between two trees.
+    /// Number of links between two switches; `None` if they are in separate trees.
     fn hops(&self, i: usize, j: usize) -> Option<u32> {
         let (own, other) = (self.above(i), self.above(j));
         let meets = |up: &usize| own.iter().position(|own| own == up).map(|down| (*up, down));
@@ -28,8 +28,9 @@ impl Machine {
         other.iter().position(|&own| own == up).map(|other| (other + down) as u32)
     }
 
-    /// Compares two switches for `missing` nodes. Also returns whether the first, or its ancestor
-    /// compared instead, has them all.
+    /// Compares two switches for a job that still needs `missing` nodes. An ancestor may be
+    /// compared instead of a switch. The flag tells whether the first switch or its ancestor has
+    /// all missing nodes.
     fn compare(
         &self,
         (mut i, mut j): (usize, usize),

@@ -1,6 +1,6 @@
-//! The event loop of RFold's program, with our allocators. It defines which job is tried when, the
-//! order of events within an instant, the treatment of shapes folded in vain, and which jobs are
-//! dropped.
+//! Event loop of RFold's program, rewritten to use our allocators. It defines which job is tried
+//! when, the order of events within an instant, what happens to shapes that were folded in vain,
+//! and which jobs are dropped.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -26,7 +26,7 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// The allocator of the model, as a study writes it.
+    /// TOML keys of the model's allocator for this placement method.
     pub(crate) fn allocator(self, side: u32, ties: &str) -> String {
         match self {
             Way::FirstFit => {
@@ -42,7 +42,7 @@ impl Way {
     }
 }
 
-/// A job of a trace.
+/// A job of a trace: its number, arrival, duration and shape.
 #[derive(Clone, Debug)]
 pub(crate) struct Submitted {
     pub id: u64,
@@ -51,34 +51,35 @@ pub(crate) struct Submitted {
     pub shape: [u32; 3],
 }
 
-/// The outcome of a job.
+/// Outcome of a job of the trace: its start, if any, and its waits.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub id: u64,
     pub duration: u64,
-    /// `None` if it was dropped.
+    /// `None` if the job was dropped.
     pub started: Option<Started>,
-    /// Waits for processors and for a shape, from its first try on.
+    /// Time that the job waited for processors, and time that it waited for a shape, from its first
+    /// try on.
     pub waits: [u64; 2],
     shape: [u32; 3],
     tried: bool,
-    /// Time and reason of the last rejection.
+    /// Time and reason of the job's last rejection.
     rejected: Option<(u64, usize)>,
 }
 
-/// The start of a job.
+/// Start of a job, with the shape and the nodes that it got.
 #[derive(Clone, Debug)]
 pub(crate) struct Started {
     pub start: u64,
-    /// In ascending order.
+    /// Sides of the job's block in ascending order.
     pub shape: [u32; 3],
-    /// Checksum of its nodes, as in the record.
+    /// CRC checksum of the job's nodes, as in the recorded runs.
     pub crc: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Waiter {
-    /// Whether only an arrival ends the wait.
+    /// Whether only an arrival ends the wait, and not also a completion.
     for_arrival: bool,
     job: usize,
 }
@@ -89,12 +90,13 @@ enum Event {
     Idle,
     Begin,
     Arrival(usize),
-    /// Signal of an arrival or a completion, for the job that waited, if any.
+    /// Signal of an arrival or a completion, with the waiting job that it wakes, if any.
     Signal(Option<Waiter>),
     Woken(Waiter),
     Try(usize),
     NewGuard,
-    /// Whether the guard had nothing to wait for when this was pushed.
+    /// Whether the guard, which waits for signals, had nothing to wait for when this event was
+    /// queued.
     Running(bool),
     Timer(u64, usize),
 }
@@ -181,7 +183,7 @@ impl Program {
         }
     }
 
-    /// Runs to the end of the trace.
+    /// Runs all events to the end of the trace, and returns the outcome of each job.
     pub(crate) fn run(mut self, budget: &mut dyn FnMut(PathSearch) -> u64) -> Vec<Row> {
         for event in [Event::Guard, Event::Idle, Event::Begin] {
             let first = if event == Event::Idle { Event::Idle } else { event };
@@ -211,7 +213,7 @@ impl Program {
         self.push(end, 1, Event::Timer(self.timers, job));
     }
 
-    /// The waiter for such an event, returned once.
+    /// The waiting job that an arrival or a completion wakes. It is returned only once.
     fn wake(&mut self, is_arrival: bool) -> Option<Waiter> {
         let (waiter, used) = self.waiter.as_mut()?;
         if *used || waiter.for_arrival && !is_arrival {
@@ -341,7 +343,7 @@ impl Program {
         self.allocator.choose(Ask::new(&request, &self.site, Time::ZERO, &mut rng))
     }
 
-    /// The checksum over nodes in ascending order, with the last dimension fastest.
+    /// CRC checksum of a placement's nodes in ascending order, with the last dimension fastest.
     fn crc(&self, placement: &Placement) -> u64 {
         let grid = self.site.grid();
         let mut ids: Vec<u32> = placement

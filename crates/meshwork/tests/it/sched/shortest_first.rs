@@ -1,4 +1,4 @@
-//! Shortest job first, by estimate.
+//! The scheduler `shortest_first`, which starts the job with the shortest estimate first.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::cluster::{Cluster, StartOptions, Ticket};
 use crate::job::Time;
 use crate::registry::About;
 
-/// The entry of `shortest_first`.
+/// Catalogue entry of the scheduler `shortest_first`.
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     About::new("shortest_first", "the job with the shortest estimate first, ties by arrival")
         .definition(

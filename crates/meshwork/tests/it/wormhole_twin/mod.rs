@@ -1,5 +1,5 @@
-//! The wormhole network in plain form: flits are objects, each cycle visits every buffer, no
-//! caches.
+//! Slow twin of the wormhole network without caches. Flits are objects, and each cycle visits every
+//! buffer.
 
 use std::collections::VecDeque;
 
@@ -23,21 +23,23 @@ struct Flit {
     arrives: u64,
 }
 
-/// A buffer. As the lane of an output of the router before it, it may have an owner.
+/// An input buffer of a router. It is also the lane of an output of the router before it, and may
+/// be granted to a packet as its owner.
 #[derive(Clone, Debug, Default)]
 struct Buffer {
     flits: VecDeque<Flit>,
-    /// Times at which flits have left it.
+    /// Cycles in which flits have left the buffer.
     left: Vec<u64>,
     entered: usize,
     last_tail_left: Option<u64>,
     owner: Option<usize>,
-    /// When the last tail was sent to it; it can be granted from the next cycle on.
+    /// Cycle in which the last tail flit was sent to the buffer. It may be granted again from the
+    /// next cycle on.
     last_tail_came: Option<u64>,
 }
 
 impl Buffer {
-    /// Number of occupied places, as known to its sender.
+    /// Number of occupied places in the buffer, as far as the sender knows from credits.
     fn taken(&self, now: u64, credit: u64) -> usize {
         self.entered - self.left.iter().filter(|&&left| left + credit <= now).count()
     }
@@ -47,7 +49,7 @@ impl Buffer {
     }
 }
 
-/// A link taken by a packet: its router, class and target port.
+/// A link on a packet's path: its router, its class of channels, and the port of the next router.
 #[derive(Clone, Copy, Debug)]
 struct Hop {
     at: u32,
@@ -60,19 +62,20 @@ pub(crate) struct Twin<'a> {
     topology: &'a Topology,
     wires: &'a dyn Wires,
     manner: Manner,
-    /// Paths of packets, from when they are first in their queue; only for machines that are no
-    /// grids.
+    /// Path of each packet, from the time when it is first in its queue. Used only on machines that
+    /// are no grids.
     ways: Vec<Option<Vec<Hop>>>,
     setting: WormholeConfig,
     sent: &'a [Sent],
-    /// Buffers by router, port and channel; those of a local port are fed by its processor.
+    /// Buffers by router, port and channel. The buffer of a local port is filled by its processor.
     buffers: Vec<Buffer>,
-    /// Processors as sinks, by node and channel.
+    /// Buffers by node and channel that stand for processors as receivers.
     sinks: Vec<Buffer>,
-    /// The buffer granted to each buffer's first packet; higher indices are sinks.
+    /// Index of the buffer granted to the first packet of each buffer. Indices beyond the buffers
+    /// are receivers.
     grants: Vec<Option<usize>>,
     queues: Vec<VecDeque<usize>>,
-    /// Number of flits sent of each queue's first packet, and its channel.
+    /// Number of flits sent so far of the first packet in each queue, and its channel.
     sending: Vec<(u32, usize)>,
     pub arrived: Vec<u64>,
     // Round-robin pointers.
@@ -139,7 +142,7 @@ impl<'a> Twin<'a> {
         self.wires.routers() as usize
     }
 
-    /// Number of processors of a router that has any.
+    /// Number of processors at each router that has processors.
     fn each(&self) -> usize {
         self.wires.nodes_each() as usize
     }
@@ -148,12 +151,12 @@ impl<'a> Twin<'a> {
         self.wires.ports_beside_nodes()
     }
 
-    /// The router of a processor, and its port there.
+    /// Router of a processor, and the processor's port there.
     fn home(&self, node: usize) -> (usize, usize) {
         (node / self.each(), self.local() + node % self.each())
     }
 
-    /// Additional cycles of the link to a buffer over the shortest link.
+    /// Cycles that the link to a buffer takes more than the shortest link.
     fn length(&self, target: usize) -> u64 {
         if target >= self.buffers.len() {
             return 0;
@@ -171,7 +174,7 @@ impl<'a> Twin<'a> {
         u64::from(cycles) - 1
     }
 
-    /// Delays of routing, transfer and credit.
+    /// Cycles of routing, of the transfer of a flit, and of a credit.
     fn delays(&self) -> (u64, u64, u64) {
         if self.is_booksim() { (0, 3, 2) } else { (u64::from(self.setting.router_delay), 1, 1) }
     }
@@ -197,7 +200,7 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// The next link of a packet at this router; `None` at its destination.
+    /// Next link of a packet at a router; `None` at its destination.
     fn hop(&self, packet: usize, at: u32) -> Option<Hop> {
         match self.grid() {
             Some(grid) => self.hop_on_a_grid(grid, packet, at),
@@ -279,7 +282,7 @@ impl<'a> Twin<'a> {
         None
     }
 
-    /// The buffers that a packet at this router may be granted.
+    /// Buffers that a packet at a router may be granted.
     fn group(&self, packet: usize, at: u32) -> Vec<usize> {
         let channels = self.channels();
         match self.hop(packet, at) {
@@ -319,7 +322,7 @@ impl<'a> Twin<'a> {
         if number < lanes { &mut self.buffers[number] } else { &mut self.sinks[number - lanes] }
     }
 
-    /// Index of a buffer among the lanes of a router's outputs, for round robins.
+    /// Index of a buffer among the output lanes of its router, for round robins.
     fn output_number(&self, router: usize, target: usize) -> usize {
         let (channels, ports) = (self.channels(), self.ports());
         if target >= self.buffers.len() {
@@ -346,7 +349,8 @@ impl<'a> Twin<'a> {
         unlimited || self.target(target).taken(self.now, credit) < self.setting.buffer as usize
     }
 
-    /// The head that is first in a buffer and waits for a lane, and since when it asks.
+    /// The packet whose head is first in a buffer and waits for a lane, and the cycle since which
+    /// it asks.
     fn waiting(&self, lane: usize) -> Option<(usize, u64)> {
         let buffer = &self.buffers[lane];
         let first = buffer.flits.front()?;
@@ -358,7 +362,7 @@ impl<'a> Twin<'a> {
         (asks <= self.now).then_some((first.packet, asks))
     }
 
-    /// Runs until all packets have arrived.
+    /// Runs cycle by cycle until all packets have arrived.
     pub(crate) fn run(&mut self) {
         let mut created = 0;
         while self.arrived.contains(&0) {

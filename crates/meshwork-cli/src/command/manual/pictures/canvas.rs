@@ -1,4 +1,4 @@
-//! An SVG drawing in whole pixels, for light and dark pages.
+//! SVG drawings in whole pixels, which suit light and dark pages.
 
 use std::fmt::Write;
 
@@ -25,7 +25,7 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
-    /// A rectangle with slightly round corners.
+    /// Draws a rectangle with slightly rounded corners.
     pub(super) fn rect(&mut self, [x, y, width, height]: [i32; 4], class: &str) {
         let _ = writeln!(
             self.body,
@@ -54,7 +54,7 @@ impl Canvas {
         }
     }
 
-    /// Draws a text; `anchor` is start, middle or end.
+    /// Draws a text at a position. `anchor` is `start`, `middle` or `end` of the text.
     pub(super) fn text(&mut self, [x, y]: [i32; 2], words: &str, class: &str, anchor: &str) {
         let words = escaped(words);
         let _ = writeln!(
@@ -63,7 +63,7 @@ impl Canvas {
         );
     }
 
-    /// Draws a box with a heading and lines of text, centred.
+    /// Draws a box with a heading and lines of text, all centred.
     pub(super) fn labelled(&mut self, [x, y, width, height]: [i32; 4], head: &str, lines: &[&str]) {
         self.rect([x, y, width, height], "box");
         let (middle, top) = (
@@ -76,7 +76,7 @@ impl Canvas {
         }
     }
 
-    /// The SVG file, with a title for screen readers.
+    /// Text of the SVG file, with a title for screen readers.
     pub(super) fn finished(self, [width, height]: [i32; 2], title: &str) -> String {
         let (title, body) = (escaped(title), self.body);
         format!(

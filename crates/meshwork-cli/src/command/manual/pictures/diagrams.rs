@@ -1,4 +1,4 @@
-//! Diagrams of the life of a job and of the dependencies between the crates.
+//! Diagrams of the manual: the life of a job, and the dependencies between the crates.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::registry::EntrySource;
@@ -6,7 +6,7 @@ use meshwork::registry::EntrySource;
 use super::canvas::Canvas;
 use crate::command::list::KINDS;
 
-/// The life of a job: a box for each kind of rule, with the number of entries.
+/// Diagram of the life of a job. Each kind of strategy is a box with its number of entries.
 pub(super) fn life(catalogue: &Catalogue) -> String {
     let many = |word: &str| {
         let kind = KINDS.iter().find(|kind| kind.word() == word).expect("a kind of the lists");
@@ -44,7 +44,7 @@ pub(super) fn life(catalogue: &Catalogue) -> String {
     )
 }
 
-/// The crates of the project, each drawn above the crates that it depends on.
+/// Diagram of the crates of the project. Each crate is drawn above the crates that it depends on.
 pub(super) fn crates() -> String {
     let mut canvas = Canvas::default();
     canvas.labelled(

@@ -1,4 +1,4 @@
-//! The picture of two overlapping intervals whose difference is significant, run by run.
+//! Picture of two means whose intervals overlap, although their difference is significant.
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::findings::statistics::{half_width, mean};
@@ -6,7 +6,7 @@ use meshwork_lab::{Options, Study, run};
 
 use super::canvas::Canvas;
 
-/// The study of the manual's chapter on comparing, at its highest load.
+/// Study from the manual's chapter on comparing, at its highest load.
 const STUDY: &str = "replications = 5\n\
     machine = { topology = 'mesh', dims = [16, 16] }\n\
     [workload]\nname = 'synthetic'\nload = 0.4\nsizes = 'uniform'\nruntimes = { name = 'exponential', mean = 5.0 }\n\
@@ -14,7 +14,8 @@ const STUDY: &str = "replications = 5\n\
     [sweep]\nallocator = ['first_fit', 'boundary_search']\n";
 const NAMES: [&str; 2] = ["first_fit", "boundary_search"];
 
-/// Number of pixels per unit of time; `TOP`, `BOTTOM` and `LEAST` place the axis.
+/// Pixels per unit of time on the axis of the picture. `LEAST` is the time at its left end; `TOP`
+/// and `BOTTOM` limit it.
 const SCALE: f64 = 20.0;
 const TOP: i32 = 44;
 const BOTTOM: i32 = 344;
@@ -24,7 +25,8 @@ fn down(value: f64) -> i32 {
     BOTTOM - (SCALE * (value - f64::from(LEAST))).round() as i32
 }
 
-/// Picture of two means: replications as pairs of dots, both intervals, and that of the difference.
+/// Picture of two means. Each replication is a pair of dots, next to the intervals of both means
+/// and of their difference.
 pub(super) fn anatomy(catalogue: &Catalogue) -> String {
     let study = Study::parse_in(catalogue, "interval", STUDY, "".as_ref(), &[])
         .expect("the study is right");

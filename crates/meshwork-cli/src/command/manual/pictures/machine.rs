@@ -1,4 +1,5 @@
-//! Maps of machines with jobs: a half-free torus, and the history of an allocator.
+//! Maps of machines with the jobs on them, for the manual: a half-free torus, and an allocator's
+//! placements.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::job::Request;
@@ -9,21 +10,21 @@ use meshwork::topology::{Node, Topology};
 use super::canvas::Canvas;
 use crate::picture::{Cell, Map};
 
-/// Side of a drawn processor in pixels; `PITCH` is the distance between neighbouring processors.
+/// Side of a drawn processor in pixels. `PITCH` is the distance between neighbouring processors.
 const CELL: i32 = 22;
 const PITCH: i32 = 24;
 const MARGIN: i32 = 16;
 const COLOURS: usize = 10;
 
-/// A job on a map, with its placement if it was placed.
+/// A job drawn on a map, and where it was placed, if it was placed.
 pub(in super::super) struct Held {
     pub(in super::super) letter: char,
     pub(in super::super) placement: Option<Placement>,
-    /// Whether the job ended before the last jobs arrived.
+    /// Whether the job ended before the last jobs arrived. Its processors are then drawn dashed.
     pub(in super::super) has_gone: bool,
 }
 
-/// Position of each node on a map, the size of the map, and its labels.
+/// Position of each node on a map in pixels, size of the map, and labels with their positions.
 fn places(topology: &Topology) -> (Vec<[i32; 2]>, [i32; 2], Vec<([i32; 2], char)>) {
     let map = Map::new(topology, 80);
     let (width, height) = map.size();
@@ -39,7 +40,7 @@ fn places(topology: &Topology) -> (Vec<[i32; 2]>, [i32; 2], Vec<([i32; 2], char)
     (nodes, [PITCH * width as i32, PITCH * height as i32], labels)
 }
 
-/// Draws the placements of the jobs, and returns the size of the map.
+/// Draws the placements of jobs on a map, and returns the size of the map in pixels.
 fn drawn(canvas: &mut Canvas, pool: &Pool, jobs: &[Held]) -> [i32; 2] {
     let site = pool.site();
     let (places, size, labels) = places(site.topology());
@@ -69,7 +70,7 @@ fn drawn(canvas: &mut Canvas, pool: &Pool, jobs: &[Held]) -> [i32; 2] {
     size
 }
 
-/// The placements of one allocator in the common history of the pictures.
+/// Picture of the placements that one allocator gives to the jobs of the common sequence.
 pub(in super::super) fn story(name: &str, pool: &Pool, jobs: &[Held]) -> String {
     let mut canvas = Canvas::default();
     let [width, height] = drawn(&mut canvas, pool, jobs);
@@ -85,7 +86,8 @@ pub(in super::super) fn story(name: &str, pool: &Pool, jobs: &[Held]) -> String 
     canvas.finished([width + 2 * MARGIN, height + 2 * MARGIN], &title)
 }
 
-/// Sides of the jobs that arrive at a torus of 16 × 16; the jobs with the indices `ENDING` end.
+/// Sides of the jobs that arrive at a torus of 16 × 16. The jobs with the indices `ENDING` end
+/// again.
 const COMING: [[u32; 2]; 15] = [
     [5, 5],
     [2, 4],
@@ -104,10 +106,11 @@ const COMING: [[u32; 2]; 15] = [
     [6, 2],
 ];
 const ENDING: [usize; 7] = [1, 3, 5, 7, 9, 11, 13];
-/// Sides of the job that cannot be placed, although more than four times its processors are free.
+/// Sides of the job that cannot be placed, although more than four times as many processors are
+/// free.
 const WAITING: [u32; 2] = [5, 5];
 
-/// A machine that is half free and yet has no free block of 5 × 5.
+/// Picture of a torus that is half free and yet has no free block of 5 × 5.
 pub(super) fn half_free(catalogue: &Catalogue) -> String {
     let table = "machine = { topology = 'torus', dims = [16, 16] }\nallocator = 'first_fit'";
     let table = table.parse().expect("it is written right");
@@ -154,7 +157,8 @@ pub(super) fn half_free(catalogue: &Catalogue) -> String {
     canvas.finished([width + 2 * MARGIN, height + 2 * MARGIN + 34], &title)
 }
 
-/// The position of a block at which the fewest nodes are held: its corner, and the jobs on it.
+/// Corner of the block with the fewest held nodes for the waiting job, and the jobs on it by
+/// letter.
 fn nearest(pool: &Pool, jobs: &[Held]) -> ([u32; 2], String) {
     let grid = pool.site().grid();
     let mut best: Option<(usize, [u32; 2], String)> = None;

@@ -1,7 +1,7 @@
-//! The pictures of the manual, drawn from the machines, lists and runs of this program.
+//! Pictures of the manual, drawn from the machines, lists and runs of this program.
 //!
-//! The output is deterministic to the byte, so that a test can compare `docs/img/`. Colours follow
-//! the reader's light or dark setting, and every picture has a background of its own, so that it is
+//! The output is deterministic to the byte, so that a test can compare it with `docs/img/`. Colours
+//! follow the reader's light or dark setting. Every picture has its own background, so that it is
 //! readable on any page.
 
 mod canvas;

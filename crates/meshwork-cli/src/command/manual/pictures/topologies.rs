@@ -1,4 +1,4 @@
-//! Pictures of the topologies, each a small machine drawn with all its links.
+//! Pictures of topologies for the manual. Each is a small machine drawn with all its links.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
@@ -8,13 +8,13 @@ use meshwork::topology::{Node, Topology, Wiring};
 use super::canvas::Canvas;
 use crate::picture::{Cell, Map};
 
-/// The distance between neighbouring nodes, in pixels.
+/// Distance between neighbouring nodes in pixels.
 const STEP: i32 = 52;
 const RADIUS: i32 = 14;
-/// The margin around the nodes, for links that wrap around.
+/// Margin around the nodes in pixels, for links that wrap around.
 const EDGE: i32 = 58;
 
-/// The picture of each topology, by name.
+/// Picture of each topology, by the topology's name.
 pub(super) fn all() -> Vec<(&'static str, String)> {
     let right = "a topology that is written right";
     let grids = [
@@ -50,8 +50,8 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     all
 }
 
-/// Picture of numbered nodes, at the positions that the terminal's map gives them. A link to a node
-/// that is not adjacent on the map is a stub with the number of that node.
+/// Picture of numbered nodes, at their positions in the terminal's map of the machine. A link to a
+/// node that is not adjacent there is drawn as a stub with the number of that node.
 fn grid(topology: &Topology, words: &str) -> String {
     let map = Map::new(topology, 80);
     let (columns, rows) = map.size();
@@ -142,7 +142,7 @@ fn finished(mut canvas: Canvas, [width, height]: [i32; 2], words: &str) -> Strin
     canvas.finished([width, height + 18 * lines.len() as i32], &title)
 }
 
-/// Picture of nodes on one switch, all at equal distance.
+/// Picture of nodes at one switch, which all have the same distance.
 fn flat(nodes: i32) -> String {
     let mut canvas = Canvas::default();
     let step = 40;
@@ -161,7 +161,7 @@ fn flat(nodes: i32) -> String {
     )
 }
 
-/// Picture of switches in levels, by the number of links between them and the nodes.
+/// Picture of a tree: switches in levels, at a height that shows the number of links to the nodes.
 fn tree(topology: &Topology) -> String {
     let wires = topology.wires().expect("a tree has links");
     let (step, each) = (40, wires.nodes_each());
@@ -214,7 +214,7 @@ fn tree(topology: &Topology) -> String {
     )
 }
 
-/// Picture of groups of routers around a circle, each router with its nodes.
+/// Picture of a dragonfly: groups of routers around a circle, each router with its nodes.
 fn groups(topology: &Topology) -> String {
     let wires = topology.wires().expect("a dragonfly has links");
     let tiers = topology.tiers().expect("a dragonfly has groups");

@@ -1,4 +1,4 @@
-//! View of a run at one instant, which is drawn into a rectangle of any size.
+//! View of a run at one instant. It can be drawn into a rectangle of any size.
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,22 @@ use meshwork_lab::watch::{EventKind, RunEvent, Scene};
 use super::canvas::{self, Canvas, Rect, Style};
 use crate::picture::{Cell, Letters, Map};
 
-/// The width of the lists of jobs, in columns.
+/// Width in columns of the lists of jobs.
 const LISTS: usize = 34;
 
 /// Number of columns between two sites, and between the machine and the lists.
 const GAP: usize = 3;
 
-/// The minimum number of lines for which lists are drawn.
+/// Smallest number of lines for which the lists of jobs are drawn.
 const MIN_LISTS: usize = 4;
 
-/// Number of lines kept for the lists below a machine that is too high for the page.
+/// Number of lines kept for the lists of jobs below a machine that is too high for the page.
 const KEPT_LISTS: usize = 8;
 
-/// Height of a page below which its header is a single line.
+/// Height of a page in lines below which its header is a single line.
 const LOW: usize = 12;
 
-/// Background colours on which a black letter is readable; their number divides that of the
+/// Background colours on which a black letter is readable. Their number divides the number of
 /// letters.
 const COLOURS: [u8; 26] = [
     203, 114, 75, 221, 177, 80, 216, 150, 111, 229, 211, 72, 180, 209, 157, 117, 227, 219, 87, 223,
@@ -44,9 +44,9 @@ pub(super) struct View {
     letter_of: BTreeMap<JobId, char>,
     latest: String,
     colours: bool,
-    /// Number of waiting jobs that are scrolled past.
+    /// Number of waiting jobs at the front of the queue that are scrolled out of view.
     scrolled: usize,
-    /// Columns and rows of the machine's map that are scrolled past.
+    /// Columns and rows of the machine's map that are scrolled out of view.
     moved: (usize, usize),
     /// Whether a processor may take two columns, which makes its picture about square.
     is_square: bool,
@@ -54,15 +54,15 @@ pub(super) struct View {
     seconds: Option<f64>,
 }
 
-/// A site, and the position of its map on the page.
+/// A site of the machine, and the position of its map on the page.
 struct Pane {
     x: usize,
     y: usize,
     site: usize,
     map: Map,
-    /// Number of columns of a processor.
+    /// Number of columns that a processor takes.
     wide: usize,
-    /// Number of map rows per line of the page: two if half blocks are drawn.
+    /// Number of rows of the map in a line of the page. It is two if half blocks are drawn.
     rows: usize,
 }
 
@@ -111,7 +111,7 @@ impl View {
         self.scrolled = self.scrolled.min(last).saturating_add_signed(lines).min(last);
     }
 
-    /// Copies the scroll positions of another view.
+    /// Copies the scroll positions from another view.
     pub(super) fn scroll_like(&mut self, other: &View) {
         (self.scrolled, self.moved) = (other.scrolled, other.moved);
     }
@@ -120,7 +120,7 @@ impl View {
         &self.scene
     }
 
-    /// Applies an event.
+    /// Applies an event of the run to the view.
     pub(super) fn apply(&mut self, happening: &RunEvent) {
         self.latest = self.sentence(happening);
         match happening.what {
@@ -188,7 +188,7 @@ impl View {
         }
     }
 
-    /// Coordinates of a node in words, with the site if there are several.
+    /// Coordinates of a node in words, and its site if there are several.
     fn place(&self, site: usize, node: Node) -> String {
         let grid = self.scene.topologies()[site].grid();
         let corner: Vec<String> = grid.coordinates(node).iter().map(u32::to_string).collect();
@@ -197,7 +197,7 @@ impl View {
         format!("node {}{on}", corner.join(","))
     }
 
-    /// The number of lines that show the whole machine and a few jobs at this width.
+    /// Number of lines that show the whole machine and a few jobs at this width.
     pub(super) fn height(&self, width: usize) -> usize {
         let (_, (across, down)) = self.panes(width, 1);
         let beside = width >= across + GAP + LISTS;
@@ -279,7 +279,7 @@ impl View {
         vec![self.title.clone(), counts, shares, self.latest.clone()]
     }
 
-    /// Sites side by side, as far as they fit, and their total size.
+    /// Positions of the sites' maps side by side, as far as they fit, and their total size.
     ///
     /// A line of the page shows `rows` rows of a map.
     fn panes(&self, width: usize, rows: usize) -> (Vec<Pane>, (usize, usize)) {
@@ -339,7 +339,7 @@ impl View {
         }
     }
 
-    /// A cell of a map, as a character.
+    /// Character and style for a cell of a map.
     fn whole(&self, pane: &Pane, cell: Cell, x: usize) -> Option<(char, Style)> {
         match cell {
             Cell::Node(node) => Some(match self.scene.owner(pane.site, node) {
@@ -355,7 +355,7 @@ impl View {
         }
     }
 
-    /// Two cells of a map, one above the other, as a half block with two colours.
+    /// Half-block character and two colours for two cells of a map, one above the other.
     fn halves(&self, pane: &Pane, upper: Cell, lower: Cell) -> Option<(char, Style)> {
         let colour = |cell: Cell| match cell {
             Cell::Node(node) => {
@@ -376,7 +376,7 @@ impl View {
         }
     }
 
-    /// The first waiting and running jobs, in at most this number of lines.
+    /// Lines with the first waiting jobs and the first running jobs, at most `lines` lines.
     fn lists(&self, lines: usize) -> Vec<(String, Style)> {
         if lines < MIN_LISTS {
             return Vec::new();
@@ -432,7 +432,7 @@ impl View {
         self.style(Style::on(colour))
     }
 
-    /// The given style, or the plain one if colours are off.
+    /// The given style, or the plain style if colours are off.
     pub(super) fn style(&self, style: Style) -> Style {
         if self.colours { style } else { Style::PLAIN }
     }
@@ -444,13 +444,13 @@ fn number(id: JobId, number: u64) -> u64 {
     if number > 0 { number } else { id.0 + 1 }
 }
 
-/// Text of a request, cut to the width of its column.
+/// Text of a request, cut to the width of its column in the lists of jobs.
 fn request(request: &Request) -> String {
     let text = request.to_string();
     if text.len() <= 8 { text } else { format!("{}…", &text[..7]) }
 }
 
-/// Formats an instant with at most three decimals, enough to see the clock advance.
+/// Text of an instant with at most three decimals, which is enough to see the clock advance.
 fn clock(instant: Time) -> String {
     let units = instant.units();
     if units.fract() == 0.0 { format!("{units}") } else { format!("{units:.3}") }
@@ -463,7 +463,7 @@ fn days(seconds: f64) -> String {
     format!(" (day {day}, {:02}:{:02}:{:02})", rest / 3600, rest / 60 % 60, rest % 60)
 }
 
-/// Cuts a line that is too long, and marks the cut with an ellipsis.
+/// A line cut to a width. An ellipsis marks the cut.
 pub(super) fn fitted(line: &str, width: usize) -> String {
     if line.chars().count() <= width || width == 0 {
         return line.to_owned();

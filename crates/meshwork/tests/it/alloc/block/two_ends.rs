@@ -1,4 +1,5 @@
-//! Small jobs from one end of the machine, large ones from the other.
+//! The allocator `two_ends`: small jobs get nodes from one end of the machine, large jobs from the
+//! other end.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
@@ -8,7 +9,7 @@ use crate::machine::{Block, Placement};
 use crate::registry::{About, DefaultValue, Kind, Param, Range};
 use crate::topology::Wiring;
 
-/// The entry of `two_ends`.
+/// Catalogue entry of the allocator `two_ends`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("two_ends", "small blocks as low as they go, large ones as high")
         .definition(
@@ -41,7 +42,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 #[derive(Clone)]
 struct TwoEnds {
     bases: FreeBases,
-    /// Processors.
+    /// Number of processors from which a job counts as large.
     large: f64,
 }
 
