@@ -36,10 +36,12 @@ pub(super) struct BackfillPlan {
     idle: NodeSet,
     /// Running jobs, sorted by the ends of their time limits.
     running: Vec<PlannedEnd>,
-    /// For each kind of request and time limit, a start before which reservations leave too few
-    /// nodes; `Second::MAX` if they do so during the whole window. A plan only adds reservations,
-    /// so a bound stays valid, also for longer limits; only the useful ones are stored, so that
-    /// longer limits have later starts.
+    /// Lower bounds on planned starts, by kind of request and then by time limit.
+    ///
+    /// Before the bound, reservations leave too few nodes for requests of this kind with this limit
+    /// or a longer one; `Second::MAX` says that they do so during the whole window. A plan only adds
+    /// reservations, so a bound stays valid. A bound for a longer limit is stored only if it is
+    /// later.
     crowded: BTreeMap<usize, BTreeMap<Second, Second>>,
 }
 
@@ -256,7 +258,7 @@ impl BackfillPlan {
         }
     }
 
-    /// The start before which reservations are known to leave a request too few nodes.
+    /// Known lower bound on the start of a request: reservations leave it too few nodes before.
     fn crowded_until(&self, request: &ResolvedRequest) -> Second {
         let known = self.crowded.get(&request.kind);
         let shorter = known.and_then(|own| own.range(..=request.limit).next_back());

@@ -91,8 +91,9 @@ impl Cluster {
         per_pod(set).get(&self.resource).copied().unwrap_or(0.0)
     }
 
-    /// What each pod of a set asks for, as a role of a table of jobs. GPUs are the counted resource
-    /// if it has a vendor's name.
+    /// Resources that each pod of a set requests, as a role of a table of jobs.
+    ///
+    /// The counted resource is taken as GPUs if its name is that of a vendor of GPUs.
     pub(super) fn pod(&self, set: &Json) -> String {
         let asked = per_pod(set);
         let of = |name: &str| asked.get(name).copied().unwrap_or(0.0);

@@ -97,8 +97,10 @@ impl<'a> Snapshots<'a> {
         self.all.first().map_or("", |snapshot| snapshot.file)
     }
 
-    /// What a workload asks for: the roles of its pods as a table of jobs has them, and the level
-    /// that must hold all of them, by the workload's ID in the history.
+    /// Requests of all workloads, by ID of the workload in the history.
+    ///
+    /// A request is the roles of the workload's pods, as a table of jobs has them, and the level of
+    /// the topology of which one domain must hold all pods.
     #[must_use]
     pub fn pods(&self) -> Vec<(String, (String, Option<&'static str>))> {
         let all = self.all.iter().flat_map(|own| own.workloads.iter().map(|one| (own.file, one)));
