@@ -1,4 +1,4 @@
-//! Tests of the GPU rules and of fragmentation, by hand and against the definitions.
+//! Tests of the GPU rules and of fragmentation, against results computed by hand and definitions.
 
 use std::sync::Arc;
 

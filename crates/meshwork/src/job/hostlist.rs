@@ -120,9 +120,11 @@ pub fn compressed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     joined(&sorted(names), |group| group.len() > 1)
 }
 
-/// Formats names as a host list like [`compressed`], but also a single number is in brackets.
+/// Formats names as a host list like [`compressed`], but with brackets even for a single number.
 ///
 /// Equal lists have equal texts, and every reader of host lists accepts this form.
+///
+/// **O(n log n)** for *n* names.
 ///
 /// ```
 /// use meshwork::job::hostlist::bracketed;
@@ -200,7 +202,8 @@ fn by_number(a: &str, b: &str) -> Ordering {
     number(a).cmp(&number(b)).then(a.len().cmp(&b.len()))
 }
 
-/// Whether `b` is the number after `a`, and leading zeros are consistent with one range.
+/// Whether `b` is the number after `a`, so that both may be in one range. Leading zeros must be
+/// consistent.
 fn follows(a: &str, b: &str) -> bool {
     if a.is_empty() || b.is_empty() {
         return false;

@@ -5,7 +5,7 @@ use crate::observe::JobId;
 
 /// The end of a running job, which may carry further data of a network model.
 pub(crate) trait Ending: Copy + PartialEq {
-    /// Key by which ends are ordered: the end time, then the job, which stands for order of
+    /// Key by which ends are ordered: the end time, then the job's number, which follows its
     /// arrival.
     fn order(&self) -> (Time, JobId);
 
@@ -22,9 +22,9 @@ const CHUNK: usize = 64;
 
 /// The ends of running jobs, in order of time.
 ///
-/// The ends are stored in chunks; on most machines one chunk holds them all. In each chunk the
-/// soonest end is last. Jobs usually end in order, also by their estimates, so an end is removed at
-/// or near the end of a chunk and few entries move.
+/// The ends are stored in chunks, and on most machines one chunk holds all of them. In each chunk
+/// the soonest end is last. Jobs usually leave in the order of their ends. So an entry is removed
+/// at or near the end of a chunk, and few entries move.
 ///
 /// # Complexity
 /// **O(1)** to read or remove the soonest end, **O(log r + c)** for *r* jobs in chunks of *c* to
@@ -42,8 +42,7 @@ impl<E> Default for Ends<E> {
 }
 
 impl<E: Ending> Ends<E> {
-    /// Index in `later` of the chunk in which an end is or belongs; `None` if this is the soonest
-    /// chunk.
+    /// Index in `later` of the chunk to which an end belongs; `None` if this is the soonest chunk.
     #[inline]
     fn later_chunk(&self, end: &E) -> Option<usize> {
         // On most machines the soonest chunk is the only one.
@@ -120,7 +119,7 @@ fn is_before_all<E: Ending>(end: &E, chunk: &[E]) -> bool {
     chunk.last().is_some_and(|soonest| end.is_before(soonest))
 }
 
-/// Inserts an end into a chunk; the few ends that are sooner move one by one.
+/// Inserts an end into a chunk. Ends that are sooner move one by one, because they are few.
 #[inline(always)]
 fn put<E: Ending>(chunk: &mut Vec<E>, end: E) {
     chunk.push(end);
