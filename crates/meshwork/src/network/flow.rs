@@ -26,8 +26,8 @@ struct Run {
     key: RunKey,
     plan: Plan,
     start: Time,
-    /// Time that the job takes on its current nodes if it is alone (`time`), and how much of that
-    /// time is left.
+    /// Time that the job takes on its current nodes if it is alone (`time`), and how much of it is
+    /// left.
     time: f64,
     left: f64,
     rate: f64,

@@ -29,7 +29,7 @@ pub struct Ledger {
 #[error("the area under the {what} is {area}, their times add up to {sum}")]
 #[non_exhaustive]
 pub struct Imbalance {
-    /// What was counted: jobs in the system, or held processors.
+    /// Name of the quantity: jobs in the system, or held processors.
     pub what: &'static str,
     /// Number of counted jobs or processors, integrated over time.
     pub area: f64,

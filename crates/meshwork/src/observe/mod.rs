@@ -224,10 +224,10 @@ impl Running {
 pub struct Messages {
     /// Number of messages; each message is one packet.
     pub packets: u64,
-    /// Time from entering the queue of the sending processor to the message's arrival, summed over
+    /// Time from entering the sending processor's queue to the message's arrival, summed over
     /// messages.
     pub latency: f64,
-    /// Time from leaving the queue of the sending processor to the message's arrival, summed over
+    /// Time from leaving the sending processor's queue to the message's arrival, summed over
     /// messages.
     pub network_latency: f64,
     /// Part of `latency` that would not occur in an idle network.

@@ -111,7 +111,7 @@ pub struct Recorder {
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
     /// Metrics that compare users by Jain's index, each with the quantity that is compared.
     evenness: Vec<(usize, Quantity, Evenness)>,
-    /// Metrics that are means of a function of each finished job's lateness, which is known only
+    /// Metrics that are means of a function of each finished job's lateness. Lateness is known only
     /// after the run. If there are such metrics, `judged` lists the finished jobs.
     per_lateness: Vec<(usize, fn(f64) -> f64)>,
     judged: Vec<JobId>,

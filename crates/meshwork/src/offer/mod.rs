@@ -252,8 +252,8 @@ impl ManagedSite {
         }
     }
 
-    /// The rule of the machine by which the allocator can [never](Allocator::never) place a
-    /// request, if any.
+    /// The machine's rule by which the allocator can [never](Allocator::never) place a request, if
+    /// any.
     pub(crate) fn never(&self, request: &Request) -> Option<String> {
         let form = self.in_form(request);
         self.allocator.never(form.as_deref().unwrap_or(request))
@@ -283,8 +283,7 @@ impl ManagedSite {
         self.allocator.recall(memory, &self.site)
     }
 
-    /// Whether a request has no placement, by cached denials or by the denial of a smaller request
-    /// tried now.
+    /// Whether a request has no placement, by cached denials or by a smaller request tried now.
     fn cannot_place(&mut self, request: &Request, now: Time) -> bool {
         // The first request after a release is tried as it is, since often no other follows.
         if self.denied.is_without_knowledge() {

@@ -37,7 +37,7 @@ pub(super) fn side(params: &Params, grid: &Grid) -> Result<u32, Problem> {
     ))
 }
 
-/// Set of nodes of one cube, as a bit for each place in the cube.
+/// Set of nodes of one cube. A node's bit has the index of its place in the cube.
 pub(super) type Bits = SmallVec<[u64; 1]>;
 
 /// Machine divided into equal cubes.

@@ -29,9 +29,9 @@ pub enum SharedDecision {
 /// Decides on one job like `select/cons_tres` of Slurm 26.05.
 ///
 /// # Complexity
-/// **O(log n)** for each of *n* nodes that is examined. For a job of one node, the nodes that may
-/// hold it are examined until one does; for other jobs, all nodes that may hold a part, and again
-/// in each retry.
+/// **O(log n)** for each of *n* nodes that is examined. For a job of one node, nodes are examined
+/// until one can hold the job. For a job of several nodes, all nodes that may hold a part are
+/// examined, and again in each retry.
 #[must_use]
 pub fn decide_shared(
     machine: &SharedMachine,
@@ -59,14 +59,15 @@ pub fn decide_shared(
 /// Slurm's message on a job that could not start even on the empty machine.
 pub(super) const NOT_AVAILABLE: &str = "Requested node configuration is not available";
 
-/// Needs of a request on a machine, and the nodes that the job could ever have.
+/// Needs of a request on a machine, and the nodes that the job could have if no other job ran.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     pub needs: Needs,
     pub pool: NodeSet,
 }
 
-/// Derives the needs of a request, and the nodes that the job could ever have.
+/// Derives the needs of a request, and the nodes that the job could have if no other job ran.
+///
 ///
 /// # Errors
 /// The reason why the job can never start.
@@ -96,7 +97,8 @@ pub(super) fn is_ever(
     choose(machine, needs, holdings.without_jobs(), pool, |_| true, &mut |_, _| {}).is_some()
 }
 
-/// The nodes that a job could ever have, by its features, exclusions, CPUs and memory.
+/// The nodes that a job could have if no other job ran, by its features, exclusions, CPUs and
+/// memory.
 fn pool(
     machine: &SharedMachine,
     holdings: &Holdings,
@@ -129,7 +131,7 @@ fn pool(
     pool
 }
 
-/// Whether enough of a node is free for a job to examine the node now.
+/// Whether enough of a node is free now to examine the node for a job.
 pub(super) fn is_available(
     machine: &SharedMachine,
     needs: &Needs,
@@ -155,7 +157,8 @@ pub(super) fn is_available(
     }
 }
 
-/// Numbers of GPUs near a job that were counted last on each node, for weights of Slurm 22.05.
+/// For each node, the number of GPUs near a job as counted last. Weights of Slurm 22.05 depend on
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NearGpus(Vec<u8>);
 
@@ -197,7 +200,7 @@ impl SharedLookup {
     /// The reason why the job can never start on this machine, because of its options alone.
     ///
     /// # Complexity
-    /// That of [`decide_shared`].
+    /// The cost of [`decide_shared`].
     pub fn new(
         machine: &SharedMachine,
         holdings: &Holdings,
@@ -214,7 +217,7 @@ impl SharedLookup {
         self.is_ever
     }
 
-    /// The nodes of which the job could ever have a part.
+    /// The nodes of which the job could have a part if no other job ran.
     #[must_use]
     pub fn pool(&self) -> &NodeSet {
         &self.wanted.pool
@@ -245,7 +248,7 @@ impl SharedLookup {
     /// `near`, and other jobs read it.
     ///
     /// # Complexity
-    /// That of [`decide_shared`], without the check whether the job could ever start.
+    /// The cost of [`decide_shared`], without the check whether the job could ever start.
     #[must_use]
     pub fn find(
         &self,
@@ -277,7 +280,7 @@ impl SharedLookup {
         give(machine, needs, self.order, holdings, &chosen).map(|(_, grants)| grants)
     }
 
-    /// Sets `near` like Slurm 22.05 when it checks whether the job could ever start on nodes in
+    /// Sets `near` as Slurm 22.05 does when it checks whether the job could ever start on nodes in
     /// `open`.
     pub fn ask_ever(
         &self,
@@ -295,9 +298,9 @@ impl SharedLookup {
         }
     }
 
-    /// Parts of the given nodes for a job with `cpus` CPUs there, as far as they are free.
+    /// Parts of the given nodes for a job with `cpus` CPUs on them, as far as these are free.
     ///
-    /// For a job that is known to run where the rules would not have placed it.
+    /// This is for a job that is known to run on nodes where the rules would not have placed it.
     #[must_use]
     pub fn forced(
         &self,

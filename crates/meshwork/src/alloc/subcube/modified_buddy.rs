@@ -1,4 +1,4 @@
-//! Modified buddy system: a half of the requested size with any of its partners.
+//! Modified buddy system: two blocks of half the requested size, which may be any partners.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};

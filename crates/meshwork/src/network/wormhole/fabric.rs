@@ -24,8 +24,8 @@ pub(crate) struct Fabric {
     ports: usize,
     local: usize,
     classes: usize,
-    /// Extra cycles of the links through each port, compared with the shortest links, and whether
-    /// any of these links is global.
+    /// Extra cycles of the links through each port, and whether any of these links is global. The
+    /// extra cycles are relative to the shortest links.
     length: Vec<Cycle>,
     has_global: bool,
     /// For each port of each router, the router behind it, and the port of that router.

@@ -51,8 +51,8 @@ struct Process {
     total: u64,
     /// Earliest cycle at which the process can send its next message.
     from: Cycle,
-    /// Whether the process waits for its last message to arrive, and whether it waits for the
-    /// message to leave the node.
+    /// Whether the process waits for its last message to arrive, and whether for it to leave the
+    /// node.
     waits: bool,
     is_leaving: bool,
 }

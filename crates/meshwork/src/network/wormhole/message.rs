@@ -8,8 +8,8 @@ use crate::topology::Node;
 pub struct Message {
     /// The destination node, which may be the sender.
     pub to: Node,
-    /// Cycle at which the message entered its node's queue, at the latest the one in which it is
-    /// taken from there.
+    /// Cycle at which the message entered its node's queue. It is at most the cycle at which the
+    /// message is taken from the queue.
     pub created: Cycle,
     /// Random bits that choose among routes: on a grid with rings, one bit for each dimension.
     pub coins: u64,

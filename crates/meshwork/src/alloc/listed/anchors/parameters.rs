@@ -94,7 +94,7 @@ pub(super) fn build(params: &Params, machine: &Topology) -> Result<RuleAllocator
     Ok(if looks { allocator.remembering_ends() } else { allocator })
 }
 
-/// The machine as one torus; dimensions beyond the third are joined with the third as layers.
+/// The machine as one torus. Dimensions beyond the third become further layers of the third.
 fn of_machine(params: &Params, grid: &Grid, listed: Option<&[Params]>) -> Result<Torus, Problem> {
     let side = |axis: usize| grid.sides().get(axis).copied().unwrap_or(1);
     let sides = [side(0), side(1), grid.sides().iter().skip(2).product()];

@@ -5,16 +5,16 @@ use crate::topology::{Grid, Node};
 
 /// Counts of free nodes in balls around all nodes, computed radius by radius as far as needed.
 ///
-/// A ball has the nodes within a radius of a centre. It is the sum, over the positions along one
-/// dimension, of balls over the preceding dimensions, whose radius shrinks with the distance from
-/// the centre. For the next radius, this sum on one side of the centre is the present sum of the
-/// adjacent position plus one ball. So each count is computed from a few others, for all centres in
-/// parallel. For each dimension, the balls over all other dimensions are kept: the number of nodes
-/// of a ball with a given coordinate is the ball, over the other dimensions, around the centre
-/// moved to this coordinate.
+/// A ball has the nodes within a radius of a centre. Its count is a sum over the positions along
+/// one dimension. Each position adds a ball over the preceding dimensions, whose radius is smaller
+/// by the distance from the centre. For the next radius, the sum on one side of the centre is the
+/// present sum of the adjacent position plus one ball. So each count is computed from a few other
+/// counts, for all centres in parallel. For each dimension, the balls over all other dimensions are
+/// kept. They give the number of a ball's nodes with a given coordinate: it is the ball over the
+/// other dimensions around the centre moved to this coordinate.
 ///
-/// The balls within planes are kept too; a plane has the nodes that agree in all but the lower
-/// dimensions.
+/// Balls within planes are kept too. A plane has the nodes that agree in all coordinates except
+/// those of the lower dimensions.
 pub(super) struct Balls {
     /// The number 1 for each free node, and 0 for each held node.
     free: Vec<u16>,
@@ -53,7 +53,8 @@ struct Sum {
 
 /// Extent of a given number of nodes nearest to a centre.
 ///
-/// It has all nodes at a distance below `shell` and the first `of_it` nodes at this distance.
+/// The extent has all nodes at a distance below `shell`, and the first `of_it` nodes at the
+/// distance `shell`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reached {
     pub(super) centre: Node,
@@ -61,7 +62,7 @@ pub(super) struct Reached {
     pub(super) of_it: u32,
 }
 
-/// Maximum number of stored counts, since a long and narrow machine may have thousands of radii.
+/// Maximum number of stored counts. A long and narrow machine may have thousands of radii.
 const MAX_COUNTS: usize = 1 << 24;
 
 impl Balls {
@@ -79,7 +80,7 @@ impl Balls {
         balls
     }
 
-    /// For each dimension in `first..end`, the sum of `outside` over the other dimensions in this
+    /// For each dimension in `first..end`, the sum of `outside` over the other dimensions of the
     /// range.
     fn each_left_out(&mut self, first: usize, end: usize, outside: Source) -> Vec<Source> {
         if end - first == 1 {

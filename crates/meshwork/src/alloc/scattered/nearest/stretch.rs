@@ -12,9 +12,9 @@ use super::planes::Planes;
 /// Up to [`LANES`] adjacent centres of a plane, and numbers of nodes around each by coordinate.
 ///
 /// # Complexity
-/// For each centre: **O(p)** with *p* planes, eight centres in a step, repeated for each distinct
-/// last shell; one lookup for each coordinate of the lower dimensions; and the cost of examining
-/// one plane for a centre that may be the best.
+/// The cost for each centre is **O(p)** with *p* planes, repeated for each distinct last shell, and
+/// one lookup for each coordinate of the lower dimensions. One plane is examined for each centre
+/// that may be the best.
 pub(super) struct Stretch {
     /// Number of nodes around each centre in each plane.
     by_plane: Vec<Lanes<u16>>,
