@@ -28,10 +28,10 @@ pub struct Candidates {
 /// Waiting jobs behind a given job that are not already known to be blocked.
 ///
 /// The jobs come in queue order, each once. In contrast to [`Candidates`], no reservation is
-/// protected. The costs are those of [`Candidates`].
+/// protected.
 ///
 /// # Complexity
-/// As for [`Candidates`].
+/// The costs are those of [`Candidates`].
 pub struct Startable {
     after: Ticket,
     by_form: Option<ByForm>,

@@ -96,9 +96,6 @@ pub(crate) struct FormQueues {
 /// Jobs are stored in chunks, each with the minimum needs of its jobs. A search skips a chunk in
 /// which no job can start.
 ///
-/// With *q* waiting jobs in chunks of *c*: **O(log q + c)** to remove a job, **O(1)** to append a
-/// job or read the first, and **O(q / c + c)** to find the next startable job if few can start.
-///
 /// # Complexity
 /// With *q* waiting jobs in chunks of *c*: **O(log q + c)** to remove a job, **O(1)** to append a
 /// job or read the first, and **O(q / c + c)** to find the next startable job if few can start.

@@ -116,8 +116,8 @@ impl Observer for Course {
     }
 }
 
-/// Reads a scenario with the given parts, and defaults for all other parts. Its workload is not
-/// used.
+/// Reads a scenario with the given parts, and defaults for all other parts. Its workload is
+/// ignored.
 pub(super) fn scenario(
     catalogue: &Catalogue,
     machine: &str,
@@ -158,14 +158,14 @@ fn observed(
     Ok((outcome, course))
 }
 
-/// How many jobs must start in a run with finitely many arrivals.
+/// Number of jobs that must start in a run with finitely many arrivals.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Serves {
     /// All jobs that the machine can hold.
     All,
     /// All jobs that the machine can hold, or at least more than ten jobs.
     Most,
-    /// Any number of jobs, since the machine may be left idle.
+    /// Any number of jobs, because the machine may be left idle.
     Any,
 }
 

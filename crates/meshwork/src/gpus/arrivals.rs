@@ -11,8 +11,6 @@ use crate::rng::Stream;
 /// exceed the load. If they ask for more, tasks at random positions are removed. `capacity` is in
 /// thousandths of a GPU. This is the protocol of Weng et al. (ATC 2023), with a load of 1.3.
 ///
-/// O(n log n) for n tasks of the trace; each removal is O(n).
-///
 /// # Complexity
 /// O(n log n) for n tasks of the trace; each removal is O(n).
 #[must_use]

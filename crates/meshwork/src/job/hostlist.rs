@@ -124,8 +124,6 @@ pub fn compressed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 ///
 /// Equal lists have equal texts, and every reader of host lists accepts this form.
 ///
-/// **O(n log n)** for *n* names.
-///
 /// ```
 /// use meshwork::job::hostlist::bracketed;
 /// assert_eq!(bracketed(["n7"]), "n[7]");

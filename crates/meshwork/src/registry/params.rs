@@ -10,10 +10,11 @@ pub fn name_of(item: &Value) -> Option<&str> {
     item.as_str().or_else(|| item.get("name")?.as_str())
 }
 
-/// Resolved parameters: each declared one is present and within its bounds, or was omitted.
+/// Resolved parameters of an entry, all within their bounds. An optional one without a default may
+/// be absent.
 ///
-/// Accessors panic if a parameter is not declared or is of another kind. That is a mistake of the
-/// strategy's author, which the first test finds.
+/// Accessors panic if a parameter is not declared or is of another kind. Such a mistake in a
+/// strategy is found by its first test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params {
     pub(super) path: String,

@@ -85,8 +85,8 @@ impl Subcube {
         [self.base, self.base | 1 << dimension].map(|base| Subcube { base, mask })
     }
 
-    /// The subcube of lower dimension that is first in order. It results from repeatedly keeping
-    /// the lower half along the highest free dimension.
+    /// The first subcube of a lower dimension within this subcube. It is found by repeatedly
+    /// keeping the lower half along the highest free dimension.
     #[must_use]
     pub fn first_of_dimension(self, dimension: u32) -> Subcube {
         let mut mask = self.mask;
@@ -140,7 +140,7 @@ impl Subcube {
         within
     }
 
-    /// Whether `holds` is true of every word of the set in which the subcube has nodes.
+    /// Whether `holds` is true for every word of the set in which the subcube has nodes.
     #[inline(always)]
     fn all_words(self, set: &NodeSet, holds: impl Fn(u64) -> bool) -> bool {
         let (first, above) = ((self.base >> 6) as usize, self.mask >> 6);
@@ -211,8 +211,8 @@ impl Subcube {
     }
 }
 
-/// For each mask of the lowest six dimensions, the nodes, as bits of a word, of the subcube at base
-/// 0.
+/// For each mask of the lowest six dimensions, the subcube with this mask at base 0, as bits of a
+/// word.
 static PATTERNS: [u64; 64] = {
     let mut patterns = [0; 64];
     let mut mask = 0;
@@ -229,8 +229,8 @@ static PATTERNS: [u64; 64] = {
     patterns
 };
 
-/// The dimensions in which a block is longer than 1, as bits. Followed by the bitwise or of all
-/// sides less 1.
+/// The dimensions in which a block is longer than 1, as bits, and the bitwise or of all sides minus
+/// 1.
 #[inline]
 fn longer_sides(block: &Block) -> (u32, u32) {
     if let Some(dimension) = block.sides.as_aligned() {

@@ -350,9 +350,6 @@ enum Kind {
 impl Engine {
     /// An empty network, simulated by the fastest engine that supports it.
     ///
-    /// One sentence if the machine has no links, a number is out of bounds, or the network could
-    /// deadlock.
-    ///
     /// # Errors
     /// One sentence if the machine has no links, a number is out of bounds, or the network could
     /// deadlock.
