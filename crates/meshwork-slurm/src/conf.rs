@@ -16,7 +16,7 @@ pub struct ConfNode {
     pub processors: u32,
     /// The weight of the node; nodes of lower weight are allocated first.
     pub weight: u32,
-    /// Whether the state that the file gives the node allows jobs on it.
+    /// Whether the node's state in the file allows jobs on it.
     pub is_up: bool,
     /// Index of the node's line in [`Conf::node_lines`].
     pub given: usize,
@@ -61,7 +61,7 @@ pub struct Conf {
 const MOST_NODES: usize = 1 << 24;
 
 impl Conf {
-    /// The value of a setting, whatever the case of its key; if there are several values, the last
+    /// The value of a setting, whatever the case of its key. If there are several values, the last
     /// one.
     #[must_use]
     pub fn setting(&self, key: &str) -> Option<&str> {

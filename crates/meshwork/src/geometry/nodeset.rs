@@ -352,8 +352,8 @@ impl NodeSet {
         self.with_rotated_down(other, group, by, |_, ahead| ahead);
     }
 
-    /// Replaces this set by the nodes of `other` that are also in [its
-    /// rotation](NodeSet::assign_rotated_down). Returns whether any node is left.
+    /// Keeps the nodes of `other` that are also in [its rotation](NodeSet::assign_rotated_down).
+    /// Stores them in this set, and returns whether any node is left.
     pub(crate) fn assign_kept_if_ahead(&mut self, other: &NodeSet, group: u32, by: u32) -> bool {
         let mut any = 0;
         self.with_rotated_down(other, group, by, |here, ahead| {
@@ -476,8 +476,8 @@ impl NodeSet {
         self.with_shifted_down(other, by, |word, above| *word |= above);
     }
 
-    /// Calls `change` for each word of this set, with the word at the same index of `other` shifted
-    /// down by `by` nodes.
+    /// Calls `change` for each word of this set and the word of `other` at its index after a shift.
+    /// The nodes of `other` are shifted down by `by`.
     #[inline(always)]
     fn with_shifted_down(&mut self, other: &NodeSet, by: u32, change: impl Fn(&mut u64, u64)) {
         let (skip, bits) = ((by as usize / 64).min(other.words.len()), by % 64);

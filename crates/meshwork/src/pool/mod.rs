@@ -339,8 +339,7 @@ impl Pool {
         }
     }
 
-    /// Returns a copy of the machine, on which releases and allocations can be tried without
-    /// changing the pool.
+    /// Returns a copy of the machine, to try releases and allocations without changing the pool.
     ///
     /// ```
     /// use meshwork::job::{Job, Request, Time};

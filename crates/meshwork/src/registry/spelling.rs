@@ -5,7 +5,7 @@ use std::fmt;
 /// Largest number of known names that an error lists.
 const MOST_NAMES: usize = 10;
 
-/// Formats the suggestion for an unknown word: the nearest known word, and the known words.
+/// Formats the suggestion for an unknown word: the most similar known word, and all known words.
 ///
 /// Of more than ten known words only the ten most similar are listed.
 ///

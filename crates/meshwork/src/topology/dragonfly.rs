@@ -190,8 +190,8 @@ impl Wires for Dragonfly {
 }
 
 impl Topology {
-    /// A dragonfly with `p` nodes at each router, `a` routers in each group and `h` global links of
-    /// each router. The dragonfly has `a h + 1` groups.
+    /// A dragonfly of groups with `a` routers, each with `p` nodes and `h` global links. The
+    /// dragonfly has `a h + 1` groups.
     ///
     /// ```
     /// use meshwork::topology::Topology;

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::{MAX_NODES, Node, TopologyError};
 use crate::job::Dims;
 
-/// A grid of nodes: its sides, and which of its dimensions are rings, closed around the edge.
+/// A grid of nodes: its sides, and which of its dimensions are rings (closed around the edge).
 ///
 /// ```
 /// use meshwork::topology::Grid;

@@ -64,8 +64,8 @@ pub enum Routing {
     Minimal,
     /// Packets always go by another group, drawn for each packet.
     Valiant,
-    /// Each packet takes the direct link or goes by another group, depending on the queues of the
-    /// first links of both routes.
+    /// Each packet takes the direct link or a detour, depending on queues. The queues are those of
+    /// the first links of both routes.
     Ugal,
 }
 

@@ -245,7 +245,7 @@ impl SharedLookup {
     /// waits.
     ///
     /// Slurm 22.05 keeps the weights of nodes from one query to the next: jobs with GPUs write
-    /// `near`, and other jobs read it.
+    /// `near`, and all other jobs read it.
     ///
     /// # Complexity
     /// The cost of [`decide_shared`], without the check whether the job could ever start.

@@ -12,7 +12,7 @@ pub(crate) struct GrayCode {
 }
 
 impl GrayCode {
-    /// The code whose dimensions change in the given order, where the first one changes at every
+    /// The code whose dimensions change in the given order. The first dimension changes at every
     /// second step.
     #[must_use]
     pub(crate) fn new(order: Vec<u32>) -> GrayCode {

@@ -10,7 +10,7 @@ use super::*;
 
 const WEEK: f64 = 604_800.0;
 
-/// Eight weeks of jobs. User `l` comes every week, users `t0` to `t7` in one week each.
+/// Eight weeks of jobs. User `l` comes every week, and each of the users `t0` to `t7` in one week.
 fn log() -> Vec<Job> {
     let mut jobs = Vec::new();
     let mut add = |user: &str, week: u64, hour: f64, nodes: u32| {

@@ -13,7 +13,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Reads the parameters `users` and `queues` of the workload `swf`.
+    /// Reads the selection from the parameters `users` and `queues` of the workload `swf`.
     #[must_use]
     pub fn of(params: &Params) -> Choice {
         let list = |key: &str| params.get_integers(key).unwrap_or_default();
