@@ -144,7 +144,8 @@ fn gather(
     Ok(())
 }
 
-/// Puts defaults before the pairs of a line, so that the line's own values override them.
+/// Adds default values to the keys and values of a line. A value on the line itself takes
+/// precedence.
 fn with_defaults(line: &ConfLine, defaults: &[(String, String)]) -> ConfLine {
     let own = line.pairs.iter().cloned();
     ConfLine { number: line.number, pairs: defaults.iter().cloned().chain(own).collect() }

@@ -280,7 +280,7 @@ pub struct ShownJob {
 /// Reads what `scontrol --oneliner show job` prints of one job.
 ///
 /// # Errors
-/// One sentence: a key is missing, or occurs twice because a user's text contains it too.
+/// One sentence, if a key is missing, or occurs twice because a user's text contains it.
 pub fn read_job(text: &str) -> Result<ShownJob, String> {
     let value = |key: &str| {
         value_of(text, key).ok_or_else(|| {

@@ -67,8 +67,8 @@ impl Cluster<'_> {
         sites.filter_map(|site| self.earliest_on(site, ticket, limit)).reduce(sooner)
     }
 
-    /// [`earliest_guard`](Cluster::earliest_guard) for a request of one form. The machine must be
-    /// one site on which only node counts matter.
+    /// Variant of [`earliest_guard`](Cluster::earliest_guard) for a request of a single form. The
+    /// machine must be one site on which only node counts matter.
     #[inline]
     fn earliest_count(&self, ticket: Ticket, form: Form) -> Option<Guard> {
         let (free, at) = self.free_by(0, form.nodes);

@@ -114,8 +114,9 @@ impl Interruptions {
         }
     }
 
-    /// Records an interruption: the work since the last checkpoint is lost. `setup` is the initial
-    /// part of the run spent on wiring or waking nodes. Returns the number of interruptions so far.
+    /// Records an interruption, by which the work since the last checkpoint is lost. `setup` is the
+    /// time at the start of the run that was spent on wiring or waking nodes. Returns the number of
+    /// interruptions so far.
     pub(super) fn interrupts(&mut self, ran: &mut Running, setup: f64, now: Time) -> u32 {
         let kill_at_estimate = self.kill_at_estimate;
         let checkpoint = self.checkpoint;

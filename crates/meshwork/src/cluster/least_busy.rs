@@ -19,7 +19,7 @@ struct Nodes {
     until: Vec<Time>,
 }
 
-/// Added to the number of holders of a node that is kept for another job.
+/// Number that is added to the number of holders of a node if the node is kept for another job.
 const KEPT: u64 = 1 << 32;
 
 impl Cluster<'_> {

@@ -73,8 +73,8 @@ impl Chunk {
         self.times.iter().map(|from| usize::from(*from <= instant)).sum()
     }
 
-    /// Applies [`Profile::change`] between the first and last step of the chunk. The chunk must
-    /// have space for two more steps.
+    /// Applies [`Profile::change`] to an interval that lies within the chunk. The chunk must have
+    /// space for two more steps.
     fn change(&mut self, from: Time, until: Time, count: i64) {
         let begin = self.first_from(from);
         let end = self.first_from(until);

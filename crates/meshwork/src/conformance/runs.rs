@@ -170,7 +170,8 @@ pub(super) enum Serves {
 }
 
 impl Serves {
-    /// Requirement on an entry with default parameters, which may declare that it serves all jobs.
+    /// Number of jobs that must start under an entry with default parameters. `serves_all` says
+    /// whether the entry declares that it serves all jobs.
     pub(super) fn declared(serves_all: bool) -> Serves {
         if serves_all { Serves::All } else { Serves::Most }
     }

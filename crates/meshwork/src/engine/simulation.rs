@@ -56,8 +56,8 @@ pub struct Simulation<'a> {
     /// Jobs that are submitted only when other jobs have ended; `None` if there are none.
     followers: Option<Box<Followers>>,
     names: Names,
-    /// Condition on an idle machine: all jobs have started (`true`), or at least one has (`false`).
-    /// `None` if outages, access rules or energy can keep a job from starting.
+    /// Which jobs must have started if the machine is idle: all (`true`) or at least one (`false`).
+    /// `None` if no job must, because outages, access rules or energy can keep jobs from starting.
     idles: Option<bool>,
     /// Whether arrivals and ends of jobs are the only events.
     only_jobs: bool,
@@ -457,7 +457,7 @@ fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
     }
 }
 
-/// Releases the jobs that follow jobs which have just departed.
+/// Releases the jobs whose predecessors have just departed.
 #[cold]
 fn release_followers(followers: &mut Followers, cluster: &Cluster<'_>) {
     for departure in cluster.departures() {

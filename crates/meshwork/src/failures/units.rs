@@ -123,7 +123,7 @@ impl Units {
         f64::from(self.count()) / processors
     }
 
-    /// Index of the site of a failure unit, and the nodes that go down with the unit, each once.
+    /// Index of the site of a failure unit, and the nodes that fail with the unit, each once.
     ///
     /// The third value is the index of the GPU on its node, if the unit is a GPU.
     pub(super) fn nodes(&self, unit: u32) -> (usize, Vec<Node>, Option<u32>) {

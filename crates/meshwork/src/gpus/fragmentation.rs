@@ -76,8 +76,9 @@ impl TypicalTasks {
     /// [`fragmentation`](TypicalTasks::fragmentation) of a node with the given free processors and
     /// GPUs.
     ///
-    /// The amounts for six reasons are summed separately and then added in a fixed order. Another
-    /// order would change the last bits, and with them scores that are truncated to integers.
+    /// GPUs can be unusable for six reasons. The amounts for each reason are summed separately and
+    /// then added in a fixed order. Another order would change the last bits, and with them scores
+    /// that are truncated to integers.
     pub(super) fn wasted(&self, cpu: u32, gpus: &[u32], model: &str) -> f64 {
         let free = f64::from(gpus.iter().sum::<u32>());
         let [mut lacks_both, mut lacks_gpu, mut lacks_cpu] = [0.0; 3];

@@ -1,7 +1,7 @@
 //! Rules that choose, for a task of a GPU cluster, a node and GPUs of this node.
 //!
 //! Most rules score every node on which a task fits, and take the node with the highest score. Each
-//! of them is a single function, so all rules share this file.
+//! rule is a single function, so all rules are in this file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut};
 
 use smallvec::SmallVec;
 
-/// Side lengths of a block, one per dimension of its grid, dimension 0 first, used as a slice.
+/// Side lengths of a block, one for each dimension of its grid, dimension 0 first.
 ///
 /// Up to four sides take no heap memory. The sides of an [aligned subcube](Dims::aligned) take none
 /// in any dimension, because they are stored as one number. So they need not be compared one by
@@ -55,7 +55,7 @@ impl Dims {
         Dims(Kept::Listed(SmallVec::new()))
     }
 
-    /// Copies the sides from a slice.
+    /// Creates a list of sides from a slice.
     #[must_use]
     #[inline]
     pub fn from_slice(sides: &[u32]) -> Dims {

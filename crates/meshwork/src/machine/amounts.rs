@@ -11,7 +11,7 @@ use crate::topology::types::{CORES, MEM, NodeType, NodeTypes, OTHER};
 /// nodes.
 const LONGEST_LOG: usize = 1 << 16;
 
-/// Free amounts of resources of all nodes of a site that jobs share.
+/// Free amounts of resources on all nodes of a site that jobs share.
 ///
 /// The free amount of one resource of a node is a cell. No cell is ever below 0 or above its value
 /// on an idle node. A trial changes amounts for a query and then restores them.
@@ -77,7 +77,7 @@ impl<'a> NodeAmounts<'a> {
         self.cells[MEM]
     }
 
-    /// Free amount of the node's resource `other`, beside cores, memory and GPUs.
+    /// Free amount of the node's resource `other`, whose meaning the study defines.
     #[must_use]
     pub fn other(&self) -> u32 {
         self.cells[OTHER]

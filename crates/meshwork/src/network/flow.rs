@@ -12,7 +12,7 @@ use crate::topology::Node;
 /// of a job restores the loads of its links exactly.
 const UNIT: f64 = (1_u64 << 40) as f64;
 
-/// The jobs of a network whose flits are not simulated.
+/// The jobs of a network that models jobs as fluids, without simulating flits.
 pub(super) struct Flow {
     alone: Alone,
     /// The load of every link, site after site; `None` if jobs do not slow each other.

@@ -71,7 +71,8 @@ pub struct Recorder {
     further: Vec<fn(&MachineState) -> f64>,
     /// Where the two sums of each metric are stored.
     readings: Vec<Reading>,
-    /// Metrics of [`Measure::Net`]: index, integrand, and the waste to subtract for a run of a job.
+    /// Metrics of [`Measure::Net`]: index, integrand, and a function that gives the wasted part of
+    /// a job's run.
     net: Vec<(usize, Integrand, fn(&Running) -> f64)>,
     /// Metrics of [`Measure::Rate`]: index, and what a finished job adds to the numerator.
     rates: Vec<(usize, fn(&Running) -> f64)>,
@@ -93,7 +94,8 @@ pub struct Recorder {
     per_start: Vec<(usize, fn(&Running) -> f64)>,
     /// Metrics that are means over arrivals of the number of waiting jobs.
     per_arrival: Vec<usize>,
-    /// Metrics of [`Measure::PerEvent`]: index, and the ratio evaluated after each start and end.
+    /// Metrics of [`Measure::PerEvent`]: index, and the function that gives the ratio after each
+    /// start and end.
     per_event: Vec<(usize, fn(&MachineState) -> (f64, f64))>,
     /// Metrics that are the mean power.
     power: Vec<usize>,

@@ -131,7 +131,7 @@ impl Denied {
     }
 }
 
-/// Whether `request` has no placement if `denied` has none.
+/// Whether a denial of `denied` implies that `request` has no placement.
 ///
 /// Sides are compared in order, without rotation. This suffices, because in each orientation that
 /// an allocator tries, a block lies within a larger one.

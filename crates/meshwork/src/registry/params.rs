@@ -102,7 +102,8 @@ impl Params {
         self.table.get(key).and_then(Value::as_str)
     }
 
-    /// Returns the meaning of the word that a parameter has.
+    /// Returns the meaning of the word that is a parameter's value. The word must be one of
+    /// `words`.
     #[must_use]
     pub fn meaning<T: Clone, const N: usize>(&self, key: &str, words: &Words<T, N>) -> T {
         self.get_meaning(key, words).unwrap_or_else(|| panic!("no such word `{key}` is declared"))

@@ -1,4 +1,5 @@
-//! Average limit allocation: jobs are folded (halved in size) to an average that follows the load.
+//! Average limit allocation: jobs are folded (repeatedly halved) to an average that depends on the
+//! load.
 
 use std::collections::VecDeque;
 

@@ -52,8 +52,8 @@ pub trait Sizing: Send {
 
     /// Returns the fewest processors with which a job of this request could ever be started.
     ///
-    /// The bound holds for any numbers of running and waiting jobs. It spares the allocator
-    /// requests that cannot be satisfied. Called once for each job.
+    /// The bound holds for any numbers of running and waiting jobs. With it, the allocator is not
+    /// asked for fewer processors than the job needs. Called once for each job.
     fn fewest(&self, demand: &Demand<'_>) -> u64;
 
     /// Whether every job can only start with the size that it requested, without slowdown.

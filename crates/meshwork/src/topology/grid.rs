@@ -83,7 +83,7 @@ impl Grid {
         &self.sides
     }
 
-    /// For each dimension, the difference of the indices of two neighbours along it.
+    /// For each dimension, the difference between the numbers of two neighbouring nodes along it.
     #[must_use]
     pub fn strides(&self) -> &[u32] {
         &self.strides

@@ -34,7 +34,7 @@ pub use wires::Wires;
 /// A processor of one site, given by its index in row-major order (dimension 0 runs fastest).
 pub type Node = u32;
 
-/// The maximum number of processors of a site. A node set of this size takes 2 MiB.
+/// The maximum number of processors of a site. A set of so many nodes takes 2 MiB.
 pub const MAX_NODES: u32 = 1 << 24;
 
 /// Reasons why a topology cannot be built.
@@ -66,7 +66,7 @@ pub enum TopologyError {
         /// The largest valid dimension.
         largest: u32,
     },
-    /// The taper leaves a leaf switch no whole number of links upwards.
+    /// With the given taper, a leaf switch would not have a whole number of upward links.
     #[error(
         "with a taper of {taper} a leaf switch of {leaf} nodes would not have a whole number of links upwards, \
          1 or more"
@@ -559,7 +559,7 @@ pub static TOPOLOGIES: &[&TopologyEntry] = &[
     &tofu::ENTRY,
 ];
 
-/// Parameter for the sides, of topologies that have sides.
+/// Parameter for the sides of a grid.
 const SIDES: Param = Param {
     name: "dims",
     kind: Kind::Integers(1, MAX_NODES as u64),

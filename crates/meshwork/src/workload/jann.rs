@@ -351,8 +351,9 @@ mod tests {
         assert!((gap * rate - 1.0).abs() < 0.02, "{gap} {}", 1.0 / rate);
     }
 
-    /// Checks a finding of the paper: most gaps need a single stage, and some run times several, at
-    /// most 7. On the current version of the log, one class needs 8.
+    /// Checks a finding of the paper: distributions of most gaps need a single exponential stage,
+    /// and some distributions of run times several, at most 7. On the current version of the log,
+    /// one class needs 8.
     #[test]
     fn most_gaps_need_one_stage() {
         let orders = |of: fn(&Measured) -> [f64; 3]| {

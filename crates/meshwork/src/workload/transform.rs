@@ -407,7 +407,7 @@ impl Iterator for Cut {
     }
 }
 
-/// Ends a workload after a number of jobs; unusable lines do not count.
+/// Ends a workload after a number of jobs. Unusable lines are not counted.
 struct FirstJobs {
     jobs: Submissions,
     left: u64,

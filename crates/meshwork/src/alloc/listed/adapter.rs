@@ -202,7 +202,7 @@ impl RuleAllocator {
         }
     }
 
-    /// Makes the adapter round the sizes of jobs without segments up to one of these sizes.
+    /// Makes the adapter round up the size of a job without segments to one of these sizes.
     pub(super) fn rounding_up_to(mut self, mut sizes: Vec<u32>) -> RuleAllocator {
         sizes.sort_unstable();
         sizes.dedup();

@@ -34,7 +34,7 @@ pub enum SlurmMessage {
     Busy,
     /// No unit of the job's size is free.
     NoUnit,
-    /// No unit of the size of one of the job's segments is free.
+    /// For one of the job's segments, no unit of its size is free.
     NoUnitForSegment,
     /// The chosen unit has too few free nodes.
     UnitTooFull,

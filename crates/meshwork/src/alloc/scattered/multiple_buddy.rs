@@ -1,4 +1,4 @@
-//! Multiple buddy: one job gets blocks of several sizes, by the digits of its number of nodes.
+//! Multiple buddy: one job gets blocks of several sizes, which add up to its number of nodes.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::geometry::cells::FreeCells;

@@ -1,4 +1,4 @@
-//! Multiple partner: one job gets subcubes of several dimensions, by the digits of its node count.
+//! Multiple partner: one job gets subcubes of several sizes, which add up to its number of nodes.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::geometry::NodeSet;

@@ -48,11 +48,11 @@ pub(super) struct Attempt<'a> {
     /// Stored results for nodes that are examined when needed; `None` if all nodes have been
     /// examined.
     pub unexamined: Option<(&'a Known, &'a Holdings)>,
-    /// Nodes that were examined when needed.
+    /// Nodes that were examined only when an attempt needed them.
     pub examined: Vec<u32>,
     /// Nodes that may be taken; after an attempt, the nodes that it took.
     pub map: NodeSet,
-    /// Number of nodes that may still be taken.
+    /// Number of nodes that may still be taken in this attempt.
     pub nodes_left: i64,
     pub min_nodes: u32,
     /// Number of GPUs taken so far.

@@ -163,7 +163,7 @@ pub(super) fn is_available(
 pub struct NearGpus(Vec<u8>);
 
 impl NearGpus {
-    /// Creates the numbers of a machine on which nothing has been counted yet.
+    /// Creates the numbers for a machine on which no GPUs have been counted yet.
     #[must_use]
     pub fn none(machine: &SharedMachine) -> NearGpus {
         NearGpus(vec![0; machine.count() as usize])

@@ -23,7 +23,8 @@ pub(super) struct Fit {
     pub core_limits: Sockets,
     /// Number of GPUs that the job could use.
     pub gpus: u64,
-    /// Number of GPUs before the first attempt; `None` until an attempt is made.
+    /// Number of GPUs that the job could use before the first attempt to place it. `None` until
+    /// then.
     gpus_before: Option<u64>,
     /// Maximum number of GPUs for the job on the node; 0 without a limit.
     gpu_cap: u64,

@@ -29,7 +29,7 @@ pub(super) struct Free {
     pub cores: CoreSet,
     pub core_count: u32,
     pub gpus: u64,
-    /// Memory in use, in MB.
+    /// Memory of the node that is in use, in MB.
     pub memory_used: u64,
 }
 
@@ -176,7 +176,7 @@ impl Index {
         Index { order, place, levels }
     }
 
-    /// Sets the amounts of the node at a position of the order.
+    /// Sets the amounts of the node at a position of the index's order.
     ///
     /// # Complexity
     /// **O(log n)** for *n* nodes.

@@ -62,7 +62,7 @@ struct KnownFit {
     passes: [Pass; 2],
 }
 
-/// Sums over the nodes that can hold a part of the job.
+/// Sums over the nodes that can hold a part of the job, such as the sum of their CPUs.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     nodes: i64,
@@ -75,7 +75,7 @@ struct Sums {
 struct KnownClass {
     /// Number of nodes of this weight that may be taken.
     open: u32,
-    /// Sums for two passes: with only the cores near the GPUs, and with any cores.
+    /// Sums over these nodes for two passes: with only the cores near the GPUs, and with any cores.
     sums: [Sums; 2],
     /// Nodes that can hold a part of the job in the first pass, with only the cores near the GPUs.
     usable: NodeSet,

@@ -157,7 +157,7 @@ struct BestLeaf {
     fits: bool,
 }
 
-/// The leaf to be taken next; `None` if no unused leaf has candidates.
+/// The leaf from which nodes are taken next; `None` if no unused leaf has candidates.
 fn best_leaf(used: &Used<'_>, free: &[i64], fits: impl Fn(usize) -> bool) -> Option<usize> {
     let list = used.list;
     let mut best: Option<BestLeaf> = None;
@@ -257,7 +257,7 @@ mod tests {
     use crate::alloc::listed::tree::Below;
     use crate::rng::Stream;
 
-    /// Compares the search for the best leaf with a comparison of all leaves.
+    /// Compares the search for the best leaf with a version that compares all leaves.
     #[test]
     fn the_best_leaf_is_its_definition() {
         let mut rng = Stream::new(3, 0, "leaves");

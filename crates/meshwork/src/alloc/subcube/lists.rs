@@ -140,8 +140,8 @@ impl CubeLists {
 
     /// Lists the nodes of a released placement.
     ///
-    /// If the machine is then empty, the lists are reset: otherwise subcubes that cannot be merged
-    /// in pairs would stay separate forever.
+    /// If the machine is then empty, the lists are reset, because subcubes that cannot be merged in
+    /// pairs would otherwise stay separate for ever.
     pub(crate) fn released(&mut self, placement: &Placement, site: &Site) {
         if site.free_nodes() == site.nodes() {
             *self = CubeLists::new(self.whole, self.split);

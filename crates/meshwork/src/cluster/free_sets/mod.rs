@@ -357,8 +357,8 @@ impl FreeSets {
         self.steps.partition_point(|step| step.from < instant)
     }
 
-    /// Index of the step that begins at this instant, after a split if necessary. For an instant
-    /// before all steps, the index of the first step.
+    /// Makes a step begin at an instant, by a split if necessary, and returns its index. For an
+    /// instant before all steps, returns the index of the first step.
     fn cut(&mut self, instant: Time) -> usize {
         let at = self.from(instant);
         let is_there = self.steps.get(at).is_some_and(|step| step.from == instant);

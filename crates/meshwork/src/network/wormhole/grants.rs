@@ -25,7 +25,7 @@ pub(super) struct Grants {
     arbitration: Arbitration,
     classes: usize,
     local: usize,
-    /// Number of groups of a local port.
+    /// Number of groups of lanes of a local port.
     exits: usize,
     shift: u32,
     /// The lanes of each group of a router, as a mask. The groups are equal in all routers.
@@ -108,7 +108,7 @@ impl Grants {
         }
     }
 
-    /// Whether there is nothing to decide until a lane is requested or released.
+    /// Whether there is nothing to decide, because no lane was requested or released.
     pub(super) fn is_settled(&self) -> bool {
         self.stirred.is_empty()
     }
@@ -183,8 +183,8 @@ impl Grants {
         }
     }
 
-    /// One iteration of round robin: every free output lane offers itself to one head, and every
-    /// head takes one offer.
+    /// One iteration of round robin. Every free output lane offers itself to the head of one
+    /// packet, and every head takes one offer.
     fn round_robin(&mut self, router: usize, granted: &mut Vec<(u32, u8, u8)>) {
         let base = router << self.shift;
         let mut offers = [0_u64; 64];

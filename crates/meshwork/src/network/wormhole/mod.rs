@@ -243,8 +243,8 @@ impl WormholeConfig {
         Ok(())
     }
 
-    /// Checks that the lanes of a network avoid deadlock, and that lanes and buffers are not too
-    /// many.
+    /// Checks that the lanes of a network avoid deadlock, and that lanes and buffers are within the
+    /// limits.
     fn check_lanes(&self, topology: &Topology, fabric: &Fabric) -> Result<(), Problem> {
         let refuse = |key: &str, message: String| Err(Problem::new(key, message));
         let Some(classes) = fabric.safe_classes() else {
@@ -362,7 +362,7 @@ impl Engine {
     }
 
     /// An empty network, simulated by the cycle engine, in which lanes share links. With one
-    /// virtual channel this engine serves for comparison with the worm engine.
+    /// virtual channel, its results can be compared with those of the worm engine.
     ///
     /// # Errors
     /// The errors of [`new`](Engine::new).

@@ -1,4 +1,4 @@
-//! The two timing presets: the delay of each step in cycles, and arbitration.
+//! Timing of a router, in two presets: delays in cycles, and how lanes are granted.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,8 @@ pub(super) struct Timing {
 }
 
 impl Timing {
-    /// Delays of the router of a preset, with the latencies of local and global links in cycles.
+    /// Delays of a preset's router. `links` has the latencies of local and of global links, in
+    /// cycles.
     pub(super) fn new(preset: Preset, router_delay: Cycle, links: [u32; 2]) -> Timing {
         let [local, global] = links.map(|cycles| Cycle::from(cycles.max(1) - 1));
         match preset {

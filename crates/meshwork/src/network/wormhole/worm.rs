@@ -29,8 +29,9 @@ const DELIVERY: u32 = 3 << 30;
 
 /// A buffer, and the known times of the flits that go through it.
 ///
-/// The buffer's ring of times has one entry for each flit of space: the arrival time of the flit
-/// and, once it is known when the flit leaves, the time from which the entry can be reused.
+/// The ring of times has one entry for each flit that fits into the buffer. An entry is the arrival
+/// time of a flit. Once it is known when the flit leaves, it is the time from which the entry can
+/// be reused.
 ///
 /// The entry is aligned so that no lane lies in two lines of the processor's cache. Most of the
 /// time goes into fetching lanes.
@@ -39,9 +40,9 @@ const DELIVERY: u32 = 3 << 30;
 struct Lane {
     front: PacketId,
     back: PacketId,
-    /// Flits of the first packet whose departure times are unknown.
+    /// Number of flits of the first packet whose departure times are unknown.
     left: u32,
-    /// Flits whose arrival times are known, but whose departure times are not.
+    /// Number of flits whose arrival times are known, but whose departure times are not.
     present: u32,
     /// Index in the ring of the next flit to arrive, and of the next flit to leave.
     tail: u32,
@@ -309,8 +310,8 @@ impl WormEngine {
         }
     }
 
-    /// Computes when flits leave lane `at`, as far as this is known by now. Returns the lane behind
-    /// `at` if that lane has gained space.
+    /// Computes when flits leave lane `at`, as far as this is known by now. Returns the lane from
+    /// which the last packet of `at` comes if that lane has gained space.
     fn advance(&mut self, at: u32) -> Option<u32> {
         let Lane { target, left, present, .. } = self.lanes[at as usize];
         if target == NONE {

@@ -98,7 +98,7 @@ pub enum Measure {
     PerStart(fn(&Running) -> f64),
     /// Ratio of two integrals over time.
     OverTime(Integrand, Integrand),
-    /// Mean power of the machine in watts, in which the energy of wake-ups is included.
+    /// Mean power of the machine in watts, including the energy of waking processors.
     Power,
     /// Ratio of two integrals over time, after a subtraction. For each run of a job that has ended
     /// or was interrupted, the value of the function, which is the wasted part, is subtracted from
@@ -113,8 +113,8 @@ pub enum Measure {
     PerEvent(fn(&MachineState) -> (f64, f64)),
     /// Quantile of a quantity over the finished jobs, at a share from 0 to 1.
     Quantile(Quantity, f64),
-    /// Mean over the messages of the finished jobs; the function returns the sum over a job's
-    /// messages.
+    /// Mean over the messages of the finished jobs. The function returns the sum over the messages
+    /// of a job.
     PerMessage(fn(&Messages) -> f64),
     /// Jain's fairness index of the users' means of a quantity over the finished jobs.
     Evenness(Quantity),

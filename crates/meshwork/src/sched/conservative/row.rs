@@ -11,7 +11,7 @@ use crate::job::Time;
 
 /// Row of waiting jobs with equal node counts and spans, in order of both arrival and start.
 pub(super) struct Row {
-    /// Number of the row, ascending in queue order; parts of a split row share it.
+    /// Number of the row, ascending in queue order. Parts of a split row have equal numbers.
     pub(super) number: u64,
     /// Index of the class of the row. Rows whose jobs need equally many nodes form a class.
     pub(super) class: usize,

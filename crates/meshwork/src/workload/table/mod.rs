@@ -91,7 +91,8 @@ impl From<f64> for Instant {
 /// One row of a table of jobs. A field is `None` if its cell is empty or its column is missing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// Line in the file, or number of the row in a file without lines, from 1.
+    /// Number of the row's line in the file, from 1. In a file without lines, the number of the
+    /// row.
     pub line: u64,
     /// Number of the job.
     pub job: Option<u64>,
@@ -129,7 +130,7 @@ pub struct Row {
     pub mem: Option<u32>,
     /// GPUs of each piece, and the thousandths of each GPU.
     pub gpu: Option<(u32, u32)>,
-    /// Amount for each piece of a node's resource `other`, beside cores, memory and GPUs.
+    /// Amount for each piece of a node's resource `other`, whose meaning the study defines.
     pub other: Option<u32>,
     /// Minimum and maximum number of pieces on a node.
     pub per_node: Option<(u32, u32)>,
@@ -450,8 +451,8 @@ impl Cell<'_> {
         Ok(list)
     }
 
-    /// Whether a cell means that no other job may use the nodes of the job. The other valid text
-    /// protects only the base blocks of the job.
+    /// Whether the text of a cell is `node`, by which a job excludes other jobs from its nodes. The
+    /// other valid text is `topo`, by which it excludes other jobs from its base blocks.
     fn is_exclusive_of_nodes(&self) -> Result<bool, String> {
         match self.text()?.as_str() {
             EXCLUSIVE => Ok(false),

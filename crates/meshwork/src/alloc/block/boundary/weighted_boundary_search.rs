@@ -102,7 +102,7 @@ enum Weighting {
     Exponential,
 }
 
-/// Weight of a wall, and of a block claimed at this instant; 1 in units of 2⁻³².
+/// The weight 1, in units of 2⁻³². Walls have this weight, and blocks claimed at this instant.
 const ONE: u64 = 1 << 32;
 
 impl WeightedBoundarySearch {

@@ -128,7 +128,7 @@ impl Anchors {
         self.toruses.iter().any(|torus| torus.entries().iter().any(|entry| entry.size() == size))
     }
 
-    /// The best free box of `size` nodes, and whether boxes of its listed placement overlap other
+    /// The best free box of `size` nodes, and whether boxes of its shape overlap other listed
     /// boxes.
     fn best(
         &self,

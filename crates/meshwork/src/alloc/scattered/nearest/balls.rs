@@ -24,7 +24,7 @@ pub(super) struct Balls {
     pub(super) slices: Vec<Source>,
     /// For each lower dimension, the balls over all other lower dimensions.
     pub(super) slices_of_planes: Vec<Source>,
-    /// Balls over all lower dimensions.
+    /// Balls over all lower dimensions, which are balls within planes.
     pub(super) planes: Source,
     /// Balls over all dimensions.
     all: Source,
@@ -33,7 +33,7 @@ pub(super) struct Balls {
 /// Table of counts of free nodes by radius, then by centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// The free nodes themselves, which are balls over no dimension.
+    /// The free nodes themselves, which are used as balls over no dimension.
     Free,
     Sum(usize),
 }

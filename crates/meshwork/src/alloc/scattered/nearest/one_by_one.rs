@@ -34,9 +34,9 @@ pub(super) struct OneByOne {
 struct Half {
     sides: Dims,
     are_rings: Vec<bool>,
-    /// For each free node, its row-major index within these dimensions.
+    /// For each free node, its row-major index among the coordinates of these dimensions.
     at: Vec<u32>,
-    /// Distance of each index from the present centre.
+    /// Distance from the present centre, over these dimensions, of each index.
     apart: Vec<u32>,
     /// Number of taken nodes at each index.
     counts: Vec<u32>,

@@ -24,7 +24,8 @@ pub(super) struct Stretch {
     ///
     /// Nodes of the last shell in the partly taken plane are not counted.
     lower: Vec<Vec<Lanes<u16>>>,
-    /// Number of planes in which the whole last shell is taken, for each centre.
+    /// For each centre, the number of planes in which all nodes of its last shell are taken. A
+    /// shell has the nodes at one distance from the centre.
     whole: Lanes<u16>,
     /// Number of nodes taken in the next plane, for each centre.
     rest: Lanes<u16>,
@@ -32,7 +33,7 @@ pub(super) struct Stretch {
     counted: Lanes<u16>,
     /// Hops along the upper dimensions, for each centre.
     above: Lanes<u64>,
-    /// Hops along the lower dimensions over pairs of counted nodes, for each centre.
+    /// Hops along the lower dimensions over all pairs of counted nodes, for each centre.
     below: Lanes<u64>,
     /// Number of nodes around one centre with each coordinate of each lower dimension.
     counts: Vec<Vec<u32>>,
@@ -176,7 +177,7 @@ impl Stretch {
 
     /// Hops along the upper dimensions over all pairs of the nodes counted by plane.
     ///
-    /// Consumes the counts.
+    /// The counts are overwritten.
     fn hops_above(&mut self, planes: &Planes, axes: &Axes, all: &Lanes<u16>) -> Lanes<u64> {
         let (mut by_plane, mut sums) = (&mut self.by_plane[..], [0; LANES]);
         for axis in axes.axes[planes.dimensions()..].iter().rev() {
