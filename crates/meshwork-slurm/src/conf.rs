@@ -53,7 +53,7 @@ pub struct Conf {
     pub partitions: Vec<Partition>,
     /// The lines that define nodes, with defaults filled in.
     pub node_lines: Vec<ConfLine>,
-    /// All lines except those of nodes and partitions.
+    /// All lines of the file except lines that define nodes and partitions.
     pub settings: Vec<ConfLine>,
 }
 

@@ -207,7 +207,7 @@ impl<T> Builder<T> {
         &self.table
     }
 
-    /// Reads the table that was built by the function `read`.
+    /// Reads the table that was built, with the function `read`.
     fn lower(
         self,
         what: &str,

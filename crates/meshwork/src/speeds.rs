@@ -26,8 +26,7 @@ const SLOWEST: f64 = 0.1;
 
 /// Number of sets of speeds that are drawn to estimate the maximum variance.
 const TRIED: usize = 1000;
-/// Number of these sets of speeds that must have no speed below [`SLOWEST`]. Then a variance counts
-/// as possible.
+/// Number of sets, of [`TRIED`], that must have no speed below [`SLOWEST`] at the maximum variance.
 const GOOD: usize = 20;
 
 /// Generator of random speeds for the sites of a machine, with a given variance.

@@ -337,8 +337,9 @@ impl Profile {
         }
     }
 
-    /// The intervals with at least `count` free nodes throughout, clipped to begin at `begin` or
-    /// later. Only those that begin before `limit` are returned. The last one may have no end.
+    /// Intervals in which at least `count` nodes are free throughout. They are clipped to begin at
+    /// `begin` or later, and only those that begin before `limit` are returned. The last interval
+    /// may have no end.
     pub(crate) fn gaps(
         &self,
         begin: Time,

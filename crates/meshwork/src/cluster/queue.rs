@@ -117,8 +117,8 @@ struct Chunk {
     /// recomputed.
     least: Option<ScanKey>,
     taken_since: u32,
-    /// Index of the job last found by a search. Usually this job is removed next, and the search
-    /// continues there.
+    /// Index in the chunk of the job that a search found last. Usually this job is removed next,
+    /// and the next search continues there.
     found: Cell<usize>,
 }
 
@@ -173,8 +173,9 @@ impl Chunk {
         waiting.iter().map(|(other, _)| usize::from(other.place < place)).sum()
     }
 
-    /// Updates the least needs of a chunk's jobs after the removal of a job. The least needs are
-    /// recomputed only after several removals that may have raised them.
+    /// Updates the least needs of a chunk after the removal of a job. The least needs are a lower
+    /// bound on the needs of the chunk's jobs. They are recomputed only after several removals that
+    /// may have raised them.
     fn has_lost(&mut self, key: ScanKey) {
         let was_more = |least: ScanKey| key.fewest > least.fewest && key.estimate > least.estimate;
         if self.least.is_some_and(was_more) {
@@ -477,7 +478,7 @@ impl Queue {
         self.waiting(ticket).key
     }
 
-    /// The queue around one of its jobs, for sizings and selectors.
+    /// The queue as it is visible to a sizing or a selector that is called for the job of `ticket`.
     pub(crate) fn around(&self, ticket: Ticket, now: Time) -> Around<'_> {
         Around { queue: self, ticket, now }
     }
@@ -590,7 +591,7 @@ fn take_first(firsts: &mut VecDeque<(Ticket, Form)>, ticket: Ticket) {
     }
 }
 
-/// The queue around one of its jobs, for sizings and selectors.
+/// The queue as it is visible to a sizing or a selector that is called for one of its jobs.
 pub(crate) struct Around<'a> {
     queue: &'a Queue,
     ticket: Ticket,

@@ -11,8 +11,7 @@ pub struct Reservation {
     pub at: Time,
     /// Run time of the job on the reserved nodes, which is its estimate times `stretch`.
     pub span: f64,
-    /// Slowdown factor of the job on the reserved site, which is its run time there divided by its
-    /// estimate.
+    /// Slowdown factor of the job on the reserved site: its run time there divided by its estimate.
     pub stretch: f64,
     /// Index of the site of the reserved nodes.
     pub site: usize,

@@ -347,10 +347,10 @@ impl Space {
         }
     }
 
-    /// Intervals in which releases since the last check may allow an earlier start. A job that
-    /// starts earlier must use some released nodes at a time for which they were released. It uses
-    /// such nodes from its start to its end. Nodes that are reserved for it now, it may use up to
-    /// the reserved start.
+    /// Intervals of possible starts that have become possible by releases since the last check. A
+    /// job that starts earlier must use some released nodes at a time for which they were released.
+    /// It uses these nodes from its start to its end, or, if they are reserved for it, up to the
+    /// reserved start.
     ///
     /// Where nodes are reserved for two jobs at once, an earlier start may also have failed for one
     /// of two other causes: the count of free nodes was too low, or other jobs held the reserved

@@ -107,11 +107,11 @@ pub enum PlanError {
 /// its estimate. Nodes that are out of service or reserved can be given in the state as withheld.
 ///
 /// # Errors
-/// If two running jobs hold the same node, a running job holds nodes that are not on the machine or
-/// started too late, or a component breaks its contract.
+/// If two running jobs hold one node. If a running job holds nodes that are not on the machine, or
+/// started too late. If a component breaks its contract.
 ///
 /// # Complexity
-/// O(r log r) for r running jobs, and a pass of the scheduler.
+/// O(r log r) for r running jobs, and the cost of a scheduling pass.
 pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError> {
     let PlanState { now, running, waiting, withheld } = state;
     if let Some(late) = running.iter().position(|held| held.since >= *now) {

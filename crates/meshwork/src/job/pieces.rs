@@ -43,8 +43,7 @@ pub struct Piece {
     /// Requested thousandths of each GPU. Below [`WHOLE_SHARE`] only for a piece that has a share
     /// of one GPU.
     pub share: u32,
-    /// Amount for each piece of a site's own resource `other`, which counts neither cores nor
-    /// memory nor GPUs.
+    /// Amount for each piece of a node's resource `other`, whose meaning the study defines.
     pub other: u32,
     /// Minimum number of pieces of this role on each node that gets some of them.
     pub per_node_min: u32,

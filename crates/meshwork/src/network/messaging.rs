@@ -161,8 +161,9 @@ impl Plan {
         &self.senders
     }
 
-    /// Number of messages of a process in all rounds. If the job has a quota, its senders get equal
-    /// shares of it, and the lowest ones get the remainder.
+    /// Number of messages of a process in all rounds. If the job has a quota of messages, its
+    /// senders get equal shares of it. If the shares are not whole numbers, the senders of lowest
+    /// rank send one message more.
     pub(super) fn messages(&self, rank: u32) -> u64 {
         let (Some(pattern), Ok(place)) = (&self.pattern, self.senders.binary_search(&rank)) else {
             return 0;

@@ -11,9 +11,9 @@ use super::areas::NAMED;
 /// Maximum number of batches. Before there are more, batches are merged in pairs.
 const MAX_BATCHES: u64 = 40;
 
-/// Minimum number of batches from which a confidence interval is computed. This many are needed in
-/// the whole run and in its measured part, because from fewer the estimate of their variance would
-/// be too uncertain.
+/// Minimum number of batches from which a confidence interval is computed. So many batches are
+/// needed in the whole run and in its measured part. From fewer batches, the estimate of their
+/// variance would be too uncertain.
 const MIN_BATCHES: usize = 20;
 const MIN_KEPT: usize = 10;
 

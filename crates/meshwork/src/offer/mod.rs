@@ -1,4 +1,4 @@
-//! Sites with their allocators, and the placements that these propose for a job.
+//! Sites with their allocators, and the placements that the allocators propose for a job.
 
 mod ahead;
 mod denied;
@@ -373,7 +373,8 @@ impl ManagedSite {
         self.finds == Finds::EveryBlock
     }
 
-    /// Number of nodes that a job would hold if started here now; `None` if it does not fit.
+    /// Number of nodes that a job would hold if started on this site now; `None` if it does not
+    /// fit.
     ///
     /// The result agrees with [`Attempt::at`]. But nothing is drawn from the allocator's random
     /// stream, so that sites can be compared without side effects.

@@ -73,7 +73,7 @@ pub enum Range {
     NonNegative,
     /// From 0 to 1.
     Share,
-    /// Strictly between 0 and 1.
+    /// Above 0 and below 1.
     Inside,
     /// 1 or more.
     AtLeastOne,

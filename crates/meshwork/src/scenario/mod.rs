@@ -56,7 +56,7 @@ pub const SOURCE: &str = env!("MESHWORK_SOURCE");
 /// Bytes per processor with the most demanding allocator (`curve`, measured on 2²⁴ processors).
 pub(crate) const BYTES_PER_NODE: u64 = 40;
 
-/// Number of jobs from whose requests the typical requests of a workload are learnt.
+/// Number of jobs of a workload from which its typical requests are determined.
 const TYPICAL_JOBS: usize = 1000;
 
 /// Bytes for each job that is held back while the jobs of a log are sorted.

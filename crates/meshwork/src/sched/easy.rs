@@ -165,9 +165,10 @@ impl Promise {
 
 /// Whether a kept reservation is still the earliest possible, with its start unchanged.
 ///
-/// When the reservation was made, an allocator that always finds a free block found no placement at
-/// any earlier instant, with all nodes free that were expected to be. More nodes can be free only
-/// if a job has ended that was expected to run beyond the reserved start.
+/// The allocator always finds a free block. So when the reservation was made, there was no
+/// placement at any earlier instant, even with the nodes of all jobs that were expected to have
+/// ended by then. The reserved job can start sooner only if a job has ended that was expected to
+/// run beyond the reserved start.
 fn cannot_be_sooner(cluster: &Cluster<'_>, kept: &Reservation) -> bool {
     let mut ended = cluster.departures().iter();
     cluster.misses_no_block()

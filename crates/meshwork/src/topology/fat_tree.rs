@@ -97,11 +97,11 @@ struct Level {
 
 /// The switches of a fat tree, and their links.
 ///
-/// Switches of one level that are above equal sets of nodes are called copies. An upward route is
-/// given by the copies through which it leads. From copy *c*, link *u* of *w* leads to copy *c w +
-/// u* above the larger set of nodes. So one route leads down from a top switch to each node. Upward
-/// ports have the lowest numbers. Downward ports begin at the largest number of upward ports of any
-/// level.
+/// Switches of one level that are above equal sets of nodes are called copies. The copies through
+/// which an upward route leads determine it. With *w* upward links of each copy, link *u* of copy
+/// *c* leads to copy *c w + u* of the next level. So one route leads down from a top switch to each
+/// node. Upward ports have the lowest numbers. Downward ports begin at the largest number of upward
+/// ports of any level.
 #[derive(Clone, Debug)]
 pub(super) struct FatTree {
     levels: Vec<Level>,

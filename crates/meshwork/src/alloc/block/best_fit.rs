@@ -103,7 +103,7 @@ impl Allocator for BestBaseNode {
     }
 }
 
-/// The number of neighbours of a base that are not free bases.
+/// The number of neighbours of a base at which the block would overlap held nodes.
 ///
 /// Neighbours at which the block would cross an edge count if `count_walls` is set.
 fn blocked_neighbours(

@@ -304,8 +304,8 @@ fn show(allocator: &mut dyn Allocator, site: &mut Site, free: &NodeSet, now: Tim
     }
 }
 
-/// Number of pieces that fit on each leaf or group of a range of nodes. Each has `size` nodes, and
-/// the range consists of whole ones.
+/// Number of pieces that fit on each leaf or group of a range of nodes. A leaf or group has `size`
+/// nodes, and no leaf or group lies only partly in the range.
 fn rooms(one: &Ranked, (from, to): Span, size: u32) -> Vec<Share> {
     let room = |at: u32| one.room((at * size, (at + 1) * size)).min(u32::MAX.into()) as u32;
     (from / size..to / size).map(|at| (at, room(at))).collect()

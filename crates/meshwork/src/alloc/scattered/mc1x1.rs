@@ -77,7 +77,7 @@ impl Shells {
 
     /// The centre with the smallest sum of distances to its `count` nearest free nodes.
     ///
-    /// The first of several.
+    /// If there are several such centres, the first one.
     fn best(&mut self, site: &Site, count: u32) -> Option<Node> {
         self.sums.clear();
         self.sums.resize(site.nodes() as usize, 0);

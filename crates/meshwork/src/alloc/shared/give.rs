@@ -17,7 +17,7 @@ struct Share {
     /// Number of GPUs. If the node's GPUs are only counted, there may be more than in the set
     /// `gpus`.
     gpu_count: u64,
-    /// Number of GPUs that the choice of nodes planned for this node.
+    /// Number of GPUs of this node that the choice of nodes planned for the job.
     gpu_limit: u64,
 }
 

@@ -314,7 +314,8 @@ impl Known {
     }
 }
 
-/// The fit of a job on a node after the first pass, with what is stored of both passes.
+/// The fit of a job on a node after the first pass of the selection of cores, with stored amounts
+/// of both passes.
 fn known_fit(
     machine: &SharedMachine,
     holdings: &Holdings,

@@ -111,13 +111,14 @@ impl Subcube {
         self.all_words(set, |word| word & pattern == 0)
     }
 
-    /// Adds the nodes of the subcube to the set, in the time of [`is_within`](Subcube::is_within).
+    /// Adds the nodes of the subcube to the set. Takes as long as
+    /// [`is_within`](Subcube::is_within).
     pub fn add_to(self, set: &mut NodeSet) {
         let pattern = self.pattern();
         self.change_words(set, |word| *word |= pattern);
     }
 
-    /// Removes the nodes of the subcube from the set, in the time of
+    /// Removes the nodes of the subcube from the set. Takes as long as
     /// [`is_within`](Subcube::is_within).
     pub fn take_from(self, set: &mut NodeSet) {
         let pattern = self.pattern();
@@ -175,8 +176,8 @@ impl Subcube {
         Subcube { base: block.base, mask: longer_sides(block).0 }
     }
 
-    /// The subcube that `block` is on this grid, if the grid is a hypercube. `None` if the block
-    /// does not lie on the grid or reaches around an edge.
+    /// The subcube that consists of the nodes of `block`. `None` if the grid is not a hypercube, or
+    /// if the block does not lie on the grid or reaches around an edge.
     #[inline]
     pub(crate) fn on(block: &Block, grid: &Grid) -> Option<Subcube> {
         if !grid.is_binary() || block.sides.len() != grid.dimensions() || block.base >= grid.nodes()

@@ -28,7 +28,7 @@ const LOWER: [u64; 6] = [
 ///
 /// # Complexity
 /// For *n* dimensions all masks together take **O(3ⁿ / 64 · (4/3)⁶)** operations on words, and
-/// masks of *k* dimensions a part of these. Finding only the first subcube usually takes far fewer.
+/// masks of *k* dimensions some of these. Usually far fewer operations find the first subcube.
 /// Space **O(2ⁿ / 64)**.
 #[derive(Clone, Debug)]
 pub struct CubeSearch {

@@ -53,7 +53,7 @@ struct Lane {
     feeder: u32,
     /// Output lane of the router that was granted to the first packet.
     output: u32,
-    /// Extra cycles of the link that leads to this buffer, over the shortest link.
+    /// Extra cycles of the link that leads to this buffer, compared with the shortest link.
     length: u32,
     /// The earliest departure time of the next flit, as far as it depends on this lane.
     from: Cycle,

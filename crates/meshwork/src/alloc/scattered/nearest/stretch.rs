@@ -9,12 +9,12 @@ use super::hops::hops_over_pairs;
 use super::lanes::{LANES, Lanes, hops_side_by_side};
 use super::planes::Planes;
 
-/// Up to [`LANES`] adjacent centres of a plane, and numbers of nodes around each by coordinate.
+/// Up to [`LANES`] adjacent centres of a plane, with the number of nodes around each by coordinate.
 ///
 /// # Complexity
-/// The cost for each centre is **O(p)** with *p* planes, repeated for each distinct last shell, and
-/// one lookup for each coordinate of the lower dimensions. One plane is examined for each centre
-/// that may be the best.
+/// The cost for each centre is **O(p)** with *p* planes, repeated for each distinct last shell
+/// (nodes at one distance), and one lookup for each coordinate of the lower dimensions. One plane
+/// is examined for each centre that may be the best.
 pub(super) struct Stretch {
     /// Number of nodes around each centre in each plane.
     by_plane: Vec<Lanes<u16>>,

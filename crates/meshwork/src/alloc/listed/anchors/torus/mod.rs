@@ -144,7 +144,7 @@ pub struct Torus {
     holes: NodeSet,
     /// Whether every node is in a single cell of the torus.
     is_plain: bool,
-    /// Listed placements sorted by size. Those of equal size are in the order of the list.
+    /// Listed placements sorted by size. Placements of equal size are in the order of the list.
     entries: Vec<Entry>,
     free_bases: FreeBases,
 }
@@ -399,7 +399,7 @@ impl Torus {
         (!bases.is_empty()).then_some(bases)
     }
 
-    /// The first box of an entry that has one of these corner cells, in the order of the entry.
+    /// The first box of an entry whose corner cell is one of `bases`, in the order of the entry.
     pub(super) fn first_in_order(&self, entry: usize, bases: &NodeSet) -> Option<u32> {
         let in_order = &self.entries[entry].in_order;
         if !in_order.is_empty() && bases.count() > FEW {
