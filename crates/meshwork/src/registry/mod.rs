@@ -178,7 +178,7 @@ pub trait ListedEntry: Named + Sized + 'static {
     }
 }
 
-/// A kind of named things, such as allocators, and the list of its entries in this crate.
+/// Family of named entries, such as all allocators, with the list of its entries in this crate.
 pub struct Family {
     /// Word for a member of the family, as in "unknown allocator".
     pub kind: &'static str,

@@ -71,7 +71,8 @@ struct Scan {
     current: usize,
     /// Number of jobs of the current class that may still start before the scan moves on.
     admitted: usize,
-    /// Whether no job waited after the last pass. The count for the current class then restarts.
+    /// Whether no job waited after the last pass. If none did, the next pass begins with the jobs
+    /// that then wait in the current class.
     idle: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Links of a grid: two directed links for each dimension of each of its routers.
+//! Links of a grid: each router has two directed links for each dimension.
 
 use super::wires::{ClassRule, End, Leg, Manner, Route, Router, Wires};
 use super::{Grid, Node};

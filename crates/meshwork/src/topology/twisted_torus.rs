@@ -1,4 +1,4 @@
-//! Tori with sides k and 2k, twisted so that the long sides do not lead to longer distances.
+//! Tori with sides k and 2k, twisted so that distances are equally short in every direction.
 
 use std::sync::Arc;
 

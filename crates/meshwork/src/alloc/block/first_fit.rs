@@ -156,8 +156,9 @@ impl Allocator for FirstFit {
 
 /// The first free subcube among the orientations of a block whose sides are 1 or 2.
 ///
-/// If `best` is set, candidates are ordered by base. Ties, and otherwise all candidates, are in the
-/// order of [`orientations`], with the requested orientation first.
+/// If `best` is set, the subcube with the lowest base is taken. Ties go to the requested
+/// orientation, then to the order of [`orientations`]. If `best` is not set, only this order of
+/// orientations counts, and then the base.
 fn first_turned(
     search: &mut CubeSearch,
     free: &NodeSet,

@@ -314,8 +314,8 @@ impl Known {
     }
 }
 
-/// The fit of a job on a node after the first pass of the selection of cores, with stored amounts
-/// of both passes.
+/// The fit of a job on a node after the first pass, and the amounts to store of both passes. A pass
+/// selects cores: in the first one, only cores near the GPUs.
 fn known_fit(
     machine: &SharedMachine,
     holdings: &Holdings,

@@ -1,4 +1,5 @@
-//! Modified buddy system: two blocks of half the requested size, which may be any partners.
+//! Modified buddy system: a block of half the requested size, joined with any of its partner
+//! blocks.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};

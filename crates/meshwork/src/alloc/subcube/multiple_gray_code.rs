@@ -1,4 +1,4 @@
-//! Multiple Gray codes: subcubes that are runs in one of several codes, which miss no free subcube.
+//! Multiple Gray codes: subcubes that are runs in one of several codes, which together miss none.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -31,7 +31,7 @@ const TO_SOURCE: u32 = 1 << 31;
 /// An input lane: a buffer of flits. Stored are only the number of flits, and the packets.
 #[derive(Clone, Copy, Debug)]
 struct Lane {
-    /// The first packet in the lane, and the last packet behind it.
+    /// The first and the last packet in the lane.
     front: PacketId,
     back: PacketId,
     /// Flits of the lane's first packet that have not left the lane yet.

@@ -32,7 +32,7 @@ pub(super) struct Grants {
     groups: Vec<u64>,
     /// For each router, a mask of the output lanes without an owner.
     free: Vec<u64>,
-    /// For each router, a mask of the groups for which heads wait.
+    /// For each router, a mask of the groups of lanes for which heads of packets wait.
     wanted: Vec<u64>,
     /// Routers in which something has changed since the last decisions.
     stirred: BitSet,

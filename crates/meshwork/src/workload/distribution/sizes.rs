@@ -54,8 +54,8 @@ enum Form {
     Count,
 }
 
-/// Quantities that drawn integers measure, by name. Each is a function of the machine's number of
-/// dimensions.
+/// Quantities that drawn integers measure (such as a side of a block), by name. Each is a function
+/// of the machine's number of dimensions.
 static FORMS: Words<fn(usize) -> Form, 4> = Words::new([
     ("block", |_| Form::Block),
     ("square", Form::Square),

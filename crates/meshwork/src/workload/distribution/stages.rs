@@ -1,5 +1,4 @@
-//! Two-stage distribution of job sizes: serial jobs, and parallel jobs with a two-piece uniform
-//! logarithm.
+//! Two-stage distribution of job sizes: serial jobs, then parallel jobs with two ranges of sizes.
 
 use crate::rng::Stream;
 

@@ -36,7 +36,7 @@ pub static RESAMPLES: Family =
 
 static ENTRIES: &[&ResampleEntry] = &[&users::ENTRY, &weeks::ENTRY, &shake::ENTRY];
 
-/// Parameter for the length of the result, of resamplings that move weeks.
+/// Parameter for the length of the resampled log, for resamplings that move whole weeks.
 const WEEKS: Param = Param {
     name: "weeks",
     kind: Kind::Integer(1, 10_000),

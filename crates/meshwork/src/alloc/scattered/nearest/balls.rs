@@ -18,7 +18,8 @@ use crate::topology::{Grid, Node};
 pub(super) struct Balls {
     /// The number 1 for each free node, and 0 for each held node.
     free: Vec<u16>,
-    /// Sums of balls, ordered so that each sum comes after its source.
+    /// Sums of balls along one dimension more. Each comes after the table from which it is
+    /// computed.
     sums: Vec<Sum>,
     /// For each dimension, the balls over all other dimensions.
     pub(super) slices: Vec<Source>,
@@ -30,7 +31,7 @@ pub(super) struct Balls {
     all: Source,
 }
 
-/// Table of counts of free nodes by radius, then by centre.
+/// Table of counts of free nodes in balls, by radius and then by centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// The free nodes themselves, which are used as balls over no dimension.
@@ -228,7 +229,8 @@ impl Sum {
         Sum { of, dimension, layers: Vec::new(), ahead, behind, spare }
     }
 
-    /// Computes the layer of the next radius from layers of the source.
+    /// Computes the counts for the next radius from those of the source. The source has balls over
+    /// one dimension fewer.
     fn widen(&mut self, grid: &Grid, sources: &Sources<'_>) {
         let Sum { dimension, layers, ahead, behind, spare, .. } = self;
         let (side, stride) =
