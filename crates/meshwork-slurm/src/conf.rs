@@ -154,8 +154,8 @@ fn with_defaults(line: &ConfLine, defaults: &[(String, String)]) -> ConfLine {
 struct Reader<'a> {
     conf: Conf,
     sets: BTreeMap<String, String>,
-    /// Lists of nodes that were already parsed, with their nodes and the first missing name. Many
-    /// partitions have equal lists.
+    /// Lists of nodes that were already parsed, each with its nodes and its first name that no node
+    /// has. Lists are kept because many partitions have equal ones.
     lists: BTreeMap<String, (NodeSet, Option<String>)>,
     findings: &'a mut LintFindings,
 }

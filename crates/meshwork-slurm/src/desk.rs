@@ -30,7 +30,8 @@ pub struct SlurmRequest {
 pub enum SlurmAnswer {
     /// The nodes that the job gets, or could get now.
     Nodes(NodeSet),
-    /// The job cannot start now, but may start later. With what it waits for, and Slurm's message.
+    /// The job cannot start now, but may start later. Contains what the job waits for, and Slurm's
+    /// message.
     Wait(Wait, SlurmMessage),
     /// The job can never start, for the given reason.
     Never(String),
@@ -50,7 +51,7 @@ struct Held {
 pub struct SlurmAllocator<K: Ord> {
     site: SlurmSite,
     held: BTreeMap<K, Held>,
-    /// Number of processors of each node that jobs hold.
+    /// For each node, the number of processors that jobs hold.
     used: Vec<u32>,
     /// The nodes of which no processor is held.
     unused: NodeSet,

@@ -34,7 +34,7 @@ pub struct LintFinding {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LintFindings(pub Vec<LintFinding>);
 
-/// Returned as an error once a fatal finding has been added.
+/// Error of a reader that has added a fatal finding to the findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fatal;
 

@@ -67,9 +67,9 @@ impl Facility {
 
     /// The reason why a job cannot start now; `None` if the job fits on some site.
     ///
-    /// The cause is a lack of nodes, or of nodes in a suitable shape. The call has no side effects,
-    /// not even on the allocators' random streams. A selector that would refuse the site is not
-    /// considered.
+    /// The reason is a lack of nodes, or of nodes in a suitable shape. The call has no side
+    /// effects, not even on the allocators' random streams. A selector that would refuse the site
+    /// is not considered.
     ///
     /// ```
     /// use meshwork::job::{Cause, Job, Request, Time};

@@ -13,7 +13,7 @@ pub enum Asks {
     BlockOrNodes,
     /// The dimension of a subcube.
     Subcube,
-    /// Pieces on nodes that jobs share; each piece is amounts of several resources on one node.
+    /// Pieces, each with amounts of several resources on one node, on nodes that jobs share.
     Pieces,
     /// A square block whose side is a power of two, on a grid of two dimensions.
     Square,
@@ -41,7 +41,7 @@ pub enum ShapeRule {
     Squarest,
     /// A block of exactly the requested number of processors, even if elongated.
     ///
-    /// Among several the one with the smallest sum of sides. If no such block fits the machine,
-    /// `Squarest` applies.
+    /// Of several such blocks, the one with the smallest sum of sides. If no such block fits the
+    /// machine, `Squarest` applies.
     Exact,
 }

@@ -23,8 +23,8 @@ struct Listed {
     domains: [Option<String>; 2],
 }
 
-/// Whether a document is a model of topograph. It is a mapping with switches or blocks, but without
-/// the name of a topology.
+/// Whether a document is a model file of topograph, a tool that discovers topologies. It is a
+/// mapping with switches or blocks, but without the name of a topology.
 pub(super) fn is_model(document: &Yaml) -> bool {
     let has = |key| document.get(key).is_some();
     matches!(document.value, Value::Map(_))

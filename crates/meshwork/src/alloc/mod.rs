@@ -127,7 +127,7 @@ pub trait Allocator: Send {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecallError {
-    /// The allocator has no memory; the value is the number of the given numbers.
+    /// The allocator has no memory, but numbers were given to restore it. The value is how many.
     #[error("this allocator remembers nothing, but {0} numbers are given")]
     NothingToRecall(usize),
     /// The saved lists of free blocks do not match the free nodes.
@@ -184,9 +184,10 @@ pub struct Claim {
 pub enum Holder {
     /// A job that starts or continues on the nodes.
     ///
-    /// In a [pool](crate::pool::Pool), the number counts the placements made before.
+    /// In a [pool](crate::pool::Pool), which has no jobs, the value is the number of earlier
+    /// placements.
     Job(JobId),
-    /// No job yet; only on a fork for look-ahead.
+    /// No job yet. Used only on a copy of a site for look-ahead.
     ///
     /// The nodes are kept for a job that starts later, for an interval of restricted access, or for
     /// a job whose start is tried.

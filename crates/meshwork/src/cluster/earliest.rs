@@ -78,9 +78,9 @@ impl Cluster<'_> {
         Some(Guard::of_count(self.queue.job(ticket), 0, size, extra_nodes, at))
     }
 
-    /// Updates a guard to what [`earliest_guard`](Cluster::earliest_guard) would return now.
-    /// Possible only if nothing but node counts matters, because then only the start and the extra
-    /// nodes of the guard can have changed. Otherwise returns `false` and changes nothing.
+    /// Updates a guard to what [`earliest_guard`](Cluster::earliest_guard) would return now. This
+    /// is possible only if nothing but node counts matters. Then only the start and the extra nodes
+    /// of the guard can have changed. Otherwise returns `false` and changes nothing.
     #[inline]
     pub(crate) fn renew_count(&self, ticket: Ticket, guard: &mut Guard) -> bool {
         let [only] = self.facility.sites() else { return false };

@@ -118,7 +118,7 @@ pub struct Cluster<'a> {
     /// Access rules, if not every node is open to every job.
     gate: Option<Arc<access::Gate>>,
     seen: access::Seen,
-    /// Energy model and sleep states, if power is modelled.
+    /// Energy model and sleep states of nodes, if power is modelled.
     power: Option<Box<power::Power>>,
     breach: Option<Box<Breach>>,
     /// The network's error for a job that was started in this scheduling pass.
@@ -211,7 +211,7 @@ impl<'a> Cluster<'a> {
         self.queue.after(ticket)
     }
 
-    /// The next waiting job that may be startable, skipping those ruled out by cached answers. To
+    /// The next waiting job that may be startable. Jobs that cached answers exclude are skipped. To
     /// visit all such jobs, use [`startable`](Cluster::startable), which is faster.
     #[must_use]
     pub fn next_startable(&self, ticket: Ticket) -> Option<Ticket> {

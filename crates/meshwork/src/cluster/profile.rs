@@ -23,7 +23,7 @@ pub(crate) struct Profile {
     near: Cell<usize>,
 }
 
-/// Consecutive steps: when each begins, and the number of free nodes from then on.
+/// Consecutive steps, each with its begin and the number of free nodes from then on.
 #[derive(Clone, Debug)]
 struct Chunk {
     first: Time,
@@ -320,7 +320,8 @@ impl Profile {
     }
 
     /// The first instant from `begin` on, and before `limit`, with `count` nodes free long enough.
-    /// Long enough means up to the instant that `needed` returns for the first one.
+    /// They are free long enough if they stay free up to the instant that `needed` returns for the
+    /// first one.
     pub(crate) fn first_gap(
         &self,
         begin: Time,

@@ -122,8 +122,8 @@ struct Chunk {
     found: Cell<usize>,
 }
 
-/// Number of removals after which the least needs of a chunk's jobs are recomputed. Only removals
-/// of jobs that may have had the least needs count.
+/// Number of removals after which the least needs of a chunk's jobs are recomputed. Removals of
+/// jobs that cannot have had the least needs are not counted.
 const LOOK_AGAIN: u32 = 8;
 
 impl Chunk {
@@ -548,8 +548,7 @@ impl FormQueues {
         line.shrink();
     }
 
-    /// The first waiting job of each form, in queue order. Only forms that take at most `most`
-    /// nodes.
+    /// The first waiting job of each form that takes at most `most` nodes, in queue order.
     pub(crate) fn firsts(&self, most: u64) -> impl Iterator<Item = (Ticket, Form)> {
         self.firsts.iter().filter(move |(_, form)| form.nodes <= most).copied()
     }

@@ -64,8 +64,8 @@ impl Hold {
 pub struct Guard {
     /// The protected reservation; its start is EASY's *shadow time*.
     pub reservation: Reservation,
-    /// EASY's *extra nodes*: nodes that are still free at the shadow time after the reserved job's
-    /// start. Used only where node counts alone matter.
+    /// EASY's *extra nodes*: nodes that are free at the shadow time beyond those that the reserved
+    /// job takes. Used only where nothing but node counts matters.
     pub(super) extra_nodes: u64,
     /// Nodes that the power cap permits beyond those held, from the reserved start on. `u64::MAX`
     /// without a cap.

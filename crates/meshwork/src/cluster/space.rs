@@ -118,7 +118,7 @@ impl Asked {
 }
 
 impl Cluster<'_> {
-    /// The machine's future, for updates by the caller from now on; `None` if the machine is not
+    /// The machine's future, which the caller updates from now on; `None` if the machine is not
     /// suitable. A suitable machine is one site with fixed sizes and at most `MAX_NODES` nodes,
     /// whose allocator misses no block and depends only on which nodes are free.
     pub(crate) fn space(&self) -> Option<Space> {
@@ -284,7 +284,7 @@ impl Space {
         Some(planned)
     }
 
-    /// A start now on nodes that are free in fact. `None` if these nodes are as planned.
+    /// A start now, on nodes that are free in fact. `None` if the free nodes are as planned.
     fn now_in_fact(&mut self, asked: &Asked, own: Option<Held<'_>>) -> Option<Reservation> {
         let Space { now, asked: facility, sets, in_fact, .. } = self;
         let free = in_fact.as_ref().filter(|free| asked.count <= free.count)?;

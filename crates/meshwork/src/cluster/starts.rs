@@ -42,7 +42,7 @@ fn asked_of_parts(request: &Request, held: u32) -> u64 {
     }
 }
 
-/// Marks as busy on a site's copy what kept placements and a reservation of parts of nodes need.
+/// Marks nodes as busy, on a site's copy, that kept placements and a reservation of parts need.
 fn leave(site: &mut Site, kept: &[(usize, &Placement)], beside: Option<&BesideParts>) {
     if let Some(beside) = beside {
         site.limit(&beside.limits);

@@ -16,7 +16,7 @@ use crate::shape::{ShapeRule, shaped};
 use crate::topology::{Grid, Topology};
 
 /// Seeds of the histories. In histories with the seed `WITH_ADOPTIONS`, nodes are also claimed by
-/// another party, or fail and are repaired; a placement on a node that fails is released.
+/// another party, or fail and are repaired. A placement on a node that fails is released.
 const SEED: u64 = 5;
 const WITH_ADOPTIONS: u64 = 6;
 
@@ -405,7 +405,7 @@ impl<'a> Trial<'a> {
         ))
     }
 
-    /// Checks that a placement is found exactly when the allocator declares that it finds one.
+    /// Checks that a placement is found exactly on the condition that the allocator declares.
     fn finds_placement(
         &self,
         site: &Site,

@@ -239,8 +239,8 @@ pub(super) fn promises_are_kept(scenario: &Scenario, mut jobs: Vec<Job>) -> Resu
     Ok(Tried { jobs: course.finished, promises, ..Tried::default() })
 }
 
-/// Checks that jobs start at the same instants when no component uses the identities of nodes. For
-/// machines on which all nodes are interchangeable, under schedulers that declare not to use them.
+/// Checks that jobs start at the same instants if nodes are only counted, without identities. For
+/// machines with interchangeable nodes, under schedulers that declare not to use identities.
 pub(super) fn nodes_are_not_looked_at(scenario: &Scenario, jobs: &[Job]) -> Result<(), String> {
     let (_, named) = run(scenario, jobs.to_vec())?;
     let counts = Course { counts_only: true, ..Course::default() };

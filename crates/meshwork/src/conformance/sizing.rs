@@ -110,8 +110,8 @@ fn demands(
     Ok(STEPS)
 }
 
-/// Checks the rules for one demand. `then` is a demand with equal request, but other numbers of
-/// waiting and running jobs.
+/// Checks the rules for one demand. `then` has an equal request, but other numbers of waiting and
+/// running jobs.
 fn sizes(sizing: &dyn Sizing, demand: &Demand<'_>, then: &Demand<'_>) -> Result<(), String> {
     let Demand { request, asks, nodes, .. } = *demand;
     let all = sizing.sizes(demand);

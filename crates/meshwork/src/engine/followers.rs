@@ -17,7 +17,7 @@ pub(super) struct Followers {
     count: u64,
 }
 
-/// The held jobs that follow jobs with one job number. Several jobs of a workload may have that
+/// The held jobs whose predecessor has one given number. Several jobs of a workload may have this
 /// number.
 #[derive(Default)]
 struct Led {

@@ -51,8 +51,8 @@ pub struct HeldNodes {
     pub placement: Placement,
     /// When the job started, before the instant of the state.
     pub since: Time,
-    /// When the job is expected to end, as known to a scheduler. An instant that has passed counts
-    /// as now.
+    /// When the job is expected to end, as schedulers know it. An instant that has passed counts as
+    /// now.
     pub until: Time,
     /// The job as it was submitted. Its arrival and its run time are ignored.
     pub job: Job,
@@ -63,7 +63,7 @@ pub struct HeldNodes {
 pub struct PolicyDecision {
     /// Jobs that start now, in the order of their starts.
     pub starts: Vec<DecidedStart>,
-    /// Each waiting job that has a reservation, as its index, with the reserved start.
+    /// Waiting jobs with a reservation. For each its index, and the reserved start.
     pub reserved: Vec<(usize, Time)>,
     /// Indices of the waiting jobs that do not fit even the empty machine.
     pub never: Vec<usize>,

@@ -33,7 +33,7 @@ pub(crate) struct Saved {
 }
 
 impl Checkpoint {
-    /// Work between two checkpoints of a job on `nodes` nodes.
+    /// Work between two checkpoints of a job, for a job on `nodes` nodes.
     fn interval(&self, nodes: u64) -> f64 {
         match self.every {
             Every::Work(work) => work,

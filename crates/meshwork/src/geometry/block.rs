@@ -55,8 +55,8 @@ impl Block {
 
     /// Visits the block as runs of consecutive nodes `(start, count)`, in order of ranks.
     ///
-    /// Dimension 0 runs fastest. The first dimensions, as long as the block covers them from edge
-    /// to edge, are merged with the next one. So an aligned subcube along the low dimensions is a
+    /// Dimension 0 runs fastest. If the block covers dimension 0 from edge to edge, its rows are
+    /// merged along dimension 1, and so on. So an aligned subcube along the low dimensions is a
     /// single run. A row that reaches around an edge gives two runs.
     pub fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(Node, u32)) {
         self.all_runs(grid, |start, count| {

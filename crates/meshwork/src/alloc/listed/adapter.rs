@@ -250,7 +250,7 @@ impl RuleAllocator {
         Some(())
     }
 
-    /// Removes from `nodes` all base blocks that have a held node.
+    /// Removes from `nodes` all nodes of base blocks that have a held node.
     fn keep_idle_blocks(&self, site: &Site, nodes: &mut NodeSet) {
         let mut held = NodeSet::empty(self.nodes.count());
         held.insert_range(0, site.nodes());
@@ -262,8 +262,8 @@ impl RuleAllocator {
         }
     }
 
-    /// Adds to `nodes` the remaining nodes of each base block in use. For a job that must not share
-    /// its base blocks with other jobs.
+    /// Adds to `nodes` the remaining nodes of each base block in use. This is for a job that must
+    /// not share its base blocks with other jobs.
     fn fill_blocks(&self, site: &Site, nodes: &mut NodeSet) {
         let mut all = nodes.clone();
         for block in self.rule.base_blocks().iter().filter(|block| block.meets(nodes)) {

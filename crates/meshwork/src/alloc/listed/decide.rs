@@ -102,7 +102,7 @@ pub enum Action {
     Without(NodeSet),
     /// Leave out the first of the given selected nodes, in order of processors.
     WithoutOneOf(NodeSet),
-    /// Leave out the next node in order of processors.
+    /// Leave out the next node, in order of the nodes' numbers of processors.
     WithoutNext,
 }
 

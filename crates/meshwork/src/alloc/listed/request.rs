@@ -35,7 +35,8 @@ pub struct NodeRequest {
     pub switches: Option<u32>,
     /// Whether the job's nodes must have consecutive numbers.
     pub contiguous: bool,
-    /// Required nodes. If there are more of them than `most`, the job gets a subset of them.
+    /// Required nodes. If there are more than `most` of them, the job gets some of them and no
+    /// other nodes.
     pub listed: Option<NodeSet>,
     /// Estimated ends of running jobs, for criteria that use them.
     pub ends: Option<Ends>,

@@ -1,4 +1,4 @@
-//! Search for a path in a cube, which is the end of a line of nodes wound through cubes.
+//! Search for a path in a cube, which becomes the end of a line of nodes wound through cubes.
 //!
 //! The path has a given number of free nodes and begins and ends on faces of the cube.
 
@@ -52,7 +52,8 @@ pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
 /// the next node.
 ///
 /// # Complexity
-/// **O(steps)**; without a budget exponential in the number of nodes of a cube.
+/// **O(steps)**. Without a budget, the number of steps is exponential in the number of nodes of a
+/// cube.
 pub(super) fn find(
     cubes: &Cubes,
     neighbours: &[Vec<usize>],

@@ -216,7 +216,7 @@ mod tests {
         }
     }
 
-    /// Leaves of unequal size below spines, mostly with one switch at the top.
+    /// Machine for tests: leaf switches of unequal size, in most cases below a single top switch.
     fn machine(rng: &mut Stream) -> SharedMachine {
         let sizes: Vec<u32> = (0..2 + rng.below(8)).map(|_| 1 + rng.below(9) as u32).collect();
         let count = sizes.iter().sum();

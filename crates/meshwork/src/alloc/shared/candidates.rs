@@ -8,8 +8,8 @@ use super::choose::{Attempt, Leave, Missing};
 pub(super) struct Candidates {
     /// Nodes that can hold a part of the job.
     pub all: NodeSet,
-    /// Candidates of lower weight than those collected last. They are taken first, in whichever
-    /// part of the machine they are.
+    /// Candidates of lower weight than those collected last. They are taken first, wherever in the
+    /// machine they are.
     pub forced: NodeSet,
     /// For each switch of a tree, the number of nodes in `all` below it; `None` if unknown.
     pub below: Option<Vec<i64>>,

@@ -508,7 +508,7 @@ fn several_nodes(mut attempt: Attempt<'_>) -> Option<Chosen> {
     })
 }
 
-/// Repeats attempts like Slurm 22.05, which leaves out more and more nodes with few CPUs and GPUs.
+/// Repeats attempts as Slurm 22.05 does, leaving out more and more nodes with few CPUs and GPUs.
 fn leave_out_small(
     attempt: &mut Attempt<'_>,
     mut left: NodeSet,
@@ -684,7 +684,7 @@ pub(super) fn classes(attempt: &Attempt<'_>, map: &NodeSet) -> Vec<(u64, Vec<u32
     classes.into_iter().collect()
 }
 
-/// Limits the number of nodes by the number of tasks, for rules that consider single nodes.
+/// Limits the number of nodes by the number of tasks. For rules that consider single nodes.
 fn limit_nodes_by_tasks(attempt: &mut Attempt<'_>) {
     if attempt.needs.tasks > 0 {
         attempt.nodes_left = attempt.nodes_left.min(i64::from(attempt.needs.tasks));
@@ -693,7 +693,7 @@ fn limit_nodes_by_tasks(attempt: &mut Attempt<'_>) {
 
 /// Takes the nodes with the highest fraction of free CPUs first.
 ///
-/// As in Slurm, the number of CPUs that is booked for each node is that of the node examined last.
+/// As in Slurm, each node is booked with the number of CPUs of the node that was examined last.
 fn least_loaded(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     limit_nodes_by_tasks(attempt);
     let mut missing = attempt.missing(false);

@@ -185,7 +185,7 @@ impl NearGpus {
     }
 }
 
-/// A request looked up on a machine, for repeated queries about its job.
+/// A request with its needs derived for a machine, for repeated queries about its job.
 #[derive(Clone, Debug)]
 pub struct SharedLookup {
     wanted: Wanted,

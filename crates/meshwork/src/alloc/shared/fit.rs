@@ -377,7 +377,7 @@ fn lowest(cores: &CoreSet, count: u32) -> CoreSet {
     kept
 }
 
-/// State of the selection of cores for the GPUs of a job on one node.
+/// State of selecting a job's cores on one node, near its GPUs if possible.
 struct Picking<'a> {
     fit: &'a mut Fit,
     kind: &'a SlurmNodeType,
@@ -390,8 +390,7 @@ struct Picking<'a> {
     core_minimum: Option<u32>,
     limits: Sockets,
     first_pass: bool,
-    /// Whether cores are selected as by Slurm 22.05, where other needs of the job limit a node
-    /// less.
+    /// Whether cores are selected as by Slurm 22.05. There the job's other needs limit a node less.
     is_older: bool,
 }
 
@@ -447,9 +446,9 @@ impl Picking<'_> {
         Some(if left > 0 { left.min(cap) } else { cap })
     }
 
-    /// Number of CPUs for each GPU; 0 if there is no such number.
+    /// Number of CPUs for each GPU of the job; 0 if there is no such number.
     ///
-    /// The number is requested, or the default, or chosen so that tasks are near their GPUs.
+    /// It is requested, or the default, or chosen so that tasks are near their GPUs.
     fn cpus_per_gpu(&mut self) -> u32 {
         let (gpus, cpt) = (self.gpus, self.needs.cpt);
         if gpus.any_cpus() > 0 {

@@ -58,7 +58,7 @@ struct KnownFit {
     weight: u64,
     /// Number of CPUs of the node before cores are selected.
     cpus: u32,
-    /// Amounts that the job could take: with only the cores near the GPUs, and with any cores.
+    /// Amounts that the job could take: with only cores near the GPUs, and with any cores.
     passes: [Pass; 2],
 }
 

@@ -102,9 +102,9 @@ pub struct SelectParams {
     pub mem_per_cpu: u64,
     /// Memory for each node if a job requests none, in MB; overrides `mem_per_cpu` if not 0.
     pub mem_per_node: u64,
-    /// CPUs for each GPU if a job requests no number; 0 without such a rule.
+    /// CPUs for each GPU if a job requests no number; 0 if no default is set.
     pub cpus_per_gpu: u32,
-    /// Memory for each GPU if a job requests none, in MB; 0 without such a rule.
+    /// Memory for each GPU if a job requests none, in MB; 0 if no default is set.
     pub mem_per_gpu: u64,
 }
 

@@ -62,7 +62,7 @@ pub(super) struct Back {
 }
 
 /// Rise of the count of free nodes by a release where nodes have several holders. In a step with
-/// such nodes, the count is the size of the free set less one for each additional holder.
+/// such nodes, the count is the size of the free set minus one for each additional holder.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Eased {
     /// Start of the first step with several holders of a node.
@@ -281,8 +281,8 @@ impl FreeSets {
         place(&free, wanted.request)
     }
 
-    /// The first instant before the start of `own` from which its nodes are free for `span`. The
-    /// `span` must not be longer than that of `own`.
+    /// The first instant from which the nodes of `own` are free for `span`, before the start of
+    /// `own`. The `span` must not be longer than that of `own`.
     pub(super) fn sooner(&self, own: Held<'_>, span: f64) -> Option<Time> {
         let mut at = 0;
         'starts: while let Some(first) = self.steps.get(at).filter(|step| step.from < own.from) {

@@ -11,8 +11,7 @@ use crate::offer::implies;
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) from: Time,
-    /// Number of free nodes, less one for each additional holder of a node, and so possibly
-    /// negative.
+    /// Number of free nodes minus one for each additional holder of a node. It may be negative.
     pub(super) count: i64,
     pub(super) free: NodeSet,
     /// Nodes with at least two holders, nodes with at least three holders, and so on.

@@ -19,9 +19,9 @@ type Vector = u64;
 /// # Complexity
 /// The search is exponential, but few branches remain. Every cube except a single node has as many
 /// nodes with an even number of set bits as with an odd number. The bound that follows from the
-/// numbers of free nodes of these two kinds is often met at once. A set of disjoint pairs is a
-/// matching of the two kinds of nodes. Results for sets of nodes are cached, and all clones share
-/// the cache.
+/// numbers of free nodes of these two kinds is often met at once. A set of disjoint pairs of
+/// neighbours is a matching of the two kinds of nodes. Results for sets of nodes are cached, and
+/// all clones share the cache.
 #[derive(Clone, Debug)]
 pub struct ExactPacking {
     /// The subcubes of each dimension in order, each with its nodes as bits.

@@ -155,8 +155,8 @@ impl Faces {
             .sum()
     }
 
-    /// Whether the set contains a face across dimension `d`: the high one if `high` is set, else
-    /// the low one.
+    /// Whether the set contains a face across dimension `d`: the high one if `high` is set,
+    /// otherwise the low one.
     pub(super) fn has(self, d: usize, high: bool) -> bool {
         self.0 >> (2 * d + usize::from(high)) & 1 == 1
     }
@@ -169,7 +169,7 @@ pub(super) enum Beside {
     Nothing,
     /// The block ends at the edge of the mesh.
     Wall,
-    /// Next to the block are the nodes with this coordinate.
+    /// Next to the block are nodes. The value is their coordinate.
     Nodes(u32),
 }
 
@@ -221,9 +221,10 @@ pub(super) fn corner_value(grid: &Grid, free: &NodeSet, corner: &[u32], sides: &
     held
 }
 
-/// The coordinate `at`, or its neighbour if `beyond` is set; `None` past a wall.
+/// The coordinate `at`, or the neighbouring coordinate if `beyond` is set; `None` past a wall.
 ///
-/// The neighbour is the next higher coordinate if `high` is set, otherwise the next lower one.
+/// The neighbouring coordinate is the next higher one if `high` is set, otherwise the next lower
+/// one.
 fn step(grid: &Grid, d: usize, at: u32, high: bool, beyond: bool) -> Option<u32> {
     let side = grid.sides()[d];
     let at = if grid.is_ring(d) { at % side } else { at };

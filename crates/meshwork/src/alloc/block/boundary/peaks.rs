@@ -241,8 +241,8 @@ impl Peaks {
     }
 }
 
-/// Adds to `to` every node with a member of `from` exactly `steps` ahead along `d`. Some more nodes
-/// may be added.
+/// Adds to `to` every node from which the node `steps` ahead along `d` is in `from`. Some more
+/// nodes may be added.
 fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     let steps = if grid.is_ring(d) { steps % side } else { steps };
@@ -252,8 +252,8 @@ fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32
     }
 }
 
-/// Adds to `to` every node with a member of `from` one step behind along `d`. Some more nodes may
-/// be added.
+/// Adds to `to` every node from which the node one step back along `d` is in `from`. Some more
+/// nodes may be added.
 fn add_behind(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     to.unite_shifted_up(from, stride);

@@ -116,7 +116,8 @@ impl Anchors {
     /// The total number of nodes of all listed boxes that are not entirely free.
     ///
     /// # Complexity
-    /// **O(p · log s · n / 64)** for *p* listed placements with sides up to *s* on *n* nodes.
+    /// **O(p · log s · n / 64)** for *p* listed placements (shapes of boxes) with sides up to *s*
+    /// on *n* nodes.
     #[must_use]
     pub fn fragmentation(&self, available: &NodeSet) -> u64 {
         self.toruses.iter().map(|torus| torus.fragmentation(available)).sum()

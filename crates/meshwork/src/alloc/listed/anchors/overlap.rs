@@ -306,7 +306,7 @@ mod tests {
         (0..own).any(|i| (0..other).any(|j| (a + i) % length == (b + j) % length))
     }
 
-    /// Compares counts of overlapping boxes with a naive count, for all windows.
+    /// Compares counts of overlapping boxes with counts of all pairs, for all windows.
     ///
     /// Rows have up to 16, up to 32, and more positions.
     #[test]

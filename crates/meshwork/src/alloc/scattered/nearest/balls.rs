@@ -45,9 +45,9 @@ struct Sum {
     dimension: usize,
     /// Counts for all radii so far, radius by radius.
     layers: Vec<u16>,
-    /// Part of the last layer from the centre on, along the dimension.
+    /// Counts of the last radius over the part of a ball from the centre on, along the dimension.
     ahead: Vec<u16>,
-    /// Part of the last layer behind the centre, along the dimension.
+    /// Counts of the last radius over the part of a ball behind the centre, along the dimension.
     behind: Vec<u16>,
     spare: Vec<u16>,
 }

@@ -36,7 +36,7 @@ struct Half {
     are_rings: Vec<bool>,
     /// For each free node, its row-major index among the coordinates of these dimensions.
     at: Vec<u32>,
-    /// Distance from the present centre, over these dimensions, of each index.
+    /// For each index, its distance from the present centre over the dimensions of this half.
     apart: Vec<u32>,
     /// Number of taken nodes at each index.
     counts: Vec<u32>,

@@ -51,7 +51,7 @@ pub(super) struct Planes {
 }
 
 impl Planes {
-    /// The number of dimensions of a plane for which the estimated cost is lowest.
+    /// The number of lower dimensions (those of a plane) for which the estimated cost is lowest.
     pub(super) fn lower(grid: &Grid) -> usize {
         // For each centre: `lower + 1` lookups for each plane, and about ten for each row of the
         // plane that is examined.
@@ -116,7 +116,7 @@ impl Planes {
         (lanes(radius_and_one), lanes(radius_and_one.saturating_sub(1)))
     }
 
-    /// The counts along lower dimension `d` if all of the shell is taken in the first `whole`
+    /// The counts along lower dimension `d` if the whole last shell is taken in the first `whole`
     /// planes.
     ///
     /// Ordered by radius, then by node of the plane, after a row of zeros.
@@ -130,7 +130,7 @@ impl Planes {
         (whole * self.nodes, distance - self.away[whole])
     }
 
-    /// Records the counts of free nodes for distances below `shells`.
+    /// Records the counts of free nodes at distances below `shells`.
     pub(super) fn look_at(&mut self, balls: &Balls, shells: u32) {
         self.all = balls.layer(Source::Free, 0).len();
         self.within.clear();
