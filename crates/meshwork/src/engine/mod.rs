@@ -125,9 +125,9 @@ pub enum RunError {
 /// To advance a run step by step, use a [`Simulation`].
 ///
 /// # Errors
-/// If the workload cannot be read on, a strategy breaks its contract, more than [`MAX_WAITING`]
-/// jobs wait at once, none of the first [`MAX_REFUSED`] jobs fits, nodes fail so often that no job
-/// completes, or jobs are left waiting although the machine is idle.
+/// If the workload cannot be read further, a strategy breaks its contract, more than
+/// [`MAX_WAITING`] jobs wait at once, none of the first [`MAX_REFUSED`] jobs fits, nodes fail so
+/// often that no job completes, or jobs are left waiting although the machine is idle.
 ///
 /// # Complexity
 /// **O(log r)** per job with *r* running jobs, plus the strategies; memory **O(jobs in the

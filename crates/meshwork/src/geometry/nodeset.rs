@@ -476,8 +476,7 @@ impl NodeSet {
         self.with_shifted_down(other, by, |word, above| *word |= above);
     }
 
-    /// Calls `change` for each word of this set, with the word at the same index of `other` shifted
-    /// down by `by`.
+    /// Calls `change` for each word of this set and the same word of `other` shifted down by `by`.
     #[inline(always)]
     fn with_shifted_down(&mut self, other: &NodeSet, by: u32, change: impl Fn(&mut u64, u64)) {
         let (skip, bits) = ((by as usize / 64).min(other.words.len()), by % 64);

@@ -23,15 +23,16 @@ const CHUNK: usize = 64;
 /// The ends of running jobs, in order of time.
 ///
 /// The ends are stored in chunks, and on most machines one chunk holds all of them. In each chunk
-/// the soonest end is last. Jobs usually leave in the order of their ends. So an entry is removed
+/// the earliest end is last. Jobs usually leave in the order of their ends. So an entry is removed
 /// at or near the end of a chunk, and few entries move.
 ///
 /// # Complexity
-/// **O(1)** to read or remove the soonest end, **O(log r + c)** for *r* jobs in chunks of *c* to
+/// **O(1)** to read or remove the earliest end, **O(log r + c)** for *r* jobs in chunks of *c* to
 /// insert or remove another end, and up to *r* / *c* moves when a chunk is split or emptied.
 pub(crate) struct Ends<E> {
     soonest: Vec<E>,
-    /// All chunks except the soonest, in descending order of time; none of them is empty.
+    /// All chunks except the one with the earliest ends, in descending order of time; none of them
+    /// is empty.
     later: Vec<Vec<E>>,
 }
 
@@ -42,7 +43,8 @@ impl<E> Default for Ends<E> {
 }
 
 impl<E: Ending> Ends<E> {
-    /// Index in `later` of the chunk to which an end belongs; `None` if this is the soonest chunk.
+    /// Index in `later` of the chunk to which an end belongs; `None` for the chunk of the earliest
+    /// ends.
     #[inline]
     fn later_chunk(&self, end: &E) -> Option<usize> {
         // On most machines the soonest chunk is the only one.
@@ -96,7 +98,7 @@ impl<E: Ending> Ends<E> {
         first
     }
 
-    /// Replaces the soonest chunk, if it is empty, by the next one.
+    /// Replaces the chunk of the earliest ends, if it is empty, by the next chunk.
     #[inline(always)]
     fn look_further(&mut self) {
         if self.soonest.is_empty()
@@ -106,7 +108,7 @@ impl<E: Ending> Ends<E> {
         }
     }
 
-    /// The ends of all running jobs, the soonest first.
+    /// The ends of all running jobs, the earliest first.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &E> {
         let later = self.later.iter().rev().flat_map(|chunk| chunk.iter().rev());
         self.soonest.iter().rev().chain(later)
@@ -119,7 +121,7 @@ fn is_before_all<E: Ending>(end: &E, chunk: &[E]) -> bool {
     chunk.last().is_some_and(|soonest| end.is_before(soonest))
 }
 
-/// Inserts an end into a chunk. Ends that are sooner move one by one, because they are few.
+/// Inserts an end into a chunk. Earlier ends move one by one, because they are few.
 #[inline(always)]
 fn put<E: Ending>(chunk: &mut Vec<E>, end: E) {
     chunk.push(end);
@@ -134,7 +136,7 @@ fn put<E: Ending>(chunk: &mut Vec<E>, end: E) {
     all[place] = end;
 }
 
-/// Removes an end from a chunk if present. Sooner ends move by one place during the search.
+/// Removes an end from a chunk if it is there. Earlier ends move by one place during the search.
 #[inline(always)]
 fn take<E: Ending>(chunk: &mut Vec<E>, end: &E) {
     let Some(mut taken) = chunk.pop() else { return };

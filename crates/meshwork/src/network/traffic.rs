@@ -162,7 +162,7 @@ static NEXT_GROUP: TrafficEntry = TrafficEntry {
     },
 };
 
-/// Reciprocal of the share of packets that `hotspot` sends to one fixed node.
+/// `hotspot` sends one of this number of packets, on average, to one fixed node.
 const HOT: u64 = 10;
 
 static HOTSPOT: TrafficEntry = TrafficEntry {

@@ -563,8 +563,8 @@ impl Recorder {
         }
     }
 
-    /// Evaluates the metrics of events after a start or an end, and adds them to the batch of the
-    /// job.
+    /// Evaluates the metrics of [`Measure::PerEvent`] after a start or an end. Adds the ratios to
+    /// the batch that contains the job.
     #[inline(always)]
     fn look_at_events(&mut self, id: JobId) {
         for &(i, share) in &self.per_event {

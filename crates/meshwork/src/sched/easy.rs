@@ -126,8 +126,9 @@ impl Promise {
 
     /// The guard of the last pass, if it is still exact; else `None`.
     ///
-    /// It is exact on two conditions. No job has ended or outrun its estimate since. And only node
-    /// counts matter, or the allocator finds a block whenever one is free.
+    /// The guard is exact if no job has ended or outrun its estimate since, and if its reservation
+    /// cannot depend on the allocator's search: only node counts matter, or the allocator finds
+    /// every free block.
     fn unchanged_guard(&mut self, cluster: &Cluster<'_>) -> Option<&mut Guard> {
         let (head, guard) = self.guarded.as_mut()?;
         let late = cluster.runs_late();

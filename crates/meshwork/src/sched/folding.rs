@@ -132,8 +132,8 @@ impl Part {
 
     /// Removes a job from its partition.
     ///
-    /// The freed half is joined to the other half if a single job holds the other half, which then
-    /// has both. Two free halves become one partition.
+    /// If a single job holds the other half of the divided partition, it gets the freed half too.
+    /// Two free halves become one partition.
     fn leave(&mut self, job: JobId) {
         match &mut self.state {
             State::Free => {}

@@ -1,6 +1,6 @@
 //! Lazy scheduling: a waiting job takes over the nodes of an ended job of its size class.
 //!
-//! The purpose is not to split larger free blocks.
+//! The purpose is to keep larger free blocks whole.
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};

@@ -12,7 +12,8 @@ use crate::job::{Job, Time};
 /// user count as one user's.
 ///
 /// # Complexity
-/// **O(log u)** for each call about one user, with *u* users, and **O(u)** for calls about all.
+/// **O(log u)** for each call about one user, with *u* users, and **O(u)** for calls about all
+/// users.
 pub(super) struct Usage {
     /// Time in which past use loses half its weight; infinite if use never decays.
     half_life: f64,

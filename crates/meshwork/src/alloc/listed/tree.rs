@@ -160,7 +160,7 @@ pub enum Below {
 }
 
 impl Tree {
-    /// Creates the tree, or several trees, of a list of switches.
+    /// Creates the tree that a list of switches describes, or several trees.
     ///
     /// If a switch is listed below two others, the later one is its parent.
     ///

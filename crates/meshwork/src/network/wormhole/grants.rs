@@ -7,7 +7,7 @@ use crate::topology::wires::Router;
 
 const NONE: u8 = u8::MAX;
 
-/// A request of a head for any lane of one class of one output port.
+/// A request of a packet's head for any lane of one class of one output port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) lane: u32,

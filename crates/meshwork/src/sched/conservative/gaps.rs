@@ -23,8 +23,8 @@ pub(super) struct Gaps {
     longest: f64,
 }
 
-/// Known gaps per freed interval below which all gaps are searched again. With fewer gaps per
-/// interval an update would not be faster.
+/// Number of known gaps for each freed interval below which all gaps are searched again. With fewer
+/// known gaps, an update would not be faster.
 const SHARE: usize = 4;
 
 impl Gaps {

@@ -11,7 +11,8 @@ pub(super) enum Law {
     Uniform { min: u32, max: u32 },
     /// The numbers `min`, `min + 1` and so on, with their cumulative probabilities.
     Weights { min: u32, up_to: Vec<f64> },
-    /// An exponential variate rounded up, drawn again while out of bounds; `min` is at least 1.
+    /// An exponential variate, rounded up. It is drawn again while it is out of bounds; `min` is at
+    /// least 1.
     Exponential { mean: f64, min: u32, max: u32 },
 }
 
