@@ -31,8 +31,8 @@ const CHUNK: usize = 64;
 /// insert or remove another end, and up to *r* / *c* moves when a chunk is split or emptied.
 pub(crate) struct Ends<E> {
     soonest: Vec<E>,
-    /// All chunks except the one with the earliest ends, in descending order of time; none of them
-    /// is empty.
+    /// All chunks except that of the earliest ends, in descending order of time; none of them is
+    /// empty.
     later: Vec<Vec<E>>,
 }
 

@@ -69,8 +69,8 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
 /// first, then ports of global links.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dragonfly {
-    /// Numbers of nodes of a router (`p`), of routers of a group (`a`), of global links of a router
-    /// (`h`), and of groups.
+    /// Numbers of nodes of a router (`p`), routers of a group (`a`), global links of a router, and
+    /// groups. The number of global links of a router is called `h`.
     p: u32,
     a: u32,
     h: u32,
