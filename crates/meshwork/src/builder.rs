@@ -14,7 +14,6 @@ use crate::scenario::Scenario;
 
 /// A named strategy, workload or network, with the parameters that differ from their defaults.
 ///
-///
 /// ```
 /// use meshwork::builder::Component;
 /// let plain = Component::from("first_fit");

@@ -68,7 +68,6 @@ pub(super) struct Wanted {
 
 /// Derives the needs of a request, and the nodes that the job could have if no other job ran.
 ///
-///
 /// # Errors
 /// The reason why the job can never start.
 pub(super) fn wanted(

@@ -23,7 +23,6 @@ pub struct Shape {
 impl Shape {
     /// Creates a listed placement whose box can be at every multiple of its sides along each axis.
     ///
-    ///
     /// ```
     /// use meshwork::alloc::listed::anchors::Shape;
     /// assert_eq!(Shape::aligned([2, 2, 1]).positions(0, 4), [0, 2]);
