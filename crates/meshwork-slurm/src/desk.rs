@@ -206,7 +206,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         Ok(Some(set))
     }
 
-    /// The nodes available to a job now, and the nodes available to it on the empty machine.
+    /// The nodes that a job may have now, and the nodes that it could have on the empty machine.
     fn available(&self, asked: &SlurmRequest, excluded: Option<&NodeSet>) -> (NodeSet, NodeSet) {
         let (mut available, mut whole) = (self.site.up.clone(), self.site.whole.clone());
         match self.share(asked) {

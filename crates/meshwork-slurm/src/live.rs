@@ -464,7 +464,8 @@ pub fn shape(comment: &str) -> Option<Vec<u32>> {
 mod tests {
     use super::*;
 
-    /// A text as `squeue` prints it for records with these values, in order of the fields.
+    /// A text as `squeue` prints it for these records, for tests. The values of a record are in the
+    /// order of the fields.
     fn printed(token: &str, records: &[[&str; 22]]) -> String {
         let record = |fields: &[&str; 22]| {
             let fields: String = fields.iter().map(|field| format!("{token}{field}")).collect();

@@ -17,7 +17,8 @@ use crate::topology::{Node, Topology};
 #[derive(Clone, Debug)]
 pub struct Access {
     pub(crate) partitions: Vec<Partition>,
-    /// Index of the partition for jobs that name none; `None` if these may use any node.
+    /// Index of the partition for jobs that name no partition; `None` if such jobs may use any
+    /// node.
     default: Option<usize>,
     by_name: BTreeMap<String, usize>,
     pub(crate) reservations: Vec<Reserved>,

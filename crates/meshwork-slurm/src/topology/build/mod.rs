@@ -1,4 +1,4 @@
-//! Building of a topology: names of nodes are looked up, and the form that the rules use is made.
+//! Construction of topologies: looks up names of nodes, and makes the form that the rules use.
 //!
 //! The checks are those of Slurm, and come in Slurm's order.
 

@@ -69,7 +69,7 @@ pub(super) struct RuleAllocator {
     rule: Arc<dyn Rule>,
     nodes: Arc<Nodes>,
     grid: Grid,
-    /// Constraints common to all jobs; the size is set for each job.
+    /// Constraints common to all jobs. The size in them is replaced by the size of each job.
     common: NodeRequest,
     /// Sizes to which jobs are rounded up, ascending; empty if jobs are not rounded up.
     sizes: Arc<[u32]>,
@@ -135,8 +135,6 @@ impl RuleAllocator {
     ///
     /// `universe` is the number of listed nodes, which may exceed the number of nodes of the
     /// machine.
-    ///
-    /// It may exceed the number of nodes of the machine.
     pub(super) fn new(
         rule: impl Rule + 'static,
         params: &Params,

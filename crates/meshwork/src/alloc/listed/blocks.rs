@@ -104,8 +104,8 @@ const HIGHEST_LEVEL: u32 = 15;
 #[derive(Clone, Debug)]
 pub struct Blocks {
     base: u32,
-    /// Sizes of listed blocks, in ascending order. Each is an exponent of two of a number of base
-    /// blocks, and the first is 0.
+    /// Sizes of listed blocks, in ascending order, starting with 0. A size *k* stands for 2ᵏ base
+    /// blocks.
     levels: Vec<u32>,
     blocks: Vec<NodeSet>,
     covered: NodeSet,
@@ -174,8 +174,8 @@ impl Blocks {
         &self.blocks
     }
 
-    /// The size of the smallest aggregated block that can hold `size` nodes. It is an exponent of
-    /// two of a number of base blocks.
+    /// The size of the smallest aggregated block that can hold `size` nodes. A result *k* stands
+    /// for 2ᵏ base blocks.
     fn needed(&self, size: u32) -> u32 {
         size.div_ceil(self.base).max(1).next_power_of_two().trailing_zeros()
     }
@@ -240,7 +240,8 @@ impl Blocks {
         lower.iter().take(most as usize).sum()
     }
 
-    /// Selects the aggregated block for a segment of `size` nodes; `None` if no block can hold it.
+    /// Selects the aggregated block (joined base blocks) for a segment of `size` nodes. `None` if
+    /// no block can hold it.
     fn choose(
         &self,
         nodes: &Nodes,
@@ -556,7 +557,8 @@ impl Opened {
         self.lower_used[lower] = true;
     }
 
-    /// The unopened base block from which nodes are taken next; ties go to the later block.
+    /// The base block from which nodes are taken next, of those that are not in use yet. Ties go to
+    /// the later block.
     ///
     /// `missing` is the number of nodes still needed; `free` and `lower` have the numbers of free
     /// nodes of base blocks and of lower blocks.

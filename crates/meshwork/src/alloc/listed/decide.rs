@@ -100,7 +100,8 @@ pub enum Action {
     Break,
     /// Leave the given nodes out of the next attempt.
     Without(NodeSet),
-    /// Leave out the first of the given selected nodes, in order of processors.
+    /// Leave out the first of the given selected nodes, in order of the nodes' numbers of
+    /// processors.
     WithoutOneOf(NodeSet),
     /// Leave out the next node, in order of the nodes' numbers of processors.
     WithoutNext,

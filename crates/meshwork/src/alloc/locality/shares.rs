@@ -55,7 +55,8 @@ impl Parts {
         in_order(site.grid(), nodes)
     }
 
-    /// Appends the lowest-numbered free nodes of each leaf with a share, in ascending order.
+    /// Appends `wanted` free nodes on as few leaves as possible, in ascending order. Takes the
+    /// lowest-numbered free nodes of each leaf.
     fn take_from_leaves(
         &self,
         free: &NodeSet,

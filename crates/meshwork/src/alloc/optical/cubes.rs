@@ -132,7 +132,8 @@ impl Cubes {
         self.nodes[cube * self.volume() as usize + place]
     }
 
-    /// The place, in lexicographic order, of the node with these coordinates in its cube.
+    /// The place in its cube, in lexicographic order, of the node with these coordinates within the
+    /// cube.
     pub(super) fn place(&self, corner: &[u32]) -> usize {
         corner.iter().fold(0, |place, &at| place * self.side as usize + at as usize)
     }

@@ -25,7 +25,8 @@ pub fn cubes_needed(shape: &[u32], side: u32) -> u64 {
     shape.iter().fold(1, |cubes: u64, &own| cubes.saturating_mul(u64::from(own.div_ceil(side))))
 }
 
-/// All shapes of three sides with equal numbers of nodes, each with ascending sides.
+/// All shapes of three sides with the number of nodes of the given shape, each with ascending
+/// sides.
 ///
 /// The given shape comes first. Then all shapes come in the order of their smallest side, then of
 /// their second side.

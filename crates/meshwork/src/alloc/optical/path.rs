@@ -48,8 +48,8 @@ pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
 
 /// The first path, depth first, of free nodes between two nodes on the faces across `axis`.
 ///
-/// `None` if there is no path, or if it is not found within `budget` steps. A step is one look for
-/// the next node.
+/// `None` if there is no path, or if it is not found within `budget` steps. One step is a search
+/// for the next node of the path.
 ///
 /// # Complexity
 /// **O(steps)**. Without a budget, the number of steps is exponential in the number of nodes of a

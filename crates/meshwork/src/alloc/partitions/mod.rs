@@ -56,9 +56,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Flat])
 .finds(Finds::SomeBlocks);
 
-/// Maximum number of nodes of a machine with the list `halves`.
+/// Maximum number of nodes of a machine with the built-in list `halves`.
 ///
-/// All pairs of partitions are compared, which limits their number.
+/// The number of partitions is limited by it, because all pairs of partitions are compared.
 const MAX_HALVED: u32 = 4096;
 /// Maximum number of partitions of any list.
 const MAX_PARTITIONS: usize = 2 * MAX_HALVED as usize;

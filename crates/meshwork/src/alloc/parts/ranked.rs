@@ -295,8 +295,8 @@ impl Ranked {
     /// Number of pieces to put on a node on which `fits` pieces fit. `left` pieces are still to be
     /// placed.
     ///
-    /// The number is reduced, possibly to 0, if otherwise fewer pieces would be left than the
-    /// minimum per node.
+    /// The number is reduced, possibly to 0, if otherwise the remaining pieces would be fewer than
+    /// the minimum for a node.
     pub(super) fn share_of(&self, fits: u32, left: u32) -> u32 {
         let least = self.piece().per_node_min;
         let share = fits.min(left);

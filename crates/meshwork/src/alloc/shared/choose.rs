@@ -89,8 +89,8 @@ impl<'a> Attempt<'a> {
         &mut self.fits[slot]
     }
 
-    /// Computes what the job could take of a node, before the node is taken. Does nothing if this
-    /// is known.
+    /// Computes what the job could take of a node, unless this is known. Called before the node is
+    /// taken.
     pub(super) fn examine(&mut self, node: u32) {
         let Some((known, holdings)) = self.unexamined else { return };
         if self.slots[node as usize] != u32::MAX {

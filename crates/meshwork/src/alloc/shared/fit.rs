@@ -35,7 +35,7 @@ pub(super) struct Fit {
     /// Number of CPUs times number of GPUs. Nodes are left out of attempts in the order of this
     /// number.
     pub product: u64,
-    /// Number of CPUs that the job needs on the node for its number of GPUs.
+    /// Number of CPUs that the job needs on the node because of its number of GPUs.
     pub gpu_cpus: u32,
     /// Maximum number of tasks on the node, by its cores and GPUs.
     pub task_limit: u32,

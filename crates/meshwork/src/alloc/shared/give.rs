@@ -438,7 +438,7 @@ fn lowest_bits(bits: u64, count: u64) -> u64 {
     kept
 }
 
-/// Number of tasks on each socket of a node, and their total as far as they count.
+/// Number of tasks on each socket of a node, and the total number of tasks that are counted.
 fn tasks_on_sockets(machine: &SharedMachine, needs: &Needs, share: &Share) -> (Sockets, u32) {
     let kind = machine.node(share.node);
     let mut on = [0; MAX_SOCKETS as usize];

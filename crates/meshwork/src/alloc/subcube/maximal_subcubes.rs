@@ -204,7 +204,7 @@ impl<'a> Neighbours<'a> {
         Neighbours { cubes, is_there: vec![true; cubes.len()], at_node, found: Vec::new() }
     }
 
-    /// The subcubes that overlap subcube `i` and have not been removed, in order.
+    /// The subcubes that overlap the subcube with index `i` and have not been removed, in order.
     fn of(&mut self, i: usize) -> &[usize] {
         let (cube, found) = (self.cubes[i], &mut self.found);
         found.clear();

@@ -194,8 +194,8 @@ fn parts_of_at_least(count: u32, free: &NodeSet, whole: u32) -> NodeSet {
     large
 }
 
-/// The neighbours of a set of nodes. Members of the set are included if they have a neighbour in
-/// it.
+/// The neighbours of a set of nodes. A member of the set is included if another member is its
+/// neighbour.
 fn beside(nodes: &NodeSet, whole: u32) -> NodeSet {
     let mut beside = NodeSet::empty(nodes.universe());
     neighbours(nodes.words(), 0..whole, beside.words_mut());

@@ -41,12 +41,12 @@ impl BestBase {
         BestBase { rotation, corners, scratch: Arc::new(Mutex::new(scratch)) }
     }
 
-    /// The free block with the greatest `contact(corner, sides, blocked)`, over the allowed
-    /// orientations.
+    /// The free block with the greatest contact with held nodes, in any allowed orientation.
     ///
-    /// Only the faces in the argument `blocked` can touch held nodes. Each node of such a face adds
-    /// at most `most` to the contact. `outline` marks the edges of held blocks, where contact
-    /// begins and ends, and is called at most once.
+    /// The contact of a block is `contact(corner, sides, blocked)`. Only the faces in the argument
+    /// `blocked` can touch held nodes. Each node of such a face adds at most `most` to the contact.
+    /// `outline` marks the edges of held blocks, where contact begins and ends, and is called at
+    /// most once.
     ///
     /// # Complexity
     /// The cost of [`FreeBases`] and [`Peaks`] for each orientation, and one call of `contact` for

@@ -139,7 +139,8 @@ impl Faces {
         all
     }
 
-    /// Adds a face across dimension `d`, the high or the low one, if `is` is set.
+    /// Adds a face across dimension `d` if `is` is set: the high face if `high` is set, otherwise
+    /// the low one.
     pub(super) fn add(&mut self, d: usize, high: bool, is: bool) {
         self.0 |= u64::from(is) << (2 * d + usize::from(high));
     }
@@ -188,7 +189,7 @@ pub(super) fn beside(grid: &Grid, d: usize, at: u32, length: u32, high: bool) ->
     }
 }
 
-/// The corner value of a block: the number of held nodes around each corner, over all corners.
+/// The corner value of a block: the number of held nodes around its corners.
 ///
 /// Around each corner are 2ᵈ − 1 nodes outside the block. In two dimensions these are one on the
 /// left or right, one above or below, and one diagonally across. Nodes off the mesh count as held.

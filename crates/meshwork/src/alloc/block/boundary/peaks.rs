@@ -191,7 +191,8 @@ impl Peaks {
         }
     }
 
-    /// Maps each edge along dimension `d` to the coordinates of the bases that are level with it.
+    /// Maps each edge of a held block along dimension `d` to the coordinates of bases whose blocks
+    /// are level with it.
     fn level_with(&mut self, grid: &Grid, d: usize, side: u32, edges: &Edges, corners: bool) {
         let (low, high) = (&edges.low[d], &edges.high[d]);
         self.level.copy_from(low);

@@ -237,7 +237,7 @@ pub(super) fn extremes<C: Count>(word: u64, numbers: &[C]) -> (C, C) {
     (least, most.into_iter().fold(C::ZERO, C::max))
 }
 
-/// The number 1 for each node of a set, and 0 for each other node.
+/// One number for each node of the universe: 1 if the node is in the set, otherwise 0.
 fn as_numbers<C: Count>(set: &NodeSet) -> Vec<C> {
     let mut numbers = vec![C::ZERO; set.universe() as usize];
     set.iter().for_each(|node| numbers[node as usize] = C::of(1));

@@ -189,7 +189,8 @@ fn three(params: &Params, key: &str) -> Result<Option<[u32; 3]>, Problem> {
     })
 }
 
-/// Placements whose boxes double one axis after another, from one node up to the whole torus.
+/// Placements with boxes of all sizes from one node to the whole torus. From each to the next, the
+/// box doubles along one axis.
 fn nested(sides: [u32; 3]) -> Vec<Shape> {
     let mut shapes = vec![Shape::aligned([1; 3])];
     let mut dims = [1; 3];

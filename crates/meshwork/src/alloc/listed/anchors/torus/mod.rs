@@ -57,8 +57,8 @@ impl Shape {
 /// Maximum number of cells of a torus for which listed placements store their boxes in order.
 const MOST_IN_ORDER: u32 = 1 << 16;
 
-/// Number of boxes up to which the first box is found by rank, which is faster than the stored
-/// order.
+/// Maximum number of boxes for which the first box is found by rank. For more boxes, the stored
+/// order is faster.
 const FEW: u32 = 32;
 
 /// Entry of a torus: a listed placement with all of its boxes.
