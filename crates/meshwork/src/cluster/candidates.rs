@@ -67,7 +67,7 @@ struct ChanceBeside {
     by: Time,
 }
 
-/// Bits of the number 1.0. At speed 1, a job's estimate needs no division.
+/// Bits of the number 1.0. At speed 1, a job's estimate need not be divided by the speed.
 const ONE: u64 = 1.0_f64.to_bits();
 
 impl ChanceBeside {

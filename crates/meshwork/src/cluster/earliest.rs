@@ -13,7 +13,8 @@ use crate::network::RunKey;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
-/// Initial step length of the search for the first instant with enough free nodes, in ends of jobs.
+/// Initial step length of a search along the expected ends, as a number of ends. The search is for
+/// the first instant with enough free nodes.
 const FIRST_STEP: usize = 16;
 
 impl Cluster<'_> {

@@ -76,9 +76,8 @@ impl SleepStates {
         woken
     }
 
-    /// Puts the next nodes to sleep whose time to fall asleep is before `by`. Returns when, on
-    /// which site, and which nodes. The list of nodes is empty if a job has used all of them
-    /// meanwhile.
+    /// Puts the next nodes to sleep that fall asleep before `by`. Returns when, on which site, and
+    /// which nodes. The list of nodes is empty if a job has used all of them meanwhile.
     fn next_asleep(&mut self, by: Time) -> Option<(Time, usize, Vec<Node>)> {
         self.idle.front().filter(|idle| idle.at < by)?;
         let IdleNodes { at, site, placement } = self.idle.pop_front()?;
@@ -189,8 +188,8 @@ impl Cluster<'_> {
         instants.find(|&at| self.headroom_at(at) >= count).unwrap_or(from)
     }
 
-    /// Puts nodes to sleep whose time to fall asleep is before `to`. Advances the clock to the last
-    /// such time, and sets the power use from then on.
+    /// Puts nodes to sleep that fall asleep before `to`. Advances the clock to the last instant at
+    /// which nodes fall asleep, and sets the power use from then on.
     #[cold]
     pub(super) fn pass_with_power(&mut self, to: Time) {
         let Some(mut power) = self.power.take() else { return };

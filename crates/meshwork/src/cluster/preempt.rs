@@ -27,7 +27,7 @@ impl Cluster<'_> {
     /// hold nodes of the placement are preempted.
     ///
     /// # Complexity
-    /// A fork of the machine, and for each victim a request to the allocator, until one succeeds.
+    /// A copy of the machine, and for each victim a query to the allocator, until one succeeds.
     pub fn preempt(
         &mut self,
         ticket: Ticket,

@@ -16,8 +16,8 @@ use crate::job::Time;
 /// also visits the steps of chunks that have steps with enough and steps with too few free nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Profile {
-    /// Non-empty, in order of time; the first step begins now. Numbers of free nodes may be
-    /// negative, if a reservation is late because a running job has exceeded its estimate.
+    /// Chunks in order of time, at least one; the first step begins now. Numbers of free nodes may
+    /// be negative if a reservation is late because a running job has exceeded its estimate.
     chunks: Vec<Chunk>,
     /// Index of the chunk found by the last query.
     near: Cell<usize>,

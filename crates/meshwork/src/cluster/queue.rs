@@ -512,7 +512,7 @@ impl Queue {
 
 impl FormQueues {
     /// Adds a job to the line of its form. The function `join` puts the job at the end of the line,
-    /// or at its position.
+    /// or at its queue position.
     fn push(
         &mut self,
         ticket: Ticket,

@@ -84,8 +84,8 @@ pub(super) struct BesideParts {
 }
 
 impl BesideParts {
-    /// Subtracts the parts of nodes held by a job that runs beyond the reserved start from the
-    /// limits.
+    /// Subtracts the parts of nodes that a job holds from the limits. The job runs beyond the
+    /// reserved start.
     pub(super) fn take(&mut self, placement: &Placement) {
         let parts = placement.parts.as_deref().map_or(&[][..], |parts| &parts.parts);
         for part in parts {

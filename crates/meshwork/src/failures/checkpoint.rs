@@ -23,7 +23,7 @@ pub struct Checkpoint {
     pub(super) cost: f64,
 }
 
-/// Work and checkpoints that count after an interruption, in units of work.
+/// Saved work, and the cost of the checkpoints that saved it, in units of work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Saved {
     /// Work of the interrupted run that the last checkpoint holds.

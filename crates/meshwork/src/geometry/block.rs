@@ -34,7 +34,7 @@ impl Block {
         }
     }
 
-    /// Whether a side of the block is 0, which is true of no allocated block.
+    /// Whether a side of the block is 0. No allocated block is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

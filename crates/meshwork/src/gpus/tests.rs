@@ -1,4 +1,5 @@
-//! Tests of the GPU rules and of fragmentation, against results computed by hand and definitions.
+//! Tests of the GPU rules and of fragmentation. Results are compared with values computed by hand
+//! and with definitions.
 
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt::Write;
 
-/// Largest number of names in one part of a host list, or of numbers in one range, as in Slurm.
+/// Largest number of names in one part of a host list, and of numbers in one range, as in Slurm.
 pub const MOST: usize = 65_536;
 
 /// Expands a host list to its names, in list order.

@@ -95,8 +95,7 @@ impl<'a> NodeAmounts<'a> {
         &self.cells[self.kind.gpus_from()..self.kind.tallies_from()]
     }
 
-    /// Numbers of running pieces on the node by GPUs: those that share a GPU, then those with 1, 2,
-    /// … GPUs.
+    /// Numbers of running pieces on the node: those that share a GPU, then those with 1, 2, … GPUs.
     pub fn tallies(&self) -> impl Iterator<Item = u32> + 'a {
         self.cells[self.kind.tallies_from()..].iter().map(|&cell| NodeType::tallied(cell))
     }

@@ -86,7 +86,8 @@ impl Site {
         self.free_nodes = amounts.free_cores() as u32;
     }
 
-    /// Amounts of the resources used by a placement that would stay free if it were claimed now.
+    /// Amounts of resources that would stay free if a placement were claimed now. Only the
+    /// resources that the placement uses are listed.
     ///
     /// Counts of running pieces are left out.
     pub(crate) fn left_beside(&self, placement: &Placement) -> CellLimits {

@@ -34,8 +34,8 @@ pub(super) struct Alone {
     flits: u64,
 }
 
-/// Estimated time and messages of a job that is alone in the network. Packets wait only behind
-/// packets from one and the same process.
+/// Estimated time and messages of a job that is alone in the network. A packet of the job waits
+/// only behind packets of the process that sends it.
 pub(super) struct Estimate {
     /// Cycles from the job's start to the arrival of its last message.
     pub(super) time: f64,

@@ -124,8 +124,8 @@ impl Network for Flow {
         Ok(())
     }
 
-    /// Moves a job to other nodes. The fraction of the job's work that remains does not change, but
-    /// the time for the whole work is now that on the new nodes. Then `more` is added to the
+    /// Moves a job to other nodes. The fraction of the job's work that remains does not change. The
+    /// time for the whole work becomes the time on the new nodes. Then `more` is added to the
     /// remaining time. The given rate of work has no effect, because it does not change messages.
     fn change(
         &mut self,

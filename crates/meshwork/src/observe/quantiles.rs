@@ -99,7 +99,8 @@ impl Quantiles {
     }
 }
 
-/// Rank, from 0, at a share of `count` values, rounded down, and the fraction that was rounded off.
+/// Rank at a share of `count` values, rounded down, and the fraction that was rounded off. Ranks
+/// count from 0.
 fn place(count: u64, share: f64) -> (u64, f64) {
     let at = share * (count - 1) as f64;
     (at.floor() as u64, at - at.floor())

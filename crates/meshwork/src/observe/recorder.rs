@@ -74,7 +74,8 @@ pub struct Recorder {
     /// Metrics of [`Measure::Net`]: index, integrand, and a function that gives the wasted part of
     /// a job's run.
     net: Vec<(usize, Integrand, fn(&Running) -> f64)>,
-    /// Metrics of [`Measure::Rate`]: index, and what a finished job adds to the numerator.
+    /// Metrics of [`Measure::Rate`]: index, and a function that gives what a finished job adds to
+    /// the numerator.
     rates: Vec<(usize, fn(&Running) -> f64)>,
     /// Metrics that are means of a quantity over the finished jobs.
     means: Vec<(usize, Quantity)>,

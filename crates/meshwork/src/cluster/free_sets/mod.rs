@@ -429,7 +429,7 @@ mod tests {
         (time(hold.0), time(hold.1), nodes)
     }
 
-    /// The free nodes in a unit of time, and their count less one for each additional holder of a
+    /// The free nodes in a unit of time, and their count minus one for each additional holder of a
     /// node.
     fn at(grid: &Grid, all: &Holds, t: u32) -> (NodeSet, i64) {
         let (mut free, mut count) = (NodeSet::full(NODES), i64::from(NODES));

@@ -1,4 +1,4 @@
-//! The greatest set of disjoint free subcubes, by complete search.
+//! The maximal set of disjoint free subcubes, found by complete search.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -28,7 +28,8 @@ const LANES: usize = 64;
 /// Bit of a credit for the processor that feeds a lane. Otherwise the credit is for a router.
 const TO_SOURCE: u32 = 1 << 31;
 
-/// An input lane: a buffer of flits. Stored are only the number of flits, and the packets.
+/// An input lane, which is a buffer of flits. Flits are not stored, only their number and their
+/// packets.
 #[derive(Clone, Copy, Debug)]
 struct Lane {
     /// The first and the last packet in the lane.

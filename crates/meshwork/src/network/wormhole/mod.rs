@@ -155,7 +155,7 @@ pub struct WormholeConfig {
     pub buffer: u32,
     /// Number of virtual channels (lanes) of each link.
     pub virtual_channels: u32,
-    /// How a packet chooses the class of virtual channels that it uses on a ring.
+    /// Rule by which a packet chooses its class of virtual channels on a ring.
     pub class_rule: ClassRule,
     /// Whether the virtual channels of a link share its bandwidth.
     pub lanes: Lanes,

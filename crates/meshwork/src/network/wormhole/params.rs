@@ -70,7 +70,7 @@ pub(super) const CLASS: Param = Param {
     help: "which class of lanes a packet uses on a ring: one for all of its way, or another from the edge on",
 };
 
-/// Parameter that says whether the virtual channels of a link share it.
+/// Parameter that says whether the virtual channels of a link share its bandwidth.
 pub(super) const LANES: Param = Param {
     name: "lanes",
     kind: LANE_RULES.kind(),

@@ -71,7 +71,7 @@ pub(super) struct WormEngine {
     flits: u32,
     buffer: u32,
     shift: u32,
-    /// Index of the first lane of a local port; and the end of the lanes of routers with nodes.
+    /// Index of the first lane of a local port, and the end of the lanes of routers with nodes.
     local: u32,
     homes: u32,
     /// Index of the first sink, and of the first source that is not a buffer of a router.

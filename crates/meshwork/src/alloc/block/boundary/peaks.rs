@@ -191,8 +191,8 @@ impl Peaks {
         }
     }
 
-    /// Maps each edge of a held block along dimension `d` to the coordinates of bases whose blocks
-    /// are level with it.
+    /// Maps edges of held blocks along dimension `d` to coordinates of bases that are level with
+    /// them. A base is level with an edge if its block begins or ends there.
     fn level_with(&mut self, grid: &Grid, d: usize, side: u32, edges: &Edges, corners: bool) {
         let (low, high) = (&edges.low[d], &edges.high[d]);
         self.level.copy_from(low);
