@@ -148,8 +148,8 @@ impl ManagedSite {
         self.counts_only
     }
 
-    /// Whether a placement has the size of a request, and its shape if the allocator declares to
-    /// keep shapes.
+    /// Whether a placement has the size of a request, and its shape if the allocator always keeps
+    /// shapes.
     ///
     /// The request is in the allocator's form. If `is_promised` is set, the placement need not come
     /// from the allocator, so that its block may be rotated.
