@@ -16,7 +16,7 @@ pub struct ConfNode {
     pub processors: u32,
     /// The weight of the node; nodes of lower weight are allocated first.
     pub weight: u32,
-    /// Whether the state that the file gives the node allows jobs on it.
+    /// Whether the node's state in the file allows jobs on it.
     pub is_up: bool,
     /// Index of the node's line in [`Conf::node_lines`].
     pub given: usize,
@@ -53,7 +53,7 @@ pub struct Conf {
     pub partitions: Vec<Partition>,
     /// The lines that define nodes, with defaults filled in.
     pub node_lines: Vec<ConfLine>,
-    /// All lines except those of nodes and partitions.
+    /// All lines of the file except lines that define nodes and partitions.
     pub settings: Vec<ConfLine>,
 }
 
@@ -61,7 +61,7 @@ pub struct Conf {
 const MOST_NODES: usize = 1 << 24;
 
 impl Conf {
-    /// The value of a setting, whatever the case of its key; if there are several values, the last
+    /// The value of a setting, whatever the case of its key. If there are several values, the last
     /// one.
     #[must_use]
     pub fn setting(&self, key: &str) -> Option<&str> {
@@ -144,7 +144,8 @@ fn gather(
     Ok(())
 }
 
-/// Puts defaults before the pairs of a line, so that the line's own values override them.
+/// Adds default values to the keys and values of a line. A value on the line itself takes
+/// precedence.
 fn with_defaults(line: &ConfLine, defaults: &[(String, String)]) -> ConfLine {
     let own = line.pairs.iter().cloned();
     ConfLine { number: line.number, pairs: defaults.iter().cloned().chain(own).collect() }
@@ -153,8 +154,8 @@ fn with_defaults(line: &ConfLine, defaults: &[(String, String)]) -> ConfLine {
 struct Reader<'a> {
     conf: Conf,
     sets: BTreeMap<String, String>,
-    /// Lists of nodes that were already parsed, with their nodes and the first missing name. Many
-    /// partitions have equal lists.
+    /// Lists of nodes that were already parsed, each with its nodes and its first name that no node
+    /// has. Lists are kept because many partitions have equal ones.
     lists: BTreeMap<String, (NodeSet, Option<String>)>,
     findings: &'a mut LintFindings,
 }

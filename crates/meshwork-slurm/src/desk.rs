@@ -12,7 +12,8 @@ use meshwork::job::hostlist::names;
 /// The request of a job to a Slurm partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlurmRequest {
-    /// Counts and constraints of the request; its listed nodes are replaced by `require`.
+    /// Counts and constraints of the request. The nodes that `require` names replace its listed
+    /// nodes.
     pub wanted: NodeRequest,
     /// Nodes that the job must get, as a host list.
     pub require: Option<String>,
@@ -29,7 +30,8 @@ pub struct SlurmRequest {
 pub enum SlurmAnswer {
     /// The nodes that the job gets, or could get now.
     Nodes(NodeSet),
-    /// The job cannot start now, but may start later; with the cause and Slurm's message.
+    /// The job cannot start now, but may start later. Contains what the job waits for, and Slurm's
+    /// message.
     Wait(Wait, SlurmMessage),
     /// The job can never start, for the given reason.
     Never(String),
@@ -49,7 +51,7 @@ struct Held {
 pub struct SlurmAllocator<K: Ord> {
     site: SlurmSite,
     held: BTreeMap<K, Held>,
-    /// Number of processors of each node that jobs hold.
+    /// For each node, the number of processors that jobs hold.
     used: Vec<u32>,
     /// The nodes of which no processor is held.
     unused: NodeSet,
@@ -91,7 +93,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
 
     /// The fragmentation of a torus: the summed sizes of all listed boxes that are not wholly free.
     ///
-    /// Slurm can be configured to choose between later starts by this number. `None` for other
+    /// Slurm can be configured to choose among possible starts by this number. `None` for other
     /// topologies.
     #[must_use]
     pub fn fragmentation(&self) -> Option<u64> {
@@ -104,7 +106,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
     /// The answer to a request in the current state; nothing is allocated.
     ///
     /// # Complexity
-    /// That of [`decide`].
+    /// The cost of [`decide`].
     #[must_use]
     pub fn ask(&self, asked: &SlurmRequest) -> SlurmAnswer {
         self.ask_without(asked, None)
@@ -112,7 +114,8 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
 
     /// The answer to a request if the nodes in `kept` are unavailable now.
     ///
-    /// Whether the job can ever start is judged by the empty machine, with these nodes.
+    /// Whether the job can ever start is judged by the empty machine, on which these nodes are
+    /// available.
     #[must_use]
     pub fn ask_without(&self, asked: &SlurmRequest, kept: Option<&NodeSet>) -> SlurmAnswer {
         let mut wanted = asked.wanted.clone();
@@ -139,7 +142,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
     /// Whether the job can ever start is not checked.
     ///
     /// # Complexity
-    /// That of [`find`].
+    /// The cost of [`find`].
     #[must_use]
     pub fn find_without(&self, asked: &SlurmRequest, kept: &NodeSet) -> Option<NodeSet> {
         let mut wanted = asked.wanted.clone();
@@ -203,7 +206,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         Ok(Some(set))
     }
 
-    /// The nodes available to a job now, and the nodes that the empty machine would offer to it.
+    /// The nodes that a job may have now, and the nodes that it could have on the empty machine.
     fn available(&self, asked: &SlurmRequest, excluded: Option<&NodeSet>) -> (NodeSet, NodeSet) {
         let (mut available, mut whole) = (self.site.up.clone(), self.site.whole.clone());
         match self.share(asked) {

@@ -27,19 +27,19 @@ pub struct LintFinding {
     pub level: Level,
     /// The problem, as a sentence.
     pub says: String,
-    /// The messages that Slurm logs, line by line; empty if it logs none, or they are not known.
+    /// The messages that Slurm logs, line by line. Empty if Slurm logs none, or they are not known.
     pub slurm: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LintFindings(pub Vec<LintFinding>);
 
-/// Returned as an error once a fatal finding has been added.
+/// Error of a reader that has added a fatal finding to the findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fatal;
 
 impl LintFindings {
-    /// Adds a finding about the topology file with which Slurm would not start.
+    /// Adds a fatal finding about the topology file: Slurm would not start with it.
     pub fn fatal(&mut self, line: usize, says: impl Into<String>, slurm: &[&str]) -> Fatal {
         self.add(Source::Topology, Some(line), Level::Fatal, says.into(), slurm);
         Fatal
@@ -65,7 +65,7 @@ impl LintFindings {
         self.add(Source::Gres, line, Level::Warning, says.into(), &[]);
     }
 
-    /// Adds a finding about `slurm.conf` with which Slurm would not start.
+    /// Adds a fatal finding about `slurm.conf`: Slurm would not start with it.
     pub fn fatal_conf(
         &mut self,
         line: Option<usize>,
@@ -88,7 +88,7 @@ impl LintFindings {
         self.0.push(LintFinding { source, line, level, says, slurm });
     }
 
-    /// The first finding with which Slurm would not start; `None` if there is none.
+    /// The first fatal finding, with which Slurm would not start; `None` if there is none.
     #[must_use]
     pub fn first_fatal(&self) -> Option<&LintFinding> {
         self.0.iter().find(|finding| finding.level == Level::Fatal)

@@ -3,8 +3,8 @@
 //! [`topology`] reads a `topology.yaml` or a `topology.conf` as Slurm does, and refuses what Slurm
 //! refuses, with its messages; [`conf`] reads the needed part of a `slurm.conf`; [`site`] combines
 //! topology and `slurm.conf` for one partition; [`desk`] allocates the nodes of a partition by the
-//! rules of the crate `meshwork`; [`check`] lints the files. [`live`] has the texts that are
-//! exchanged with a running Slurm.
+//! rules of the crate `meshwork`; [`check`] lints the files. [`live`] reads and writes the texts
+//! that are exchanged with a running Slurm.
 //!
 //! Nothing here simulates, and nothing opens a file: callers pass texts, or a function that reads
 //! files. Like `meshwork`, this crate uses no thread, clock or environment.

@@ -2,13 +2,13 @@
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfLine {
-    /// The number of the first of the file's lines that it comes from, from 1.
+    /// Number in the file, from 1, of the line where this one begins (a line may be continued).
     pub number: usize,
     pub pairs: Vec<(String, String)>,
 }
 
 impl ConfLine {
-    /// The value of a key, whatever its case; if there are several values, the last one.
+    /// The value of a key, whatever the case of the key. If there are several values, the last one.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&str> {
         let pair = self.pairs.iter().rev().find(|(own, _)| own.eq_ignore_ascii_case(key));
@@ -48,7 +48,7 @@ pub fn lines(text: &str) -> Vec<ConfLine> {
     lines.into_iter().map(line).filter(|line| !line.pairs.is_empty()).collect()
 }
 
-/// The line without its comment; `\#` does not begin a comment.
+/// The line without its comment. In `\#`, the character `#` does not begin a comment.
 fn without_comment(line: &str) -> &str {
     let mut before = ' ';
     for (at, letter) in line.char_indices() {

@@ -1,7 +1,7 @@
 //! The texts of a running Slurm: arguments of `squeue`, `sinfo` and `scontrol`, and their answers.
 //!
 //! All of these texts are treated as data. Fields of `squeue` are separated by a token that users
-//! cannot know beforehand, names of jobs are never requested, and a line for `scontrol` has no
+//! cannot know in advance. Names of jobs are never requested. A line for `scontrol` contains no
 //! unchecked word of a user.
 
 use meshwork::job::hostlist;
@@ -23,7 +23,7 @@ pub struct QueuedJob {
     pub partition: String,
     /// The state of the job in two letters, such as `PD` or `R`.
     pub state: String,
-    /// Number of nodes that the job requests or has; of a range, the largest.
+    /// Number of nodes that the job requests or has. If it requests a range, the largest number.
     pub nodes: u32,
     /// The priority of the job; 0 if the job is held.
     pub priority: u64,
@@ -36,8 +36,8 @@ pub struct QueuedJob {
     pub dependency: String,
     /// When the job was submitted, in seconds since 1970.
     pub submitted: Option<i64>,
-    /// When the job started or, if it waits, is expected to start or may start by its `--begin`. In
-    /// seconds since 1970.
+    /// When the job started, in seconds since 1970. For a waiting job, when it is expected to
+    /// start, or may start because of its `--begin`.
     pub start: Option<i64>,
     /// When the job ends by its time limit, in seconds since 1970.
     pub end: Option<i64>,
@@ -59,7 +59,8 @@ impl QueuedJob {
         self.state == "PD"
     }
 
-    /// Identifies a job across restarts of the controller, after which Slurm reuses numbers.
+    /// Identifies a job even after a restart of the controller, because Slurm may then reuse its
+    /// number.
     #[must_use]
     pub fn key(&self) -> (String, i64) {
         (self.id.clone(), self.submitted.unwrap_or(0))
@@ -170,7 +171,7 @@ fn seconds(text: &str) -> Option<i64> {
 
 /// The arguments with which `squeue` prints minimum numbers of nodes of waiting jobs.
 ///
-/// The jobs are the given ones or, without any, all of a partition.
+/// The jobs are the given ones. Without given jobs, they are all jobs of a partition.
 #[must_use]
 pub fn range_arguments(jobs: Option<&[u64]>, partition: &str) -> Vec<String> {
     let format = "JobArrayID:.30,tres-alloc:120".to_owned();
@@ -250,8 +251,8 @@ pub fn read_reservations(text: &str) -> Vec<NodeReservation> {
     text.lines().filter_map(of).collect()
 }
 
-/// The value of a key that a line has exactly once; otherwise `None`. The text of a user in the
-/// line may contain anything, so a key that occurs twice cannot be trusted.
+/// The value of a key that a line has exactly once; otherwise `None`. A user's text in the line may
+/// contain anything. So a key that occurs twice cannot be trusted.
 fn value_of<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     let mut found = line.match_indices(key).filter_map(|(at, _)| {
         let begins = at == 0 || line[..at].ends_with(char::is_whitespace);
@@ -269,7 +270,7 @@ pub struct ShownJob {
     pub partition: String,
     /// When the job was submitted, in seconds since 1970.
     pub submitted: i64,
-    /// The number of nodes as `scontrol` writes it: `2`, `2-2`.
+    /// The number of nodes as `scontrol` writes it, such as `2` or `2-2`.
     pub num_nodes: String,
     /// The note of operators on the job; empty if there is none.
     pub note: String,
@@ -279,7 +280,7 @@ pub struct ShownJob {
 /// Reads what `scontrol --oneliner show job` prints of one job.
 ///
 /// # Errors
-/// One sentence: a key is missing, or occurs twice because a user's text contains it too.
+/// One sentence, if a key is missing, or occurs twice because a user's text contains it.
 pub fn read_job(text: &str) -> Result<ShownJob, String> {
     let value = |key: &str| {
         value_of(text, key).ok_or_else(|| {
@@ -321,10 +322,11 @@ pub fn read_partition(text: &str) -> Option<ShownPartition> {
     })
 }
 
-/// How the notes on jobs that Meshwork writes begin.
+/// Beginning of the notes that Meshwork writes on jobs.
 const NOTE: &str = "mw:";
 
-/// Wishes of a user that are overwritten when the job is placed. They are kept in the job's note.
+/// Wishes of a job's user that are overwritten when the job is placed. They are stored in the job's
+/// note.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnWishes {
     /// The smallest and the largest number of nodes that the user wishes, if they are a range.
@@ -334,7 +336,7 @@ pub struct OwnWishes {
 }
 
 impl OwnWishes {
-    /// The text of the job's note that keeps the wishes.
+    /// The text of the job's note in which the wishes are stored.
     #[must_use]
     pub fn note(&self) -> String {
         let range = self.range.map(|(least, most)| format!("n={least}-{most}"));
@@ -343,7 +345,7 @@ impl OwnWishes {
         format!("{NOTE}{}", all.join(";"))
     }
 
-    /// Reads the wishes from a job's note; `None` if the note is not of this kind.
+    /// Reads the wishes from a job's note; `None` if Meshwork did not write the note.
     #[must_use]
     pub fn read(note: &str) -> Option<OwnWishes> {
         let mut wishes = OwnWishes::default();
@@ -385,12 +387,13 @@ fn word(word: &str) -> Result<&str, String> {
         .ok_or_else(|| format!("`{word}` has characters that no line for scontrol may have"))
 }
 
-/// The line for `scontrol` that starts a job on exactly these nodes, in this order of ranks.
+/// The line for `scontrol` that starts a job on exactly these nodes. Their order is the order of
+/// ranks.
 ///
-/// `kept` are wishes of the job's user, which the line writes into the job's note.
+/// `kept` has wishes of the job's user, which the line stores in the job's note.
 ///
 /// # Errors
-/// One sentence, if a name has a character that such a line may not have.
+/// One sentence, if a name has a character that a line for `scontrol` must not contain.
 pub fn place_line(
     id: &str,
     partition: &str,
@@ -416,11 +419,11 @@ pub fn place_line(
     Ok(line)
 }
 
-/// The line for `scontrol` that takes a placed job back and restores its user's wishes. Slurm
+/// The line for `scontrol` that undoes the placement of a job and restores its user's wishes. Slurm
 /// refuses the line if the job has started.
 ///
 /// # Errors
-/// As for [`place_line`].
+/// The errors of [`place_line`].
 pub fn take_back_line(id: &str, partition: &str, wishes: &OwnWishes) -> Result<String, String> {
     let mut line = format!("update JobId={} Partition={}", word(id)?, word(partition)?);
     if let Some((least, most)) = wishes.range {
@@ -433,7 +436,7 @@ pub fn take_back_line(id: &str, partition: &str, wishes: &OwnWishes) -> Result<S
 /// The line for `scontrol` that moves a job to another partition and changes nothing else.
 ///
 /// # Errors
-/// As for [`place_line`].
+/// The errors of [`place_line`].
 pub fn move_line(job: &str, partition: &str) -> Result<String, String> {
     Ok(format!("update JobId={} Partition={}", word(job)?, word(partition)?))
 }
@@ -442,7 +445,7 @@ pub fn move_line(job: &str, partition: &str) -> Result<String, String> {
 /// open partition.
 ///
 /// # Errors
-/// As for [`place_line`].
+/// The errors of [`place_line`].
 pub fn state_line(partition: &str, is_open: bool) -> Result<String, String> {
     let state = if is_open { "UP" } else { "DOWN" };
     Ok(format!("update PartitionName={} State={state}", word(partition)?))
@@ -461,7 +464,8 @@ pub fn shape(comment: &str) -> Option<Vec<u32>> {
 mod tests {
     use super::*;
 
-    /// A text as `squeue` prints it for records with these values, in order of the fields.
+    /// A text as `squeue` prints it for these records, for tests. The values of a record are in the
+    /// order of the fields.
     fn printed(token: &str, records: &[[&str; 22]]) -> String {
         let record = |fields: &[&str; 22]| {
             let fields: String = fields.iter().map(|field| format!("{token}{field}")).collect();

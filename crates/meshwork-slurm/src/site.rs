@@ -1,4 +1,4 @@
-//! A partition of a machine: its nodes, its topology, and what Slurm would refuse of either.
+//! A partition of a machine, with its nodes and topology, and the findings about its files.
 
 use std::path::Path;
 
@@ -218,7 +218,8 @@ impl Reading {
         hosts
     }
 
-    /// The partition of this name; without a name the default one, or else the only one.
+    /// The partition of this name. Without a name, the default partition, or if there is none the
+    /// only one.
     ///
     /// If there is no `slurm.conf`, the partition has all nodes and the default topology.
     ///
@@ -277,7 +278,8 @@ impl Reading {
         self.site_of(self.hosts.count(), whole, up, &conf.nodes, topology, found.is_exclusive)
     }
 
-    /// All nodes of the machine with the topology of this name, whatever a `slurm.conf` says.
+    /// All nodes of the machine, with the topology of this name. The partitions of a `slurm.conf`
+    /// are ignored.
     ///
     /// # Errors
     /// One sentence, if the files cannot be used, or there is no such topology.

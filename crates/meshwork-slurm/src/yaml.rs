@@ -13,7 +13,7 @@ pub struct Yaml {
 /// The content of a YAML value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// A text or a number as written, and whether it is in quotes.
+    /// A text or a number as written. The flag says whether it is in quotes.
     Scalar(String, bool),
     List(Vec<Yaml>),
     /// Keys with their lines and values, in the order of the text.
@@ -30,11 +30,11 @@ pub struct Unreadable {
     pub slurm: Vec<String>,
 }
 
-/// The maximum depth of nested values, far deeper than any topology.
+/// The maximum depth of nested values. No topology is nested as deeply.
 const DEEPEST: usize = 64;
 
 impl Yaml {
-    /// The value of a key; if the key is repeated, the last value.
+    /// The value of a key. If the key is repeated, the last value.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Yaml> {
         match &self.value {
@@ -45,7 +45,7 @@ impl Yaml {
         }
     }
 
-    /// The elements of a list; a value that is no list counts as a list of one.
+    /// The elements of a list. A value that is no list counts as a list of one.
     #[must_use]
     pub fn items(&self) -> &[Yaml] {
         match &self.value {
@@ -71,7 +71,7 @@ impl Yaml {
     }
 }
 
-/// A collection being read: a list, or a mapping with the key whose value comes next.
+/// A collection that is being read: a list, or a mapping with the key whose value comes next.
 enum Open {
     List(usize, Vec<Yaml>),
     Map(usize, Vec<(String, usize, Yaml)>, Option<(String, usize)>),

@@ -1,7 +1,7 @@
 //! Builders of scenarios and pools in Rust.
 //!
-//! A builder makes the table that a study would be. The table is then read like that of any study:
-//! with the same names, checks, error messages and key in a store.
+//! A builder makes the table that a study in TOML would have. The table is then read like any
+//! study, with the same names, checks and error messages.
 
 use std::marker::PhantomData;
 
@@ -12,7 +12,7 @@ use crate::pool::Pool;
 use crate::registry::Problem;
 use crate::scenario::Scenario;
 
-/// A strategy, workload or network: its name, and parameters that differ from their defaults.
+/// A named strategy, workload or network, with the parameters that differ from their defaults.
 ///
 /// ```
 /// use meshwork::builder::Component;
@@ -62,7 +62,7 @@ impl From<Component> for Value {
     }
 }
 
-/// One site of a machine: its topology and, if given for this site, its speed and allocator.
+/// One site of a machine: its topology, and its own speed and allocator if set.
 ///
 /// ```
 /// use meshwork::builder::Machine;
@@ -187,7 +187,7 @@ impl<T> Builder<T> {
         self.set("seed", whole(seed))
     }
 
-    /// Sets any key of a study, written with dots as on the command line: `measure.by_size`. If a
+    /// Sets any key of a study, with dots as on the command line, such as `measure.by_size`. If a
     /// key is set several times, the last value applies.
     pub fn set(mut self, key: &str, value: impl Into<Value>) -> Self {
         put(&mut self.table, key, value.into());
@@ -206,7 +206,7 @@ impl<T> Builder<T> {
         &self.table
     }
 
-    /// Reads the table that was built by the function `read`.
+    /// Reads the table that was built, with the function `read`.
     fn lower(
         self,
         what: &str,

@@ -40,7 +40,7 @@ pub static SITE_FAMILY: Family = Family {
     ],
 };
 
-/// Every entry that a scenario may name: entries of this crate, and entries that were added.
+/// Every entry that a scenario may name: entries of this crate, and added ones.
 ///
 /// A catalogue is used when a scenario or a pool is read, and never while a scenario runs.
 ///
@@ -141,8 +141,8 @@ impl Catalogue {
     /// The entry with this name.
     ///
     /// # Panics
-    /// If there is none: names are looked up when a scenario is read, so an unknown name here is a
-    /// bug.
+    /// If no entry has this name. Names are checked when a scenario is read, so an unknown name
+    /// here is a bug.
     #[must_use]
     pub fn entry<E: ListedEntry>(&self, name: &str) -> &'static E {
         crate::registry::entry(&self.list::<E>(), name)
@@ -159,7 +159,8 @@ impl Catalogue {
     }
 }
 
-/// Returns the result of adding entries, for functions that accept a catalogue or such a result.
+/// Converts the result of adding entries to a catalogue. So a function can accept a catalogue or
+/// such a result.
 impl TryFrom<Result<Catalogue, EntryError>> for Catalogue {
     type Error = EntryError;
 
@@ -183,7 +184,8 @@ impl std::fmt::Debug for Catalogue {
     }
 }
 
-/// Lets catalogues accept entries of these families: type, family, list, and a check of the entry.
+/// Lets catalogues accept entries of these families. Each line has a type, a family, a list and a
+/// check.
 macro_rules! listed_entries {
     ($($entry:ty, $family:path, $list:path, $check:expr;)*) => {$(
         impl ListedEntry for $entry {
@@ -222,7 +224,7 @@ fn serves_any(serves: &[Wiring]) -> Result<(), String> {
     if serves.is_empty() { Err(what()) } else { Ok(()) }
 }
 
-/// Checks that a metric with parameters is of a kind whose functions get these parameters.
+/// Checks that a metric with parameters has functions that receive the parameters.
 fn is_given_parameters(entry: &MetricEntry) -> Result<(), String> {
     let is_given_them = matches!(entry.measure, Measure::PerJob(_) | Measure::Ratio(_));
     if entry.about.params.is_empty() || is_given_them {
@@ -237,7 +239,7 @@ fn is_given_parameters(entry: &MetricEntry) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// The entries of this crate satisfy the rules for added entries.
+    /// Checks that the entries of this crate satisfy the rules for added entries.
     #[test]
     fn every_entry_of_this_crate_could_be_added() {
         let catalogue = Catalogue::standard();

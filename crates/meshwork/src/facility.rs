@@ -1,8 +1,8 @@
 //! Facility: the allocation side of a run, which is sites with their allocators, sizing and
 //! selector.
 //!
-//! A run has one facility; schedulers look ahead on forks of the facility. In the run and on forks,
-//! whether a job fits is always the allocator's answer.
+//! A run has one facility. Schedulers look ahead on forks, which are independent copies. In the run
+//! and on forks, the allocator decides whether a job fits.
 
 use smallvec::SmallVec;
 
@@ -24,11 +24,11 @@ pub struct Facility {
     sizing: Box<dyn Sizing>,
     selector: Box<dyn Selector>,
     stream: Stream,
-    /// Numbers of running and waiting jobs, for sizings; maintained by the owner of the queue.
+    /// Numbers of running and waiting jobs, for sizings. Updated by the owner of the queue.
     pub counts: QueueCounts,
     /// Whether the sizing gives every job the size that it requests.
     is_fixed: bool,
-    /// Whether caches are disabled.
+    /// Whether caches are disabled, as tests require.
     asks_anew: bool,
 }
 
@@ -65,11 +65,11 @@ impl Facility {
         selector.select(job, &mut Offers { attempt, sites, queue }, stream)
     }
 
-    /// The cause why a job cannot start now; `None` if the job fits on some site.
+    /// The reason why a job cannot start now; `None` if the job fits on some site.
     ///
-    /// The cause is a lack of nodes, or of nodes in a suitable shape. The call has no side effects,
-    /// not even on the allocators' random streams. Whether the selector would choose a site on
-    /// which the job fits is not considered.
+    /// The reason is a lack of nodes, or of nodes in a suitable shape. The call has no side
+    /// effects, not even on the allocators' random streams. A selector that would refuse the site
+    /// is not considered.
     ///
     /// ```
     /// use meshwork::job::{Cause, Job, Request, Time};
@@ -126,13 +126,14 @@ impl Facility {
         Attempt { job, now, sizing: sizing.as_ref(), counts: *counts }.at(&mut sites[site], site)
     }
 
-    /// Places a request whose size is settled, given in the form of the site's allocator.
+    /// Places a request of a fixed size. The request is in the form that the site's allocator
+    /// requires.
     pub(crate) fn place(&mut self, site: usize, request: &Request, now: Time) -> Option<Placement> {
         self.sites[site].choose(request, now)
     }
 
-    /// Takes the nodes of a placement, and tells the site's allocator, which need not have chosen
-    /// it.
+    /// Takes the nodes of a placement, and tells the site's allocator. The placement may be any,
+    /// not only one that the allocator proposed.
     ///
     /// # Errors
     /// The placement is invalid or not free; then nothing is changed.
@@ -177,7 +178,8 @@ impl Facility {
         self.sites[site].take_what_is_free_of(placement, now)
     }
 
-    /// The only site, if sizes are fixed and the allocator finds every free block; else `None`.
+    /// The only site, if sizes are fixed and the allocator finds every free block; otherwise
+    /// `None`.
     ///
     /// On such a site, a request that cannot be placed stays unplaceable until nodes are released.
     pub(crate) fn only_complete_site(&self) -> Option<&ManagedSite> {
@@ -187,7 +189,7 @@ impl Facility {
         }
     }
 
-    /// The only site, if sizes are fixed, so that a request's form determines its treatment.
+    /// The only site, if every job gets the size that it requests; otherwise `None`.
     #[inline]
     pub(crate) fn only_fixed_site(&self) -> Option<&ManagedSite> {
         match self.sites.as_slice() {
@@ -196,7 +198,7 @@ impl Facility {
         }
     }
 
-    /// Switches a machine of one site to counting nodes, if sizes and node identities do not
+    /// Makes a machine of one site count its nodes without identities, if the identities do not
     /// matter.
     ///
     /// Meant for runs in which no component reads node identities. Has an effect only with
@@ -207,20 +209,21 @@ impl Facility {
         }
     }
 
-    /// The fewest processors with which a job could ever start, and its request in allocator form.
+    /// The fewest processors with which a job could ever start, and its request in the allocator's
+    /// form.
     ///
-    /// For the [only site](Facility::only_fixed_site) with fixed sizes; `None` if the site can
-    /// never hold the job.
+    /// Works for the [only site](Facility::only_fixed_site) with fixed sizes; `None` if the site
+    /// can never hold the job.
     pub(crate) fn only_form(&self, request: &Request) -> Option<(u64, Request)> {
         let only = self.only_fixed_site()?;
         let form = only.in_form(request)?.into_owned();
         Some((self.sizing.fewest(&only.demand(&form, self.counts)), form))
     }
 
-    /// [Proposes](Facility::propose) a placement for a job whose request has the allocator form
-    /// `form`.
+    /// [Proposes](Facility::propose) a placement for a job whose request has the form `form`.
     ///
-    /// For the [only site](Facility::only_fixed_site) with fixed sizes.
+    /// The form is that of the allocator. Works for the [only site](Facility::only_fixed_site) with
+    /// fixed sizes.
     #[inline]
     pub(crate) fn propose_form(&mut self, form: &Request, now: Time) -> Option<Proposal> {
         let only = &mut self.sites[0];
@@ -235,8 +238,8 @@ impl Facility {
         self.is_fixed && !self.asks_anew
     }
 
-    /// The [only complete site](Facility::only_complete_site), if free nodes alone decide
-    /// placements.
+    /// The [only complete site](Facility::only_complete_site), if placements depend only on its
+    /// free nodes.
     pub(crate) fn only_plain_site(&self) -> Option<&ManagedSite> {
         self.only_complete_site().filter(|only| only.goes_by_free_nodes())
     }
@@ -261,7 +264,7 @@ impl Facility {
         self.sites.len() == 1 && self.sites[0].site().amounts().is_some()
     }
 
-    /// Evaluates a query on the only site; changes of free amounts by the query are undone
+    /// Evaluates a query on the only site. Amounts of resources that the query changes are restored
     /// afterwards.
     pub(crate) fn in_trial<R>(&mut self, ask: impl FnOnce(&mut ManagedSite) -> R) -> R {
         self.sites[0].site_mut().begin_trial();
@@ -277,9 +280,9 @@ impl Facility {
         self.sites.iter_mut().for_each(ManagedSite::ask_anew);
     }
 
-    /// Takes over cached denials of an older copy of this facility, site by site.
+    /// Takes over cached denials (requests that do not fit) of an older copy, site by site.
     ///
-    /// If `still_true` is not set, the denials become suspected: each is evaluated again before
+    /// If `still_true` is not set, the denials become suspected. Each is evaluated again before
     /// use.
     pub(crate) fn learn_from(&mut self, copy: &mut Facility, still_true: bool) {
         for (site, there) in self.sites.iter_mut().zip(&mut copy.sites) {
@@ -287,10 +290,10 @@ impl Facility {
         }
     }
 
-    /// Resets a fork to its original, on a [plain](Facility::only_plain_site) site.
+    /// Resets a copy of the facility to its original, on a [plain](Facility::only_plain_site) site.
     ///
-    /// Only the free nodes differ there. If `still_true` is set, cached denials stay valid;
-    /// otherwise they become suspected, and each is evaluated again before use.
+    /// Only the free nodes differ there. If `still_true` is set, cached denials (requests that do
+    /// not fit) stay valid. Otherwise each is evaluated again before use.
     pub(crate) fn become_like(&mut self, original: &Facility, still_true: bool) {
         self.counts = original.counts;
         for (site, there) in self.sites.iter_mut().zip(&original.sites) {
@@ -298,7 +301,7 @@ impl Facility {
         }
     }
 
-    /// Advances the random streams to the positions of the streams of `fork`.
+    /// Advances the random streams to the positions of the streams of `fork`, a copy.
     pub(crate) fn sync_streams_with(&mut self, fork: &Facility) {
         self.stream.catch_up_with(&fork.stream);
         for (site, there) in self.sites.iter_mut().zip(&fork.sites) {
@@ -392,8 +395,7 @@ impl SiteAhead {
         self.managed.finds()
     }
 
-    /// The machine rule by which a request can never be placed on the site; `None` if there is
-    /// none.
+    /// The rule of the machine by which a request can never be placed on the site, if there is one.
     ///
     /// It is one sentence without a full stop. A request that is too large violates no such rule.
     #[must_use]
@@ -401,8 +403,8 @@ impl SiteAhead {
         self.managed.never(request)
     }
 
-    /// The reason why a request for pieces does not fit on the site now; `None` if it has no shared
-    /// nodes.
+    /// The reason why a request for pieces does not fit on the site now. `None` if jobs do not
+    /// share its nodes.
     #[must_use]
     pub fn shortage(&self, request: &Request) -> Option<String> {
         let amounts = self.site().amounts()?;
@@ -412,13 +414,13 @@ impl SiteAhead {
         }
     }
 
-    /// The cause why a job cannot start on the site now, as in [`Facility::lacks`].
+    /// The reason why a job cannot start on the site now, as for [`Facility::lacks`].
     pub fn lacks(&mut self, job: &Job, now: Time) -> Option<Cause> {
         let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), counts: self.counts };
         attempt.lacks(&mut self.managed)
     }
 
-    /// The fewest processors with which a job could ever start on the site; `None` if it never
+    /// The fewest processors with which a job could start on the site; `None` if the job never
     /// could.
     #[must_use]
     pub fn fewest(&self, job: &Job) -> Option<u64> {
@@ -433,7 +435,8 @@ impl SiteAhead {
         self.managed.forget();
     }
 
-    /// Lowers free amounts, down to 0 at most; each item is a node, a cell of it, and an amount.
+    /// Lowers free amounts of resources, down to 0 at most. Each item is a node, the index of one
+    /// of its resources, and the amount to subtract.
     pub(crate) fn lower(&mut self, by: impl Iterator<Item = (Node, u16, u32)>) {
         self.managed.site_mut().lower(by);
         self.managed.forget();

@@ -1,4 +1,4 @@
-//! Forms of requests that allocators require, and conditions under which they find placements.
+//! Forms in which allocators require requests, and conditions under which they find placements.
 
 /// Form in which an allocator requires a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,22 +9,23 @@ pub enum Asks {
     Constrained,
     /// A block with one side for each dimension of the grid.
     Block,
-    /// A block, however long, if the job requests one; else a number of processors.
+    /// A block, even an elongated one, if the job requests one; otherwise a number of processors.
     BlockOrNodes,
     /// The dimension of a subcube.
     Subcube,
-    /// Pieces, each with amounts of several resources, on nodes that jobs share.
+    /// Pieces, each with amounts of several resources on one node, on nodes that jobs share.
     Pieces,
     /// A square block whose side is a power of two, on a grid of two dimensions.
     Square,
 }
 
-/// Condition under which an allocator finds a placement.
+/// Condition under which an allocator finds a placement for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finds {
-    /// Finds a placement whenever enough processors are free, since any of them will do.
+    /// Finds a placement whenever enough processors are free, because any of them will do.
     AnyNodes,
-    /// Finds a placement whenever a block is free in one of the orientations that it tries.
+    /// Finds a placement whenever a block is free in one of the orientations that the allocator
+    /// tries.
     EveryBlock,
     /// May find no placement although a block is free.
     SomeBlocks,
@@ -33,13 +34,14 @@ pub enum Finds {
 /// Rule that turns a number of processors into a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShapeRule {
-    /// A block of exactly the requested number, if one fits and is not elongated.
+    /// A block of exactly the requested number of processors, if one fits and is not elongated.
     ///
-    /// Otherwise the block with the least sum of sides that holds the number.
+    /// Otherwise the block with the smallest sum of sides among blocks with at least this number.
     #[default]
     Squarest,
-    /// A block of exactly the requested number, however long, with the least sum of sides.
+    /// A block of exactly the requested number of processors, even if elongated.
     ///
-    /// If no such block fits the machine, `Squarest` applies.
+    /// Of several such blocks, the one with the smallest sum of sides. If no such block fits the
+    /// machine, `Squarest` applies.
     Exact,
 }

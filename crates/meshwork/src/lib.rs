@@ -2,10 +2,10 @@
 //!
 //! This crate is the model of machines whose processors are wired as a mesh, torus, hypercube, fat
 //! tree, dragonfly, a pod of TPU slices, a flat switch or several such sites, and of the strategies
-//! that hand those processors out, the placement rules of Slurm among them. It is pure: it opens no
-//! file, starts no thread, reads no clock and prints nothing; the same scenario gives the same
-//! result, bit for bit. The command `meshwork ops` (crates `meshwork-cli` and `meshwork-lab`) reads
-//! the configuration and history of clusters under Slurm or Kueue.
+//! that hand those processors out, the placement rules of Slurm among them. The crate is pure: it
+//! opens no file, starts no thread, reads no clock and prints nothing. Equal scenarios give equal
+//! results, bit for bit. The command `meshwork ops` (crates `meshwork-cli` and `meshwork-lab`)
+//! reads the configuration and history of clusters under Slurm or Kueue.
 //!
 //! # Simulate one scenario
 //!
@@ -35,8 +35,8 @@
 //! assert!(wait > Some(0.0) && utilization < Some(1.0));
 //! ```
 //!
-//! A builder makes the table that a study in TOML would be; [`Scenario::read`] takes such a table.
-//! The same scenario, replication and inputs give the same outcome.
+//! A builder makes the table that a study in TOML would contain. [`Scenario::read`] takes such a
+//! table. The same scenario, replication and inputs give the same outcome.
 //!
 //! # Allocate and release
 //!
@@ -99,8 +99,8 @@
 //!
 //! An allocator is a type that implements [`alloc::Allocator`]; the manual goes through one line by
 //! line. With the command's crate, `meshwork_cli::main_with(catalogue)` is the whole command with
-//! both. With the feature `conformance`, entries can be tested against the rules of this crate's
-//! own.
+//! the entries of a catalogue. With the feature `conformance`, entries can be tested against the
+//! rules that this crate's own entries keep.
 //!
 //! # Where to read on
 //!

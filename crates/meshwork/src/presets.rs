@@ -10,14 +10,14 @@ use crate::registry::{About, Family, Named, abouts};
 pub struct MachineEntry {
     /// Name, definition and sources of the preset.
     pub about: About,
-    /// The table `machine` of a study that names the preset, as TOML.
+    /// The table `machine`, as TOML, that the preset stands for in a study.
     pub machine: &'static str,
     /// The default allocator of the preset, as TOML.
     pub allocator: &'static str,
 }
 
 impl MachineEntry {
-    /// Creates an entry of a preset from parts of a study, as TOML.
+    /// Creates the entry of a preset from its machine and its allocator, both as TOML.
     #[must_use]
     pub const fn new(about: About, machine: &'static str, allocator: &'static str) -> MachineEntry {
         MachineEntry { about, machine, allocator }

@@ -3,7 +3,7 @@
 //! Each purpose ("arrivals", "runtimes", …) draws from a stream of its own, so that a new purpose,
 //! or a strategy that draws more numbers, never changes the numbers of another purpose: all
 //! strategies are compared on *the same* jobs. The generator (ChaCha with 8 rounds) is wrapped
-//! here, since a version of Meshwork guarantees its values.
+//! here, because each version of Meshwork guarantees the values that it draws.
 
 use chacha20::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
@@ -21,7 +21,7 @@ pub struct Stream {
     source: ChaCha8Rng,
 }
 
-/// The clone continues from the position of the original.
+/// The clone continues from the position of the original stream.
 impl Clone for Stream {
     fn clone(&self) -> Stream {
         let mut source = ChaCha8Rng::from_seed(self.source.get_seed());
@@ -44,8 +44,8 @@ impl Stream {
         Stream { source }
     }
 
-    /// The current position, in words of 32 bits, to which [`go_to`](Stream::go_to) can move a
-    /// stream. In practice the position never exceeds 64 bits.
+    /// The current position, in words of 32 bits, for a later call of [`go_to`](Stream::go_to). In
+    /// practice the position never exceeds 64 bits.
     ///
     /// ```
     /// use meshwork::rng::Stream;
@@ -65,7 +65,7 @@ impl Stream {
         self.source.set_word_pos(u128::from(position));
     }
 
-    /// Moves the stream to the position of its clone. If neither has drawn since, which is the
+    /// Moves the stream to the position of its clone. If none of them has drawn since, which is the
     /// common case, this takes only a comparison.
     #[inline]
     pub(crate) fn catch_up_with(&mut self, copy: &Stream) {
@@ -80,7 +80,7 @@ impl Stream {
     }
 
     /// A uniform number between 0 and 1, from 52 random bits and a half. Neither 0 nor 1 is ever
-    /// drawn, so that a logarithm of the number or of its complement is always finite.
+    /// drawn. So the logarithms of the number *x* and of 1 − *x* are always finite.
     pub fn unit(&mut self) -> f64 {
         ((self.bits() >> 12) as f64 + 0.5) * (1.0 / (1_u64 << 52) as f64)
     }
@@ -102,9 +102,9 @@ impl Stream {
     }
 }
 
-/// 64 pseudorandom bits that are a function of three numbers. They serve random choices that belong
-/// to an object, such as a packet, and not to an order of draws. The finaliser of SplitMix64
-/// (Steele, Lea & Flood, OOPSLA 2014) is applied once for each number.
+/// 64 pseudorandom bits that are a function of three numbers. They serve random choices that must
+/// depend only on an object, such as a packet, and not on the order of draws. The finaliser of
+/// SplitMix64 (Steele, Lea & Flood, OOPSLA 2014) is applied once for each number.
 #[must_use]
 pub(crate) fn keyed(seed: u64, thing: u64, part: u64) -> u64 {
     [seed, thing, part].into_iter().fold(0, |hash, number| {

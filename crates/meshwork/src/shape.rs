@@ -60,7 +60,8 @@ pub fn shaped(
     }
 }
 
-/// The smallest square with a power-of-two side that holds a request; `None` if none fits the grid.
+/// The smallest square with a power-of-two side that can hold a request; `None` if none fits the
+/// grid.
 fn squared(request: &Request, nodes: u32, grid: &Grid) -> Option<Dims> {
     let [width, height] = *grid.sides() else { return None };
     let least = match request {
@@ -72,7 +73,7 @@ fn squared(request: &Request, nodes: u32, grid: &Grid) -> Option<Dims> {
     (side <= width.min(height)).then(|| Dims::from_elem(side, 2))
 }
 
-/// Appends sides of 1 or removes trailing ones, to match the number of dimensions.
+/// Appends sides of 1, or removes sides of 1 at the end, to match the number of dimensions.
 ///
 /// `None` if a side to be removed is longer than 1.
 fn padded(sides: &[u32], dimensions: usize) -> Option<Dims> {
@@ -105,8 +106,8 @@ mod tests {
     /// Finds the squarest block for `nodes` by its definition, among all blocks that fit the
     /// machine.
     ///
-    /// It is the best block with exactly `nodes` nodes, unless that is elongated compared with the
-    /// best block of at least `nodes` nodes.
+    /// The result is the best block with exactly `nodes` nodes. If this is elongated compared with
+    /// the best block of at least `nodes` nodes, the result is the latter.
     fn by_search(nodes: u32, machine: [u32; 3]) -> Option<Vec<u32>> {
         let [width, height, depth] = machine;
         let of = |(w, h, d): (u32, u32, u32)| w * h * d;

@@ -21,21 +21,21 @@ pub static PARAMS: &[Param] = &[
     },
 ];
 
-/// Lower bound on speeds; a set of speeds with a lower one is drawn again.
+/// Lower bound on speeds. A set of speeds is drawn again if one of them is lower.
 const SLOWEST: f64 = 0.1;
 
-/// Number of sets of speeds from which the limit on the variance is estimated.
+/// Number of sets of speeds that are drawn to estimate the maximum variance.
 const TRIED: usize = 1000;
-/// Number of the tried sets of speeds that must have no speed below [`SLOWEST`] at the limit.
+/// Number of sets, of [`TRIED`], that must have no speed below [`SLOWEST`] at the maximum variance.
 const GOOD: usize = 20;
 
 /// Generator of random speeds for the sites of a machine, with a given variance.
 ///
 /// A set of speeds is one standard normal variate for each site, shifted and scaled so that the
-/// mean is 1 and the variance (with n − 1) is exactly the requested one; a set with a speed below
-/// 0.1 is drawn again. Of several generators this one fits best the report of Shih, Huang & Chung:
-/// the fastest of five sites is on average 1.8, 2.3, 3 and 4.2 times as fast as the slowest, at
-/// variances of 0.05, 0.1, 0.15 and 0.2.
+/// mean is 1 and the variance (with n − 1) is exactly the requested one. A set with a speed below
+/// 0.1 is drawn again. Of several generators, this one agrees best with the report of Shih, Huang &
+/// Chung. They report that the fastest of five sites is on average 1.8, 2.3, 3 and 4.2 times as
+/// fast as the slowest, at variances of 0.05, 0.1, 0.15 and 0.2.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Speeds {
     variance: f64,
@@ -112,8 +112,8 @@ fn standardised(count: usize, stream: &mut Stream) -> Vec<f64> {
 
 /// The largest variance at which one set of speeds in fifty has no speed below 0.1.
 ///
-/// It is in whole thousandths, and estimated on fixed sets, so that the validity of a study is
-/// independent of its seed.
+/// The variance is a multiple of 0.001. It is estimated on fixed sets of speeds, so that the
+/// validity of a study does not depend on its seed.
 fn most_variance(sites: usize) -> f64 {
     let mut stream = Stream::new(0, 0, "speeds.most_variance");
     let mut most: Vec<f64> = (0..TRIED)
@@ -171,10 +171,9 @@ mod tests {
         }
     }
 
-    /// Compares the mean ratio of the fastest to the slowest site with 400,000 sets of another
-    /// program.
+    /// Compares the mean ratio of fastest to slowest site with 400,000 sets from another program.
     ///
-    /// The paper of Shih, Huang & Chung reports 1.8, 2.3, 3 and 4.2 over ten sets.
+    /// The paper of Shih, Huang & Chung reports mean ratios of 1.8, 2.3, 3 and 4.2 over ten sets.
     #[test]
     fn the_fastest_is_as_much_faster_as_is_known_of_this_generator() {
         for (variance, expected) in [(0.05, 1.77), (0.1, 2.31), (0.15, 2.93), (0.2, 3.70)] {

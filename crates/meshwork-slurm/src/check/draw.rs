@@ -1,4 +1,4 @@
-//! Drawings of topologies, made of letters.
+//! Drawings of topologies in plain text, where letters stand for boxes.
 
 use meshwork::alloc::listed::anchors::Torus;
 
@@ -7,10 +7,10 @@ use crate::topology::{SlurmTopology, Structure, Switch, TopologyKind};
 /// The maximum number of lines and columns of a drawing.
 const MOST: usize = 200;
 
-/// The letters that stand for boxes, in order of the boxes.
+/// The letters that stand for boxes. The first box has the first letter.
 const LETTERS: &[u8; 52] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// The lines of a drawing; empty if there is nothing to draw, or too much.
+/// The lines of a drawing. Empty if there is nothing to draw, or if the drawing would be too large.
 pub(super) fn of(topology: &SlurmTopology, structure: &Structure) -> Vec<String> {
     let mut lines = Vec::new();
     match (structure, &topology.kind) {
@@ -52,9 +52,9 @@ pub(super) fn of(topology: &SlurmTopology, structure: &Structure) -> Vec<String>
     if is_wide || lines.len() > MOST { Vec::new() } else { lines }
 }
 
-/// The layers of a torus from z = 0 on, with x to the right and y downwards. The cells of a box
-/// have one letter. The boxes are those of the first placement whose boxes fill the torus without
-/// overlap. Cells without a node are dashes.
+/// The layers of a torus from z = 0 on, with x to the right and y downwards. All cells of a box
+/// have one letter. The boxes are those of the first listed placement whose boxes fill the torus
+/// without overlap. Cells without a node are dashes.
 fn layers(torus: &Torus, name: &str) -> Vec<String> {
     let sides = torus.grid().sides();
     let tiles = torus.entries().iter().position(|entry| {

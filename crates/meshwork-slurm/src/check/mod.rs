@@ -1,7 +1,6 @@
-//! A lint for a machine's configuration files, to be used before its Slurm reads them.
+//! A lint for the configuration files of a machine, to be run before Slurm reads them.
 //!
-//! The lint finds errors and silent problems, and tabulates the listed placements with their
-//! effect.
+//! The lint finds errors and silent problems, and tabulates the listed placements.
 
 mod draw;
 mod silent;
@@ -20,7 +19,7 @@ use crate::site::{self, Reading};
 /// The configuration files with all findings about them.
 #[derive(Clone, Debug)]
 pub struct LintReport {
-    /// The content of the files, with the findings about them.
+    /// The content of the files, as parsed.
     pub reading: Reading,
     /// A table of the listed placements, for each topology that lists any.
     pub tables: Vec<PlacementTable>,

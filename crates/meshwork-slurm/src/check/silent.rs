@@ -88,7 +88,7 @@ fn toruses(
     }
 }
 
-/// Warns of shapes that would also fit when rotated, but whose rotations are not listed.
+/// Warns of shapes of boxes that would also fit when rotated, but whose rotations are not listed.
 fn rotations(torus: &topology::SlurmTorus, findings: &mut LintFindings) {
     let mut seen: Vec<[u32; 3]> = Vec::new();
     for placement in &torus.placements {
@@ -146,7 +146,7 @@ fn of_holes(
     }
 }
 
-/// Warns of job sizes that are refused on the empty machine.
+/// Warns of job sizes that Slurm would refuse even on the empty machine.
 fn sizes(
     reading: &Reading,
     topology: &SlurmTopology,

@@ -81,9 +81,9 @@ pub(super) fn of(topology: &SlurmTopology, structure: &Structure) -> PlacementTa
     }
 }
 
-/// A table with a row for each placement, among others with its number of anchors. The last two
-/// columns have the least and the largest number of boxes of the next larger size that one box of
-/// this placement breaks on the empty machine.
+/// A table with a row for each placement. One column is its number of anchors (positions of its
+/// boxes). The last two columns are the smallest and the largest number of boxes of the next larger
+/// size that one box of this placement breaks on the empty machine.
 fn placements(
     _topology: &SlurmTopology,
     anchors: &Anchors,

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use super::SharedSite;
 
-/// An allocator of a partition of shared nodes, which knows what each job holds.
+/// An allocator of a partition of shared nodes, which knows the parts of nodes that each job holds.
 #[derive(Clone, Debug)]
 pub struct SharedAllocator<K: Ord> {
     site: SharedSite,
@@ -25,7 +25,7 @@ impl<K: Ord> SharedAllocator<K> {
         SharedAllocator { site, book, held: BTreeMap::new() }
     }
 
-    /// The partition with its nodes.
+    /// The partition with its nodes and their parts.
     #[must_use]
     pub fn site(&self) -> &SharedSite {
         &self.site

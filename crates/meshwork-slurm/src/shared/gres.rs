@@ -21,7 +21,7 @@ pub struct GresLine {
     pub has_files: bool,
     /// Numbers of the cores that are near the GPUs.
     pub cores: Option<Vec<u32>>,
-    /// Quality of the links from the GPU to each GPU of the node, -1 for itself.
+    /// Quality of the links from the GPU of this line to each GPU of the node; -1 for itself.
     pub links: Option<Vec<i32>>,
 }
 

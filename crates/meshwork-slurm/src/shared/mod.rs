@@ -20,7 +20,7 @@ use gres::GresLine;
 pub struct SharedSite {
     /// All nodes of the machine.
     pub hosts: Hosts,
-    /// The nodes and their parts, in the form that the rules of the model use.
+    /// The nodes and their parts, in the form that the rules of the crate `meshwork` use.
     pub machine: SharedMachine,
 }
 
@@ -32,7 +32,7 @@ impl SharedSite {
         found.map_or(u16::MAX, |found| found as u16)
     }
 
-    /// The partition of this name, or else the default one, with the parts of its nodes.
+    /// The partition of this name, or without a name the default one, with the parts of its nodes.
     ///
     /// # Errors
     /// One sentence: an error of [`Reading::site`], a topology for which there are no rules for
@@ -162,7 +162,7 @@ fn params(conf: &Conf, partition: Option<&Partition>) -> Result<SelectParams, St
     })
 }
 
-/// The type of a node, from its lines in `slurm.conf` and `gres.conf`.
+/// The type of a node, from lines in `slurm.conf` and `gres.conf`.
 fn node_type(
     line: &ConfLine,
     host: &str,
@@ -320,7 +320,8 @@ fn gpus_of(list: &str) -> Result<Vec<(Option<String>, u32)>, String> {
 }
 
 impl Conf {
-    /// The partition of this name; without a name the default one, or else the only one.
+    /// The partition of this name. Without a name, the default partition, or if there is none the
+    /// only one.
     #[must_use]
     pub fn partition(&self, name: Option<&str>) -> Option<&Partition> {
         match name {

@@ -5,7 +5,7 @@ use meshwork::job::hostlist;
 
 use super::SharedSite;
 
-/// The options that are read, as error messages list them.
+/// The supported options, as error messages list them.
 const KNOWN: &str = "-n, -N, -c, --ntasks-per-node, --mem, --mem-per-cpu, --gres=gpu:K, --gpus, \
                      --gpus-per-node, --gpus-per-task, --cpus-per-gpu, --mem-per-gpu, --exclusive, \
                      -C, -x, -m and --gres-flags=enforce-binding";
@@ -51,7 +51,7 @@ pub fn read(text: &str, site: &SharedSite) -> Result<SharedRequest, String> {
     Ok(request)
 }
 
-/// The long name of an option, and its value if that is part of the same word.
+/// The long name of an option, and its value if the value is part of the same word.
 fn split(word: &str) -> Result<(&str, Option<&str>), String> {
     if let Some(long) = word.strip_prefix("--") {
         return Ok(match long.split_once('=') {

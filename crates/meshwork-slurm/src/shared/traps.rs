@@ -1,4 +1,4 @@
-//! Pitfalls of Slurm for jobs with GPUs or parts of nodes, detected in the configuration.
+//! Pitfalls of Slurm for jobs with GPUs or parts of nodes, found in the configuration files.
 
 use super::gres::GresLine;
 use super::{SharedSite, params};

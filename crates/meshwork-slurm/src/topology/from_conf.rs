@@ -4,7 +4,7 @@ use super::{NodeGroup, SlurmTopology, Switch, Text, TopologyKind};
 use crate::finding::{Fatal, LintFindings};
 use crate::lines::{ConfLine, lines};
 
-/// Reads the topology of a `topology.conf`, whose kind follows from the kind of its lines.
+/// Reads the topology of a `topology.conf`. Its kind follows from the keys of its lines.
 ///
 /// # Errors
 /// If Slurm would not start with the file; the reason is then among the findings.

@@ -11,7 +11,7 @@ use super::{NodeGroup, SlurmTopology, Switch, Text, TopologyKind};
 use crate::finding::{Fatal, LintFindings};
 use crate::yaml::{Value, Yaml};
 
-/// How annotations that name domains end; those of smaller domains come first.
+/// Endings of annotations that name domains. The ending for smaller domains comes first.
 const DOMAINS: [&str; 2] = ["/sub-domain", "/domain"];
 
 /// Nodes that lie below one switch and in the same domains.
@@ -23,8 +23,8 @@ struct Listed {
     domains: [Option<String>; 2],
 }
 
-/// Whether a document is a model of topograph. It is a mapping with switches or blocks, but without
-/// the name of a topology.
+/// Whether a document is a model file of topograph, a tool that discovers topologies. It is a
+/// mapping with switches or blocks, but without the name of a topology.
 pub(super) fn is_model(document: &Yaml) -> bool {
     let has = |key| document.get(key).is_some();
     matches!(document.value, Value::Map(_))
@@ -68,7 +68,8 @@ pub(super) fn read(
     Ok(topologies)
 }
 
-/// The switches that the file lists, then the leaf switches in the order of their first nodes.
+/// The switches that the file lists, followed by the leaf switches in the order of their first
+/// nodes.
 fn switches(
     document: &Yaml,
     listed: &[Listed],
@@ -131,7 +132,7 @@ fn switches(
     Ok(switches)
 }
 
-/// Blocks of the smallest domains that all nodes have; `None` if they have none.
+/// Blocks made of the smallest kind of domain that all nodes have; `None` if there is no such kind.
 ///
 /// The base size is the size of the smallest block. The listed sizes are the base size times 1, 2,
 /// 4, …, up to the number of blocks.

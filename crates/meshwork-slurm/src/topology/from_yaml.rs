@@ -119,7 +119,7 @@ fn flat(body: &Yaml, findings: &mut LintFindings) -> Result<TopologyKind, Fatal>
     Err(findings.fatal(body.line, says, &[yaml::FATAL]))
 }
 
-/// The sizes of blocks, with their line in the file; `None` for an empty list.
+/// The sizes of blocks, with the line in the file where they begin; `None` for an empty list.
 fn block_sizes(
     given: &Yaml,
     findings: &mut LintFindings,
@@ -192,7 +192,7 @@ fn each<T>(
     items.iter().map(|item| read(item, findings)).collect()
 }
 
-/// The numbers x, y and z of an item; missing numbers are 0.
+/// The numbers x, y and z under a key of an item. Missing numbers are 0.
 fn xyz(item: &Yaml, key: &str, findings: &mut LintFindings) -> Result<Xyz, Fatal> {
     let Some(given) = item.get(key).filter(|given| !given.is_null()) else { return Ok([0; 3]) };
     map(given, &format!("`{key}`"), findings)?;

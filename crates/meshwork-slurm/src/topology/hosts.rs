@@ -30,8 +30,8 @@ impl Hosts {
         }
     }
 
-    /// All nodes that topologies name, for use without a `slurm.conf`. Lists that cannot be read
-    /// are skipped.
+    /// All nodes that some topologies name, for use without a `slurm.conf`. Lists that cannot be
+    /// read are skipped.
     #[must_use]
     pub fn of(topologies: &[SlurmTopology]) -> Hosts {
         let mut hosts = Hosts::default();

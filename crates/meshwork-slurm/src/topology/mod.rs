@@ -31,13 +31,13 @@ pub fn flat() -> SlurmTopology {
     }
 }
 
-/// The kinds of topology, each with what it lists.
+/// The kinds of topology, each with the switches, blocks, rings or tori that it lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TopologyKind {
     /// A flat topology, which lists no nodes.
     Flat,
     Tree(Vec<Switch>),
-    /// The sizes of blocks with their line in the file, if given; and the base blocks.
+    /// The sizes of blocks with their line in the file, if given, and the base blocks.
     Block(Option<(Vec<u32>, usize)>, Vec<NodeGroup>),
     Ring(Vec<NodeGroup>),
     /// Three-dimensional tori.
@@ -103,7 +103,7 @@ pub struct Switch {
     pub line: usize,
     /// The nodes of the switch as a host list, if it is a leaf switch.
     pub nodes: Option<Text>,
-    /// The switches below the switch, as a host list.
+    /// The switches directly below this switch, as a host list.
     pub children: Option<Text>,
 }
 
@@ -132,7 +132,7 @@ pub struct Region {
     pub nodes: Option<Text>,
 }
 
-/// The boxes of one shape in a torus that jobs may get.
+/// The boxes of one shape in a torus that can be allocated to jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedPlacement {
     /// The line at which the placement begins.

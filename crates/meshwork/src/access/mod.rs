@@ -17,7 +17,8 @@ use crate::topology::{Node, Topology};
 #[derive(Clone, Debug)]
 pub struct Access {
     pub(crate) partitions: Vec<Partition>,
-    /// Index of the partition for jobs that name none; `None` if these may use any node.
+    /// Index of the partition for jobs that name no partition; `None` if such jobs may use any
+    /// node.
     default: Option<usize>,
     by_name: BTreeMap<String, usize>,
     pub(crate) reservations: Vec<Reserved>,
@@ -38,12 +39,12 @@ pub(crate) struct Reserved {
     pub(crate) from: Time,
     pub(crate) until: Time,
     pub(crate) users: BTreeSet<String>,
-    /// Numbers of the only jobs that the reservation bars; `None` if it bars all jobs of other
-    /// users.
+    /// Numbers of the jobs to which the reservation denies its nodes. `None` if it denies them to
+    /// all jobs of users other than its own.
     pub(crate) barred: Option<BTreeSet<u64>>,
 }
 
-/// Nodes of one site that only some jobs may use: part of a partition or of an advance reservation.
+/// Nodes of one site for certain jobs only: part of a partition or of an advance reservation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Area {
     /// Name of the partition; empty for a reservation.
@@ -57,7 +58,7 @@ pub struct Area {
 }
 
 impl Access {
-    /// Creates access rules of the given reservations alone, without partitions.
+    /// Creates access rules that have reservations but no partitions.
     pub(crate) fn of_reservations(reservations: Vec<Reserved>) -> Access {
         Access { partitions: Vec::new(), default: None, by_name: BTreeMap::new(), reservations }
     }
@@ -187,7 +188,7 @@ impl Access {
         }
     }
 
-    /// Whether only jobs that name a partition belong to one.
+    /// Whether a job belongs to a partition only if its owner names one.
     pub(crate) fn goes_by_owners(&self) -> bool {
         self.default.is_none() && !self.partitions.is_empty()
     }

@@ -24,8 +24,9 @@ pub trait Allocator: Send {
     ///
     /// The request has the form that the registry entry [asks](AllocatorEntry::asks) for. The
     /// result is a proposal: the engine either claims it and then calls
-    /// [`claimed`](Allocator::claimed), or drops it. Repeating the call, with an equal stream,
-    /// gives an equal result. Whether there is one depends neither on `now` nor on the stream.
+    /// [`claimed`](Allocator::claimed), or drops it. A repeated call with an equal random stream
+    /// gives an equal result. Whether a placement is found depends neither on `now` nor on the
+    /// stream.
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement>;
 
     /// The form of requests, if a parameter overrides that of the [entry](AllocatorEntry::asks).
@@ -39,7 +40,7 @@ pub trait Allocator: Send {
         None
     }
 
-    /// Returns why a request, in the allocator's form, can never be placed by the machine's rules.
+    /// Returns why the rules of the machine forbid a request, in the allocator's form, for ever.
     ///
     /// `None` if no rule beyond the size of the machine forbids it. The text is one sentence
     /// without a full stop.
@@ -49,12 +50,12 @@ pub trait Allocator: Send {
 
     /// Time to wire the nodes of a placement, in units of the clock.
     ///
-    /// The job holds the nodes during this time, and runs afterwards.
+    /// The job holds the nodes during this time, and begins to run after it.
     fn setup_time(&self, _placement: &Placement) -> f64 {
         0.0
     }
 
-    /// The orientations that are tried for a block, unless the parameter `rotation` sets them.
+    /// The orientations in which a block is tried, unless the parameter `rotation` sets them.
     fn rotation(&self) -> Rotation {
         Rotation::Never
     }
@@ -64,8 +65,9 @@ pub trait Allocator: Send {
     /// The claim gives the time and the holder. The nodes may be any free nodes, for instance a
     /// placement reserved earlier, not only the last proposal.
     ///
-    /// If decisions depend on the holder, the allocator must save it in its
-    /// [memory](Allocator::memory): a saved state only records which nodes are held and since when.
+    /// If decisions depend on the holder, the allocator must save the holder in its
+    /// [memory](Allocator::memory), because a saved state records only which nodes are held and
+    /// since when.
     fn claimed(&mut self, _placement: &Placement, _site: &Site, _claim: Claim) {}
 
     /// Reports the estimated end of the job on the nodes that were claimed last.
@@ -78,29 +80,31 @@ pub trait Allocator: Send {
     /// The nodes may be a part of a claimed placement.
     fn released(&mut self, _placement: &Placement, _site: &Site) {}
 
-    /// Returns state to be saved, apart from which placements are held and since when.
+    /// Returns the state to be saved in addition to the held placements and the times of their
+    /// claims.
     ///
-    /// To restore the state, the held placements are [claimed](Allocator::claimed) again in their
-    /// original order, each at its instant; then [`recall`](Allocator::recall) makes the allocator
-    /// equal to the saved one from these numbers. Empty for most allocators.
+    /// To restore an allocator, the held placements are first [claimed](Allocator::claimed) again
+    /// in their original order, each at its instant. Then [`recall`](Allocator::recall) restores
+    /// the state from these numbers. Most allocators return none.
     fn memory(&self) -> Vec<u64> {
         Vec::new()
     }
 
     /// Restores the [memory](Allocator::memory) that an allocator with equal parameters returned.
     ///
-    /// `site` must be as it was then. Afterwards this allocator answers as the other one does.
+    /// `site` must be as it was when the memory was saved. Afterwards both allocators give equal
+    /// answers.
     ///
     /// # Errors
-    /// If the numbers are not the memory of such an allocator on this site. The allocator may then
-    /// only be dropped.
+    /// If the numbers are not the memory of such an allocator on this site. After an error the
+    /// allocator must not be used.
     fn recall(&mut self, memory: &[u64], _site: &Site) -> Result<(), RecallError> {
         nothing_to_recall(memory)
     }
 
     /// Whether answers depend only on the request and on which nodes are free.
     ///
-    /// They then depend neither on holders, nor on times, nor on the order of claims.
+    /// If `true`, answers depend neither on holders, nor on times, nor on the order of claims.
     fn goes_by_free_nodes(&self) -> bool {
         false
     }
@@ -108,8 +112,9 @@ pub trait Allocator: Send {
     /// The rule by which the allocator divides nodes among parts of a machine, if counts alone
     /// decide.
     ///
-    /// On a machine with types of nodes, pieces are divided by this rule. If it is `None`, the
-    /// allocator is asked to place nodes, and a node counts as free if enough pieces fit on it.
+    /// A part is a leaf or a group. On a machine with types of nodes, pieces of jobs are divided by
+    /// this rule. If it is `None`, the allocator is asked to place nodes, and a node counts as free
+    /// if enough pieces fit on it.
     fn domain(&self) -> Option<parts::Domain> {
         None
     }
@@ -122,7 +127,7 @@ pub trait Allocator: Send {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecallError {
-    /// The allocator has no memory; the value is the number of the given numbers.
+    /// The allocator has no memory, but numbers were given to restore it. The value is how many.
     #[error("this allocator remembers nothing, but {0} numbers are given")]
     NothingToRecall(usize),
     /// The saved lists of free blocks do not match the free nodes.
@@ -179,12 +184,13 @@ pub struct Claim {
 pub enum Holder {
     /// A job that starts or continues on the nodes.
     ///
-    /// In a [pool](crate::pool::Pool), the number counts the placements made before.
+    /// In a [pool](crate::pool::Pool), which has no jobs, the value is the number of earlier
+    /// placements.
     Job(JobId),
-    /// No job yet; only on a fork for look-ahead.
+    /// No job yet. Used only on a copy of a site for look-ahead.
     ///
-    /// The nodes are kept for a job that starts later, for a window with restricted access, or as
-    /// if a job had started.
+    /// The nodes are kept for a job that starts later, for an interval of restricted access, or for
+    /// a job whose start is tried.
     Reservation,
     /// An outage: the nodes are out of service.
     Outage,
@@ -222,14 +228,14 @@ pub struct AllocatorEntry {
     /// The condition under which a placement is found, unless a parameter
     /// [changes](Allocator::finds) it.
     pub finds: Finds,
-    /// Whether a placement is always one block of the shape that was requested in the form `asks`.
+    /// Whether a placement is always one block of the requested shape.
     pub contiguous: bool,
     /// Builds the allocator for one site.
     pub build: fn(&Params, &Topology) -> Result<Box<dyn Allocator>, Problem>,
 }
 
 impl AllocatorEntry {
-    /// Creates the entry of an allocator for any wiring that gives any free nodes for a node count.
+    /// Creates the entry of an allocator that takes any free nodes for a node count, on any wiring.
     #[must_use]
     pub const fn new(
         about: About,
@@ -401,7 +407,7 @@ pub static FAMILY: Family =
 
 /// Whether the allocator may take any nodes of the site, because all are equivalent.
 ///
-/// True for the default allocator of flat wiring. Other allocators may consider more than the
+/// `true` for the default allocator of a flat machine. Other allocators may consider more than the
 /// number of free nodes.
 pub(crate) fn takes_any(entry: &AllocatorEntry, topology: &Topology) -> bool {
     let wiring = topology.wiring();

@@ -25,11 +25,12 @@ pub(super) struct Gate {
     edges: Vec<Time>,
 }
 
-/// Cached answers on which requests fit a partition, and how far the reservations' edges have
-/// passed. An edge is the begin or end of a reservation.
+/// Cached answers about partitions, and progress along the edges of reservations. A cached answer
+/// says whether a request fits a partition. An edge is the begin or end of a reservation.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// Whether a request fits the otherwise empty nodes of a partition, by partition and request.
+    /// Whether a request fits the nodes of a partition when all of them are free. The key is the
+    /// number of the partition and the request.
     fits: BTreeMap<(usize, Request), bool>,
     /// Number of begins and ends of reservations that have passed.
     edges: usize,
@@ -146,7 +147,8 @@ impl Cluster<'_> {
         gate.edges[self.seen.edges..].iter().copied().find(|edge| *edge >= self.now)
     }
 
-    /// Advances past reservations that begin or end by now; `true` once for an instant with any.
+    /// Advances past reservations that begin or end by now. Returns `true` if there were any that
+    /// have not been passed before.
     #[cold]
     pub(super) fn pass_edge(&mut self) -> bool {
         let Some(gate) = &self.gate else { return false };

@@ -55,9 +55,9 @@ impl Cluster<'_> {
         self.breach.get_or_insert_with(|| Box::new(Breach { by, job, at: self.now, what }));
     }
 
-    /// The component responsible for an impossible proposal. This is the site's allocator, unless
-    /// that is a standard one which proposes something else when asked again: then it is the
-    /// selector.
+    /// The component that made a proposal which breaks a contract. This is the allocator of the
+    /// site. If the allocator is a standard one and proposes something else when asked again, it is
+    /// the selector.
     #[cold]
     pub(super) fn proposer(&self, ticket: Ticket, proposal: &Proposal) -> Culprit {
         let sites = self.facility.sites();
@@ -74,7 +74,7 @@ impl Cluster<'_> {
     }
 
     /// Describes how a proposal deviates from the requested size or form; `None` if it does not.
-    /// Only what the job and the allocator's entry determine is checked.
+    /// Checks only what follows from the job's request and the allocator's registry entry.
     #[inline]
     pub(super) fn unlike_asked(
         &self,
@@ -104,7 +104,8 @@ impl Cluster<'_> {
         (!is_as_asked).then(|| unlike(managed, &form.to_string(), placement))
     }
 
-    /// The component that leaves a startable job waiting, and a phrase that says how.
+    /// The component that leaves a job waiting although the job could start, and a phrase that says
+    /// how.
     #[cold]
     fn idler(&self, ticket: Ticket) -> (Culprit, &'static str) {
         let job = self.queue.job(ticket);
@@ -138,7 +139,8 @@ impl Cluster<'_> {
         Some(Box::new(Breach { by, job: Some(ticket.id), at: self.now, what }))
     }
 
-    /// Whether jobs wait and none runs. If `ever` is set, no job may have run earlier either.
+    /// Whether jobs wait and no job runs. If `ever` is set, also no job may have run earlier in the
+    /// run.
     #[inline]
     pub(crate) fn is_idle(&self, ever: bool) -> bool {
         self.queue.len() > 0 && self.running.is_empty() && (!ever || self.changes == 0)

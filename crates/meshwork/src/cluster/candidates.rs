@@ -11,41 +11,43 @@ use crate::job::Time;
 
 /// Backfill candidates: waiting jobs behind a job that are not already known to be blocked.
 ///
-/// Candidates come in queue order, each once. If the allocator finds every free block, all jobs of
-/// a form for which it has just failed to find a block are skipped together, until nodes are
-/// released. If a form does not fit beside the reserved nodes, only its jobs that would end by the
-/// shadow time are returned.
+/// Candidates come in queue order, each once. A form is a requested size or shape. If the allocator
+/// finds every free block and has just failed to find one for a form, all jobs of this form are
+/// skipped until nodes are released. If a form does not fit on the nodes that are not reserved,
+/// only its jobs that would end by the shadow time are returned.
 ///
 /// # Complexity
-/// With *k* forms among the waiting jobs, **O(k)** to set up, without reading any job, and **O(log
-/// k)** for each candidate, if the allocator finds every free block and the reservation holds
-/// nodes. Otherwise the cost is that of a walk along the queue, which skips chunks of jobs that all
-/// need too many nodes.
+/// With *k* forms among the waiting jobs, **O(k)** to set up and **O(log k)** for each candidate,
+/// if the allocator finds every free block and the reservation holds nodes. Otherwise the queue is
+/// walked along. The walk skips chunks of jobs that all need too many nodes.
 pub struct Candidates {
     after: Ticket,
     by_form: Option<ByForm>,
 }
 
-/// Waiting jobs behind a given job that are not already known to be blocked, without a reservation.
+/// Waiting jobs behind a given job that are not already known to be blocked.
 ///
-/// They come in queue order, each once; [`Candidates`] are the same with a reservation to protect.
+/// The jobs come in queue order, each once. In contrast to [`Candidates`], no reservation is
+/// protected.
 ///
 /// # Complexity
-/// As for [`Candidates`].
+/// The costs are those of [`Candidates`].
 pub struct Startable {
     after: Ticket,
     by_form: Option<ByForm>,
 }
 
-/// Merges jobs by form in queue order: the first job of each form, and successors of visited jobs.
+/// Merges waiting jobs of several forms in queue order. Pending are the first job of each form and
+/// the successors of the jobs returned so far.
 struct ByForm {
     firsts: std::vec::IntoIter<(Ticket, Form)>,
     further: BinaryHeap<Reverse<(Ticket, Form)>>,
-    /// The job returned last, whose successor has not been searched for yet.
+    /// The job returned last with its form; its successor of this form has not been searched for
+    /// yet.
     named: Option<(Ticket, Form)>,
 }
 
-/// The jobs of one form that may be startable: none, the short ones, or any.
+/// Which waiting jobs of one form may be startable: none, those that end early enough, or any.
 #[derive(Clone, Copy, PartialEq)]
 enum Chance {
     None,
@@ -65,7 +67,7 @@ struct ChanceBeside {
     by: Time,
 }
 
-/// Bits of the speed 1, at which a job takes its run time, so that no division is needed.
+/// Bits of the number 1.0. At speed 1, a job's estimate need not be divided by the speed.
 const ONE: u64 = 1.0_f64.to_bits();
 
 impl ChanceBeside {
@@ -99,7 +101,7 @@ impl Cluster<'_> {
         self.may_start_beside(self.queue.scan_key(ticket), guard)
     }
 
-    /// Whether the minimum number of nodes of a waiting job is free on some site.
+    /// Whether some site has as many free nodes as a waiting job needs at least.
     pub(crate) fn is_small_enough(&self, ticket: Ticket) -> bool {
         self.queue.scan_key(ticket).fewest <= self.most_free
     }

@@ -55,7 +55,7 @@ impl Closures {
         self.planned.is_empty() && self.gate.is_none()
     }
 
-    /// The closures that concern a job, at the current instant or later.
+    /// The closures that restrict a job, at the current instant or later.
     pub(super) fn to<'c>(&'c self, job: &'c Job) -> impl Iterator<Item = &'c Closure> {
         self.planned.iter().chain(self.gate.iter().flat_map(|gate| gate.closures(job)))
     }
@@ -73,7 +73,8 @@ impl Cluster<'_> {
         self.service.as_ref().map_or(&[], |service| &service.closures)
     }
 
-    /// Replaces a proposal until its job runs into no closure; `None` if no such proposal is left.
+    /// Replaces a proposal until its job would end before every closure of the proposed nodes.
+    /// `None` if no such proposal is left.
     pub(super) fn clear_of_closures(
         &mut self,
         ticket: Ticket,
@@ -96,7 +97,7 @@ impl Cluster<'_> {
         Some(proposal)
     }
 
-    /// Whether a job started as proposed would run into a closure.
+    /// Whether a job, if started as proposed, would still run on nodes when they close.
     pub(super) fn runs_into_closure(&self, ticket: Ticket, proposal: &Proposal) -> bool {
         if self.closures().is_empty() && self.gate.is_none() {
             return false;

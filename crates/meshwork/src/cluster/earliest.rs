@@ -13,8 +13,8 @@ use crate::network::RunKey;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
-/// Initial step length, in ends of jobs, of the search for the first instant with enough free
-/// nodes.
+/// Initial step length of a search along the expected ends, as a number of ends. The search is for
+/// the first instant with enough free nodes.
 const FIRST_STEP: usize = 16;
 
 impl Cluster<'_> {
@@ -23,9 +23,9 @@ impl Cluster<'_> {
     ///
     /// # Complexity
     /// **O(r)** for *r* running jobs where only node counts matter. Where shape matters, the
-    /// allocator is asked at each distinct expected end until it finds a placement, or at **O(log
-    /// r)** of these ends if the machine is one site whose allocator finds every free block. Each
-    /// query uses a fork of the machine, which takes **O(r)**.
+    /// allocator is asked at each distinct expected end until it finds a placement. If the machine
+    /// is one site whose allocator finds every free block, it is asked at **O(log r)** of these
+    /// ends. Each query uses a copy of the machine, which takes **O(r)**.
     #[must_use]
     pub fn earliest(&mut self, ticket: Ticket) -> Option<Reservation> {
         self.earliest_guard(ticket).map(|guard| guard.reservation)
@@ -40,7 +40,7 @@ impl Cluster<'_> {
     }
 
     /// [`earliest_guard`](Cluster::earliest_guard) for starts before `limit`. The search may stop
-    /// at `limit`, but a guard with a later start may still be returned.
+    /// at `limit`. It may nevertheless return a guard with a later start.
     #[inline]
     pub(crate) fn earliest_guard_before(&mut self, ticket: Ticket, limit: Time) -> Option<Guard> {
         if let Some(again) = self.earliest_again(ticket) {
@@ -68,8 +68,8 @@ impl Cluster<'_> {
         sites.filter_map(|site| self.earliest_on(site, ticket, limit)).reduce(sooner)
     }
 
-    /// [`earliest_guard`](Cluster::earliest_guard) for a request of one form. The machine must be
-    /// one site on which only node counts matter.
+    /// Variant of [`earliest_guard`](Cluster::earliest_guard) for a request of a single form. The
+    /// machine must be one site on which only node counts matter.
     #[inline]
     fn earliest_count(&self, ticket: Ticket, form: Form) -> Option<Guard> {
         let (free, at) = self.free_by(0, form.nodes);
@@ -79,9 +79,9 @@ impl Cluster<'_> {
         Some(Guard::of_count(self.queue.job(ticket), 0, size, extra_nodes, at))
     }
 
-    /// Recomputes a guard as [`earliest_guard`](Cluster::earliest_guard) would, if only node counts
-    /// matter: then nothing but its instant and its extra nodes can have changed. Returns `false`,
-    /// and changes nothing, if more than counts matters.
+    /// Updates a guard to what [`earliest_guard`](Cluster::earliest_guard) would return now. This
+    /// is possible only if nothing but node counts matters. Then only the start and the extra nodes
+    /// of the guard can have changed. Otherwise returns `false` and changes nothing.
     #[inline]
     pub(crate) fn renew_count(&self, ticket: Ticket, guard: &mut Guard) -> bool {
         let [only] = self.facility.sites() else { return false };
@@ -139,8 +139,9 @@ impl Cluster<'_> {
         }
     }
 
-    /// [`earliest_guard`](Cluster::earliest_guard) where jobs share nodes. Running jobs are removed
-    /// from a trial copy in order of expected end until the job fits.
+    /// [`earliest_guard`](Cluster::earliest_guard) on a machine whose nodes are shared by jobs.
+    /// Running jobs are removed from a copy of the machine, in order of expected end, until the job
+    /// fits.
     fn earliest_parts(&mut self, ticket: Ticket, limit: Time) -> Option<Guard> {
         self.ends();
         self.guards.set(self.guards.get() + 1);
@@ -170,8 +171,8 @@ impl Cluster<'_> {
         })
     }
 
-    /// Number of free nodes of a site at the first instant with at least `wanted`, and that
-    /// instant. If there are never so many, the number and the instant when all running jobs have
+    /// Number of free nodes at the first instant when `wanted` nodes of a site are free, and the
+    /// instant. If there is no such instant, the number and the instant when all running jobs have
     /// ended by their estimates.
     fn free_by(&self, site: usize, wanted: u64) -> (u64, Time) {
         let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
@@ -189,10 +190,10 @@ impl Cluster<'_> {
     }
 
     /// [`earliest`](Cluster::earliest) before `limit` on a single site whose allocator misses no
-    /// block. A job that fits keeps fitting when more nodes are released, so the first instant at
+    /// block. A job that fits still fits after more nodes are released. So the first instant at
     /// which it fits is found by bisection. The range to bisect is found by steps of growing
-    /// length, because that instant is usually near, and a query at an instant must first release
-    /// the nodes of every job that ends before it.
+    /// length, because that instant is usually near, and because a query at an instant must first
+    /// release the nodes of every job that ends before it.
     fn earliest_by_halves(&self, ticket: Ticket, fewest: u64, limit: Time) -> Option<Reservation> {
         let job = self.queue.job(ticket);
         let ends = self.ends().iter().map(|end| (end.at.max(self.now), end.key));
@@ -264,7 +265,8 @@ impl Cluster<'_> {
         self.clear_from(ticket, reservation, self.held_from(reservation, free))
     }
 
-    /// When all parts of nodes in a placement are expected to be free.
+    /// When all parts of nodes in a placement are expected to be free. A part is some of a node's
+    /// processors, memory or GPUs.
     fn parts_free(&self, site: usize, placement: &Placement) -> Time {
         let mut then = self.facility.fork_site(site);
         let mut at = self.now;
@@ -278,8 +280,8 @@ impl Cluster<'_> {
         at
     }
 
-    /// Limits for other jobs on nodes of which parts are reserved, if they run beyond the reserved
-    /// start. `None` if the reservation holds no parts of nodes.
+    /// Limits for jobs that would run on partly reserved nodes beyond the start of the reservation.
+    /// `None` if the reservation holds no parts of nodes.
     fn beside(&self, reservation: &Reservation) -> Option<Box<BesideParts>> {
         let Hold::Nodes(placement) = &reservation.hold else { return None };
         placement.parts.as_ref()?;

@@ -4,8 +4,8 @@ use crate::job::Time;
 use crate::network::{Ending, RunKey};
 use crate::observe::{JobId, Running};
 
-/// Expected end of a running job, with the number of nodes released then. A walk that counts free
-/// nodes along these entries reads no job.
+/// Expected end of a running job, and the number of nodes that it then releases. A walk along the
+/// ends can therefore count free nodes without reading the jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct End {
     pub(super) at: Time,

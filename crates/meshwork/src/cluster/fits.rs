@@ -10,8 +10,8 @@ use crate::job::{Job, Request, Time};
 /// Whether each request fits the empty machine, as answered by the allocators.
 ///
 /// # Complexity
-/// **O(log r)** for *r* different requests to look one up. Requests are compared by a hash in one
-/// instruction, since every arriving job is looked up.
+/// **O(log r)** for *r* different requests to look up one of them. Requests are compared by a hash,
+/// because each arriving job is looked up.
 #[derive(Default)]
 pub(super) struct Fits {
     /// Requests by their hash; those with equal hashes share an entry, which in logs is very rare.

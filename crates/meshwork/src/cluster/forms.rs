@@ -9,7 +9,7 @@ use crate::job::Request;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Form {
     number: u32,
-    /// Number of nodes that a request of this form takes.
+    /// Number of nodes that any request of this form takes.
     pub(crate) nodes: u64,
 }
 

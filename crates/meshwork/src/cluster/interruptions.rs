@@ -21,7 +21,7 @@ pub(super) struct Interruptions {
 /// A job as submitted, with the interruptions that it has had.
 struct JobHistory {
     job: Job,
-    /// Work saved by checkpoints, or done before the job was suspended, in units of time at rate 1.
+    /// Work saved by checkpoints, or done before the job was suspended. In units of time at rate 1.
     saved: f64,
     interruptions: u32,
     /// Time during which earlier, interrupted runs of the job held processors.
@@ -50,7 +50,7 @@ impl JobHistory {
         JobHistory { job: job.clone(), saved: 0.0, interruptions: 0, earlier: 0.0, suspended: None }
     }
 
-    /// Work that remains of the job, at most up to its estimate if jobs are killed at their
+    /// Work that the job still has to do. At most up to its estimate, if jobs are killed at their
     /// estimates.
     fn left(&self, kill_at_estimate: bool) -> f64 {
         let Job { runtime, estimate, .. } = self.job;
@@ -78,15 +78,16 @@ impl Interruptions {
         Interruptions { checkpoint, kill_at_estimate, of: BTreeMap::new() }
     }
 
-    /// Records an arriving job if jobs write checkpoints. Returns the job as it is to be queued,
-    /// with the time for checkpoints added.
+    /// Begins a history for an arriving job if jobs write checkpoints. Returns the job to be
+    /// queued, with the time for checkpoints added to its run time.
     pub(super) fn arrives(&mut self, id: JobId, job: Job) -> Job {
         let Some(checkpoint) = &self.checkpoint else { return job };
         let history = self.of.entry(id).or_insert(JobHistory::of(&job));
         history.waits_as(Some(checkpoint))
     }
 
-    /// Restores a starting job as it was submitted, and attaches its interruption history.
+    /// Restores a starting job to the job as submitted, and attaches its interruption history to
+    /// the run.
     pub(super) fn starts(&mut self, running: &mut Running) {
         let Some(history) = self.of.get_mut(&running.id) else { return };
         history.suspended = None;
@@ -96,8 +97,8 @@ impl Interruptions {
         running.wear = Some(Box::new(wear));
     }
 
-    /// Drops the history of a job that left the queue for good. Returns the job as it was
-    /// submitted, or `None` without a history.
+    /// Drops the history of a job that left the queue for good. Returns the job as submitted, or
+    /// `None` if it had no history.
     pub(super) fn forget(&mut self, id: JobId) -> Option<Job> {
         self.of.remove(&id).map(|history| history.job)
     }
@@ -113,8 +114,9 @@ impl Interruptions {
         }
     }
 
-    /// Records an interruption: the work since the last checkpoint is lost. `setup` is the initial
-    /// part of the run spent on wiring or waking nodes. Returns the number of interruptions so far.
+    /// Records an interruption, by which the work since the last checkpoint is lost. `setup` is the
+    /// time at the start of the run that was spent on wiring or waking nodes. Returns the number of
+    /// interruptions so far.
     pub(super) fn interrupts(&mut self, ran: &mut Running, setup: f64, now: Time) -> u32 {
         let kill_at_estimate = self.kill_at_estimate;
         let checkpoint = self.checkpoint;

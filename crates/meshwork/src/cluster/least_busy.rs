@@ -9,8 +9,8 @@ use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement};
 use crate::topology::{Grid, Node};
 
-/// Number of holders of some nodes, and their latest expected end. A node that is kept for another
-/// job counts as busier than a node with any number of holders.
+/// Number of holders of some nodes, and the latest expected end of these holders. A node that is
+/// kept for another job counts as busier than a node with any number of holders.
 type Busy = (u64, Time);
 
 #[derive(Clone)]
@@ -19,13 +19,13 @@ struct Nodes {
     until: Vec<Time>,
 }
 
-/// Added to the number of holders of a node that is kept for another job.
+/// Number that is added to the number of holders of a node if the node is kept for another job.
 const KEPT: u64 = 1 << 32;
 
 impl Cluster<'_> {
-    /// The least busy placement for a waiting job on an otherwise empty machine. Nodes of `kept`
-    /// are used only if there is no other way. Ties in the number of held nodes are broken by
-    /// earliest expected end, then by order of orientation and base.
+    /// The least busy placement for a waiting job on an otherwise empty machine. "Least busy" means
+    /// the fewest held nodes, then the earliest expected end, then the first orientation and base.
+    /// Nodes of `kept` are used only if there is no other way.
     ///
     /// Blocks are searched at every base and, in up to three dimensions, in every orientation.
     /// Subcubes and squares are searched at bases that are multiples of their size, where any
@@ -108,7 +108,7 @@ impl Nodes {
     }
 }
 
-/// The least busy block with the given sides, at any base.
+/// The least busy block with the given sides, with its base at any node.
 fn anywhere(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)> {
     let bases = 0..grid.nodes();
     least_of(grid, busy, sides, bases.filter(|&base| grid.holds(base, sides)))
@@ -123,9 +123,9 @@ fn aligned(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)
     least_of(grid, busy, sides, (0..grid.nodes()).filter(on_lattice))
 }
 
-/// The block at one of `bases` with the fewest holders, then the earliest end. Ends are compared
-/// only among the blocks with the fewest holders: node by node if there are few such blocks,
-/// otherwise for all blocks at once.
+/// The block at one of `bases` whose nodes have the fewest holders, then the earliest end. Ends are
+/// compared only among the blocks with the fewest holders. If there are few such blocks, the ends
+/// are compared node by node, otherwise for all blocks at once.
 fn least_of(
     grid: &Grid,
     busy: &Nodes,
@@ -167,7 +167,7 @@ fn least_of(
     Some(((fewest, until), block(base)))
 }
 
-/// The least busy nodes, each chosen for itself; together they need not form a block.
+/// The least busy nodes, whether they form a block or not.
 fn loose(grid: &Grid, busy: &Nodes, count: usize) -> Option<(Busy, Placement)> {
     let mut nodes: Vec<Node> = (0..grid.nodes()).filter(|&node| busy.of(node).0 < KEPT).collect();
     nodes.sort_by_key(|&node| busy.of(node)); // stable: lower nodes first
@@ -185,10 +185,10 @@ fn join(a: Busy, b: Busy) -> Busy {
     (a.0 + b.0, a.1.max(b.1))
 }
 
-/// For each node, the values of the block with its base there, combined with `join`. Blocks wrap
-/// around all edges, and the caller reads only valid bases. In each dimension, windows of the
-/// wanted length are joined from windows whose lengths are powers of two, each of which is made of
-/// two windows of half its length.
+/// For each node, the values of all nodes of the block with its base there, combined with `join`.
+/// Blocks wrap around all edges, and the caller reads only valid bases. In each dimension, the
+/// values of a window are combined from overlapping windows whose lengths are powers of two, each
+/// of which is made of two windows of half its length.
 fn over_blocks<T: Copy>(
     grid: &Grid,
     mut values: Vec<T>,
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares with a computation over every node of every block.
+        /// Compares the values of blocks with those computed over every node of every block.
         #[test]
         fn blocks_are_as_busy_as_their_nodes(
             sides in prop::collection::vec(1_u32..6, 1..4),

@@ -62,8 +62,8 @@ use crate::sizing::Size;
 
 /// The machine and its queue, lent to the scheduler for one instant.
 ///
-/// A request to start a job returns at once whether it succeeded. After a success, selector, sizing
-/// and allocator have chosen the nodes, the nodes are claimed, and the job runs.
+/// A request to start a job returns at once whether the job runs now. If it does, the selector,
+/// sizing and allocator have chosen its nodes, which are claimed.
 pub struct Cluster<'a> {
     now: Time,
     facility: Facility,
@@ -87,26 +87,29 @@ pub struct Cluster<'a> {
     forms: Forms,
     empty: Facility,
     arrived: u64,
-    /// The largest number of free nodes on one site, at most the number that may still be held.
-    /// With a long queue most attempts to start a job fail, and comparing with this number is all
-    /// that they cost.
+    /// The largest number of nodes with which a job could start on one site. This is the largest
+    /// number of free nodes on one site, and at most the number that the power cap still permits.
+    /// With a long queue most attempts to start a job fail, so that a comparison with this number
+    /// must be enough to refuse them.
     most_free: u64,
     /// Maximum number of nodes held at once under the power cap; `u64::MAX` without a power cap.
     most_held: u64,
-    /// Number of claims plus releases so far, and number of releases; versions for cached answers.
+    /// Number of claims plus releases so far, and number of releases. Cached answers are valid for
+    /// one value of these.
     changes: u64,
     releases: u64,
     without: Option<starts::Without>,
-    /// Number of guards created so far that protect parts of nodes.
+    /// Number of guards created so far that protect parts of nodes, such as some of their
+    /// processors.
     guards: Cell<u64>,
-    /// Forms that do not fit on the nodes that the last guard of parts of nodes leaves free.
-    /// Preceded by the number of this guard, and by the number of releases for which the forms
-    /// hold.
+    /// Forms that do not fit on the nodes that a guard leaves free. The guard is the last one that
+    /// protects parts of nodes. Before the forms stand the number of this guard, and the number of
+    /// releases for which the forms hold.
     denied_beside: (u64, u64, Vec<Request>),
     state: MachineState,
-    /// Whether an observer asks what blocks the oldest waiting job.
+    /// Whether an observer needs to know what blocks the oldest waiting job.
     watches_what_blocks: bool,
-    /// Cached causes of waiting, if an observer asks for them.
+    /// Cached reasons why jobs wait, if an observer needs them.
     waits: Option<waits::Waits>,
     /// Outages and interruption histories, if nodes fail or jobs are preempted.
     service: Option<Box<service::Service>>,
@@ -115,7 +118,7 @@ pub struct Cluster<'a> {
     /// Access rules, if not every node is open to every job.
     gate: Option<Arc<access::Gate>>,
     seen: access::Seen,
-    /// Energy model and sleep states, if power is modelled.
+    /// Energy model and sleep states of nodes, if power is modelled.
     power: Option<Box<power::Power>>,
     breach: Option<Box<Breach>>,
     /// The network's error for a job that was started in this scheduling pass.
@@ -208,7 +211,7 @@ impl<'a> Cluster<'a> {
         self.queue.after(ticket)
     }
 
-    /// The next waiting job that may be startable, skipping those ruled out by cached answers. To
+    /// The next waiting job that may be startable. Jobs that cached answers exclude are skipped. To
     /// visit all such jobs, use [`startable`](Cluster::startable), which is faster.
     #[must_use]
     pub fn next_startable(&self, ticket: Ticket) -> Option<Ticket> {
@@ -222,7 +225,7 @@ impl<'a> Cluster<'a> {
         open.filter_map(|(_, form)| form_queues.next_that(form, ticket, |_| true)).min()
     }
 
-    /// The next waiting job behind `ticket` whose minimum number of nodes is free on some site.
+    /// The next waiting job behind `ticket` that needs no more nodes than are free on some site.
     #[must_use]
     pub(super) fn next_small_enough(&self, ticket: Ticket) -> Option<Ticket> {
         if self.most_free == 0 {
@@ -261,20 +264,22 @@ impl<'a> Cluster<'a> {
         &self.departures
     }
 
-    /// Jobs for which a plan that is kept between scheduling passes has no reservation yet. These
-    /// are the new arrivals, or all waiting jobs if the cluster [is
-    /// disturbed](Cluster::is_disturbed) and the plan must be rebuilt.
+    /// Jobs for which a plan kept between scheduling passes has no reservation yet. These are the
+    /// new arrivals. They are all waiting jobs if the cluster [is
+    /// disturbed](Cluster::is_disturbed), because then the plan must be rebuilt.
     pub(crate) fn to_plan(&self) -> Vec<Ticket> {
         if self.is_disturbed() { self.waiting().collect() } else { self.arrivals.clone() }
     }
 
-    /// Departures since the last pass, by which a kept plan is updated; none if it must be rebuilt.
+    /// Jobs that ended since the last pass, by which a kept plan is updated. Empty if the plan must
+    /// be rebuilt.
     pub(crate) fn ended_since_plan(&self) -> &[Departure] {
         if self.is_disturbed() { &[] } else { &self.departures }
     }
 
-    /// The running jobs in the order of their expected ends. A node out of service is held by a
-    /// [stand-in](Running::is_stand_in) until it is expected back.
+    /// The running jobs in the order of their expected ends. They include
+    /// [stand-ins](Running::is_stand_in), which hold nodes that are out of service until these are
+    /// expected back.
     pub fn running(&self) -> impl Iterator<Item = (RunKey, &Running)> {
         self.ends().iter().map(|end| (end.key, self.ran(end)))
     }
@@ -323,8 +328,8 @@ impl<'a> Cluster<'a> {
         Outlook::new(self.now, &self.facility, running, closures, headroom)
     }
 
-    /// Whether waiting jobs are delayed by running jobs only. Then no outage is planned, every node
-    /// is open to every job, and there is no power cap.
+    /// Whether only running jobs can delay waiting jobs. Then no outage is planned, every node is
+    /// open to every job, and there is no power cap.
     pub(super) fn is_unbounded(&self) -> bool {
         let is_open = self.gate.as_ref().is_none_or(|gate| gate.is_open());
         is_open && self.closures().is_empty() && !self.is_capped()
@@ -341,7 +346,7 @@ impl<'a> Cluster<'a> {
             && sites[0].finds() == Finds::AnyNodes
     }
 
-    /// A reservation from now on for a job, if [only counts matter](Cluster::counts_alone).
+    /// A reservation for a job that begins now, if [only counts matter](Cluster::counts_alone).
     pub(crate) fn count_now(&self, ticket: Ticket) -> Option<Reservation> {
         let job = self.queue.job(ticket);
         let Size { request, stretch } = self.facility.sizes(0, job, self.now).into_iter().next()?;
@@ -412,8 +417,8 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// Whether the oldest waiting job asks for no more nodes than are free on some site. Such a job
-    /// waits for a shape.
+    /// Whether some site has as many free nodes as the oldest waiting job asks for. Then that job
+    /// waits for free nodes of a suitable shape.
     fn is_blocked_by_shape(&self) -> bool {
         self.queue.first().is_some_and(|head| {
             let asked = self.queue.job(head).request.nodes();
@@ -422,8 +427,8 @@ impl<'a> Cluster<'a> {
         })
     }
 
-    /// Ends `first`, which finishes now, and unless `only_one` all other jobs that finish now.
-    /// Returns whether any job ended.
+    /// Ends the job `first`, which finishes now. Unless `only_one` is set, all other jobs that
+    /// finish now end too. Returns whether any job ended.
     #[inline(always)]
     pub(crate) fn depart(
         &mut self,

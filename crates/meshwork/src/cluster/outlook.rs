@@ -18,20 +18,21 @@ use crate::topology::Node;
 
 /// The future if running jobs end at their estimates and planned jobs start as planned.
 ///
-/// The number of free nodes is a step function of time, which answers queries where only counts
-/// matter. Where shape matters, the function shows at which instants a query may succeed, and the
-/// allocator is then asked on a fork of its site in the state of that instant.
+/// The number of free nodes is a step function of time. Where only counts matter, it answers
+/// queries. Where shape matters, it shows the instants at which a query may succeed. The allocator
+/// is then asked on a copy of its site in the state of such an instant.
 pub struct Outlook {
     now: Time,
     facility: Facility,
     free: Vec<Profile>,
-    /// Expected ends, sites and placements of running jobs, earliest first; where shape matters.
+    /// Expected ends, sites and placements of running jobs, earliest first. Used only where shape
+    /// matters.
     running: Vec<(Time, usize, Placement)>,
-    /// Planned reservations that are placements, where shape matters.
+    /// Planned reservations of particular nodes. Used only where shape matters.
     planned: Vec<Reservation>,
     /// Planned outages and access rules. If there are any, node identities matter on every site.
     closures: Closures,
-    /// Number of further nodes that may be held on all sites together; `None` without a power cap.
+    /// Number of nodes that may be held in addition to those held now. `None` without a power cap.
     headroom: Option<Profile>,
 }
 
@@ -94,8 +95,8 @@ impl Outlook {
     ///
     /// # Complexity
     /// **O(s)** for *s* steps of the profile where only counts matter. Where shape matters, the
-    /// allocator is asked at each step with enough free nodes, on a fork that takes **O(r)** to
-    /// prepare for *r* running and planned jobs.
+    /// allocator is asked at each step with enough free nodes. Each query uses a copy of the site,
+    /// which takes **O(r)** for *r* running and planned jobs.
     pub fn earliest(&self, job: &Job, by: Option<Time>) -> Option<Reservation> {
         (0..self.free.len())
             .filter_map(|site| self.earliest_on(site, job, by))
@@ -104,8 +105,9 @@ impl Outlook {
     }
 
     /// The reservation moved to the earliest instant from which its nodes are free for its whole
-    /// length. Unchanged if there is no such instant before its start, or if it is a count of
-    /// nodes, for which [`earliest`](Outlook::earliest) is meant.
+    /// length. The reservation stays unchanged if there is no such instant before its start. It
+    /// also stays unchanged if it is a count of nodes, for which [`earliest`](Outlook::earliest) is
+    /// meant.
     ///
     /// # Complexity
     /// **O(r log r)** for *r* running and planned jobs.
@@ -163,8 +165,8 @@ impl Outlook {
         }
     }
 
-    /// [`sooner`](Outlook::sooner) where jobs share nodes: tries now, and every end before the
-    /// reserved start.
+    /// [`sooner`](Outlook::sooner) where jobs share nodes. Tries now, and every expected end before
+    /// the reserved start.
     fn sooner_parts(
         &self,
         job: &Job,
@@ -203,9 +205,9 @@ impl Outlook {
         reservation.moved_to(at.copied().unwrap_or(reservation.at))
     }
 
-    /// Lowers the free amount of each cell of a fork to its minimum between `at` and `until`. Jobs
-    /// share nodes on this site. If `ended`, running jobs that are expected to end by `at` are
-    /// released first.
+    /// Lowers what is free of each node of a site's copy to the minimum between `at` and `until`.
+    /// Jobs share nodes on this site. If `ended` is set, running jobs that are expected to end by
+    /// `at` are released first.
     fn least_free(&self, then: &mut SiteAhead, site: usize, at: Time, until: Time, ended: bool) {
         if ended {
             for (_, on, placement) in self.running.iter().take_while(|(end, ..)| *end <= at) {
@@ -247,7 +249,7 @@ impl Outlook {
         then.lower(least.into_iter().map(|((node, cell), (_, least))| (node, cell, -least as u32)));
     }
 
-    /// The first instant from which the power cap permits a reservation up to its end.
+    /// The first instant from which the power cap permits a reservation for its whole length.
     ///
     /// `None` if there is no such instant, or no power cap.
     fn first_held(&self, reservation: &Reservation) -> Option<Time> {
@@ -290,8 +292,8 @@ impl Outlook {
         }
     }
 
-    /// [`earliest`](Outlook::earliest) by its definition: tries now, and every end on this site.
-    /// Under a power cap, ends on every site are tried.
+    /// [`earliest`](Outlook::earliest) by its definition: tries now, and every expected end on this
+    /// site. Under a power cap, expected ends on every site are tried.
     fn earliest_by_instants(
         &self,
         site: usize,
@@ -321,8 +323,9 @@ impl Outlook {
         job.estimate * (1.0 / self.facility.sites()[site].site().speed())
     }
 
-    /// A start of the job at instant `at` that does not conflict with the plan during its run. If
-    /// `ended`, running jobs count as ended from their expected end on, otherwise as running.
+    /// A start of the job at instant `at` that does not conflict with the plan until the job ends.
+    /// If `ended` is set, a running job counts as ended from its expected end on, otherwise as
+    /// still running.
     fn at_instant(&self, site: usize, job: &Job, at: Time, ended: bool) -> Option<Reservation> {
         let mut span = self.shortest(site, job);
         if self.facility.shares_nodes() {

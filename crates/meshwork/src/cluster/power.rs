@@ -17,8 +17,8 @@ use crate::topology::{Grid, Node};
 pub(super) struct Power {
     energy: Energy,
     sleep_states: Option<SleepStates>,
-    /// Thousandths of GPUs on nodes in service and awake: first those that are free, then those
-    /// that jobs hold.
+    /// Thousandths of GPUs on nodes that are in service and awake: free ones, then those that jobs
+    /// hold.
     gpus: [u64; 2],
 }
 
@@ -76,8 +76,8 @@ impl SleepStates {
         woken
     }
 
-    /// Puts the next nodes to sleep that are due before `by`; returns when, on which site, and
-    /// which. The list of nodes is empty if all of them were used meanwhile.
+    /// Puts the next nodes to sleep that fall asleep before `by`. Returns when, on which site, and
+    /// which nodes. The list of nodes is empty if a job has used all of them meanwhile.
     fn next_asleep(&mut self, by: Time) -> Option<(Time, usize, Vec<Node>)> {
         self.idle.front().filter(|idle| idle.at < by)?;
         let IdleNodes { at, site, placement } = self.idle.pop_front()?;
@@ -129,7 +129,7 @@ impl Cluster<'_> {
         self.most_free = self.facility.most_free().min(self.headroom());
     }
 
-    /// Number of further nodes that may be held under the power cap.
+    /// Number of nodes that may be held under the power cap in addition to those held now.
     pub(super) fn headroom(&self) -> u64 {
         self.most_held.saturating_sub(self.state.held)
     }
@@ -139,12 +139,13 @@ impl Cluster<'_> {
         self.most_held < u64::MAX
     }
 
-    /// Whether holding `held` more nodes, and the free nodes of `kept`, would exceed the power cap.
+    /// Whether the power cap forbids to hold `held` more nodes together with the free nodes of
+    /// `kept`.
     pub(super) fn is_too_much(&self, held: u32, kept: &[(usize, &Placement)]) -> bool {
         u64::from(held) + self.free_of(kept) > self.headroom()
     }
 
-    /// Number of free nodes in some kept placements.
+    /// Number of nodes in some kept placements that are free now.
     fn free_of(&self, kept: &[(usize, &Placement)]) -> u64 {
         if self.facility.shares_nodes() {
             return kept.iter().map(|(_, placement)| u64::from(placement.len())).sum();
@@ -161,7 +162,7 @@ impl Cluster<'_> {
         if kept.is_empty() { 0 } else { free.sum() }
     }
 
-    /// Number of further nodes that may be held under the power cap once a reservation has begun.
+    /// Number of nodes that the power cap permits beyond those held once a reservation has begun.
     /// Running jobs are assumed to end at their estimates.
     pub(super) fn headroom_beside(&self, reservation: &Reservation) -> u64 {
         if !self.is_capped() {
@@ -170,7 +171,7 @@ impl Cluster<'_> {
         self.headroom_at(reservation.at).saturating_sub(reservation.hold.nodes())
     }
 
-    /// Number of further nodes that may be held under the power cap at an instant. Running jobs are
+    /// Number of nodes that the power cap permits beyond those held at an instant. Running jobs are
     /// assumed to end at their estimates.
     fn headroom_at(&self, at: Time) -> u64 {
         let ended = self.running().take_while(|(_, ran)| ran.expected_end.max(self.now) <= at);
@@ -187,8 +188,8 @@ impl Cluster<'_> {
         instants.find(|&at| self.headroom_at(at) >= count).unwrap_or(from)
     }
 
-    /// Puts nodes to sleep that are due before `to`, and advances the clock to the last such
-    /// instant. Sets the power use from then on.
+    /// Puts nodes to sleep that fall asleep before `to`. Advances the clock to the last instant at
+    /// which nodes fall asleep, and sets the power use from then on.
     #[cold]
     pub(super) fn pass_with_power(&mut self, to: Time) {
         let Some(mut power) = self.power.take() else { return };
@@ -275,7 +276,7 @@ impl Cluster<'_> {
             .map_or(0.0, |sleep_states| sleep_states.sleep.wake)
     }
 
-    /// Marks a node as not idle, or a GPU as out, because it leaves service.
+    /// Marks a node as not idle, or a GPU as out of service, because it leaves service.
     pub(super) fn switch_off(&mut self, site: usize, placement: &Placement) {
         let out = self.gpu_shares(site, placement);
         let is_gpu = placement.is_empty();
@@ -294,7 +295,7 @@ impl Cluster<'_> {
         gpus[0] = gpus[0] + shares - out;
     }
 
-    /// Marks a node as idle, or a GPU as in, because it is back in service.
+    /// Marks a node as idle, or a GPU as in service, because it is back in service.
     pub(super) fn switch_on(&mut self, site: usize, placement: &Placement) {
         let back = self.gpu_shares(site, placement);
         let is_gpu = placement.is_empty();
@@ -314,7 +315,8 @@ impl Cluster<'_> {
 }
 
 impl Site {
-    /// Number of processors of some nodes, and thousandths of their GPUs that are in service.
+    /// Number of processors of some nodes, and thousandths of GPUs on these nodes that are in
+    /// service.
     fn has(&self, nodes: &[Node]) -> (u64, u64) {
         let Some(types) = &self.types else { return (nodes.len() as u64, 0) };
         nodes.iter().fold((0, 0), |(processors, gpus), &node| {
@@ -324,14 +326,16 @@ impl Site {
         })
     }
 
-    /// Marks a GPU as out of service; returns its thousandths if its node is awake, otherwise 0.
+    /// Marks a GPU as out of service. Returns its size in thousandths of a GPU if its node is
+    /// awake, otherwise 0.
     fn mark_out(&mut self, gpu: &Placement, shares: u64) -> u64 {
         let Some(block) = gpu.blocks.first() else { return 0 };
         *self.out.entry(block.base).or_default() += shares;
         if self.asleep.contains(block.base) { 0 } else { shares }
     }
 
-    /// Marks a GPU as in service; returns its thousandths if its node is awake, otherwise 0.
+    /// Marks a GPU as in service. Returns its size in thousandths of a GPU if its node is awake,
+    /// otherwise 0.
     fn mark_in(&mut self, gpu: &Placement, shares: u64) -> u64 {
         let Some(block) = gpu.blocks.first() else { return 0 };
         self.out.entry(block.base).and_modify(|out| *out -= shares);

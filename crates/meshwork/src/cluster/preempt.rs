@@ -22,12 +22,12 @@ pub enum Preempted {
 
 impl Cluster<'_> {
     /// Starts a waiting job at once on nodes freed by preempting some running jobs. Returns the new
-    /// tickets of the preempted jobs; `None` if preempting all victims would not suffice. Victims
-    /// that come earlier in the list are considered first, and of these only jobs that hold nodes
-    /// of the placement found are preempted.
+    /// tickets of the preempted jobs; `None` if preempting all of `victims` would not suffice.
+    /// Victims are added in the given order until the job has a placement. Of these, only jobs that
+    /// hold nodes of the placement are preempted.
     ///
     /// # Complexity
-    /// A fork of the machine, and for each victim a request to the allocator, until one succeeds.
+    /// A copy of the machine, and for each victim a query to the allocator, until one succeeds.
     pub fn preempt(
         &mut self,
         ticket: Ticket,
@@ -72,8 +72,9 @@ impl Cluster<'_> {
         }
     }
 
-    /// The first victims that must end to free the parts of nodes that a placement lacks. A victim
-    /// is one of them if it holds some of a cell of which too little is free.
+    /// Of the given victims, in order, those that must end so that a placement's parts of nodes are
+    /// free. A victim must end if it holds some of a resource of a node of which too little is
+    /// free.
     fn in_the_way_of_parts(&self, site: usize, parts: &Parts, victims: &[RunKey]) -> Vec<RunKey> {
         let Some(amounts) = self.site(site).amounts() else { return Vec::new() };
         // Amount of each cell that is missing.
@@ -125,7 +126,7 @@ impl Cluster<'_> {
         Ok(again)
     }
 
-    /// A placement for a waiting job if the fewest victims, taken in the given order, were gone.
+    /// A placement for a waiting job without the fewest victims, taken in the given order.
     fn propose_without(&self, ticket: Ticket, victims: &[RunKey]) -> Option<Proposal> {
         let fewest = self.queue.scan_key(ticket).fewest;
         let around = self.queue.around(ticket, self.now);

@@ -7,28 +7,28 @@ use crate::job::Time;
 /// Step function of time: the number of nodes that are free if no other job starts.
 ///
 /// Steps are stored in chunks, each with its minimum and maximum, so that a search skips chunks in
-/// which too few or enough nodes are free throughout. Within a chunk, the steps with enough free
-/// nodes are found together, as the bits of one word. A change that covers a whole chunk adds one
-/// number to it.
+/// which too few or enough nodes are free throughout. Within a chunk, all steps with enough free
+/// nodes are found at once, as the bits of one word. A change that covers a whole chunk adds one
+/// number to the chunk.
 ///
 /// # Complexity
 /// With *s* steps in chunks of *c*: **O(log s + s / c + c)** for a change or a search. A search
-/// adds the steps in chunks in which both enough and too few nodes are free.
+/// also visits the steps of chunks that have steps with enough and steps with too few free nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Profile {
-    /// Non-empty, in order of time; the first step begins now. Numbers of free nodes may be
-    /// negative, if a reservation is late because a running job has exceeded its estimate.
+    /// Chunks in order of time, at least one; the first step begins now. Numbers of free nodes may
+    /// be negative if a reservation is late because a running job has exceeded its estimate.
     chunks: Vec<Chunk>,
     /// Index of the chunk found by the last query.
     near: Cell<usize>,
 }
 
-/// Consecutive steps: when each begins, and the number of free nodes from then on.
+/// Consecutive steps, each with its begin and the number of free nodes from then on.
 #[derive(Clone, Debug)]
 struct Chunk {
     first: Time,
     times: Vec<Time>,
-    /// Number of free nodes at each step, less `raised`.
+    /// Number of free nodes at each step, minus `raised`.
     levels: Vec<i64>,
     /// Offset that is to be added to all of `levels`.
     raised: i64,
@@ -62,8 +62,8 @@ impl Chunk {
         self.first_after(instant).saturating_sub(1)
     }
 
-    /// Index of the first step that begins at this instant or later. A linear count avoids the
-    /// dependent loads of a binary search, and so is faster for few steps.
+    /// Index of the first step that begins at this instant or later. A linear count is used because
+    /// the steps are few and a binary search would wait for each load.
     fn first_from(&self, instant: Time) -> usize {
         self.times.iter().map(|from| usize::from(*from < instant)).sum()
     }
@@ -73,8 +73,8 @@ impl Chunk {
         self.times.iter().map(|from| usize::from(*from <= instant)).sum()
     }
 
-    /// Applies [`Profile::change`] between the first and last step of the chunk. The chunk must
-    /// have space for two more steps.
+    /// Applies [`Profile::change`] to an interval that lies within the chunk. The chunk must have
+    /// space for two more steps.
     fn change(&mut self, from: Time, until: Time, count: i64) {
         let begin = self.first_from(from);
         let end = self.first_from(until);
@@ -113,7 +113,7 @@ impl Chunk {
         self.levels.iter().rev().fold(0, |bits, here| bits << 1 | u64::from(*here >= level))
     }
 
-    /// Whether `count` nodes are free at all steps (`true`), at none (`false`), or at some
+    /// Whether `count` nodes are free at all steps (`true`), at no step (`false`), or at some
     /// (`None`).
     fn throughout(&self, count: i64) -> Option<bool> {
         let level = count - self.raised;
@@ -153,7 +153,7 @@ impl Profile {
         self.join(from);
     }
 
-    /// Makes a step begin at an instant, unless the instant lies before all steps.
+    /// Makes a step begin at an instant. Changes nothing if the instant lies before all steps.
     fn cut(&mut self, instant: Time) {
         let index = self.chunk_of(instant);
         let chunk = &mut self.chunks[index];
@@ -195,7 +195,8 @@ impl Profile {
         }
     }
 
-    /// Removes the step that begins at an instant if nothing changes there; keeps the first step.
+    /// Removes the step that begins at an instant if the number of free nodes does not change
+    /// there. The first step is kept.
     fn join(&mut self, instant: Time) {
         let index = self.chunk_of(instant);
         let at = self.chunks[index].first_from(instant);
@@ -259,7 +260,7 @@ impl Profile {
         times.get(self.chunks[index].first_after(instant)).copied().or_else(next)
     }
 
-    /// First instant from which on the profile is never negative.
+    /// First instant from which on the number of free nodes is never negative.
     pub(crate) fn overdrawn_until(&self) -> Time {
         let overdrawn = self.chunks.iter().rposition(|chunk| chunk.raised + chunk.least < 0);
         let Some(index) = overdrawn else { return self.chunks[0].first };
@@ -269,7 +270,8 @@ impl Profile {
         last.and_then(|last| chunk.times.get(last + 1)).copied().unwrap_or(next)
     }
 
-    /// The first interval between two instants in which the profile is negative; `None` if never.
+    /// The first interval between two instants in which the number of free nodes is negative.
+    /// `None` if there is none.
     pub(crate) fn overdrawn_in(&self, from: Time, until: Time) -> Option<(Time, Time)> {
         if from >= until {
             return None;
@@ -318,7 +320,8 @@ impl Profile {
     }
 
     /// The first instant from `begin` on, and before `limit`, with `count` nodes free long enough.
-    /// From an instant, they must stay free until the instant that `needed` returns for it.
+    /// They are free long enough if they stay free up to the instant that `needed` returns for the
+    /// first one.
     pub(crate) fn first_gap(
         &self,
         begin: Time,
@@ -335,8 +338,9 @@ impl Profile {
         }
     }
 
-    /// The gaps with at least `count` free nodes from `begin` on that begin before `limit`. The
-    /// last gap may have no end.
+    /// Intervals in which at least `count` nodes are free throughout. They are clipped to begin at
+    /// `begin` or later, and only those that begin before `limit` are returned. The last interval
+    /// may have no end.
     pub(crate) fn gaps(
         &self,
         begin: Time,
@@ -385,7 +389,7 @@ impl Profile {
 
 /// A cursor over the steps that alternates between steps with enough and with too few free nodes.
 struct Walk<'a> {
-    /// Earliest instant to be returned, since the current step may begin earlier.
+    /// Earliest instant to return, because the current step may begin earlier.
     begin: Time,
     count: i64,
     /// The chunks that remain, beginning with the current one.
@@ -397,8 +401,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Advances to the next step, or the current one, with enough free nodes. Returns `None` if no
-    /// such step begins before `limit`.
+    /// Advances to the first step with enough free nodes, from the current step on. Returns `None`
+    /// if no such step begins before `limit`.
     fn seek_enough(&mut self, limit: Option<Time>) -> Option<Time> {
         loop {
             let ahead = self.enough >> self.at;
@@ -411,8 +415,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Advances to the next step, or the current one, with too few free nodes. Returns `None` if no
-    /// such step begins before `limit`.
+    /// Advances to the first step with too few free nodes, from the current step on. Returns `None`
+    /// if no such step begins before `limit`.
     fn seek_too_few(&mut self, limit: Option<Time>) -> Option<Time> {
         loop {
             let ahead = !self.enough >> self.at;
@@ -426,8 +430,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Advances to the next chunk that has some steps with enough (`so`: too few) free nodes.
-    /// Returns `None` if no such chunk begins before `limit`.
+    /// Advances to the next chunk that has a step with enough free nodes. If `so` is `false`, to
+    /// the next chunk that has a step with too few. Returns `None` if no such chunk begins before
+    /// `limit`.
     fn skip_chunks(&mut self, so: bool, limit: Option<Time>) -> Option<()> {
         let (count, ahead) = (self.count, &self.chunks[1..]);
         let next = ahead.iter().position(|chunk| {

@@ -10,11 +10,11 @@ use crate::job::{Job, Request, Time};
 use crate::observe::{JobId, Running};
 use crate::offer::QueueView;
 
-/// Handle of a waiting job, valid until the job leaves the queue. Tickets compare in queue order,
-/// which is the order of arrival except for jobs requeued at the end.
+/// Handle of a waiting job, valid until the job leaves the queue. Tickets are ordered like the
+/// queue. This is the order of arrival, except for jobs requeued at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket {
-    /// Queue position. Even for a job appended at the end, odd for one requeued at its old
+    /// Position in the queue. Even for a job appended at the end, odd for one requeued at its old
     /// position.
     place: u64,
     /// The job's identifier; jobs are numbered in order of arrival.
@@ -22,7 +22,7 @@ pub struct Ticket {
     slot: u32,
 }
 
-/// The needs of a waiting job, stored apart from the job for cache locality.
+/// Minimum number of nodes and estimate of a waiting job, stored apart from it for cache locality.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ScanKey {
     /// Lower bound on the nodes that the job needs to start.
@@ -31,18 +31,18 @@ pub(crate) struct ScanKey {
     pub estimate: f64,
 }
 
-/// Maximum jobs in a chunk, few enough to remove a job quickly.
+/// Maximum number of jobs in a chunk. Small enough that a job is removed quickly.
 const CHUNK: usize = 64;
 
 /// A list of waiting jobs from which a job can be removed at any position.
 ///
-/// Each job knows its neighbours in queue order. The searchable [`Line`] is built on the first
-/// search, and the [`FormQueues`] on the first query by form: logs have tens of thousands of
-/// waiting jobs but a few hundred forms. Most schedulers need neither.
+/// Each job knows its neighbours in queue order. The [`Line`], for searches, is built on the first
+/// search. The [`FormQueues`], which sort jobs by their requested size or shape, are built on their
+/// first use. Most schedulers need neither.
 ///
 /// # Complexity
-/// **O(1)** to append or remove a job, and to read the first or the next one, besides the cost of
-/// the [`Line`] and the [`FormQueues`] once built. Memory is proportional to the maximum number of
+/// **O(1)** to append or remove a job, and to read the first or the next one. The [`Line`] and the
+/// [`FormQueues`], once built, add their costs. Memory is proportional to the maximum number of
 /// jobs that waited at once.
 #[derive(Default)]
 pub(crate) struct Queue {
@@ -53,12 +53,13 @@ pub(crate) struct Queue {
     line: OnceCell<Line>,
     /// The waiting jobs by form, built on the first query by form.
     form_queues: OnceCell<FormQueues>,
-    /// Lower bound of the position of the next job to be appended: twice the number of the next job
-    /// to arrive, or more once jobs were requeued at the end.
+    /// Lower bound of the queue position of the next job to be appended. This is twice the number
+    /// of the next job to arrive, or more once jobs were requeued at the end.
     end: u64,
     /// The first ticket that was used after its job had left the queue.
     stale: Cell<Option<Ticket>>,
-    /// Job returned for a stale ticket until the run ends after this pass. It can never start.
+    /// The job that is returned for a ticket whose job has left the queue. It can never start, and
+    /// the run ends after this scheduling pass.
     placeholder: OnceCell<Box<Waiting>>,
 }
 
@@ -66,22 +67,22 @@ struct Waiting {
     /// The job's record, from arrival to end; boxed, so that the large record is never moved.
     record: Box<Running>,
     key: ScanKey,
-    /// The form of the job's request; `None` if there are several.
+    /// The form of the job's request; `None` if the request may take several forms.
     form: Option<Form>,
     ticket: Ticket,
-    /// Slots of the jobs before and after this one in the queue, or [`NO_SLOT`].
+    /// Slots of the previous and the next job in the queue, or [`NO_SLOT`].
     before: u32,
     after: u32,
 }
 
-/// Marks the absence of a neighbour in the queue.
+/// Stands for the slot of a previous or next job that does not exist.
 const NO_SLOT: u32 = u32::MAX;
 
 /// The waiting jobs, sorted by the form of their request.
 ///
 /// # Complexity
-/// Besides the cost of a [`Line`]: to append or remove the first job of its form, **O(log k)**
-/// comparisons for *k* forms with waiting jobs, and up to *k* / 2 entries moved within a buffer.
+/// To append or remove the first job of a form takes **O(log k)** comparisons for *k* forms with
+/// waiting jobs, and moves up to *k* / 2 entries within a buffer. The cost of a [`Line`] is added.
 #[derive(Default)]
 pub(crate) struct FormQueues {
     /// Waiting jobs of each form, by index of the form.
@@ -90,10 +91,10 @@ pub(crate) struct FormQueues {
     firsts: VecDeque<(Ticket, Form)>,
 }
 
-/// Searchable waiting jobs in queue order, from which a job can be removed at any position.
+/// Waiting jobs in queue order, for searches; a job can be removed at any position.
 ///
-/// Jobs are stored in chunks, each with the minimum needs of its jobs, so that a search skips whole
-/// chunks in which no job can start.
+/// Jobs are stored in chunks, each with the minimum needs of its jobs. A search skips a chunk in
+/// which no job can start.
 ///
 /// # Complexity
 /// With *q* waiting jobs in chunks of *c*: **O(log q + c)** to remove a job, **O(1)** to append a
@@ -101,25 +102,28 @@ pub(crate) struct FormQueues {
 #[derive(Default)]
 struct Line {
     chunks: VecDeque<Chunk>,
-    /// Recycled buffer of the last emptied chunk, because in a short queue chunks come and go
+    /// Recycled buffer of the chunk emptied last. In a short queue, chunks are added and removed
     /// often.
     recycled: Vec<(Ticket, ScanKey)>,
 }
 
 #[derive(Default)]
 struct Chunk {
-    /// The jobs in queue order, after `gone` removed ones; most jobs are removed from the front.
+    /// The jobs of the chunk in queue order, after `gone` removed ones. Most jobs are removed from
+    /// the front.
     jobs: Vec<(Ticket, ScanKey)>,
     gone: usize,
-    /// Lower bound on the needs of any job in the chunk; exact when last recomputed.
+    /// Lower bound on the needs of any job in the chunk. The bound is exact when it has just been
+    /// recomputed.
     least: Option<ScanKey>,
     taken_since: u32,
-    /// Index of the job last found by a search. Usually this job is removed next, and the search
-    /// continues there.
+    /// Index in the chunk of the job that a search found last. Usually this job is removed next,
+    /// and the next search continues there.
     found: Cell<usize>,
 }
 
-/// Number of jobs with possibly the least needs removed from a chunk before these are recomputed.
+/// Number of removals after which the least needs of a chunk's jobs are recomputed. Removals of
+/// jobs that cannot have had the least needs are not counted.
 const LOOK_AGAIN: u32 = 8;
 
 impl Chunk {
@@ -157,8 +161,7 @@ impl Chunk {
     }
 
     /// Number of jobs of the chunk before a queue position. Uses the last found index if possible,
-    /// otherwise a linear count: for few jobs, a count avoids the dependent loads of a binary
-    /// search.
+    /// otherwise a linear count. The jobs are few, and a binary search would wait for each load.
     #[inline]
     fn before(&self, place: u64) -> usize {
         let (waiting, found) = (self.waiting(), self.found.get());
@@ -170,8 +173,9 @@ impl Chunk {
         waiting.iter().map(|(other, _)| usize::from(other.place < place)).sum()
     }
 
-    /// Updates the least needs of a chunk after the removal of a job. They are recomputed only
-    /// after several removals that may have raised them.
+    /// Updates the least needs of a chunk after the removal of a job. The least needs are a lower
+    /// bound on the needs of the chunk's jobs. They are recomputed only after several removals that
+    /// may have raised them.
     fn has_lost(&mut self, key: ScanKey) {
         let was_more = |least: ScanKey| key.fewest > least.fewest && key.estimate > least.estimate;
         if self.least.is_some_and(was_more) {
@@ -216,7 +220,7 @@ impl Line {
         }
     }
 
-    /// Inserts a job at its queue position in the line.
+    /// Inserts a job into the line at its queue position.
     fn insert(&mut self, ticket: Ticket, key: ScanKey) {
         let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place);
         match self.chunks.get_mut(after.saturating_sub(1)) {
@@ -233,7 +237,7 @@ impl Line {
         self.chunks.back()?.jobs.last().map(|(ticket, _)| *ticket)
     }
 
-    /// Shrinks the buffer of an empty line, since there may be thousands of lines.
+    /// Frees most of the memory of an empty line, because there may be thousands of lines.
     fn shrink(&mut self) {
         if self.chunks.is_empty() && self.recycled.capacity() > 4 {
             *self = Line::default();
@@ -328,8 +332,8 @@ impl Queue {
         ticket
     }
 
-    /// Requeues a job at the end, or at its original position. There it comes before any job that
-    /// was requeued at the end since.
+    /// Requeues a job at the end or at its original position. At its original position the job
+    /// comes before all jobs requeued at the end meanwhile.
     pub(crate) fn put_back(
         &mut self,
         record: Box<Running>,
@@ -462,19 +466,19 @@ impl Queue {
         &self.waiting(ticket).record.job
     }
 
-    /// The form of a waiting job's request; `None` if there are several.
+    /// The form of a waiting job's request; `None` if the request may take several forms.
     #[inline]
     pub(crate) fn form(&self, ticket: Ticket) -> Option<Form> {
         self.waiting(ticket).form
     }
 
-    /// The needs of a waiting job.
+    /// Minimum number of nodes and estimate of a waiting job.
     #[inline]
     pub(crate) fn scan_key(&self, ticket: Ticket) -> ScanKey {
         self.waiting(ticket).key
     }
 
-    /// The queue as seen by one of its jobs, for sizings and selectors.
+    /// The queue as it is visible to a sizing or a selector that is called for the job of `ticket`.
     pub(crate) fn around(&self, ticket: Ticket, now: Time) -> Around<'_> {
         Around { queue: self, ticket, now }
     }
@@ -507,8 +511,8 @@ impl Queue {
 }
 
 impl FormQueues {
-    /// Adds a job to the line of its form. The job is added by `join`, at the end or at its
-    /// position.
+    /// Adds a job to the line of its form. The function `join` puts the job at the end of the line,
+    /// or at its queue position.
     fn push(
         &mut self,
         ticket: Ticket,
@@ -544,7 +548,7 @@ impl FormQueues {
         line.shrink();
     }
 
-    /// The first job of each form that takes at most `most` nodes, in queue order.
+    /// The first waiting job of each form that takes at most `most` nodes, in queue order.
     pub(crate) fn firsts(&self, most: u64) -> impl Iterator<Item = (Ticket, Form)> {
         self.firsts.iter().filter(move |(_, form)| form.nodes <= most).copied()
     }
@@ -586,7 +590,7 @@ fn take_first(firsts: &mut VecDeque<(Ticket, Form)>, ticket: Ticket) {
     }
 }
 
-/// The queue as seen by one of its jobs, for sizings and selectors.
+/// The queue as it is visible to a sizing or a selector that is called for one of its jobs.
 pub(crate) struct Around<'a> {
     queue: &'a Queue,
     ticket: Ticket,
@@ -622,7 +626,7 @@ mod tests {
         (size > 2).then(|| Form::numbered(9 - size as u32, size))
     }
 
-    /// One job is requeued at the end, and the next to arrive is requeued at its original position.
+    /// Requeues one job at the end, and the job that arrives next at its original position.
     #[test]
     fn no_two_jobs_have_one_place() {
         let mut queue = Queue::default();
@@ -643,7 +647,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with a plain vector. There are enough jobs for several chunks.
+        /// Compares with a plain vector, with enough jobs for several chunks.
         #[test]
         fn the_queue_agrees_with_a_vector(
             ops in prop::collection::vec((0_u8..6, any::<prop::sample::Index>(), 0_u64..9), 1..900),

@@ -9,9 +9,9 @@ use crate::sizing::Size;
 pub struct Reservation {
     /// When the reservation starts.
     pub at: Time,
-    /// Run time of the job on the reserved nodes: its estimate times `stretch`.
+    /// Run time of the job on the reserved nodes, which is its estimate times `stretch`.
     pub span: f64,
-    /// Slowdown factor of the job on the reserved site: its run time there over its estimate.
+    /// Slowdown factor of the job on the reserved site: its run time there divided by its estimate.
     pub stretch: f64,
     /// Index of the site of the reserved nodes.
     pub site: usize,
@@ -20,9 +20,9 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// When the reserved nodes are free again, by the job's estimate. The sum is rounded as for a
-    /// job that starts at the reserved instant. A job of no length holds its nodes until the next
-    /// representable instant.
+    /// When the reserved nodes are free again, by the job's estimate. The sum is rounded like the
+    /// end of a job that starts at the reserved instant. A job of no length holds its nodes until
+    /// the next representable instant.
     #[must_use]
     pub fn until(&self) -> Time {
         (self.at + self.span).max(self.at.next())
@@ -37,15 +37,15 @@ impl Reservation {
 
 /// The nodes of a reservation.
 ///
-/// Where shape matters they are a placement: a promise of a time alone could be broken by an
-/// allocator that misses free blocks, or that needs one shape among many. Where any nodes will do
+/// Where shape matters, they are a placement. A promised time alone could be broken by an allocator
+/// that misses free blocks, or by a job that needs a particular shape. Where any nodes will do,
 /// they are a count, as in textbook backfilling.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Hold {
     /// A fixed placement: exactly these nodes.
     Nodes(Placement),
-    /// Any nodes, as many as the request asks for: one of the job's sizes, in the form that the
-    /// site's allocator needs.
+    /// A number of nodes, whichever they are. The request has one of the job's sizes, in the form
+    /// that the site's allocator needs.
     Count(Request),
 }
 
@@ -64,26 +64,28 @@ impl Hold {
 pub struct Guard {
     /// The protected reservation; its start is EASY's *shadow time*.
     pub reservation: Reservation,
-    /// EASY's *extra nodes*: nodes that remain free at the shadow time, where only counts matter.
+    /// EASY's *extra nodes*: nodes that are free at the shadow time beyond those that the reserved
+    /// job takes. Used only where nothing but node counts matters.
     pub(super) extra_nodes: u64,
-    /// Number of further nodes that may be held from the reserved start on; `u64::MAX` without a
-    /// cap.
+    /// Nodes that the power cap permits beyond those held, from the reserved start on. `u64::MAX`
+    /// without a cap.
     pub(super) headroom: u64,
-    /// Limits for other jobs on the reserved nodes, where jobs share nodes; otherwise `None`.
+    /// Limits for other jobs on the reserved nodes; `None` where jobs do not share nodes.
     pub(super) beside: Option<Box<BesideParts>>,
 }
 
-/// Limits, on reserved nodes, for other jobs that run beyond the reserved start.
+/// Limits on reserved nodes for jobs other than the reserved one that run beyond its start.
 #[derive(Clone, Debug)]
 pub(super) struct BesideParts {
     /// Identifies the reservation; copies of these limits have the same number.
     pub(super) number: u64,
-    /// For each reserved cell, the amount that is left for other jobs at the reserved start.
+    /// For each resource of a reserved node, the amount left for other jobs at the reserved start.
     pub(super) limits: CellLimits,
 }
 
 impl BesideParts {
-    /// Subtracts the parts of nodes held by a job that runs beyond the reserved start.
+    /// Subtracts the parts of nodes that a job holds from the limits. The job runs beyond the
+    /// reserved start.
     pub(super) fn take(&mut self, placement: &Placement) {
         let parts = placement.parts.as_deref().map_or(&[][..], |parts| &parts.parts);
         for part in parts {
@@ -96,7 +98,7 @@ impl BesideParts {
 }
 
 impl Guard {
-    /// Whether the reservation holds parts of nodes, which jobs share.
+    /// Whether the reservation holds parts of nodes (some of their processors, memory or GPUs).
     pub(crate) fn is_of_parts(&self) -> bool {
         self.beside.is_some()
     }
@@ -120,7 +122,8 @@ impl Guard {
         Guard { reservation, extra_nodes, headroom: u64::MAX, beside: None }
     }
 
-    /// Reduces the headroom by `held` nodes, which a job holds beyond the reserved start.
+    /// Lowers the number of nodes that the power cap still permits by `held`. A job holds these
+    /// nodes beyond the reserved start.
     pub(super) fn take_headroom(&mut self, held: u32) {
         if self.headroom < u64::MAX {
             self.headroom -= u64::from(held);

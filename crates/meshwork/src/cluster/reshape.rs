@@ -64,8 +64,8 @@ impl Cluster<'_> {
     /// leaves. Observers receive the changes in the order of `changes`.
     ///
     /// # Errors
-    /// If a job does not run or is named twice, if nodes are not free (nodes held by the changed
-    /// jobs count as free), or if a number is out of range. Then nothing is changed.
+    /// If a job does not run or is named twice, if nodes are not free, or if a number is out of
+    /// range. Nodes held by the changed jobs count as free. After an error, nothing has changed.
     pub fn reshape_all(&mut self, changes: Vec<Reshape>) -> Result<(), ReshapeError> {
         let mut keys: Vec<RunKey> = changes.iter().map(|change| change.key).collect();
         keys.sort_unstable();
@@ -108,7 +108,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Applies a change to a job whose new nodes are already claimed.
+    /// Changes a job whose new nodes are already claimed.
     fn go_on(&mut self, change: Reshape) {
         let Reshape { key, placement, rate, more } = change;
         let running = &mut self.running[key.slot as usize];

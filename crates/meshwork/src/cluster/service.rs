@@ -1,6 +1,6 @@
 //! Outages and repairs of nodes, and the jobs that they interrupt. Every component sees a node out
-//! of service as held: its allocator sees another holder, and among the running jobs a stand-in
-//! holds it until it is expected back.
+//! of service as held. For its allocator, the node has another holder. Among the running jobs, a
+//! stand-in holds the node until the node is expected back.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ use crate::topology::Node;
 /// Maximum interruptions of a job; a job with more of them is considered unable to finish.
 pub const MAX_INTERRUPTIONS: u32 = 10_000;
 
-/// Maximum outages and repairs while jobs wait but none runs or arrives. Also the maximum number of
-/// timer events of a scheduler that starts no job.
+/// Maximum number of outages and repairs while jobs wait but none runs or arrives. Also the maximum
+/// number of timer events of a scheduler that starts no job meanwhile.
 pub const MAX_IDLE_STEPS: u32 = 200_000;
 
 /// Reasons why a run with failures would never end.
@@ -55,9 +55,9 @@ pub enum Unsatisfiable {
 pub(super) struct Service {
     timeline: Timeline,
     to_the_end: bool,
-    /// Nodes and GPUs that have an outage now.
+    /// Nodes and GPUs that are out of service or draining now, each with its outages.
     nodes: BTreeMap<Unit, Affected>,
-    /// Number of nodes and GPUs that go out of service once the jobs on them have ended.
+    /// Number of nodes and GPUs that leave service as soon as the jobs on them have ended.
     draining: usize,
     /// Number of stand-ins, among the running jobs, for nodes out of service.
     pub(super) stand_ins: usize,
@@ -74,20 +74,21 @@ type Unit = (usize, Node, Option<u32>);
 
 #[derive(Default)]
 struct Affected {
-    /// Number of current outages that stop jobs at once, and of those that let a job run to its
+    /// Number of the unit's current outages that stop jobs, and of those that let a job run to its
     /// end.
     hard: u32,
     soft: u32,
-    /// The placement of the node or GPU while it is out of service; `None` while a job runs on it.
+    /// The placement of the node or GPU if it is out of service; `None` while a job still runs on
+    /// it.
     out: Option<Placement>,
-    /// Slot of the stand-in among the running jobs, while the node is expected back.
+    /// Slot of the stand-in among the running jobs, if the node is expected back.
     stand_in: Option<usize>,
     /// When the last of the node's outages is expected to end.
     expected: Time,
 }
 
 impl Service {
-    /// Service state for a machine without failures, to record preemptions.
+    /// Service state for a machine without failures, which records preemptions.
     pub(super) fn without_outages(kill_at_estimate: bool) -> Service {
         let timeline = Timeline::default();
         Service::new(Outages { timeline, to_the_end: false, checkpoint: None }, kill_at_estimate)
@@ -108,7 +109,8 @@ impl Service {
         }
     }
 
-    /// Restores a starting job as it was submitted, and attaches its interruption history.
+    /// Restores a starting job to the job as submitted, and attaches its interruption history to
+    /// the run.
     pub(super) fn starts(&mut self, running: &mut Running) {
         self.idle = 0;
         self.interruptions.starts(running);
@@ -123,7 +125,7 @@ impl Service {
 }
 
 impl Cluster<'_> {
-    /// Installs the outages. If `looks_ahead`, schedulers can see the planned ones.
+    /// Installs the outages. If `looks_ahead` is set, schedulers can see the planned ones.
     #[cold]
     pub(crate) fn enable_outages(&mut self, outages: Outages, now: Time, looks_ahead: bool) {
         let mut service = Service::new(outages, self.kill_at_estimate);
@@ -150,9 +152,9 @@ impl Cluster<'_> {
         self.service.is_some() || self.gate.is_some()
     }
 
-    /// The next outage, repair, or begin or end of a reservation; `None` if it can concern no job.
+    /// The next outage, repair, or begin or end of a reservation; `None` if it can affect no job.
     /// If nothing runs and all nodes that will ever be in service are in service, such an event
-    /// cannot help the waiting jobs: they wait for ever, as on a machine without failures.
+    /// cannot help the waiting jobs. They then wait for ever, as on a machine without failures.
     #[inline]
     pub(crate) fn next_outage(&self, more_arrive: bool) -> Option<Time> {
         let step =
@@ -164,7 +166,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Resets the flags that mark changes of the machine at the last instant.
+    /// Resets the flags that tell whether the machine changed at this instant.
     #[cold]
     pub(crate) fn clear_disturbance(&mut self) {
         if let Some(service) = &mut self.service {
@@ -276,8 +278,8 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// The jobs that hold any of these nodes, or part of GPU number `gpu` of one, in order of
-    /// arrival.
+    /// The jobs that hold any of these nodes, in order of arrival. If `gpu` is given, only the jobs
+    /// that hold part of the GPU with this number.
     fn jobs_on(&self, site: usize, nodes: &[Node], gpu: Option<u32>) -> Vec<RunKey> {
         let grid = self.site(site).grid();
         let mut set = NodeSet::empty(grid.nodes());
@@ -298,7 +300,7 @@ impl Cluster<'_> {
         hit
     }
 
-    /// Whether a job holds part of GPU number `gpu` of one of these nodes.
+    /// Whether a job holds part of the GPU with number `gpu` of one of these nodes.
     fn holds_gpu(&self, ran: &Running, nodes: &[Node], gpu: u32) -> bool {
         let Some(types) = self.site(ran.site).topology().types() else { return false };
         let parts = ran.placement.parts.as_ref().map_or(&[][..], |parts| &parts.parts);
@@ -456,7 +458,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Takes drained nodes out of service whose jobs have ended.
+    /// Takes drained nodes out of service once the jobs on them have ended.
     #[cold]
     pub(super) fn take_drained(&mut self) {
         let Some(mut service) = self.service.take_if(|service| service.draining > 0) else {
@@ -491,13 +493,13 @@ impl Cluster<'_> {
     }
 }
 
-/// The node and those of its GPUs that have an outage.
+/// A node and its GPUs, of these only the ones that have an outage.
 fn affected_on(service: &Service, (site, node): (usize, Node)) -> Vec<Unit> {
     let units = service.nodes.range((site, node, None)..=(site, node, Some(u32::MAX)));
     units.map(|(unit, _)| *unit).collect()
 }
 
-/// A stand-in among the running jobs for a node that is out of service.
+/// A stand-in, which is an entry among the running jobs that holds a node out of service.
 fn stand_in(site: usize, placement: Placement, now: Time, expected: Time, slot: usize) -> Running {
     let span = expected - now;
     let job = Job::new(0, now, Request::Nodes(1), span);

@@ -1,4 +1,4 @@
-//! Node availability over time, for reservations of placements that are kept between passes.
+//! Node availability over time, for planned placements that are kept between scheduling passes.
 
 use std::ops::Range;
 
@@ -12,27 +12,29 @@ use crate::machine::Placement;
 
 /// The future of one site whose allocator depends only on which nodes are free.
 ///
-/// Nodes of running jobs are busy until the jobs' expected ends, and nodes of reservations from the
-/// start to the end of the reservation.
+/// The nodes of a running job are busy until its expected end. The nodes of a reservation are busy
+/// from its start to its end.
 ///
-/// Nodes released since each reservation was last checked are recorded. Only these can improve a
-/// reservation, so many reservations are skipped without a query, and the others are checked at few
-/// instants.
+/// Nodes released since each reservation was last checked are recorded. Only such nodes can improve
+/// a reservation. So many reservations are skipped without a query, and the remaining ones are
+/// checked at few instants.
 ///
-/// A job past its estimate counts as ended, so its nodes may be reserved. While it still runs, such
-/// a reservation is put off from instant to instant, and may come to overlap later reservations.
+/// A job past its estimate counts as ended, so its nodes may be reserved. While the job still runs,
+/// a reservation of its nodes is postponed from instant to instant, and may come to overlap later
+/// reservations.
 pub(crate) struct Space {
     now: Time,
-    /// A fork of the machine for placement queries.
+    /// A copy of the machine that allocators are asked on.
     asked: Facility,
     sets: FreeSets,
-    /// Whether some nodes are planned for two jobs at once.
+    /// Whether some nodes are reserved for two jobs at once.
     is_overdrawn: bool,
-    /// The nodes that are free now, if they may differ from those that are expected to be free.
+    /// The nodes that are free now. Stored only if they may differ from those that are expected to
+    /// be free now.
     in_fact: Option<InFact>,
     /// Releases of nodes, oldest first.
     freed: Vec<Freed>,
-    /// Number of the oldest releases that were dropped from the list.
+    /// Number of releases that were dropped from the list, which are the oldest ones.
     forgotten: u64,
     /// Scratch buffer for the intervals in which a job may newly start.
     openings: Openings,
@@ -50,7 +52,8 @@ pub(crate) struct Planned {
     asked: Asked,
     /// The reserved nodes.
     nodes: NodeSet,
-    /// Number of releases that the reservation has been checked against; `None`: check against all.
+    /// Number of releases that the reservation has been checked against. `None` if it must be
+    /// checked against all.
     seen: Option<u64>,
 }
 
@@ -69,18 +72,20 @@ impl Planned {
 
 /// A release of nodes.
 enum Freed {
-    /// Nodes that became free for a time that was reserved or expected to be used.
+    /// Nodes that became free during an interval in which they were reserved or expected to be
+    /// used.
     Nodes {
         placement: Placement,
         /// Start and end of the interval for which the nodes were released.
         at: Time,
         before: Time,
-        /// Longest interval around the release in which any of the nodes is free without a break.
+        /// Longest interval around the release in which any of the released nodes is free without a
+        /// break.
         from: Time,
         until: Time,
     },
-    /// Release of nodes that have other holders too. The count of free nodes rises, and another
-    /// holder may now hold its nodes alone.
+    /// Release of nodes that have other holders too. The count of free nodes rises, and a node with
+    /// one other holder is now held by that holder alone.
     Eased { placement: Placement, eased: Eased },
 }
 
@@ -92,8 +97,8 @@ struct Asked {
 }
 
 impl Asked {
-    /// Size and run time of a job on the only site of a facility; `None` if the site cannot hold
-    /// it. The facility must have fixed sizes.
+    /// Size and run time of a job on the only site of a facility. `None` if the site cannot hold
+    /// the job. The facility must have fixed sizes.
     fn of(facility: &Facility, job: &Job) -> Option<Asked> {
         let site = &facility.sites()[0];
         let request = site.in_form(&job.request)?.into_owned();
@@ -113,7 +118,7 @@ impl Asked {
 }
 
 impl Cluster<'_> {
-    /// The future of the machine, to be updated from here on; `None` if the machine is not
+    /// The machine's future, which the caller updates from now on; `None` if the machine is not
     /// suitable. A suitable machine is one site with fixed sizes and at most `MAX_NODES` nodes,
     /// whose allocator misses no block and depends only on which nodes are free.
     pub(crate) fn space(&self) -> Option<Space> {
@@ -175,7 +180,7 @@ impl Space {
         });
     }
 
-    /// Shifts an overdue reservation to now, even if its nodes are still held by other jobs.
+    /// Postpones an overdue reservation to now, even if its nodes are still held by other jobs.
     fn put_off(&mut self, planned: &mut Planned) {
         let held_until = planned.promise.until().max(self.now);
         planned.promise.at = self.now;
@@ -205,9 +210,10 @@ impl Space {
         self.forgotten += known as u64;
     }
 
-    /// Adds a reservation to the plan. Releases so far cannot improve the reservation unless some
-    /// nodes are planned twice. Then the job may have been placed where the count of free nodes
-    /// sufficed, and may start sooner on its own nodes, for which the count does not matter.
+    /// Adds a reservation to the plan. Releases so far cannot improve the reservation, unless some
+    /// nodes are reserved for two jobs at once. If some are, the job may have been placed later
+    /// because the count of free nodes was too low. It may then start sooner on its own reserved
+    /// nodes, for which the count is not checked.
     fn hold(&mut self, planned: &mut Planned) {
         if let Hold::Nodes(placement) = &planned.promise.hold {
             planned.nodes.clear();
@@ -226,7 +232,8 @@ impl Space {
         }
     }
 
-    /// Replaces a reservation if it can start sooner, or start now if it is due.
+    /// Replaces a reservation if its job can start sooner. A due reservation is also replaced if
+    /// its job can start now.
     pub(crate) fn make_anew(&mut self, planned: &mut Planned) {
         let better = self.better(planned);
         match better.filter(|better| *better != planned.promise) {
@@ -277,7 +284,7 @@ impl Space {
         Some(planned)
     }
 
-    /// A start now on nodes that are free in fact, if these may differ from the plan.
+    /// A start now, on nodes that are free in fact. `None` if the free nodes are as planned.
     fn now_in_fact(&mut self, asked: &Asked, own: Option<Held<'_>>) -> Option<Reservation> {
         let Space { now, asked: facility, sets, in_fact, .. } = self;
         let free = in_fact.as_ref().filter(|free| asked.count <= free.count)?;
@@ -287,8 +294,8 @@ impl Space {
         Some(asked.at(*now, placement))
     }
 
-    /// The reservation improved, if it can start sooner, or start now if it is due. The nodes stay
-    /// the same unless other nodes are free sooner.
+    /// An improved reservation: one that starts sooner, or one that starts now if the present one
+    /// is due. The nodes stay unchanged unless other nodes are free sooner.
     fn better(&mut self, planned: &Planned) -> Option<Reservation> {
         let (own, placement) = planned.held()?;
         let mut openings = std::mem::take(&mut self.openings);
@@ -303,7 +310,7 @@ impl Space {
         better
     }
 
-    /// Like `better`, but a sooner start must lie in one of `openings`.
+    /// An improved reservation as by `better`, but with a start in one of `openings`.
     fn better_within(
         &mut self,
         planned: &Planned,
@@ -340,13 +347,14 @@ impl Space {
         }
     }
 
-    /// Intervals in which releases since the last check may allow an earlier start. An earlier
-    /// start must use some released nodes at a time for which they were released. It uses them
-    /// without a break from its start to its end or, if they are reserved for it, up to the
+    /// Intervals of possible starts that have become possible by releases since the last check. A
+    /// job that starts earlier must use some released nodes at a time for which they were released.
+    /// It uses these nodes from its start to its end, or, if they are reserved for it, up to the
     /// reserved start.
     ///
-    /// Where nodes are planned twice, an earlier start may also have failed because the count of
-    /// free nodes was too low, or because other jobs held the reserved nodes.
+    /// Where nodes are reserved for two jobs at once, an earlier start may also have failed for one
+    /// of two other causes: the count of free nodes was too low, or other jobs held the reserved
+    /// nodes.
     fn find_openings(
         &self,
         planned: &Planned,
@@ -386,8 +394,8 @@ impl Space {
     }
 }
 
-/// Starts with which a job of length `span` ends at `at`, widened by the rounding error of the
-/// sums.
+/// Starts with which a job of length `span` ends at `at`. The range is widened by the rounding
+/// error of the sums.
 fn starts_to_end(at: Time, span: f64) -> Range<Time> {
     let (start, lost) = (at.units() - span, (at.units().abs() + span) * ROUNDING);
     let time = |units: f64, or: f64| Time::try_from(units).unwrap_or(Time::new(or));

@@ -13,11 +13,10 @@ use crate::network::{RunKey, Work};
 use crate::observe::Event;
 use crate::offer::Proposal;
 
-/// A fork of the machine in which some kept nodes are marked busy, cached between requests.
+/// A copy of the machine in which some kept nodes are marked busy, cached between requests.
 pub(super) struct Without {
     kept: Vec<(usize, Placement)>,
-    /// The current time when the fork was made, and the cluster's counts of changes and releases
-    /// then.
+    /// Time when the copy was made, and the cluster's numbers of changes and of releases then.
     at: Time,
     changes: u64,
     releases: u64,
@@ -33,7 +32,7 @@ impl Without {
     }
 }
 
-/// Number of cores that a job asks for, where jobs share nodes.
+/// Number of cores that a job asks for, on a machine whose jobs share nodes.
 ///
 /// Jobs with exclusive nodes ask for all cores that they hold.
 fn asked_of_parts(request: &Request, held: u32) -> u64 {
@@ -43,7 +42,7 @@ fn asked_of_parts(request: &Request, held: u32) -> u64 {
     }
 }
 
-/// Leaves free on a site only what kept placements and a reservation of parts of nodes do not need.
+/// Marks nodes as busy, on a site's copy, that kept placements and a reservation of parts need.
 fn leave(site: &mut Site, kept: &[(usize, &Placement)], beside: Option<&BesideParts>) {
     if let Some(beside) = beside {
         site.limit(&beside.limits);
@@ -93,19 +92,20 @@ impl Default for StartOptions<'_> {
 }
 
 impl<'o> StartOptions<'o> {
-    /// Starts on the given nodes or not at all.
+    /// Options for a start on the given nodes or not at all.
     #[must_use]
     pub fn at(place: Place<'o>) -> StartOptions<'o> {
         StartOptions { place, ..StartOptions::default() }
     }
 
-    /// Starts anywhere that does not delay the guarded reservation.
+    /// Options for a start on any nodes that does not delay the guarded reservation.
     #[must_use]
     pub fn beside(guard: &'o mut Guard) -> StartOptions<'o> {
         StartOptions { beside: Some(guard), ..StartOptions::default() }
     }
 
-    /// Starts anywhere except on these placements, each given with the index of its site.
+    /// Options for a start on any nodes except these placements, each given with the index of its
+    /// site.
     #[must_use]
     pub fn clear_of(kept: &'o [(usize, &'o Placement)]) -> StartOptions<'o> {
         StartOptions { clear_of: kept, ..StartOptions::default() }
@@ -114,7 +114,7 @@ impl<'o> StartOptions<'o> {
 
 impl Cluster<'_> {
     /// Starts a waiting job now if a placement satisfies the options; returns whether it did. The
-    /// allocator is asked on a fork of the machine in which the nodes to avoid are held.
+    /// allocator is asked on a copy of the machine in which the nodes to avoid are held.
     #[inline]
     pub fn start(&mut self, ticket: Ticket, options: StartOptions<'_>) -> bool {
         // Most attempts to start a job are ruled out here, at no further cost.
@@ -282,7 +282,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Proposed placement like that of `ask_clear_of`, on a machine whose jobs share nodes.
+    /// Proposed placement of `ask_clear_of`, on a machine whose jobs share nodes.
     fn ask_for_parts(
         &mut self,
         ticket: Ticket,
@@ -309,8 +309,7 @@ impl Cluster<'_> {
         Some(Proposal { site: 0, placement, stretch })
     }
 
-    /// Whether enough is free for a proposal if kept placements and a reservation are left what
-    /// they need.
+    /// Whether a proposal fits into what kept placements and a reservation leave free.
     fn is_left_beside(
         &mut self,
         proposal: &Proposal,
@@ -326,7 +325,8 @@ impl Cluster<'_> {
         })
     }
 
-    /// Proposed placement like that of `ask_clear_of`, found on a fork in which `kept` is busy.
+    /// Proposed placement of `ask_clear_of`, found on a copy of the machine in which `kept` is
+    /// busy.
     #[inline(never)]
     fn ask_without(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
         if let Err(error) = self.take_without(kept) {
@@ -349,7 +349,7 @@ impl Cluster<'_> {
         proposal
     }
 
-    /// Updates the cached fork, in which the nodes of `kept` are marked busy, to the current state.
+    /// Updates the cached copy of the machine, in which the nodes of `kept` are marked busy.
     fn take_without(&mut self, kept: &[(usize, &Placement)]) -> Result<(), ClaimError> {
         let keeps = self.without.as_ref().is_some_and(|last| last.keeps(kept));
         let same = keeps && self.facility.sizes_are_fixed();
@@ -388,7 +388,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Whether a form is already known not to fit if the reserved nodes are kept free.
+    /// Whether a form is already known not to fit on the nodes that a guard leaves free.
     pub(super) fn is_denied_beside(&self, form: &Request, guard: &Guard) -> bool {
         if let Some(beside) = &guard.beside {
             let (number, releases, denied) = &self.denied_beside;

@@ -1,30 +1,30 @@
-//! Causes of waiting, for observers that ask for them.
+//! Reasons why jobs wait, for observers that ask for them.
 
 use std::collections::BTreeMap;
 
 use super::Cluster;
 use crate::job::{Cause, Request, Time};
 
-/// Causes of waiting in the current state of the machine.
+/// Reasons why jobs wait, in the current state of the machine.
 pub(super) struct Waits {
-    /// Cause reported for a waiting job that could start.
+    /// Reason reported for a waiting job that could start.
     held_up: Cause,
-    /// Cause of waiting for each request; `None` if a job with this request could start.
+    /// Reason why jobs with a request wait, by request; `None` if such a job could start.
     lacks: BTreeMap<Request, Option<Cause>>,
-    /// The cluster's count of changes for which the cached causes hold.
+    /// The cluster's number of changes for which the cached reasons hold.
     changes: u64,
 }
 
 impl Cluster<'_> {
-    /// Enables reports of causes if an observer asks for them. `reserves` says whether the
-    /// scheduler reserves nodes for jobs ahead of others.
+    /// Enables reports of the reasons why jobs wait, if an observer asks for them. `reserves` says
+    /// whether the scheduler reserves nodes for some jobs ahead of others.
     pub(crate) fn watch_waits(&mut self, reserves: bool) {
         let held_up = if reserves { Cause::Reserved } else { Cause::Priority };
         let waits = Waits { held_up, lacks: BTreeMap::new(), changes: self.changes };
         self.waits = self.observer.asks_why_jobs_wait().then_some(waits);
     }
 
-    /// Reports to the observer for what each waiting job waits from now until `to`.
+    /// Reports to the observer why each waiting job waits from now until `to`.
     ///
     /// # Complexity
     /// **O(log k)** for each waiting job, with *k* different requests, and a query for each request

@@ -16,7 +16,7 @@ use crate::shape::{ShapeRule, shaped};
 use crate::topology::{Grid, Topology};
 
 /// Seeds of the histories. In histories with the seed `WITH_ADOPTIONS`, nodes are also claimed by
-/// another party, or fail and are repaired; a placement on a node that fails is released.
+/// another party, or fail and are repaired. A placement on a node that fails is released.
 const SEED: u64 = 5;
 const WITH_ADOPTIONS: u64 = 6;
 
@@ -35,9 +35,9 @@ const STEPS: u64 = 200;
 ///   with brute force over all blocks.
 /// - A job of the whole machine fits the empty machine, and after all releases the allocator
 ///   answers like a new one.
-/// - An allocator restored from its [memory](Allocator::memory) answers alike; one that declares to
-///   [depend on the free nodes only](Allocator::goes_by_free_nodes) answers like one without
-///   history.
+/// - An allocator restored from its [memory](Allocator::memory) gives the answers of the original.
+///   One that declares to [depend on the free nodes only](Allocator::goes_by_free_nodes) answers
+///   like one without history.
 /// - Under first come, first served, and every planning scheduler of the catalogue, each job starts
 ///   once and ends once, the same seed gives the same run, and with exact estimates no promise is
 ///   broken.
@@ -116,7 +116,8 @@ struct Trial<'a> {
     topology: &'a Topology,
     asks: Asks,
     finds: Finds,
-    /// Whether a parameter has changed the form of requests, and with it the admissible placements.
+    /// Whether a parameter has changed the form of requests. The admissible placements then differ
+    /// too.
     asks_otherwise: bool,
     /// In which orientations the allocator looks for a block.
     rotation: Rotation,
@@ -252,8 +253,8 @@ impl<'a> Trial<'a> {
         Ok(STEPS)
     }
 
-    /// Builds a second allocator that is told of the same claims, and recalls the first one's
-    /// memory.
+    /// Builds a second allocator that is told of the same claims and recalls the memory of the
+    /// first.
     fn recalled(
         &self,
         held: &[(Placement, Time, u64)],
@@ -276,7 +277,7 @@ impl<'a> Trial<'a> {
         Ok(other)
     }
 
-    /// Checks that two allocators answer a few requests alike.
+    /// Checks that two allocators give equal answers to a few requests.
     fn answers_as(
         &self,
         one: &mut Box<dyn Allocator>,
@@ -404,7 +405,7 @@ impl<'a> Trial<'a> {
         ))
     }
 
-    /// Checks that a placement is found exactly when the allocator declares that it finds one.
+    /// Checks that a placement is found exactly on the condition that the allocator declares.
     fn finds_placement(
         &self,
         site: &Site,
@@ -514,8 +515,8 @@ fn random_wants(nodes: u32, rng: &mut Stream) -> Request {
     Request::constrained(constraints)
 }
 
-/// Fails or repairs a random node. A placement that contains the node is released as a whole first.
-/// Returns the node as a placement to be claimed; `None` if it had failed and is repaired now.
+/// Fails or repairs a random node. A placement that contains the node is first released as a whole.
+/// Returns the failed node as a placement to be claimed; `None` if the node is repaired now.
 fn fail_or_repair(
     site: &mut Site,
     allocator: &mut dyn Allocator,
@@ -536,7 +537,7 @@ fn fail_or_repair(
     Some(Block { base: node, sides: Dims::from_elem(1, grid.dimensions()) }.into())
 }
 
-/// Returns one free node, which another party is to hold.
+/// Returns one free node, which is to be held by someone other than the allocator's jobs.
 fn any_free_node(site: &Site, rng: &mut Stream) -> Option<Placement> {
     let from = rng.below(u64::from(site.nodes())) as u32;
     let base = site.free().first_from(from)?;

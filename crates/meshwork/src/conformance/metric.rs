@@ -11,7 +11,7 @@ use crate::registry::Params;
 use crate::scenario::Scenario;
 use crate::topology::Topology;
 
-/// Seed of the jobs, and their number, which suffices for batches.
+/// Seed of the jobs, and their number. The number suffices for batches.
 const SEED: u64 = 9;
 const JOBS: usize = 400;
 
@@ -21,7 +21,7 @@ const JOBS: usize = 400;
 /// given as a name, or as a table with name and parameters.
 ///
 /// - The value over the run, and the value in each batch, is a finite number or absent.
-/// - When a run is repeated, the value is the same, also when other metrics are measured too.
+/// - When a run is repeated, the value does not change, even if other metrics are measured too.
 ///
 /// # Errors
 /// The first violated rule, or an unknown metric.

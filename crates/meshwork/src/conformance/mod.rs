@@ -16,7 +16,7 @@
 //! # Ok::<(), meshwork::conformance::Finding>(())
 //! ```
 //!
-//! The functions do not know how an entry is defined; test this separately, against a
+//! The functions do not know the definition of an entry. Test it separately, against a
 //! straightforward implementation. If an entry panics, the check panics too.
 
 mod allocator;
@@ -69,8 +69,9 @@ pub struct Broken {
     pub case: String,
     /// Observed behaviour and correct behaviour, in one sentence.
     pub sentence: String,
-    /// The machine at that moment, drawn by [`Site::drawing`](crate::machine::Site::drawing). Empty
-    /// if the violation concerns a whole run.
+    /// Drawing of the machine at the violation, by
+    /// [`Site::drawing`](crate::machine::Site::drawing). Empty if the violation concerns a whole
+    /// run.
     pub drawing: String,
 }
 
@@ -114,7 +115,8 @@ pub fn machines() -> Vec<(String, Topology)> {
 
 /// Returns [`machines`], and small machines of all other wirings.
 ///
-/// On the latter, links do not follow the grid of node numbers, or only some dimensions are rings.
+/// In the other wirings, links do not follow the grid of node numbers, or only some dimensions are
+/// rings.
 #[must_use]
 pub fn every_machine() -> Vec<(String, Topology)> {
     let others = [
@@ -151,7 +153,7 @@ fn small<E: std::fmt::Debug>(topology: Result<Topology, E>) -> Topology {
     topology.expect("a machine of a few nodes")
 }
 
-/// Sites of several kinds in the notation of studies, one of them with an allocator of its own.
+/// Sites of several kinds in the notation of studies. One of them has an allocator of its own.
 pub const SITES: &str = "machine = { sites = [
     { topology = 'mesh', dims = [4, 3] },
     { topology = 'flat', processors = 14, speed = 1.25 },
@@ -161,8 +163,8 @@ pub const SITES: &str = "machine = { sites = [
 
 /// Returns all combinations of an entry's words and flags, as tables of a study.
 ///
-/// A required integer takes its least value, and the value two above; a required list of integers
-/// has one of these as its only element.
+/// A required integer takes its smallest value, and the value two above. A required list of
+/// integers has one of these two as its only element.
 ///
 /// ```
 /// use meshwork::alloc::block::first_fit;

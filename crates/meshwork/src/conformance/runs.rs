@@ -116,8 +116,8 @@ impl Observer for Course {
     }
 }
 
-/// Reads a scenario with the given parts, and defaults for all other parts. Its workload is not
-/// used.
+/// Reads a scenario with the given parts, and defaults for all other parts. Its workload is
+/// ignored.
 pub(super) fn scenario(
     catalogue: &Catalogue,
     machine: &str,
@@ -158,19 +158,20 @@ fn observed(
     Ok((outcome, course))
 }
 
-/// How many jobs must start in a run with finitely many arrivals.
+/// Number of jobs that must start in a run with finitely many arrivals.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Serves {
     /// All jobs that the machine can hold.
     All,
     /// All jobs that the machine can hold, or at least more than ten jobs.
     Most,
-    /// Any number of jobs, since the machine may be left idle.
+    /// Any number of jobs, because the machine may be left idle.
     Any,
 }
 
 impl Serves {
-    /// Requirement on an entry with default parameters, which may declare that it serves all jobs.
+    /// Number of jobs that must start under an entry with default parameters. `serves_all` says
+    /// whether the entry declares that it serves all jobs.
     pub(super) fn declared(serves_all: bool) -> Serves {
         if serves_all { Serves::All } else { Serves::Most }
     }
@@ -238,8 +239,8 @@ pub(super) fn promises_are_kept(scenario: &Scenario, mut jobs: Vec<Job>) -> Resu
     Ok(Tried { jobs: course.finished, promises, ..Tried::default() })
 }
 
-/// Checks that jobs start at the same instants when no component uses the identities of nodes. For
-/// machines on which all nodes are interchangeable, under schedulers that declare not to use them.
+/// Checks that jobs start at the same instants if nodes are only counted, without identities. For
+/// machines with interchangeable nodes, under schedulers that declare not to use identities.
 pub(super) fn nodes_are_not_looked_at(scenario: &Scenario, jobs: &[Job]) -> Result<(), String> {
     let (_, named) = run(scenario, jobs.to_vec())?;
     let counts = Course { counts_only: true, ..Course::default() };

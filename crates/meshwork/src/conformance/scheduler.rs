@@ -12,11 +12,11 @@ use crate::topology::{Topology, Wiring};
 
 /// Checks a scheduler of a catalogue against the rules for schedulers.
 ///
-/// The scheduler is tried with every allocator of the catalogue, on every machine that both serve;
-/// with each choice of its parameters, under the default allocator; and on a machine of several
-/// sites, if it serves all wirings.
+/// The scheduler is tried with every allocator of the catalogue, on every machine that both serve.
+/// With the default allocator, it is tried with each choice of its parameters. If it serves all
+/// wirings, it is also tried on a machine of several sites.
 ///
-/// - Each job starts at most once and each started job ends once; all jobs start if the scheduler
+/// - Each job starts at most once, and each started job ends once. All jobs start if the scheduler
 ///   [declares](SchedulerEntry::serves_all) to serve all.
 /// - The same seed gives the same run.
 /// - With exact estimates no promise is broken, also under allocators that miss blocks.

@@ -61,7 +61,7 @@ fn broken(entry: &'static SelectorEntry, case: String) -> impl FnOnce(String) ->
     move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
-/// The queue as a selector sees it, with given jobs.
+/// The queue as a selector sees it, which contains the given jobs.
 struct Others<'a> {
     jobs: &'a [Job],
     was_empty: bool,
@@ -77,8 +77,8 @@ impl QueueView for Others<'_> {
     }
 }
 
-/// Queries the selector throughout a random history of the machine; returns the number of states.
-/// An error comes with its step.
+/// Queries the selector in many states of a random history of the machine. Returns the number of
+/// states. An error has the step at which it occurred.
 fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, String)> {
     let mut rng = Stream::new(SEED, 0, "states");
     let probes = random_jobs(largest, 10, 8.0, 5);
@@ -108,8 +108,7 @@ fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, Strin
     Ok(STEPS)
 }
 
-/// State of a facility without a selector: its free nodes, and where each site would place the
-/// jobs.
+/// State of a facility without a selector: its free nodes, and each site's placement of the jobs.
 fn state(facility: &Facility, jobs: &[Job]) -> Vec<String> {
     let mut fork = facility.fork();
     let free = facility.sites().iter().map(|managed| managed.site().drawing());

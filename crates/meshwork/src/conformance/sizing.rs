@@ -12,7 +12,7 @@ use crate::sizing::{self, Demand, QueueCounts, Size, Sizing, SizingEntry};
 use crate::topology::{Topology, Wiring};
 const SEED: u64 = 7;
 
-/// Number of demands that are tried on each machine.
+/// Number of demands (requests for a size) that are tried on each machine.
 const STEPS: u64 = 200;
 
 /// Checks a sizing of a catalogue against the rules for sizings.
@@ -85,7 +85,8 @@ fn forms(topology: &Topology) -> &'static [Asks] {
     }
 }
 
-/// Tries random demands in every form; returns their number. An error comes with its step.
+/// Tries random demands in every form; returns their number. An error has the step at which it
+/// occurred.
 fn demands(
     entry: &'static SizingEntry,
     params: &Params,
@@ -109,8 +110,8 @@ fn demands(
     Ok(STEPS)
 }
 
-/// Checks the rules for one demand. `then` is this demand with other numbers of waiting and running
-/// jobs.
+/// Checks the rules for one demand. `then` has an equal request, but other numbers of waiting and
+/// running jobs.
 fn sizes(sizing: &dyn Sizing, demand: &Demand<'_>, then: &Demand<'_>) -> Result<(), String> {
     let Demand { request, asks, nodes, .. } = *demand;
     let all = sizing.sizes(demand);

@@ -10,7 +10,7 @@ use crate::registry::Params;
 use crate::topology::Topology;
 use crate::workload::{self, BuildError, Inputs, Submission, WorkloadContext, WorkloadEntry};
 
-/// Number of submissions that are read from a workload.
+/// Number of submitted jobs that are read from a workload.
 const MOST: usize = 5000;
 
 /// Number of jobs of the workload that are run.
@@ -21,14 +21,14 @@ const RUN: usize = 150;
 /// The workload is tried on small machines of the simplest wirings that it does not refuse. It is
 /// given as a name, or as a table with name and parameters; its files come from `inputs`.
 ///
-/// - Jobs are ordered by arrival, with jobs that follow others before all other jobs; arrivals and
-///   run times are finite, estimates are numbers, and each job requests at least one processor.
+/// - Jobs that follow others come first, then all other jobs in order of arrival. Arrivals and run
+///   times are finite, estimates are numbers, and each job requests at least one processor.
 /// - The same seed and replication give the same jobs.
-/// - A workload that [declares](WorkloadEntry::ends) not to end goes on, and a workload that does
-///   not [know](WorkloadEntry::knows_owners) users names none.
+/// - A workload that [declares](WorkloadEntry::ends) not to end has more jobs than are read. A
+///   workload that does not [know](WorkloadEntry::knows_owners) users names none.
 /// - Under first come, first served, each job that the machine can hold starts once and ends once.
 ///
-/// Whether a workload that declares to end does so is not checked.
+/// The check does not verify that a workload ends if it declares to end.
 ///
 /// # Errors
 /// The first violated rule, or an unknown workload.

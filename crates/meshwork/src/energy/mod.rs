@@ -11,7 +11,7 @@ use crate::registry::{Params, Problem, join};
 /// Power model of a machine: the table `energy` of a scenario, read and checked.
 ///
 /// Part of a [`Setup`](crate::engine::Setup). Powers are in watts for each processor, and energies
-/// in joules, so a unit of the clock is a second.
+/// in joules. So a unit of the clock is a second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Energy {
     idle: f64,
@@ -94,7 +94,8 @@ impl Energy {
         Ok(energy)
     }
 
-    /// Power of the machine with its GPUs, in watts, given the thousandths of GPUs idle and held.
+    /// Power of the machine with its GPUs, in watts. The idle and the held GPUs are given in
+    /// thousandths of a GPU.
     pub(crate) fn total(&self, state: &MachineState, [idle, held]: [u64; 2]) -> f64 {
         let of_gpus = self.gpu.map_or(0.0, |(when_idle, when_busy)| {
             (when_idle * idle as f64 + when_busy * held as f64) / f64::from(WHOLE_SHARE)
@@ -134,9 +135,11 @@ impl Energy {
         self.power(&MachineState { nodes: processors, held, ..MachineState::default() })
     }
 
-    /// The largest number of processors that may be held under a power cap, if all others are idle.
+    /// The largest number of processors that may be held under a power cap. All other processors
+    /// are idle.
     ///
-    /// `cap` is in watts. The result is `u64::MAX` if all may be held; `None` if not even one may.
+    /// `cap` is in watts. The result is `u64::MAX` if all processors may be held, and `None` if not
+    /// even one may.
     fn most_under(&self, cap: f64, processors: u64) -> Option<u64> {
         let fits = |held: u64| self.of_machine(processors, held) <= cap;
         if fits(processors) {

@@ -7,7 +7,7 @@ use crate::job::{After, Job, Time};
 /// Jobs that are not yet submitted, because their predecessors have not ended.
 ///
 /// # Complexity
-/// **O(log f)** for each of *f* held jobs, and for each job that ends.
+/// **O(log f)** to hold a job, and for each job that ends, with *f* held jobs.
 #[derive(Default)]
 pub(super) struct Followers {
     /// Held jobs, by the number of their predecessor.
@@ -17,7 +17,8 @@ pub(super) struct Followers {
     count: u64,
 }
 
-/// The held jobs whose predecessors have a given number.
+/// The held jobs whose predecessor has one given number. Several jobs of a workload may have this
+/// number.
 #[derive(Default)]
 struct Led {
     /// Number of predecessors that have not ended.
@@ -27,7 +28,7 @@ struct Led {
 }
 
 impl Followers {
-    /// Holds a job until `ends` jobs with the number of its predecessor have ended.
+    /// Holds a job until `ends` jobs with its predecessor's number have ended.
     pub(super) fn keep(&mut self, job: Job, after: After, ends: u32) {
         let led = self.of.entry(after.number).or_default();
         led.left = ends;
@@ -35,8 +36,8 @@ impl Followers {
         self.count += 1;
     }
 
-    /// Records that a job with number `number` has ended or will never run. The jobs that follow it
-    /// are released if no other predecessor of theirs is left.
+    /// Records that a job with the given number has ended or will never run. Jobs that follow it
+    /// are released if all of their predecessors have ended.
     pub(super) fn ended(&mut self, number: u64, now: Time) {
         let Some(led) = self.of.get_mut(&number) else { return };
         led.left = led.left.saturating_sub(1);

@@ -34,10 +34,10 @@ pub struct Setup {
     pub network: Box<dyn Network>,
     /// Whether a job is killed when it reaches its estimate.
     pub kill_at_estimate: bool,
-    /// How often the scheduler is called when several events happen at one instant.
+    /// Whether the scheduler is called once for an instant or once for each of its events.
     pub passes: Passes,
     /// Length of the run after the first arrival, in units of the clock. `None` if the run ends
-    /// when all jobs are done, or when the observer is.
+    /// when all jobs have ended, or when the observer ends it.
     pub time: Option<f64>,
     /// Failures, maintenance and drains; `None` if nothing fails.
     pub outages: Option<Outages>,
@@ -49,7 +49,7 @@ pub struct Setup {
     pub names: Names,
 }
 
-/// How often the scheduler is called when several jobs end or arrive at one instant.
+/// Whether the scheduler is called once for an instant or once for each of its events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Passes {
     /// Once for each instant, after all departures, then all outages, then all arrivals.
@@ -59,28 +59,28 @@ pub enum Passes {
     Event,
 }
 
-/// Largest number of waiting jobs, which is above any log, and small enough for the memory.
+/// Maximum number of waiting jobs. No log reaches it, and so many jobs fit into memory.
 ///
 /// A run with more waiting jobs fails, because its mean queue length would be meaningless.
 pub const MAX_WAITING: usize = 4_000_000;
 
-/// Largest number of jobs refused before the first job that fits.
+/// Maximum number of jobs that are refused before the first job that fits the machine.
 ///
 /// Without this limit, the jobs of an endless workload could be refused for ever.
 pub const MAX_REFUSED: u64 = 1_000_000;
 
-/// Largest number of jobs compared with their fair starts; the cost is quadratic in their number.
+/// Maximum number of jobs whose starts are compared with fair ones. The cost is quadratic in it.
 pub const MAX_JUDGED: usize = 50_000;
 
-/// Reason for which a run stopped without a result.
+/// Reason why a run stopped without a result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
     /// Reading the workload failed.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// An entry of this crate or the engine broke its contract. This is a bug, which the message
-    /// reports.
+    /// An entry of this crate or the engine broke its contract, which is a bug. The message reports
+    /// it.
     #[error("a bug in Meshwork, please report it: {0}")]
     Bug(String),
     /// A component from outside this crate broke its contract.
@@ -90,7 +90,7 @@ pub enum RunError {
         kind: &'static str,
         /// Name of the component; empty if it is in the [`Setup`] without a name.
         name: &'static str,
-        /// The job concerned, if the error is about a job.
+        /// The job that the error is about, if it is about one.
         job: Option<JobId>,
         /// Instant at which the contract was broken.
         at: Time,
@@ -115,19 +115,19 @@ pub enum RunError {
          `workload.first_jobs`, `measure.jobs` or `measure.time` ends a run sooner"
     )]
     TooManyToJudge,
-    /// None of the first [`MAX_REFUSED`] jobs fits the empty machine.
+    /// None of the first [`MAX_REFUSED`] jobs of the workload fits the empty machine.
     #[error("none of the first {MAX_REFUSED} jobs would fit even the empty machine")]
     NoneFits,
 }
 
 /// Runs the jobs, reports events to the observer, and returns the last instant.
 ///
-/// A [`Simulation`] does the same step by step.
+/// To advance a run step by step, use a [`Simulation`].
 ///
 /// # Errors
-/// If the workload cannot be read on, a strategy breaks its contract, more than [`MAX_WAITING`]
-/// jobs wait at once, none of the first [`MAX_REFUSED`] jobs fits, nodes fail so often that no job
-/// completes, or jobs are left waiting although the machine is idle.
+/// If the workload cannot be read further, a strategy breaks its contract, more than
+/// [`MAX_WAITING`] jobs wait at once, none of the first [`MAX_REFUSED`] jobs fits, nodes fail so
+/// often that no job completes, or jobs are left waiting although the machine is idle.
 ///
 /// # Complexity
 /// **O(log r)** per job with *r* running jobs, plus the strategies; memory **O(jobs in the

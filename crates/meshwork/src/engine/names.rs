@@ -41,7 +41,7 @@ impl Default for Names {
 
 impl Names {
     /// Converts a breach of contract to an error that names the component's origin. A breach by an
-    /// entry of this crate becomes a bug.
+    /// entry of this crate is reported as a bug.
     #[cold]
     pub(super) fn error(&self, breach: Breach) -> RunError {
         let Breach { by, job, at, what } = breach;
@@ -60,7 +60,8 @@ impl Names {
     }
 }
 
-/// Formats a component and the job concerned, for the beginning of a sentence.
+/// Formats a component and, if given, the job that an error is about. For the beginning of a
+/// sentence.
 pub(super) fn whose(kind: &'static str, name: &'static str, job: &Option<JobId>) -> String {
     let origin = Origin { kind, name, is_standard: false };
     match job {

@@ -18,15 +18,15 @@ use crate::workload::Submission;
 pub struct PlanState {
     /// The instant of the state.
     pub now: Time,
-    /// Running jobs, in the order in which the allocator is told of them.
+    /// Running jobs, in the order in which the allocator is told of their nodes.
     pub running: Vec<HeldNodes>,
-    /// Waiting jobs in queue order. Each counts as arriving at the instant of the state.
+    /// Waiting jobs in queue order. Each counts as arriving at the state's instant.
     pub waiting: Vec<Job>,
-    /// Nodes that some or all waiting jobs may not use in some interval.
+    /// Nodes that some or all waiting jobs may not use during an interval.
     pub withheld: Vec<WithheldNodes>,
 }
 
-/// Nodes that some or all waiting jobs may not use in an interval, as with a reservation.
+/// Nodes that some or all waiting jobs may not use during an interval, such as reserved nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WithheldNodes {
     /// Index of the site of the nodes.
@@ -38,7 +38,7 @@ pub struct WithheldNodes {
     /// End of the interval; infinite if it has none.
     pub until: Time,
     /// Indices of the waiting jobs from which the nodes are withheld; `None` for all waiting jobs.
-    /// With indices, the numbers of the jobs must differ.
+    /// If indices are given, all waiting jobs must have different numbers.
     pub from_jobs: Option<Vec<usize>>,
 }
 
@@ -51,10 +51,10 @@ pub struct HeldNodes {
     pub placement: Placement,
     /// When the job started, before the instant of the state.
     pub since: Time,
-    /// When the job is expected to end. A scheduler plans with it; an instant that has passed
-    /// counts as now.
+    /// When the job is expected to end, as schedulers know it. An instant that has passed counts as
+    /// now.
     pub until: Time,
-    /// The job as it was submitted. Its arrival and its run time do not matter.
+    /// The job as it was submitted. Its arrival and its run time are ignored.
     pub job: Job,
 }
 
@@ -63,7 +63,7 @@ pub struct HeldNodes {
 pub struct PolicyDecision {
     /// Jobs that start now, in the order of their starts.
     pub starts: Vec<DecidedStart>,
-    /// Each waiting job that has a reservation, as its index, with the reserved start.
+    /// Waiting jobs with a reservation. For each its index, and the reserved start.
     pub reserved: Vec<(usize, Time)>,
     /// Indices of the waiting jobs that do not fit even the empty machine.
     pub never: Vec<usize>,
@@ -80,7 +80,7 @@ pub struct DecidedStart {
     pub placement: Placement,
 }
 
-/// Reason for which there is no decision for a state.
+/// Reason why there is no decision for a state.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
     /// A running job started at or after the instant of the state.
@@ -100,18 +100,18 @@ pub enum PlanError {
 
 /// Lets the policy of a setup decide once, in the given state.
 ///
-/// This is what a [`Simulation`] does in one instant: running jobs hold their nodes and are known
-/// to the allocator, waiting jobs arrive, and the scheduler is called. Anything else that a policy
-/// remembers of earlier instants, such as promises or usage, is not part of the state. Failures,
-/// access rules and energy of the setup are ignored, as are messages: a job takes its estimate. The
-/// state may withhold nodes instead.
+/// As in one instant of a [`Simulation`], running jobs hold their nodes and are known to the
+/// allocator, waiting jobs arrive, and the scheduler is called. Anything else that a policy
+/// remembers of earlier instants, such as promises or usage, is not part of the state. The
+/// failures, access rules, energy model and network of the setup are ignored, and every job takes
+/// its estimate. Nodes that are out of service or reserved can be given in the state as withheld.
 ///
 /// # Errors
-/// If two running jobs hold the same node, a running job holds nodes that are not on the machine or
-/// started too late, or a component breaks its contract.
+/// If two running jobs hold one node. If a running job holds nodes that are not on the machine, or
+/// started too late. If a component breaks its contract.
 ///
 /// # Complexity
-/// O(r log r) for r running jobs, and a pass of the scheduler.
+/// O(r log r) for r running jobs, and the cost of a scheduling pass.
 pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError> {
     let PlanState { now, running, waiting, withheld } = state;
     if let Some(late) = running.iter().position(|held| held.since >= *now) {
@@ -170,7 +170,8 @@ pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError
     Ok(decisions.plan)
 }
 
-/// Scheduler that starts the running jobs of a state on the nodes that they hold, and no other job.
+/// Scheduler that starts the running jobs of a state on the nodes that they hold, and no other
+/// jobs.
 struct Adopting {
     held: Vec<HeldNodes>,
     next: usize,

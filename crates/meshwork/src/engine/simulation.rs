@@ -11,20 +11,20 @@ use crate::observe::Observer;
 use crate::sched::Scheduler;
 use crate::workload::Submissions;
 
-/// Largest queue that is not checked for jobs that will never start, while the machine is idle.
+/// Queue length up to which an idle machine is checked for jobs that will never start.
 const MAX_WAITING_IDLE: usize = 10_000;
 
 /// A run under the caller's control: advanced by instants, up to a time, or to its end.
 ///
 /// The order within one instant is: departures, begins and ends of reservations, repairs, failures,
-/// arrivals, and one scheduling pass; or with [`Passes::Event`] a pass after each of these.
-/// Departures of one instant are ordered by the jobs' arrival. Arrivals have the order of the
-/// workload; then come jobs whose predecessors have ended. A job with run time 0 leaves before the
-/// next pass of the same instant.
+/// arrivals, one scheduling pass. With [`Passes::Event`] there is a pass after each departure,
+/// after the outages, and after each arrival. Departures of one instant are ordered by the jobs'
+/// arrival. Jobs arrive in the order of the workload. Jobs whose predecessors have ended arrive
+/// after them. A job with run time 0 leaves before the next pass of the same instant.
 ///
 /// The run ends when no job is left: neither outages nor a [timer](Scheduler::wake_at) of the
-/// scheduler keep it going. A timer causes a pass and nothing else. If jobs wait and nothing runs
-/// or arrives, the run gives up after [`MAX_IDLE_STEPS`] consecutive passes without a start.
+/// scheduler prolong it. A timer causes a pass and nothing else. If jobs wait and nothing runs or
+/// arrives, the run gives up after [`MAX_IDLE_STEPS`] consecutive passes without a start.
 /// Processors fall asleep between the instants of other events, without a scheduling pass.
 ///
 /// ```
@@ -53,12 +53,11 @@ pub struct Simulation<'a> {
     until: Option<Time>,
     jobs: Submissions,
     next: Option<Next>,
-    /// Jobs that wait for the end of other jobs to be submitted; `None` if there are none.
+    /// Jobs that are submitted only when other jobs have ended; `None` if there are none.
     followers: Option<Box<Followers>>,
     names: Names,
-    /// Whether all jobs must start (`true`), or at least one (`false`), when the machine is idle.
-    /// `None` if outages, access rules or energy can keep a job from starting; otherwise only
-    /// scheduler and allocator can.
+    /// Which jobs must have started if the machine is idle: all (`true`) or at least one (`false`).
+    /// `None` if no job must, because outages, access rules or energy can keep jobs from starting.
     idles: Option<bool>,
     /// Whether arrivals and ends of jobs are the only events.
     only_jobs: bool,
@@ -157,8 +156,8 @@ impl<'a> Simulation<'a> {
         &self.cluster
     }
 
-    /// Arrival of the next job, if any. A job that follows another has no arrival before that job
-    /// has ended.
+    /// Arrival of the next job, if any. A job that follows another has no arrival until that other
+    /// job has ended.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Time> {
         let following = self.followers.as_ref().and_then(|followers| followers.next_arrival());
@@ -186,8 +185,8 @@ impl<'a> Simulation<'a> {
     }
 
     /// Processes one instant; returns `false` if no event was left and the run has ended. An
-    /// instant takes further steps if jobs with run time 0 start, and with [`Passes::Event`] one
-    /// step for each event.
+    /// instant takes further steps if jobs with run time 0 start. With [`Passes::Event`] it takes
+    /// one step for each event.
     ///
     /// # Errors
     /// The errors of [`simulate`](super::simulate); after an error the run has ended.
@@ -220,9 +219,10 @@ impl<'a> Simulation<'a> {
         Ok(self.end.unwrap_or(self.cluster.now()))
     }
 
-    /// Makes one more pass at the present instant with another scheduler, for decisions between
-    /// steps. A timer that it sets replaces the timer of the run. Must be called before
-    /// [`peek`](Simulation::peek), which may advance a simulated network.
+    /// Makes one more scheduling pass at the present instant, with another scheduler. This is for
+    /// decisions between steps. A timer that this scheduler sets replaces the timer of the run. The
+    /// method must be called before [`peek`](Simulation::peek), which may advance a simulated
+    /// network.
     ///
     /// # Errors
     /// The errors of [`step`](Simulation::step).
@@ -253,8 +253,8 @@ impl<'a> Simulation<'a> {
         self.cluster.enable_access(access, now);
     }
 
-    /// Processes one instant, and ends the run at its first error. Compiled twice: with `ONLY_JOBS`
-    /// the code for outages and dependent jobs is left out.
+    /// Processes one instant, and ends the run at its first error. Compiled twice: with
+    /// `ONLY_JOBS`, code for outages and for jobs with predecessors is left out.
     #[inline(always)]
     fn advance<const ONLY_JOBS: bool>(&mut self) -> Result<bool, RunError> {
         if self.end.is_some() {
@@ -380,7 +380,7 @@ impl<'a> Simulation<'a> {
         Ok(true)
     }
 
-    /// Next wake-up of the scheduler, if it may be of use to any job.
+    /// Next wake-up of the scheduler; `None` if it cannot lead to the start of a job.
     #[cold]
     fn next_timer(&self, arrival: Option<Time>) -> Option<Time> {
         let waits = self.cluster.waiting_jobs() > 0 && self.may_wake();
@@ -421,8 +421,8 @@ impl<'a> Simulation<'a> {
         Ok(false)
     }
 
-    /// Fails if jobs are left waiting although the machine is idle. If `idles` is `Some(false)`, it
-    /// fails only if no job has ever started; if `None`, never.
+    /// Fails if jobs are left waiting although the machine is idle. If `idles` is `Some(false)`,
+    /// this fails only if no job has ever started. If `idles` is `None`, it never fails.
     fn check_served(&self, idles: Option<bool>) -> Result<(), RunError> {
         if !idles.is_some_and(|each| self.cluster.is_idle(!each)) {
             return Ok(());
@@ -457,7 +457,7 @@ fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
     }
 }
 
-/// Releases the jobs that follow those that have just departed.
+/// Releases the jobs whose predecessors have just departed.
 #[cold]
 fn release_followers(followers: &mut Followers, cluster: &Cluster<'_>) {
     for departure in cluster.departures() {

@@ -21,8 +21,8 @@ impl Next {
     }
 }
 
-/// Reads all jobs that follow others, and the first job that follows no other. The former are at
-/// the beginning of the workload.
+/// Reads all jobs that follow other jobs, and the first job that follows no other. Jobs that follow
+/// others are at the beginning of the workload.
 pub(super) fn first(
     jobs: &mut Submissions,
     cluster: &mut Cluster<'_>,
@@ -77,7 +77,7 @@ pub(super) fn pull(
     }
 }
 
-/// Reason for which the next job cannot be read.
+/// Reason why the next job cannot be read.
 pub(super) enum Unread {
     Workload(WorkloadError),
     Breach(Box<Breach>),
@@ -93,8 +93,8 @@ impl Unread {
     }
 }
 
-/// Checks that a job may arrive now or later. Numbers of a job from a log were checked when it was
-/// read.
+/// Checks that a job may arrive now or later. The numbers of a job from a log were checked when the
+/// log was read.
 #[inline]
 fn check(job: &Job, cluster: &Cluster<'_>, is_next: bool) -> Result<(), Unread> {
     let (arrival, now) = (job.arrival, cluster.now());

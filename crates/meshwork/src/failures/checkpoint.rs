@@ -7,22 +7,23 @@ pub(super) enum Every {
     Work(f64),
     /// Daly's optimum for the mean time between failures of the nodes that the job requests.
     ///
-    /// That time is `mtbf`, the mean for one failure unit, divided by the number of units of these
-    /// nodes.
+    /// The mean time for one failure unit is `mtbf`. The time for the job is `mtbf` divided by the
+    /// number of failure units among its nodes.
     Daly { mtbf: f64, units_per_node: f64 },
 }
 
 /// Rule by which every job writes checkpoints.
 ///
-/// A checkpoint is written after every interval of work, except at the end; its cost counts as
-/// work. So a job with checkpoints takes longer, and planners see the longer job.
+/// A checkpoint is written after every interval of work, except at the end. The time for writing
+/// counts as work, so that a job with checkpoints takes longer. Schedulers plan with the longer
+/// time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checkpoint {
     pub(super) every: Every,
     pub(super) cost: f64,
 }
 
-/// Work and checkpoints that count after an interruption, in units of work.
+/// Saved work, and the cost of the checkpoints that saved it, in units of work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Saved {
     /// Work of the interrupted run that the last checkpoint holds.
@@ -32,7 +33,7 @@ pub(crate) struct Saved {
 }
 
 impl Checkpoint {
-    /// Work between two checkpoints of a job on `nodes` nodes.
+    /// Work between two checkpoints of a job, for a job on `nodes` nodes.
     fn interval(&self, nodes: u64) -> f64 {
         match self.every {
             Every::Work(work) => work,
@@ -49,7 +50,8 @@ impl Checkpoint {
         if written > 0.0 { written * self.cost } else { 0.0 }
     }
 
-    /// Work saved of a run of `work`, if interrupted after `done` units of work and checkpoints.
+    /// Work that is saved if a run of `work` units is interrupted. The interruption comes after
+    /// `done` units of work and of writing checkpoints.
     pub(crate) fn saved(&self, work: f64, done: f64, nodes: u64) -> Saved {
         let interval = self.interval(nodes);
         if !interval.is_finite() {
@@ -63,7 +65,8 @@ impl Checkpoint {
 
 /// Daly's higher-order estimate of the optimal work between two checkpoints.
 ///
-/// `cost` is the cost of a checkpoint, `mtbf` the mean time between failures, in equal units.
+/// `cost` is the time for writing a checkpoint, and `mtbf` the mean time between failures, in the
+/// same unit.
 ///
 /// ```
 /// use meshwork::failures::daly;
@@ -120,8 +123,9 @@ mod tests {
 
     /// Compares Daly's optimum with the minimum of the exact model's expected time.
     ///
-    /// Both agree to within the order of the estimate. The expected time for each unit of work is M
-    /// exp(R/M) (exp((τ + δ)/M) − 1) / τ.
+    /// Both agree up to the order of Daly's estimate. In the exact model, the expected time for
+    /// each unit of work is M exp(R/M) (exp((τ + δ)/M) − 1) / τ, with mean time between failures M,
+    /// restart time R, interval τ and checkpoint time δ.
     #[test]
     fn the_optimum_is_where_least_is_wasted() {
         for (cost, mtbf) in [(0.1, 100.0), (1.0, 100.0), (5.0, 100.0), (20.0, 100.0)] {

@@ -9,7 +9,8 @@ use crate::workload::distribution::{RUNTIMES, Runtime};
 
 /// The family of distributions of times between failures and of repair times, by name.
 ///
-/// These are the distributions of run times, a log-normal one, and `inf`, which never ends.
+/// The family has the distributions of run times, a log-normal distribution, and `inf`, an infinite
+/// time.
 pub static DURATIONS: Family = Family {
     kind: "distribution of durations",
     key: "name",
@@ -55,8 +56,8 @@ static NEVER: About = About::new("inf", "never: what waits for it waits for ever
 
 /// Expands a number to the table of an exponential distribution with this mean.
 ///
-/// An infinite number becomes the distribution that never ends. Values that are neither a number
-/// nor the text of a number are returned unchanged.
+/// An infinite number becomes the distribution `inf`, an infinite time. Values that are neither a
+/// number nor the text of a number are returned unchanged.
 pub(super) fn spelled_out(given: &Value) -> Value {
     let number = match given {
         Value::Float(number) => *number,

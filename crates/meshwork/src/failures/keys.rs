@@ -8,7 +8,7 @@ use crate::registry::{DefaultValue, Kind, Param, Range, Words};
 pub(super) static ON_FAILURE: Words<bool, 2> =
     Words::new([("requeue_front", false), ("restart", true)]);
 
-/// Value of the checkpoint interval for Daly's optimum instead of a number.
+/// Text that stands for Daly's optimum in place of a number for the checkpoint interval.
 pub(super) const DALY: &str = "daly";
 
 /// The keys of the table `failures` of a scenario.

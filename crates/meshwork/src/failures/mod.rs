@@ -1,4 +1,4 @@
-//! Failures: outages of nodes, their repair, and what becomes of interrupted jobs.
+//! Failures: outages of nodes, their repair, and the treatment of interrupted jobs.
 
 mod checkpoint;
 mod durations;
@@ -49,12 +49,14 @@ pub(crate) struct Failures {
 /// Part of a [`Setup`](crate::engine::Setup).
 pub struct Outages {
     pub(crate) timeline: Timeline,
-    /// Whether an interrupted job goes to the end of the queue, rather than to its former place.
+    /// Whether an interrupted job goes to the end of the queue. Otherwise it goes to its former
+    /// place.
     pub(crate) to_the_end: bool,
     pub(crate) checkpoint: Option<Checkpoint>,
 }
 
-/// Replaces numbers that stand for distributions in the table `failures` by the tables they mean.
+/// Replaces numbers by distributions in the table `failures`. A number there stands for a
+/// distribution with this mean.
 pub(crate) fn spell_out(scenario: &mut Table) {
     let Some(Value::Table(failures)) = scenario.get_mut("failures") else { return };
     for key in ["mtbf", "repair"] {
@@ -200,7 +202,7 @@ impl Failures {
     }
 }
 
-/// The planned outages of an entry of `maintenance` or `drain`, by site of the nodes it names.
+/// The planned outages of an entry of `maintenance` or `drain`, one for each site with named nodes.
 fn fixed(table: &Params, sites: &Sites<'_>, drains: bool) -> Result<Vec<Fixed>, Problem> {
     let (from, until) = (table.number("from"), table.get_number("until"));
     if let Some(until) = until.filter(|&until| until <= from) {

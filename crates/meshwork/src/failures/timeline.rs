@@ -27,7 +27,7 @@ pub(crate) struct Step {
     pub(crate) what: What,
     pub(crate) site: usize,
     pub(crate) nodes: Vec<Node>,
-    /// Index of the GPU that is concerned, on the only node; `None` if whole nodes are concerned.
+    /// Index of the GPU that has the outage, on the only node; `None` if whole nodes have it.
     pub(crate) gpu: Option<u32>,
     /// Expected end of the outage; infinite if it does not end. Unused if `what` is `End`.
     pub(crate) expected: Time,
@@ -72,10 +72,10 @@ pub(super) struct Chance {
 
 /// Timeline of the outages of one run.
 ///
-/// Each failure unit is up for a time that is drawn, and then under repair for another one. Neither
-/// time depends on the jobs, so that all strategies meet the same outages. The first time up begins
-/// at the first arrival. A repair is expected to take its mean; whenever it has not ended by its
-/// expected end, it is expected to take the mean once more.
+/// Each failure unit is in service for a random time, and then under repair for a random time.
+/// Neither time depends on the jobs, so that all strategies meet the same outages. All units are in
+/// service at the first arrival. A repair is expected to take its mean time. Whenever it has not
+/// ended by its expected end, it is expected to take the mean time once more.
 ///
 /// # Complexity
 /// **O(log n)** for each event, with *n* units and known outages; memory **O(n)**.
@@ -91,7 +91,7 @@ impl Timeline {
         Timeline { chance, fixed, heap: BinaryHeap::new() }
     }
 
-    /// Begins the timeline at `now`, the first arrival: all units are up.
+    /// Begins the timeline at `now`, the first arrival, with all failure units in service.
     pub(crate) fn begin(&mut self, now: Time) {
         for (index, fixed) in self.fixed.iter().enumerate() {
             // Outages that ended before the first arrival are ignored.
@@ -109,7 +109,7 @@ impl Timeline {
         }
     }
 
-    /// Draws the next failure of a unit that is up from `now` on.
+    /// Draws the next failure of a failure unit that is in service from `now` on.
     fn fail(&mut self, now: Time, unit: u32) {
         let Some(Chance { mtbf, stream, .. }) = &mut self.chance else { return };
         let at = now + mtbf.draw(stream);

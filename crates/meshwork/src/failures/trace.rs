@@ -17,7 +17,7 @@ pub(super) struct Outage {
     line: u64,
 }
 
-/// Origins of time and of node numbers in a trace.
+/// The instant and the node number at which a trace begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     /// Instant of the trace that becomes instant 0 of the run, if given.
@@ -57,8 +57,8 @@ fn lines(mut text: Box<dyn BufRead + Send>) -> impl Iterator<Item = io::Result<S
 /// CSV. This line names the columns, among them `node`, `down` and `up`, in any order. A node is a
 /// number, or coordinates in quotation marks; if `up` is empty, the node never comes back. Any
 /// other file is an event table of the Failure Trace Archive, with tabs or blanks between its
-/// columns: events of type 0 are outages, and those of other types are skipped. An outage whose end
-/// is `NULL` does not end.
+/// columns. In such a table, events of type 0 are outages, and events of other types are skipped.
+/// An outage whose end is `NULL` does not end.
 ///
 /// # Errors
 /// One sentence with path and line: an unreadable line, an unknown node, an outage that ends before

@@ -3,7 +3,7 @@
 use crate::registry::{Params, Problem, Words, with_article};
 use crate::topology::{Node, Topology, Wiring};
 
-/// Kind of failure unit: what fails as one.
+/// Kind of failure unit, such as a node, a switch or a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     Node,
@@ -38,13 +38,15 @@ struct OfSite {
 
 #[derive(Clone, Debug)]
 enum Kind {
-    /// Units of consecutive nodes, each with this number of nodes.
+    /// Units of consecutive nodes, each unit with this number of nodes.
     Row(u32),
-    /// Blocks with equal sides, which tile the grid; `across` counts the blocks in each dimension.
+    /// Blocks with equal sides, which tile the grid. `across` is the number of blocks in each
+    /// dimension.
     Blocks { sides: Vec<u32>, across: Vec<u32>, strides: Vec<u32> },
-    /// Links between two routers, each router with `each` nodes.
+    /// Links between two routers, where each router has `each` nodes.
     Links { ends: Vec<(u32, u32)>, each: u32 },
-    /// GPUs of shared nodes: number of each node's first GPU, and at the end the number of GPUs.
+    /// GPUs of shared nodes. The list has the number of each node's first GPU, and at the end the
+    /// number of all GPUs.
     Gpus(Vec<u32>),
 }
 
@@ -121,7 +123,7 @@ impl Units {
         f64::from(self.count()) / processors
     }
 
-    /// Index of the site of a failure unit, and the nodes that go down with the unit, each once.
+    /// Index of the site of a failure unit, and the nodes that fail with the unit, each once.
     ///
     /// The third value is the index of the GPU on its node, if the unit is a GPU.
     pub(super) fn nodes(&self, unit: u32) -> (usize, Vec<Node>, Option<u32>) {
@@ -166,8 +168,8 @@ fn joined(sides: &[u32]) -> String {
 
 /// Blocks of one site as failure units.
 ///
-/// `sides` has the sides of a block on a grid of nodes, the dimension of a subcube on a hypercube,
-/// or elsewhere a number of consecutive nodes.
+/// `sides` has the sides of a block on a grid of nodes. On a hypercube it has the dimension of a
+/// subcube, and elsewhere a number of consecutive nodes.
 fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
     let grid = topology.grid();
     let has_sides =
@@ -314,7 +316,7 @@ mod tests {
         }
     }
 
-    /// The links of a machine are all pairs of neighbours, each exactly once.
+    /// Checks that the links of a machine are all pairs of neighbours, each exactly once.
     #[test]
     fn links_are_the_pairs_of_neighbours() {
         for topology in [

@@ -7,11 +7,11 @@ use crate::topology::{Grid, Node};
 
 /// Finds the free bases of a block: the nodes at which a block of given sides is wholly free.
 ///
-/// A set of free nodes is reduced to the nodes at which a free run of length *s* begins by *log s*
-/// shifts and intersections, since a run of length *a + b* begins where a run of length *a* begins
-/// and a run of length *b* begins *a* further on. Reductions along each dimension in turn leave the
-/// free bases of a block. Rows are not padded: on a grid that is not wrapped, a run that seems to
-/// continue into the next row belongs to a base too near the edge, and such bases are removed at
+/// By *log s* shifts and intersections, a set of free nodes is reduced to the nodes at which a free
+/// run of length *s* begins. A run of length *a + b* begins where a run of length *a* begins, if a
+/// run of length *b* begins *a* nodes further on. Reductions along each dimension in turn leave the
+/// free bases of a block. Rows are not padded. So on a grid that is not wrapped, a run may seem to
+/// continue into the next row. Such a run belongs to a base too near the edge, which is removed at
 /// the end. Along a ring the runs are rotated around its edge instead.
 ///
 /// # Complexity
@@ -22,8 +22,8 @@ pub struct FreeBases {
     bases: NodeSet,
     shifted: NodeSet,
     around: NodeSet,
-    /// `below_edge[d][k]`: the nodes whose coordinate along `d` is less than the grid's side minus
-    /// `k`. Computed on first use, and shared by all clones.
+    /// `below_edge[d][k]` has the nodes whose coordinate along `d` is less than the grid's side
+    /// minus `k`. Computed on first use, and shared by all clones.
     below_edge: Arc<EdgeMasks>,
 }
 
@@ -74,8 +74,8 @@ impl FreeBases {
     }
 
     /// Computes `bases`, and returns the node before which they are valid. From that node on there
-    /// are no free bases. On a grid that is not wrapped, the bases before it include some that are
-    /// too near an edge. A block larger than the grid has no free bases at all.
+    /// are no free bases. On a grid that is not wrapped, the bases before that node include some
+    /// that are too near an edge. A block larger than the grid has no free bases at all.
     fn narrow(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Node {
         if sides.iter().zip(grid.sides()).any(|(side, most)| side > most) {
             return 0;
@@ -117,7 +117,7 @@ impl FreeBases {
     }
 
     /// Keeps the bases for which the node `step` ahead along a ring is a base too. If `other` is
-    /// given, its nodes take the place of the bases so far. Returns whether any base is left.
+    /// given, its nodes are used in place of the present bases. Returns whether any base is left.
     fn keep_if_ahead_on_the_ring(
         &mut self,
         grid: &Grid,
@@ -196,7 +196,7 @@ mod tests {
     use crate::geometry::Block;
     use crate::job::Dims;
 
-    /// Free bases by their definition: every node of a block at every base is looked at.
+    /// Free bases by their definition: for every base, every node of the block is examined.
     fn bases_by_search(grid: &Grid, free: &NodeSet, sides: &[u32]) -> Vec<Node> {
         (0..grid.nodes())
             .filter(|&base| {

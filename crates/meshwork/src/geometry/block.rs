@@ -34,7 +34,7 @@ impl Block {
         }
     }
 
-    /// Whether a side of the block is 0, which is true of no allocated block.
+    /// Whether a side of the block is 0. No allocated block is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -55,9 +55,9 @@ impl Block {
 
     /// Visits the block as runs of consecutive nodes `(start, count)`, in order of ranks.
     ///
-    /// Dimension 0 runs fastest. Leading dimensions that the block covers from edge to edge are
-    /// merged with the next one, so an aligned subcube in the low dimensions is a single run; a row
-    /// that reaches around an edge gives two runs.
+    /// Dimension 0 runs fastest. If the block covers dimension 0 from edge to edge, its rows are
+    /// merged along dimension 1, and so on. So an aligned subcube along the low dimensions is a
+    /// single run. A row that reaches around an edge gives two runs.
     pub fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(Node, u32)) {
         self.all_runs(grid, |start, count| {
             visit(start, count);
@@ -65,7 +65,7 @@ impl Block {
         });
     }
 
-    /// Whether `holds` is true of all runs of the block, in order of ranks. Stops at the first run
+    /// Whether `holds` is true for all runs of the block, in order of ranks. Stops at the first run
     /// for which it is false.
     pub(crate) fn all_runs(&self, grid: &Grid, mut holds: impl FnMut(Node, u32) -> bool) -> bool {
         let (sides, strides) = (grid.sides(), grid.strides());
@@ -134,7 +134,7 @@ struct Ring {
 
 impl Ring {
     /// Moves on by one row, around the edge if necessary. After the last row, goes back to the
-    /// first and returns `false`.
+    /// first row and returns `false`.
     #[inline]
     fn step(&mut self, start: &mut Node) -> bool {
         let is_last = self.left == 1;
@@ -218,7 +218,7 @@ impl Placement {
         self.len() == 0
     }
 
-    /// The placement of a set of nodes: one block if they form one, otherwise runs in order of
+    /// The placement of some nodes: one block if they form a block, otherwise runs in order of
     /// index.
     ///
     /// A block that crosses the edge of a ring becomes several runs.
@@ -295,8 +295,8 @@ impl Placement {
         self.for_each_run(grid, |start, count| set.insert_range(start, count));
     }
 
-    /// Share of its bounding box that a placement does not hold: 0 for a block, near 1 if
-    /// scattered. On a ring the bounding box may reach around the edge.
+    /// Share of a placement's bounding box that the placement does not hold. The share is 0 for a
+    /// block, and near 1 for scattered nodes. On a ring the bounding box may reach around the edge.
     ///
     /// ```
     /// use meshwork::machine::{Block, Placement};
@@ -374,7 +374,7 @@ impl Placement {
 }
 
 /// Length of the shortest interval that contains all of `intervals`. On a ring of `ring`
-/// coordinates the interval may wrap around: its length is `ring` minus the widest gap.
+/// coordinates the interval may wrap around. Its length is then `ring` minus the widest gap.
 fn enclosing(intervals: impl Iterator<Item = (u32, u32)> + Clone, ring: Option<u32>) -> u32 {
     let first = intervals.clone().map(|(from, _)| from).min().unwrap_or(0);
     let end = intervals.clone().map(|(_, end)| end).max().unwrap_or(0);
@@ -409,7 +409,8 @@ mod tests {
         assert_eq!(placed.nodes(&grid), [11, 8, 3, 0]);
     }
 
-    /// Nodes of a block by definition: every offset, with that of dimension 0 running fastest.
+    /// Nodes of a block by definition: every offset from the corner, where dimension 0 runs
+    /// fastest.
     fn nodes_by_definition(grid: &Grid, block: &Block) -> Vec<Node> {
         let corner = grid.coordinates(block.base);
         let mut nodes = Vec::new();
@@ -479,8 +480,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with dispersal by definition: from the smallest of all blocks that hold every
-        /// node.
+        /// Compares with dispersal by definition, which tries all blocks that contain every node.
         #[test]
         fn dispersal_is_what_the_smallest_enclosing_block_has_left(
             sides in prop::collection::vec(1_u32..6, 1..4),

@@ -7,10 +7,10 @@ use crate::topology::{Grid, Node};
 
 /// The free nodes of a grid, as lists of the largest free cells.
 ///
-/// A cell is a block whose sides are all 2ˡ at level *l*, and whose corner has multiples of 2ˡ as
-/// coordinates. A cell is split into 2ᵈ cells of the next lower level, which are called buddies and
-/// are merged again when all of them are free. The lists therefore depend only on which nodes are
-/// free. A grid that is not a cell itself begins as the largest cells of which it is made.
+/// A cell of level *l* is a block whose sides are all 2ˡ, and whose corner has multiples of 2ˡ as
+/// coordinates. A cell is split into 2ᵈ cells of the next lower level, which are called buddies.
+/// Buddies are merged again when all of them are free. So the lists depend only on which nodes are
+/// free. A grid that is not a cell itself is divided into the largest possible cells.
 ///
 /// # Complexity
 /// **O(l · 2ᵈ · log c)** to take or to release a cell, for *l* levels, *d* dimensions and *c* cells
@@ -32,7 +32,7 @@ impl FreeCells {
         cells
     }
 
-    /// Corner of the first free cell of the lowest level from `level` on that has free cells.
+    /// Corner of the first free cell of at least the given level. Lower levels come first.
     pub(crate) fn smallest_from(&self, level: usize) -> Option<Node> {
         self.free.get(level..)?.iter().find_map(|cells| cells.first().copied())
     }
@@ -107,7 +107,8 @@ impl FreeCells {
         corners
     }
 
-    /// Calls `visit` with level and corner of each of the largest cells of which a block is made.
+    /// Calls `visit` with level and corner of each of the largest cells into which a block is
+    /// divided.
     fn for_each_cell(
         &mut self,
         base: Node,
@@ -152,8 +153,8 @@ mod tests {
 
     use super::*;
 
-    /// How the literature lays out a two-dimensional grid at the start: the largest square at the
-    /// corner, then the strip to the right of the square, then the one above it.
+    /// Division of a two-dimensional grid as in the literature. The largest square lies at the
+    /// corner. Then come the strip to the right of the square and the strip above it.
     fn squares_of(grid: &Grid, [x, y, w, h]: [u32; 4], free: &mut [BTreeSet<Node>]) {
         if w == 0 || h == 0 {
             return;
@@ -175,8 +176,7 @@ mod tests {
             prop_assert_eq!(cells.free, free);
         }
 
-        /// Compares with the definition of the lists: the free cells that are not part of a larger
-        /// free cell.
+        /// Checks that the lists hold the free cells that are not part of a larger free cell.
         #[test]
         fn the_lists_hold_the_largest_free_cells(
             sides in prop::collection::vec(1_u32..7, 1..4),

@@ -7,10 +7,10 @@ use crate::topology::{Grid, Node};
 
 /// A search for the largest free block with bounded sides and a bounded number of nodes.
 ///
-/// Sides are chosen one dimension after the other, the last dimension first, each with the set of
-/// bases at which the block is free as far as its sides are chosen. A longer side leaves fewer
-/// bases. A branch is cut if no base is left, or if even the longest remaining sides give no block
-/// as large as the best one found.
+/// Sides are chosen one dimension after the other, the last dimension first. With each choice goes
+/// the set of bases at which a block with the sides chosen so far is free. A longer side leaves
+/// fewer bases. A branch is cut if no base is left. It is also cut if even the longest sides along
+/// the remaining dimensions give no block as large as the best one found.
 ///
 /// # Complexity
 /// **O(n / 64)** for each choice of sides that is tried, on a grid of *n* nodes.
@@ -55,7 +55,7 @@ impl LargestBlock {
         self.best.take().map(|(_, base, sides)| (base, sides))
     }
 
-    /// Tries the possible sides along dimension `d`, then recurses to the lower dimensions. `bases`
+    /// Tries the possible sides along dimension `d`, and then those along lower dimensions. `bases`
     /// are the bases that the sides chosen so far leave, and `fixed` is the product of these sides.
     fn extend(&mut self, grid: &Grid, d: usize, bases: &NodeSet, fixed: u32) {
         let longest = self.most[d].min(self.nodes / fixed);

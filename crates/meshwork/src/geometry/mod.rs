@@ -1,4 +1,4 @@
-//! Grids and sets of their nodes, which depend on no strategy.
+//! Grids, blocks and sets of nodes, which depend on no strategy.
 
 mod bases;
 mod block;

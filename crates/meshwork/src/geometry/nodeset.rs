@@ -34,20 +34,20 @@ impl NodeSet {
         set
     }
 
-    /// Number of nodes of the site, in the set or not.
+    /// Number of nodes of the site, whether they are in the set or not.
     #[must_use]
     pub fn universe(&self) -> u32 {
         self.len
     }
 
-    /// The words of the set, with node 0 in the lowest bit of the first; bits past the last node
-    /// are 0.
+    /// The words of the set. Node 0 is the lowest bit of the first word, and bits past the last
+    /// node are 0.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The words of the set, for changes in place, which must leave the bits past the last node 0.
+    /// The words of the set, to be changed in place. Bits past the last node must remain 0.
     pub(crate) fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words
     }
@@ -161,7 +161,7 @@ impl NodeSet {
     }
 
     /// Resizes the buffer so that it ends with the word of the highest node in `other`. The
-    /// contents are unspecified then. Operations with a larger set ignore its words beyond this
+    /// contents are then unspecified. Operations with a larger set ignore its words beyond this
     /// buffer.
     pub(crate) fn fit_to(&mut self, other: &NodeSet) {
         let words = other.words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
@@ -222,8 +222,8 @@ impl NodeSet {
         }
     }
 
-    /// Replaces this set by (`one` ∪ `more`) ∩ `other`, for sets of one size. Without `more` the
-    /// result is `one` ∩ `other`, without `other` it is the union.
+    /// Replaces this set by (`one` ∪ `more`) ∩ `other`, for sets of the same universe. Without
+    /// `more` the result is `one` ∩ `other`, and without `other` it is the union.
     pub(crate) fn assign_shared(
         &mut self,
         other: Option<&NodeSet>,
@@ -291,14 +291,14 @@ impl NodeSet {
     /// Keeps a node only if the node `by` above it is in the set too: `S ∩ (S − by)`.
     ///
     /// Repeated with doubling distances, this turns a set of free nodes into the set of nodes at
-    /// which a run of free nodes of a given length begins. **O(len / 64)**, in place, since every
-    /// word depends only on itself and on words above it.
+    /// which a run of free nodes of a given length begins. **O(len / 64)**. The set is changed in
+    /// place, because every word depends only on itself and on words above it.
     pub fn keep_if_above(&mut self, by: u32) {
         self.keep_if_above_within(0..self.words.len(), by);
     }
 
     /// Applies [`keep_if_above`](NodeSet::keep_if_above) to some of the words only. **O(w)** for
-    /// *w* words. Returns the part of their range outside which these words are empty now.
+    /// *w* words. Returns a part of the range of words; all words outside it are empty now.
     pub(crate) fn keep_if_above_within(&mut self, words: Range<usize>, by: u32) -> Range<usize> {
         let (skip, bits) = (by as usize / 64, by % 64);
         let Range { mut start, mut end } = words;
@@ -345,14 +345,15 @@ impl NodeSet {
         self.clear_past_the_end();
     }
 
-    /// Replaces this set by `other`, with each group of `group` nodes rotated down by `by`. **O(len
-    /// / 64)**. `group` is a multiple or a divisor of 64, and divides the number of nodes.
+    /// Rotates each group of `group` nodes of `other` down by `by`, and stores the result in this
+    /// set. `group` is a multiple or a divisor of 64, and divides the number of nodes. **O(len /
+    /// 64)**.
     pub(crate) fn assign_rotated_down(&mut self, other: &NodeSet, group: u32, by: u32) {
         self.with_rotated_down(other, group, by, |_, ahead| ahead);
     }
 
-    /// Replaces this set by `other` ∩ [its rotation](NodeSet::assign_rotated_down). Returns whether
-    /// any node is left.
+    /// Keeps the nodes of `other` that are also in [its rotation](NodeSet::assign_rotated_down).
+    /// Stores them in this set, and returns whether any node is left.
     pub(crate) fn assign_kept_if_ahead(&mut self, other: &NodeSet, group: u32, by: u32) -> bool {
         let mut any = 0;
         self.with_rotated_down(other, group, by, |here, ahead| {
@@ -362,10 +363,10 @@ impl NodeSet {
         any != 0
     }
 
-    /// Replaces this set by the nodes of `other` whose node ahead is in `other` too. Returns
-    /// whether there are any. The node ahead has a number higher by `by` for nodes in
-    /// `straight_on`, and lower by `back` for others. **O(len / 64)**, and twice as fast as ring by
-    /// ring if rings have a few words.
+    /// Keeps the nodes of `other` whose node ahead is in `other` too. Stores them in this set, and
+    /// returns whether there are any. The node ahead of a node in `straight_on` has a number higher
+    /// by `by`. For any other node, it has a number lower by `back`. **O(len / 64)**, and twice as
+    /// fast as ring by ring if rings have a few words.
     pub(crate) fn assign_kept_if_ahead_or_back(
         &mut self,
         other: &NodeSet,
@@ -416,8 +417,8 @@ impl NodeSet {
         any != 0
     }
 
-    /// Sets each word to `make` of the word of `other` and of the word of the rotation of `other`.
-    /// Groups of `group` nodes are rotated down by `by`.
+    /// Computes each word with `make`, from a word of `other` and the rotated word at the same
+    /// index. To rotate, each group of `group` nodes is moved down by `by`.
     #[inline(always)]
     fn with_rotated_down(
         &mut self,
@@ -475,7 +476,7 @@ impl NodeSet {
         self.with_shifted_down(other, by, |word, above| *word |= above);
     }
 
-    /// Calls `change` for each word of this set and the corresponding word of `other` shifted down.
+    /// Calls `change` for each word of this set and the same word of `other` shifted down by `by`.
     #[inline(always)]
     fn with_shifted_down(&mut self, other: &NodeSet, by: u32, change: impl Fn(&mut u64, u64)) {
         let (skip, bits) = ((by as usize / 64).min(other.words.len()), by % 64);
@@ -522,7 +523,7 @@ impl NodeSet {
     }
 }
 
-/// Calls `visit(word, mask)` for every word in which some of the `count` bits from `start` on lie.
+/// Calls `visit(word, mask)` for every word that contains some of the `count` bits from `start` on.
 fn for_each_word(start: u32, count: u32, mut visit: impl FnMut(usize, u64)) {
     if count == 0 {
         return;
@@ -549,7 +550,7 @@ mod tests {
 
     use super::*;
 
-    /// Naive reference implementation of a set of nodes.
+    /// Reference version of a set of nodes, with a tree of node numbers.
     #[derive(Clone, Debug)]
     struct Naive(BTreeSet<Node>, u32);
 

@@ -12,15 +12,16 @@ pub enum Order {
     /// In order of node numbers.
     RowMajor,
     /// Back and forth, so that each node is adjacent to the one before. A coordinate runs backwards
-    /// where the sum of the coordinates of higher dimensions is odd.
+    /// where the sum of the coordinates in higher dimensions is odd.
     Snake,
     /// In order of the interleaved bits of the coordinates, with the bit of the highest dimension
     /// first.
     ShuffledRowMajor,
-    /// In order of interleaved bits, of coordinates that run back and forth as in [`Order::Snake`].
+    /// In order of the interleaved bits of coordinates that run back and forth as in
+    /// [`Order::Snake`].
     ShuffledSnake,
-    /// Along the Hilbert curve on the smallest power-of-two cube that holds the grid. Nodes outside
-    /// the grid are left out.
+    /// Along the Hilbert curve on the smallest cube that contains the grid. The sides of the cube
+    /// are a power of two, and nodes outside the grid are left out.
     Hilbert,
 }
 
@@ -68,7 +69,7 @@ impl Order {
 }
 
 /// The coordinates of a node in a snake order. A coordinate is counted from the far edge if the sum
-/// of the coordinates of higher dimensions is odd.
+/// of the coordinates in higher dimensions is odd.
 fn back_and_forth(grid: &Grid, node: Node) -> Dims {
     let mut at = grid.coordinates(node);
     let mut higher = 0;
@@ -82,8 +83,8 @@ fn back_and_forth(grid: &Grid, node: Node) -> Dims {
     at
 }
 
-/// The interleaved bits of some numbers, with the bit of the first number first. Sides whose
-/// product is at most 2²⁴ need at most 156 bits: 12 dimensions, one of them 2¹³ wide.
+/// The interleaved bits of some numbers, with the bit of the first number first. At most 156 bits
+/// are needed for 2²⁴ nodes: with 12 dimensions, one of which has 2¹³ coordinates.
 fn interleaved(numbers: &[u32], bits: u32) -> [u64; 3] {
     let mut key = [0; 3];
     for bit in (0..bits).rev() {
@@ -179,7 +180,7 @@ mod tests {
         Order::Hilbert,
     ];
 
-    /// Index in the order of each node of a 4 × 4 grid, row by row.
+    /// Index, in the order, of each node of a 4 × 4 grid. The nodes are given row by row.
     fn places(order: Order) -> Vec<u32> {
         let grid = Grid::new(&[4, 4], false).unwrap();
         OrderedSet::new(&grid, order).places.to_vec()
@@ -237,8 +238,8 @@ mod tests {
             }
         }
 
-        /// On a smaller grid, the order is the part of the larger cube's order that lies inside the
-        /// grid.
+        /// Checks the Hilbert order of a smaller grid: the order of the cube, without the nodes
+        /// outside the grid.
         #[test]
         fn hilbert_on_a_smaller_grid_leaves_nodes_out(
             sides in prop::collection::vec(1_u32..9, 1..4),

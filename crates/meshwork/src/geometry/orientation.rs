@@ -10,18 +10,18 @@ pub enum Rotation {
     Never,
     /// The block is turned only if it does not fit as requested.
     IfNeeded,
-    /// All orientations compete by the strategy's own score; the requested one wins ties.
+    /// The strategy scores all orientations and takes the best; the requested one wins ties.
     Best,
 }
 
 impl Rotation {
-    /// The parameter `rotation` of an allocator, `never` by default. The default is the same for
-    /// nearly all allocators, so that they are compared on blocks of one orientation.
+    /// The parameter `rotation` of an allocator, `never` by default. Nearly all allocators have
+    /// this default, so that they are compared with blocks of one orientation.
     pub const PARAM: Param = Rotation::param("\"never\"");
 
     /// The parameter `rotation` of allocators that are defined by turning a block that does not
-    /// fit. The default is `if_needed`, since turning is all that distinguishes an allocator of
-    /// this kind from its predecessor.
+    /// fit. The default is `if_needed`, because such an allocator differs only by turning from the
+    /// one that it extends.
     pub const TURNING: Param = Rotation::param("\"if_needed\"");
 
     const fn param(default: &'static str) -> Param {
@@ -47,8 +47,8 @@ static ROTATIONS: Words<Rotation, 3> = Words::new([
     ("best", Rotation::Best),
 ]);
 
-/// The orientations of a block to try, the requested one first. If rotation is allowed, every other
-/// distinct permutation of the sides follows, in lexicographic order of the dimensions from which
+/// The orientations of a block to try, the requested one first. If rotation is allowed, all other
+/// permutations of the sides follow. They are in lexicographic order of the dimensions from which
 /// the sides come.
 ///
 /// ```

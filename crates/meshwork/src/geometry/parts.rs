@@ -10,7 +10,7 @@ use crate::topology::types::{CORES, MEM, NodeType, NodeTypes, OTHER};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Parts {
-    /// A part for each node and role; several parts may be on one node.
+    /// A part for each node and role of the job. Several parts may be on one node.
     pub parts: Vec<NodePart>,
     /// Number of cores of all parts together.
     pub cores: u32,
@@ -24,26 +24,26 @@ pub struct NodePart {
     pub node: Node,
     /// Number of pieces of the job in this part.
     pub pieces: u32,
-    /// Amounts above 0 of the cells of the node, each with the index of the cell: see
+    /// Amounts above 0 of the node's resources, each with the index of the resource: see
     /// [`NodeType::idle`](crate::topology::types::NodeType::idle).
     pub cells: SmallVec<[(u16, u32); 6]>,
 }
 
-/// Amounts of a part of a node, by kind of resource.
+/// Amounts of resources that a part of a node has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartAmounts {
     /// Number of cores of each island of the node.
     pub cores: Vec<u32>,
     /// Memory in MiB.
     pub mem: u32,
-    /// Amount of the fourth kind of resource.
+    /// Amount of the resource `other`, which a study defines.
     pub other: u32,
     /// Index of each GPU held, with the thousandths of it that are held.
     pub gpus: Vec<(u32, u32)>,
 }
 
 impl NodePart {
-    /// Amounts, by kind of resource, that this part has of a node of type `kind`.
+    /// Amounts of resources that this part has of a node of type `kind`.
     #[must_use]
     pub fn amounts(&self, kind: &NodeType) -> PartAmounts {
         let mut amounts =
@@ -64,8 +64,8 @@ impl NodePart {
 }
 
 impl Parts {
-    /// A request for pieces as large as these parts, wherever they are. Pieces of equal parts are
-    /// of one role.
+    /// A request for pieces of the sizes of these parts, on any nodes. Pieces of equal size are of
+    /// one role.
     #[must_use]
     pub fn as_pieces(&self, types: &NodeTypes) -> Pieces {
         let mut roles: Vec<Piece> = Vec::new();

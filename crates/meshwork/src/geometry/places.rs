@@ -1,4 +1,4 @@
-//! Nodes in the notations that users write: by number, by coordinates or as blocks.
+//! Nodes as users write them: by number, by coordinates or as blocks.
 
 use super::{Block, Placement};
 use crate::job::Dims;
@@ -7,7 +7,7 @@ use crate::topology::{Node, Topology};
 /// The index of a site, and some nodes of this site.
 pub(crate) type OfSite = (usize, Vec<Node>);
 
-/// The sites of a machine, with nodes numbered across sites, one site after the other.
+/// The sites of a machine. Nodes are numbered across sites, one site after the other.
 pub(crate) struct Sites<'a>(pub(crate) &'a [Topology]);
 
 impl Sites<'_> {
@@ -45,7 +45,7 @@ impl Sites<'_> {
     /// `;`.
     ///
     /// # Errors
-    /// A message that continues a sentence which begins with the name of the study's key.
+    /// The end of a sentence that begins with the name of the study's key.
     pub(crate) fn named(&self, text: &str) -> Result<Vec<OfSite>, String> {
         let text = text.trim();
         let mut found: Vec<Vec<Node>> = vec![Vec::new(); self.0.len()];

@@ -1,11 +1,11 @@
-//! Placements that are made of single nodes.
+//! Placements made from lists or sets of nodes.
 
 use crate::geometry::{Block, NodeSet, Placement};
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// The placement with these nodes, in the order of ranks in which they are given. Consecutive nodes
-/// of a row become one block. **O(r)** for *r* nodes.
+/// The placement on these nodes, which are given in the order of ranks. Consecutive nodes of a row
+/// become one block. **O(r)** for *r* nodes.
 pub(crate) fn in_order(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Placement {
     let width = grid.sides()[0];
     let mut placement = Placement::default();
@@ -24,8 +24,8 @@ pub(crate) fn in_order(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Pl
     placement
 }
 
-/// The placement with the nodes of a set in order of index. Like [`in_order`], but by runs of
-/// nodes.
+/// The placement on the nodes of a set, in order of index. It equals that of [`in_order`], but is
+/// found by runs of nodes.
 ///
 /// # Complexity
 /// **O(n / 64 + b)** for a grid of *n* nodes and *b* blocks.

@@ -21,15 +21,15 @@ impl Ranks {
         }));
     }
 
-    /// The node of rank `rank`, from 0, in the set that was last given to `count`. **O(log n)**.
-    /// The set must have more than `rank` nodes.
+    /// The node of rank `rank`, from 0, in the set for which `count` was called last. The set must
+    /// have more than `rank` nodes. **O(log n)**.
     pub(crate) fn node(&self, set: &NodeSet, rank: u32) -> Node {
         let word = self.below.partition_point(|&below| below <= rank) - 1;
         word as u32 * 64 + nth_bit(set.words()[word], rank - self.below[word])
     }
 }
 
-/// Index of the `rank`-th set bit of a word, by halving.
+/// Index of the set bit of rank `rank` in a word, found by halving.
 fn nth_bit(mut word: u64, mut rank: u32) -> u32 {
     let (mut place, mut width) = (0, 32);
     while width > 0 {

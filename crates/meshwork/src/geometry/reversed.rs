@@ -1,11 +1,11 @@
-//! A grid with its dimensions in reverse order, so that the original last one runs fastest.
+//! A grid with its dimensions in reverse order, so that the last dimension runs fastest.
 
 use crate::geometry::{Block, NodeSet};
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// A grid with its dimensions in reverse order, and a map from the nodes of the original grid. A
-/// search by index on the reversed grid runs fastest along the last original dimension.
+/// A grid with its dimensions in reverse order, and a map from the nodes of the original grid. On
+/// the reversed grid, a search by index runs fastest along the last dimension of the original.
 #[derive(Clone, Debug)]
 pub(crate) struct Reversed {
     grid: Grid,
@@ -28,7 +28,7 @@ impl Reversed {
         &self.grid
     }
 
-    /// A set of nodes of the original grid, as a set of nodes of the reversed one. **O(n)** for *n*
+    /// A set of nodes of the original grid as a set of nodes of the reversed grid. **O(n)** for *n*
     /// nodes in the set.
     pub(crate) fn set(&mut self, nodes: &NodeSet) -> &NodeSet {
         self.set.clear();

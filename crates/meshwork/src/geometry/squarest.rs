@@ -7,16 +7,16 @@ use crate::topology::Grid;
 
 /// The default block for a number of nodes: a nearly square one that fits the grid.
 ///
-/// This is the block of exactly this number of nodes with the least sum of sides, unless it is
-/// elongated. Otherwise it is the block with the least sum of sides that has at least this number
-/// of nodes.
+/// Of the blocks with exactly this number of nodes, the one with the smallest sum of sides is
+/// taken, unless it is elongated. If it is, the one with the smallest sum of sides is taken among
+/// blocks with at least this number of nodes.
 ///
-/// A block is elongated if it is more than a quarter longer than that other block, measured in
-/// steps from corner to opposite corner. In two dimensions it is then more than about four times as
-/// long as wide.
+/// A block is elongated if it is more than a quarter longer than the second block. Length is the
+/// number of steps from a corner to the opposite corner. In two dimensions an elongated block is
+/// more than about four times as long as wide.
 ///
 /// # Complexity
-/// Two calls of [`block_of`].
+/// The cost of two calls of [`block_of`].
 #[must_use]
 pub(crate) fn block_for(nodes: u32, grid: &Grid) -> Option<Dims> {
     let padded = block_of(nodes, grid, false)?;
@@ -30,9 +30,9 @@ fn is_absurdly_long(block: &[u32], other: &[u32]) -> bool {
     4 * steps(block) > 5 * steps(other)
 }
 
-/// The block with the least sum of sides that fits the grid and holds at least `nodes` nodes. If
-/// `exact`, it has exactly `nodes` nodes. Ties go to fewer nodes, then to long sides along the
-/// grid's long sides, then to long sides along the first dimensions.
+/// The block with the smallest sum of sides that fits the grid and has at least `nodes` nodes. If
+/// `exact` is set, it has exactly `nodes` nodes. Ties go to fewer nodes, then to long sides along
+/// the grid's long sides, then to long sides along the first dimensions.
 #[must_use]
 pub(crate) fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
     let is_cube = grid.sides().iter().all(|&side| side == 2);
@@ -51,8 +51,9 @@ pub(crate) fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
 }
 
 /// Blocks, chosen greedily, with exactly `nodes` nodes together; none if the grid has fewer nodes.
-/// Each step takes the default block for the remaining number if that is exact. Otherwise it takes
-/// the largest block within the default block that has no more nodes than remain.
+/// Each step takes the default block for the remaining number of nodes if it has exactly this
+/// number. Otherwise it takes the largest block that fits into the default block and has at most
+/// this number.
 #[must_use]
 pub(crate) fn blocks_of(nodes: u32, grid: &Grid) -> Vec<Dims> {
     let (mut blocks, mut rest) = (Vec::new(), nodes);
@@ -103,8 +104,8 @@ struct Search<'a> {
     best: Option<(Score, Dims)>,
 }
 
-/// Rank of a block; less is better. By sum of sides, nodes, sides along long sides of the grid, and
-/// sides along first dimensions.
+/// Rank of a block, where less is better. By sum of sides, number of nodes, length along long sides
+/// of the grid, and length along the first dimensions.
 type Score = (u32, u64, Reverse<u64>, Reverse<Dims>);
 
 impl Search<'_> {

@@ -5,9 +5,11 @@ use super::{GpuCluster, GpuRule, GpuTask, TypicalTasks};
 /// Mean allocation and fragmentation of GPUs at each arrived load, in per cent of all GPUs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadCurve {
-    /// Allocated GPUs at 0, 1, 2, … per cent of arrived load; `None` if no task arrived near it.
+    /// Allocated GPUs at 0, 1, 2, … per cent of arrived load. `None` at a per cent without nearby
+    /// arrivals.
     pub allocation: Vec<Option<f64>>,
-    /// Fragmented GPUs at 0, 1, 2, … per cent of arrived load; `None` if no task arrived near it.
+    /// Fragmented GPUs at 0, 1, 2, … per cent of arrived load. `None` at a per cent without nearby
+    /// arrivals.
     pub fragmentation: Vec<Option<f64>>,
 }
 
@@ -18,11 +20,11 @@ impl LoadCurve {
     ///
     /// After each arrival, allocation and fragmentation are recorded under the arrived load,
     /// rounded to a whole per cent. The curve has the mean of the records at each per cent up to
-    /// `most`, rounded to two decimal places. Where a large task skips a per cent, the records of
-    /// its neighbours are used too.
+    /// `most`, rounded to two decimal places. Where a large task skips a per cent, the records at
+    /// the next lower and next higher per cent are used.
     ///
     /// # Complexity
-    /// For each task the cost of the rule, and O(n) for n nodes.
+    /// For each task, O(n) for n nodes is added to the cost of the rule.
     #[must_use]
     pub fn measure(
         mut cluster: GpuCluster,
@@ -60,9 +62,9 @@ impl LoadCurve {
     }
 }
 
-/// Mean of the bin `at`, or of its neighbours if it is empty; `None` if these are empty too.
+/// Mean of the records in bin `at`, or in its two neighbours if the bin is empty.
 ///
-/// A bin is the sum and the number of its records.
+/// `None` if the neighbours are empty too. A bin is the sum and the number of its records.
 fn mean(bins: &[(f64, u32)], at: usize) -> Option<f64> {
     let of = |bins: &[(f64, u32)]| {
         let (sum, count) = bins.iter().fold((0.0, 0), |all, bin| (all.0 + bin.0, all.1 + bin.1));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{GpuNode, GpuTask};
 
-/// Fraction of the tasks that the typical requests cover.
+/// Fraction of a workload's tasks that must have one of its typical requests.
 const COVERED: f64 = 0.95;
 
 /// Most frequent requests of a workload, each with its popularity.
@@ -25,8 +25,9 @@ struct TypicalRequest {
 impl TypicalTasks {
     /// Finds the typical requests: the most frequent ones that together cover 95 % of `tasks`.
     ///
-    /// Requests are equal if processors, GPUs, shares and allowed types are equal; memory is
-    /// ignored. Among equally frequent requests, the larger comes first.
+    /// Two requests are equal if they have equal numbers of processors and of GPUs, equal shares of
+    /// a GPU and equal allowed types. Memory is ignored. Among equally frequent requests, the
+    /// larger comes first.
     #[must_use]
     pub fn of(tasks: &[GpuTask]) -> TypicalTasks {
         let mut counts: BTreeMap<(u32, u32, u32, &str), (usize, &GpuTask)> = BTreeMap::new();
@@ -75,8 +76,9 @@ impl TypicalTasks {
     /// [`fragmentation`](TypicalTasks::fragmentation) of a node with the given free processors and
     /// GPUs.
     ///
-    /// Six causes are summed separately and then added in a fixed order. Another order would change
-    /// the last bits, and with them scores that are truncated to integers.
+    /// GPUs can be unusable for six reasons. The amounts for each reason are summed separately and
+    /// then added in a fixed order. Another order would change the last bits, and with them scores
+    /// that are truncated to integers.
     pub(super) fn wasted(&self, cpu: u32, gpus: &[u32], model: &str) -> f64 {
         let free = f64::from(gpus.iter().sum::<u32>());
         let [mut lacks_both, mut lacks_gpu, mut lacks_cpu] = [0.0; 3];

@@ -28,8 +28,8 @@ pub struct GpuNode {
     pub gpus: Vec<u32>,
     /// Type of the node's GPUs.
     pub model: String,
-    /// Number of running tasks by kind: at index 0 tasks that share a GPU, at k those that hold k
-    /// GPUs.
+    /// Numbers of running tasks by kind. Index 0 counts tasks that share a GPU, and index k tasks
+    /// that hold k GPUs.
     held: Vec<u32>,
 }
 
@@ -50,7 +50,7 @@ pub struct GpuTask {
     pub models: String,
 }
 
-/// Placement of a task: a node, and those of its GPUs that the task gets.
+/// Placement of a task: a node, and the GPUs of this node that the task gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuPlacement {
     /// Index of the node in the cluster.
@@ -90,14 +90,14 @@ impl GpuNode {
             && (task.gpus == 0 || task.allows(&self.model) && fitting.count() >= task.gpus as usize)
     }
 
-    /// The lowest-numbered wholly free GPUs, as many as the task asks for.
+    /// The wholly free GPUs with the lowest numbers, in the number that the task asks for.
     fn whole_gpus(&self, task: &GpuTask) -> Vec<usize> {
         let free = (0..self.gpus.len()).filter(|&gpu| self.gpus[gpu] == WHOLE_GPU);
         free.take(task.gpus as usize).collect()
     }
 
-    /// The GPU with the least free thousandths that fits a sharing task; the lowest number of
-    /// several.
+    /// The GPU with the least free thousandths on which a sharing task fits; ties go to the lowest
+    /// number.
     fn tightest_gpu(&self, task: &GpuTask) -> Option<usize> {
         let fitting = (0..self.gpus.len()).filter(|&gpu| self.gpus[gpu] >= task.share);
         fitting.min_by_key(|&gpu| self.gpus[gpu])
@@ -151,7 +151,8 @@ impl GpuTask {
         self.models.is_empty() || self.models.split('|').any(|one| one == model)
     }
 
-    /// Kind of the task: 0 if it shares a GPU, else its number of GPUs; `None` without GPUs.
+    /// Kind of the task: 0 if it shares a GPU, otherwise its number of GPUs. `None` if it uses no
+    /// GPU.
     fn kind(&self) -> Option<usize> {
         match self.gpus {
             0 => None,
@@ -169,8 +170,8 @@ pub struct GpuCluster {
 }
 
 impl GpuCluster {
-    /// Creates a cluster of idle nodes; a rule prefers the first of several nodes with equal
-    /// scores.
+    /// Creates a cluster of idle nodes. Of several nodes with equal scores, a rule prefers the
+    /// first.
     #[must_use]
     pub fn new(nodes: Vec<GpuNode>) -> GpuCluster {
         let changes = vec![0; nodes.len()];
@@ -186,8 +187,8 @@ impl GpuCluster {
     /// Places a task by a rule; `None` if the task fits on no node.
     ///
     /// # Complexity
-    /// O(n) for n nodes, and one score for each node that has changed since the rule last placed a
-    /// task of equal requests.
+    /// O(n) for n nodes. One score is computed for each node that has changed since the rule last
+    /// placed a task with equal requests.
     pub fn place(&mut self, task: &GpuTask, rule: &mut dyn GpuRule) -> Option<GpuPlacement> {
         let placement = rule.choose(self, task)?;
         self.nodes[placement.node].take(task, &placement.gpus);

@@ -1,7 +1,7 @@
 //! Rules that choose, for a task of a GPU cluster, a node and GPUs of this node.
 //!
 //! Most rules score every node on which a task fits, and take the node with the highest score. Each
-//! of them is a single function, so all rules share this file.
+//! rule is a single function, so all rules are in this file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use std::sync::Arc;
 use super::{GpuCluster, GpuNode, GpuPlacement, GpuTask, TypicalTasks, WHOLE_GPU};
 use crate::rng::Stream;
 
-/// Processors of the largest node, in thousandths; the scale of scores.
+/// Processors of the largest node, in thousandths of a processor. Scores are scaled by it.
 const MOST_CPU: f64 = 128_000.0;
 
-/// GPUs of the largest node, in thousandths of a GPU; the scale of scores.
+/// GPUs of the largest node, in thousandths of a GPU. Scores are scaled by it.
 const MOST_GPU: f64 = 8_000.0;
 
 /// Rule that chooses, for a task, a node and GPUs of this node.
@@ -26,11 +26,12 @@ pub trait GpuRule {
 pub struct NodeScore {
     /// Score of the node; the highest is chosen, or the first of equal ones.
     pub score: i64,
-    /// Index of the GPU for a task that shares one; if `None`, the fitting GPU with the least left.
+    /// Index of the GPU for a task that shares one. `None` for the GPU with the least free amount
+    /// on which the task fits.
     pub gpu: Option<usize>,
 }
 
-/// Rule that scores nodes, each by the state of that node alone.
+/// Rule that scores each node by the state of that node alone.
 pub trait ScoreRule {
     /// Scores a node on which the task fits.
     fn score(&self, node: &GpuNode, task: &GpuTask) -> NodeScore;
@@ -43,7 +44,8 @@ pub struct GpuRuleEntry {
     pub name: &'static str,
     /// Effect of the rule in one line.
     pub summary: &'static str,
-    /// Builds the rule for a workload with these typical tasks; the stream is for random choices.
+    /// Builds the rule for a workload with the given typical tasks. The stream is for random
+    /// choices.
     pub build: fn(Arc<TypicalTasks>, Stream) -> Box<dyn GpuRule>,
 }
 
@@ -81,7 +83,7 @@ pub static GPU_RULES: &[GpuRuleEntry] = &[
     },
 ];
 
-/// The scoring rule with the given published name; `06-FGD` for any other name.
+/// The scoring rule with the given published name, or `06-FGD` for any other name.
 #[must_use]
 pub fn score_rules(name: &str, typical: Arc<TypicalTasks>) -> Arc<dyn ScoreRule + Send + Sync> {
     match name {
@@ -126,7 +128,8 @@ struct ByScore {
     kept: BTreeMap<RequestKey, Vec<KeptScore>>,
 }
 
-/// Processors, memory, GPUs, share and allowed types of a task: all that scores may depend on.
+/// Processors, memory, GPUs, share and allowed types of a task. Scores depend on nothing else of
+/// it.
 type RequestKey = (u32, u32, u32, u32, String);
 
 /// Cached score of a node, or `None` if the task does not fit on the node.
@@ -245,10 +248,10 @@ struct FragmentationDescent {
 }
 
 impl FragmentationDescent {
-    /// Score of a change of a node's fragmentation from `before`, from 0 to 100: 50 for no change.
+    /// Score from 0 to 100 for a change of a node's fragmentation; 50 means no change.
     ///
-    /// The score is truncated to an integer. `cpu` and `gpus` are what would be left free on the
-    /// node.
+    /// The score is truncated to an integer. `before` is the fragmentation before the change. `cpu`
+    /// and `gpus` are the amounts that would be left free on the node.
     fn grade(&self, node: &GpuNode, before: f64, cpu: u32, gpus: &[u32]) -> i64 {
         let gain = before - self.typical.wasted(cpu, gpus, &node.model);
         (100.0 / (1.0 + libm::exp(-gain / 1000.0))) as i64

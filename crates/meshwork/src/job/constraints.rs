@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// Value of `exclusive` with which a job requests base blocks without other jobs.
+/// Value of the key `exclusive` with which a job requests base blocks for itself alone.
 pub(crate) const EXCLUSIVE: &str = "topo";
 
 /// Number of processors and placement constraints, as users of production schedulers give them.
 ///
 /// Allocators that follow a site's written list of blocks honour the constraints
-/// ([`Asks::Constrained`](crate::form::Asks::Constrained)); all others are only asked for the
-/// count. Nodes are given by the names that they have at the site, in lists such as `n[0-3,7]`.
+/// ([`Asks::Constrained`](crate::form::Asks::Constrained)); all other allocators are asked only for
+/// the count. Nodes are given by the names that they have at the site, in lists such as `n[0-3,7]`.
 ///
 /// ```
 /// use meshwork::job::{Request, Constraints};
@@ -39,8 +39,8 @@ pub struct Constraints {
     pub contiguous: bool,
     /// Whether no other job may use the base blocks of this job (`exclusive = "topo"`).
     pub whole_blocks: bool,
-    /// Names of required nodes. If they are more than the job's size, the job gets a subset of
-    /// them.
+    /// Names of required nodes. If there are more of them than the job's size, the job gets a
+    /// subset of them.
     pub require: Option<String>,
     /// Names of nodes that the job must not get.
     pub exclude: Option<String>,
@@ -55,7 +55,7 @@ impl Constraints {
         Constraints { nodes, ..Constraints::default() }
     }
 
-    /// Returns the constraints, without the count, as pairs of table column and cell text.
+    /// Returns the constraints as pairs of table column and cell text. The count is not included.
     #[must_use]
     pub fn cells(&self) -> Vec<(&'static str, String)> {
         let number = |number: Option<u32>| number.map(|number| number.to_string());

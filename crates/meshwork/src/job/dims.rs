@@ -7,11 +7,11 @@ use std::ops::{Deref, DerefMut};
 
 use smallvec::SmallVec;
 
-/// Side lengths of a block, one per dimension of its grid, dimension 0 first, used as a slice.
+/// Side lengths of a block, one for each dimension of its grid, dimension 0 first.
 ///
-/// Up to four sides take no heap memory; neither do those of an [aligned subcube](Dims::aligned) of
-/// any dimension. On a hypercube of dimension 10 every job holds ten sides. For an aligned subcube
-/// they are stored as one number, so that they need not be compared one by one.
+/// Up to four sides take no heap memory. The sides of an [aligned subcube](Dims::aligned) take none
+/// in any dimension, because they are stored as one number. So they need not be compared one by
+/// one.
 ///
 /// ```
 /// use meshwork::job::Dims;
@@ -21,7 +21,7 @@ use smallvec::SmallVec;
 /// ```
 pub struct Dims(Kept);
 
-/// Representation of the sides, which callers do not see.
+/// Representation of the sides, which is hidden from callers.
 enum Kept {
     Listed(SmallVec<[u32; 4]>),
     /// The sides of an aligned subcube, which are twos and then ones.
@@ -36,8 +36,8 @@ enum Kept {
 /// Largest dimension of a hypercube for which aligned subcubes are stored as one number.
 const MOST: usize = 32;
 
-/// Twos, then ones: the sides of an aligned subcube are the `of` entries from index `MOST -
-/// dimension` on.
+/// Twos, followed by ones. The sides of an aligned subcube are a part of this list: `of` entries
+/// from index `MOST - dimension` on.
 static ALIGNED: [u32; 2 * MOST] = {
     let mut sides = [1; 2 * MOST];
     let mut d = 0;
@@ -55,7 +55,7 @@ impl Dims {
         Dims(Kept::Listed(SmallVec::new()))
     }
 
-    /// Copies the sides from a slice.
+    /// Creates a list of sides from a slice.
     #[must_use]
     #[inline]
     pub fn from_slice(sides: &[u32]) -> Dims {
@@ -119,8 +119,8 @@ impl Dims {
         self.listed().resize(count, side);
     }
 
-    /// The sides as a list that can be changed, converted if they were stored as an aligned
-    /// subcube.
+    /// The sides as a list that can be changed. The sides of an aligned subcube are converted to a
+    /// list.
     #[inline]
     fn listed(&mut self) -> &mut SmallVec<[u32; 4]> {
         if let Kept::Aligned { .. } = self.0 {
@@ -254,7 +254,7 @@ impl<'de> serde::Deserialize<'de> for Dims {
 mod tests {
     use super::*;
 
-    /// Compares with sides given as lists, for each aligned subcube of each hypercube.
+    /// Compares with sides stored as lists, for each aligned subcube of each hypercube.
     #[test]
     fn aligned_sides_are_what_they_are_when_listed() {
         for of in 0..=MOST {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt::Write;
 
-/// Largest number of names in one part of a host list, or of numbers in one range, as in Slurm.
+/// Largest number of names in one part of a host list, and of numbers in one range, as in Slurm.
 pub const MOST: usize = 65_536;
 
 /// Expands a host list to its names, in list order.
@@ -120,7 +120,7 @@ pub fn compressed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     joined(&sorted(names), |group| group.len() > 1)
 }
 
-/// Formats names as a host list like [`compressed`], but also a single number is in brackets.
+/// Formats names as a host list like [`compressed`], but with brackets even for a single number.
 ///
 /// Equal lists have equal texts, and every reader of host lists accepts this form.
 ///
@@ -200,7 +200,8 @@ fn by_number(a: &str, b: &str) -> Ordering {
     number(a).cmp(&number(b)).then(a.len().cmp(&b.len()))
 }
 
-/// Whether `b` is the number after `a`, and leading zeros are consistent with one range.
+/// Whether `b` is the number after `a`, so that both may be in one range. Leading zeros must be
+/// consistent.
 fn follows(a: &str, b: &str) -> bool {
     if a.is_empty() || b.is_empty() {
         return false;

@@ -15,16 +15,16 @@ pub(crate) use constraints::EXCLUSIVE;
 pub use dims::Dims;
 pub use pieces::{Inside, Piece, Pieces, WHOLE_SHARE};
 
-/// Index of a job in order of arrival, from 0. Identifies the job in events, and breaks every tie
-/// between jobs.
+/// Index of a job in order of arrival, from 0. Identifies the job in events. Ties between jobs are
+/// broken by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JobId(pub u64);
 
 /// An instant of the simulated clock, in the workload's own unit (seconds, for a log).
 ///
-/// Instants are totally ordered, since they are never NaN. Whole seconds up to 2⁵³ are exact, so
-/// that instants of a log tie when they should. The difference of two instants is an `f64`.
+/// Instants are totally ordered, because they are never NaN. Whole seconds up to 2⁵³ are exact, so
+/// that equal instants of a log compare as equal. The difference of two instants is an `f64`.
 ///
 /// ```
 /// use meshwork::job::Time;
@@ -44,7 +44,7 @@ impl Time {
     /// Returns the instant `units` after the start of the clock.
     ///
     /// # Panics
-    /// If `units` is NaN: workloads are checked where they are read, so a NaN here is a bug.
+    /// If `units` is NaN. Workloads are checked when they are read, so that a NaN here is a bug.
     #[must_use]
     pub fn new(units: f64) -> Time {
         assert!(!units.is_nan(), "an instant is a number");
@@ -86,8 +86,7 @@ pub struct NotANumber;
 impl Eq for Time {}
 
 /// Compares the numbers directly, because neither NaN nor −0 is an instant. This takes one
-/// instruction instead of the ten of `total_cmp`, and is used by every heap and sorted list of a
-/// run.
+/// instruction, where `total_cmp` takes ten. Every heap and sorted list of a run uses it.
 impl Ord for Time {
     #[inline]
     fn cmp(&self, other: &Time) -> Ordering {
@@ -150,7 +149,8 @@ impl fmt::Display for Time {
 
 /// Reason why a waiting job does not start at an instant.
 ///
-/// The reason is what the machine in its current state would answer if no other job were waiting.
+/// It is the reason for which the machine in its current state would refuse the job if no other job
+/// were waiting. Two of the reasons are that other jobs have precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -198,7 +198,7 @@ pub enum Request {
     /// A number of processors with constraints, as [`constrained`](Request::constrained) makes it.
     #[cfg_attr(feature = "serde", serde(rename = "wanting"))]
     Constrained(Box<Constraints>),
-    /// Parts of nodes, on machines with types of nodes, where cores count as processors.
+    /// Parts of nodes, such as some of their cores, on a machine whose nodes jobs share.
     Pieces(Box<Pieces>),
 }
 
@@ -357,8 +357,8 @@ pub struct Owner {
 pub struct Terms {
     /// Priority of the job from 0 to 1.
     pub priority: f64,
-    /// Instant by which the job should end, if any. It is shifted along when the arrival is
-    /// changed.
+    /// Instant by which the job should end, if any. A change of the arrival shifts the deadline
+    /// too.
     pub deadline: Option<Time>,
     /// Predecessor after whose end the job was submitted; `None` if the workload gives none.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
@@ -369,7 +369,7 @@ pub struct Terms {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct After {
-    /// Number of the predecessor in the workload.
+    /// Number that the predecessor has in the workload.
     pub number: u64,
     /// Think time between the predecessor's end and the submission, in units of the clock.
     pub think: f64,
@@ -379,7 +379,7 @@ pub struct After {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Job {
-    /// Number of the job in the workload: field 1 of a log; 1, 2, 3 … for drawn jobs.
+    /// Number of the job in the workload: field 1 of a log, or 1, 2, 3 … for drawn jobs.
     pub number: u64,
     /// Instant at which the job joins the queue.
     pub arrival: Time,
@@ -387,10 +387,11 @@ pub struct Job {
     pub request: Request,
     /// Run time on the requested processors at speed 1, in units of the clock.
     pub runtime: f64,
-    /// Run time estimated by the user, in units of the clock. Schedulers know no other bound on the
-    /// job's end. Equal to `runtime` if the workload has no estimates.
+    /// Run time estimated by the user, in units of the clock. Schedulers know the job's end only by
+    /// this estimate. Equal to `runtime` if the workload has no estimates.
     pub estimate: f64,
-    /// Owner of the job; `None` if unknown or not used. Not serialized. Jobs of one owner share it.
+    /// Owner of the job; `None` if unknown or not used. Not serialized. Jobs of the same owner
+    /// share one value.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub owner: Option<Arc<Owner>>,
     /// Priority, deadline and predecessor of the job; `None` for most jobs.

@@ -40,11 +40,12 @@ pub struct Piece {
     pub mem: u32,
     /// Number of GPUs of each piece.
     pub gpu: u32,
-    /// Thousandths of each GPU: below [`WHOLE_SHARE`] for a piece that has only a share of one GPU.
+    /// Requested thousandths of each GPU. Below [`WHOLE_SHARE`] only for a piece that has a share
+    /// of one GPU.
     pub share: u32,
-    /// Amount, for each piece, of the fourth kind of resource of a node.
+    /// Amount for each piece of a node's resource `other`, whose meaning the study defines.
     pub other: u32,
-    /// Minimum number of pieces of this role on each node that gets any.
+    /// Minimum number of pieces of this role on each node that gets some of them.
     pub per_node_min: u32,
     /// Maximum number of pieces of this role on a node; `None` for no limit.
     pub per_node: Option<u32>,
@@ -82,7 +83,7 @@ pub enum Inside {
     Leaf,
     /// One node.
     Node,
-    /// One island of a node: a socket or an NVLink domain.
+    /// One island of a node, such as a socket or an NVLink domain.
     Island,
 }
 
@@ -95,8 +96,8 @@ impl Inside {
         ("block", Inside::Block),
     ];
 
-    /// The word for this part of a machine in the column `inside` of a table of jobs; `None` for
-    /// anywhere.
+    /// The word for this part of a machine in the column `inside` of a table of jobs. `None` for
+    /// the whole machine.
     #[must_use]
     pub fn word(self) -> Option<&'static str> {
         Inside::WORDS.iter().find(|(_, inside)| *inside == self).map(|(word, _)| *word)

@@ -7,13 +7,14 @@ use crate::job::WHOLE_SHARE;
 use crate::topology::Node;
 use crate::topology::types::{CORES, MEM, NodeType, NodeTypes, OTHER};
 
-/// Maximum length of the change log; a longer one is dropped, and its readers reread all nodes.
+/// Maximum length of the change log. A longer log is dropped, after which its readers reread all
+/// nodes.
 const LONGEST_LOG: usize = 1 << 16;
 
-/// Free amounts of all nodes of a site that jobs share; each amount of a node is one cell.
+/// Free amounts of resources on all nodes of a site that jobs share.
 ///
-/// No cell is ever below 0 or above its value in an idle node. A trial changes amounts for a query
-/// and then restores them.
+/// The free amount of one resource of a node is a cell. No cell is ever below 0 or above its value
+/// on an idle node. A trial changes amounts for a query and then restores them.
 #[derive(Clone, Debug)]
 pub struct Amounts {
     types: Arc<NodeTypes>,
@@ -21,14 +22,14 @@ pub struct Amounts {
     /// Free cores and wholly free GPUs of each node, derived from the cells.
     sums: Vec<Sums>,
     free_cores: u64,
-    /// Change log: nodes changed since the log began, in order.
+    /// Change log: nodes whose amounts have changed since the log began, in order.
     log: Vec<Node>,
-    /// Number of change logs before the present one.
+    /// Number of earlier change logs.
     logs: u64,
     trial: Option<Trial>,
     /// Number of trials so far.
     trials: u64,
-    /// Buffer of the preceding trial, reused by the next one.
+    /// Buffer of the previous trial, reused by the next one.
     spare: Vec<(Node, u32, u32)>,
 }
 
@@ -42,7 +43,8 @@ struct Sums {
 struct Trial {
     /// Length of the change log when the trial began.
     mark: usize,
-    /// Values before the trial: node, index of the cell among all cells, and value.
+    /// Values before the trial. Each item is a node, the index of a cell among all cells, and the
+    /// cell's value.
     former: Vec<(Node, u32, u32)>,
 }
 
@@ -53,7 +55,7 @@ pub struct NodeAmounts<'a> {
     pub node: Node,
     /// Type of the node.
     pub kind: &'a NodeType,
-    /// Free amounts by cell, as in [`NodeType::idle`].
+    /// Free amounts of the node's resources, in the order of [`NodeType::idle`].
     pub cells: &'a [u32],
     /// Number of free cores.
     pub cores: u32,
@@ -75,7 +77,7 @@ impl<'a> NodeAmounts<'a> {
         self.cells[MEM]
     }
 
-    /// Free amount of the node's fourth resource, `other`.
+    /// Free amount of the node's resource `other`, whose meaning the study defines.
     #[must_use]
     pub fn other(&self) -> u32 {
         self.cells[OTHER]
@@ -93,7 +95,7 @@ impl<'a> NodeAmounts<'a> {
         &self.cells[self.kind.gpus_from()..self.kind.tallies_from()]
     }
 
-    /// Number of running pieces that share a GPU of the node, then of those with 1, 2, … GPUs.
+    /// Numbers of running pieces on the node: those that share a GPU, then those with 1, 2, … GPUs.
     pub fn tallies(&self) -> impl Iterator<Item = u32> + 'a {
         self.cells[self.kind.tallies_from()..].iter().map(|&cell| NodeType::tallied(cell))
     }
@@ -123,15 +125,16 @@ fn sums(kind: &NodeType, cells: &[u32]) -> Sums {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChangeLog<'a> {
     pub(crate) nodes: &'a [Node],
-    /// Number of change logs before the present one.
+    /// Number of earlier change logs.
     pub(crate) number: u64,
-    /// Length of the log without the changes of the present trial.
+    /// Length of the log without the changes of the current trial.
     pub(crate) settled: usize,
-    /// Number of the present trial; `None` outside of trials.
+    /// Number of the current trial; `None` outside of trials.
     pub(crate) trial: Option<u64>,
 }
 
-/// Amounts by node and cell, such as limits on what counts as free in a query.
+/// Amounts of resources, each with its node and the index of the resource on the node. Used, for
+/// example, as limits on the free amounts that a query may use.
 pub(crate) type CellLimits = Vec<(Node, u16, u32)>;
 
 impl Amounts {
@@ -252,7 +255,7 @@ impl Amounts {
         }
     }
 
-    /// Claims whatever is free of the given parts of nodes.
+    /// Claims the free parts of the given parts of nodes.
     pub(crate) fn take_what_is_free_of(
         &mut self,
         parts: &Parts,
@@ -269,7 +272,7 @@ impl Amounts {
         }
     }
 
-    /// Lowers each cell by an amount, but not below 0.
+    /// Lowers each free amount by a given amount, but not below 0.
     pub(crate) fn lower(&mut self, by: &CellLimits, changed: &mut impl FnMut(Node, bool)) {
         for group in by.chunk_by(|a, b| a.0 == b.0) {
             let cell = |at: usize| (group[at].1, group[at].2);
@@ -277,7 +280,7 @@ impl Amounts {
         }
     }
 
-    /// Lowers each cell to at most its limit.
+    /// Lowers each free amount to at most its limit.
     pub(crate) fn limit(&mut self, limits: &CellLimits, changed: &mut impl FnMut(Node, bool)) {
         for group in limits.chunk_by(|a, b| a.0 == b.0) {
             let cell = |at: usize| (group[at].1, group[at].2);
@@ -287,8 +290,8 @@ impl Amounts {
 
     /// Changes cells of a node, and the sums derived from them.
     ///
-    /// `cell` returns the cell and the amount with a given index below `cells`; `new` computes a
-    /// cell's value from its former value and the amount.
+    /// `cell` returns, for an index below `cells`, a cell and an amount. `new` computes the new
+    /// value of the cell from its former value and the amount.
     #[inline]
     fn change(
         &mut self,
@@ -327,8 +330,8 @@ impl Amounts {
         }
     }
 
-    /// Begins a trial, a query with other amounts; all changes during the trial are undone at its
-    /// end.
+    /// Begins a trial, which is a query with changed amounts. All changes are undone at the end of
+    /// the trial.
     pub(crate) fn begin_trial(&mut self) {
         debug_assert!(self.trial.is_none(), "trials are not nested");
         let former = std::mem::take(&mut self.spare);
@@ -356,7 +359,7 @@ impl Amounts {
         self.of(node).is_idle()
     }
 
-    /// Whatever is free of a node, as a part.
+    /// All free amounts of a node, as a part of the node.
     pub(crate) fn rest(&self, node: Node) -> Parts {
         let of = self.of(node);
         let left = of.cells[..of.kind.tallies_from()].iter().enumerate();

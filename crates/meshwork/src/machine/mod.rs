@@ -20,7 +20,7 @@ pub use crate::geometry::{Block, NodePart, PartAmounts, Parts, Placement};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClaimError {
-    /// The placement has no blocks, or a block that does not lie on the machine.
+    /// The placement has no blocks, or one of its blocks does not lie on the machine.
     #[error("{placement} is no placement on a {machine}")]
     Misshapen {
         /// The placement, in `Debug` format.
@@ -28,7 +28,7 @@ pub enum ClaimError {
         /// The topology, in words.
         machine: String,
     },
-    /// Some of the placement is held, or it names a node twice.
+    /// Some of the nodes or parts of the placement are held, or the placement names a node twice.
     #[error("the placement {placement} is not free")]
     NotFree {
         /// The placement, in the notation of per-job output.
@@ -39,14 +39,14 @@ pub enum ClaimError {
 /// Site: one machine of a grid of sites. Most studies have a single site.
 ///
 /// A site has a topology, a speed and a set of free nodes. Only the engine changes the sites of a
-/// run; schedulers change forks of sites, on which they look ahead.
+/// run. Schedulers look ahead on copies of sites.
 #[derive(Clone, Debug)]
 pub struct Site {
     topology: Topology,
     speed: f64,
     free: NodeSet,
     free_nodes: u32,
-    /// Free amounts, if jobs share nodes; the field `free` then has the idle nodes.
+    /// Free amounts of resources, if jobs share nodes. The field `free` then has the idle nodes.
     amounts: Option<Box<Amounts>>,
 }
 
@@ -76,7 +76,7 @@ impl Site {
         }
     }
 
-    /// Changes free amounts, and with them the set of idle nodes.
+    /// Changes free amounts of resources, and the set of idle nodes accordingly.
     fn change(&mut self, change: impl FnOnce(&mut Amounts, &mut dyn FnMut(Node, bool))) {
         let Some(amounts) = &mut self.amounts else { return };
         let free = &mut self.free;
@@ -86,9 +86,10 @@ impl Site {
         self.free_nodes = amounts.free_cores() as u32;
     }
 
-    /// Amounts that would stay free of each cell that a placement uses, if it were claimed now.
+    /// Amounts of resources that would stay free if a placement were claimed now. Only the
+    /// resources that the placement uses are listed.
     ///
-    /// Tallies of running pieces are left out.
+    /// Counts of running pieces are left out.
     pub(crate) fn left_beside(&self, placement: &Placement) -> CellLimits {
         let (Some(amounts), Some(parts)) = (&self.amounts, &placement.parts) else {
             return CellLimits::new();
@@ -121,18 +122,19 @@ impl Site {
         }
     }
 
-    /// Lowers free amounts, down to 0 at most; each item is a node, a cell of it, and an amount.
+    /// Lowers free amounts of resources, down to 0 at most. Each item is a node, the index of one
+    /// of its resources, and the amount to subtract.
     pub(crate) fn lower(&mut self, by: impl Iterator<Item = (Node, u16, u32)>) {
         let by: CellLimits = by.collect();
         self.change(|amounts, mut changed| amounts.lower(&by, &mut changed));
     }
 
-    /// Lowers free amounts to at most the given limits.
+    /// Lowers free amounts of resources to at most the given limits.
     pub(crate) fn limit(&mut self, limits: &CellLimits) {
         self.change(|amounts, mut changed| amounts.limit(limits, &mut changed));
     }
 
-    /// Ends a trial and restores the amounts.
+    /// Ends a trial and restores the free amounts of resources.
     pub(crate) fn end_trial(&mut self) {
         self.change(|amounts, mut changed| amounts.end_trial(&mut changed));
     }
@@ -143,7 +145,7 @@ impl Site {
         self.free_nodes = free.count();
     }
 
-    /// Copies the free nodes and amounts of the site `original`, of which this one is a fork.
+    /// Copies the free nodes and amounts of `original`, the site of which this site is a copy.
     pub(crate) fn become_like(&mut self, original: &Site) {
         self.free.copy_from(&original.free);
         self.free_nodes = original.free_nodes;
@@ -281,9 +283,11 @@ impl Site {
         Ok(())
     }
 
-    /// Fast path of [`claim`](Site::claim) on a row of nodes, where each block is a run of nodes.
+    /// Fast path of [`claim`](Site::claim) on a machine of one dimension, where a block is a run of
+    /// nodes.
     ///
-    /// Returns `false`, and takes nothing, if the site is not a row or the placement is invalid.
+    /// Returns `false`, and takes nothing, if the site has more dimensions or the placement is
+    /// invalid.
     #[inline]
     fn claim_row(&mut self, placement: &Placement) -> bool {
         let grid = self.topology.grid();
@@ -353,8 +357,8 @@ impl Site {
 
     /// Draws the site for tests and terminals: `.` for a free node, `#` for a held one.
     ///
-    /// There is one line for each row of the first two dimensions; further dimensions follow as
-    /// layers.
+    /// There is one line for each row of the first two dimensions. For further dimensions, the
+    /// layers of two dimensions follow one another.
     #[must_use]
     pub fn drawing(&self) -> String {
         let grid = self.grid();
@@ -423,7 +427,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares a row of nodes with a mesh of one row, which is claimed like any mesh.
+        /// Compares a machine of one dimension with a mesh of one row, which is claimed like any
+        /// mesh.
         #[test]
         fn a_row_is_claimed_as_a_mesh_of_one_row(
             claims in prop::collection::vec(prop::collection::vec((0_u32..72, 0_u32..40), 0..4), 1..20),

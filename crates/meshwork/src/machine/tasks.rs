@@ -1,4 +1,5 @@
-//! Conversion of nodes and pieces to nodes and tasks of GPU clusters, for their rules.
+//! Conversion of nodes and pieces to nodes and tasks of GPU clusters, for the rules of GPU
+//! clusters.
 
 use super::NodeAmounts;
 use crate::gpus::{GpuNode, GpuTask};

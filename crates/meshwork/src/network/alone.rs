@@ -1,4 +1,4 @@
-//! A job that is alone in the network, simulated packet by packet: the basis of `hops` and
+//! Simulation, packet by packet, of a job that is alone in the network; used by `hops` and
 //! `link_load`.
 
 use super::messaging::{Messaging, NextSend, Plan};
@@ -27,15 +27,15 @@ pub(super) static PARAMS: &[Param] = &[
     wormhole::GLOBAL_LATENCY,
 ];
 
-/// Model of jobs alone in the network: the packets of each site, and the messages of jobs.
+/// Model of jobs that are alone in the network: the packets on each site, and the messages of jobs.
 pub(super) struct Alone {
     sites: Vec<(Lone, Grid)>,
     messaging: Messaging,
     flits: u64,
 }
 
-/// Estimated time and messages of a job that is alone in the network. Its packets wait only behind
-/// packets of the same process.
+/// Estimated time and messages of a job that is alone in the network. A packet of the job waits
+/// only behind packets of the process that sends it.
 pub(super) struct Estimate {
     /// Cycles from the job's start to the arrival of its last message.
     pub(super) time: f64,
@@ -76,8 +76,8 @@ impl Alone {
         self.sites.iter().map(|(lone, _)| lone)
     }
 
-    /// The nodes of a placement by rank of the process; where jobs share nodes, each piece is a
-    /// process.
+    /// The nodes of a placement by rank, which is the index of a process. Where jobs share nodes,
+    /// each piece is a process.
     pub(super) fn nodes(&self, site: usize, at: &Placement) -> Vec<Node> {
         let Some(parts) = &at.parts else { return at.nodes(&self.sites[site].1) };
         let pieces = parts.parts.iter();
@@ -112,7 +112,7 @@ impl Alone {
     /// there are fewer nodes than processes.
     ///
     /// # Complexity
-    /// **O(m d)** for *m* messages in *d* dimensions.
+    /// **O(m d)** for *m* messages on a machine of *d* dimensions.
     pub(super) fn estimate(&mut self, site: usize, plan: &Plan, nodes: &[Node]) -> Estimate {
         let Messaging { send, think, .. } = self.messaging;
         let lone = &mut self.sites[site].0;

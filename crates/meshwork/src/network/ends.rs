@@ -5,7 +5,7 @@ use crate::observe::JobId;
 
 /// The end of a running job, which may carry further data of a network model.
 pub(crate) trait Ending: Copy + PartialEq {
-    /// Key by which ends are ordered: the end time, then the job, which stands for order of
+    /// Key by which ends are ordered: the end time, then the job's number, which follows its
     /// arrival.
     fn order(&self) -> (Time, JobId);
 
@@ -22,16 +22,17 @@ const CHUNK: usize = 64;
 
 /// The ends of running jobs, in order of time.
 ///
-/// The ends are stored in chunks; on most machines one chunk holds them all. In each chunk the
-/// soonest end is last. Jobs usually end in order, also by their estimates, so an end is removed at
-/// or near the end of a chunk and few entries move.
+/// The ends are stored in chunks, and on most machines one chunk holds all of them. In each chunk
+/// the earliest end is last. Jobs usually leave in the order of their ends. So an entry is removed
+/// at or near the end of a chunk, and few entries move.
 ///
 /// # Complexity
-/// **O(1)** to read or remove the soonest end, **O(log r + c)** for *r* jobs in chunks of *c* to
+/// **O(1)** to read or remove the earliest end, **O(log r + c)** for *r* jobs in chunks of *c* to
 /// insert or remove another end, and up to *r* / *c* moves when a chunk is split or emptied.
 pub(crate) struct Ends<E> {
     soonest: Vec<E>,
-    /// All chunks except the soonest, in descending order of time; none of them is empty.
+    /// All chunks except that of the earliest ends, in descending order of time; none of them is
+    /// empty.
     later: Vec<Vec<E>>,
 }
 
@@ -42,8 +43,8 @@ impl<E> Default for Ends<E> {
 }
 
 impl<E: Ending> Ends<E> {
-    /// Index in `later` of the chunk in which an end is or belongs; `None` if this is the soonest
-    /// chunk.
+    /// Index in `later` of the chunk to which an end belongs; `None` for the chunk of the earliest
+    /// ends.
     #[inline]
     fn later_chunk(&self, end: &E) -> Option<usize> {
         // On most machines the soonest chunk is the only one.
@@ -97,7 +98,7 @@ impl<E: Ending> Ends<E> {
         first
     }
 
-    /// Replaces the soonest chunk, if it is empty, by the next one.
+    /// Replaces the chunk of the earliest ends, if it is empty, by the next chunk.
     #[inline(always)]
     fn look_further(&mut self) {
         if self.soonest.is_empty()
@@ -107,7 +108,7 @@ impl<E: Ending> Ends<E> {
         }
     }
 
-    /// The ends of all running jobs, the soonest first.
+    /// The ends of all running jobs, the earliest first.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &E> {
         let later = self.later.iter().rev().flat_map(|chunk| chunk.iter().rev());
         self.soonest.iter().rev().chain(later)
@@ -120,7 +121,7 @@ fn is_before_all<E: Ending>(end: &E, chunk: &[E]) -> bool {
     chunk.last().is_some_and(|soonest| end.is_before(soonest))
 }
 
-/// Inserts an end into a chunk; the few ends that are sooner move one by one.
+/// Inserts an end into a chunk. Earlier ends move one by one, because they are few.
 #[inline(always)]
 fn put<E: Ending>(chunk: &mut Vec<E>, end: E) {
     chunk.push(end);
@@ -135,7 +136,7 @@ fn put<E: Ending>(chunk: &mut Vec<E>, end: E) {
     all[place] = end;
 }
 
-/// Removes an end from a chunk if present. Sooner ends move by one place during the search.
+/// Removes an end from a chunk if it is there. Earlier ends move by one place during the search.
 #[inline(always)]
 fn take<E: Ending>(chunk: &mut Vec<E>, end: &E) {
     let Some(mut taken) = chunk.pop() else { return };

@@ -1,4 +1,4 @@
-//! Jobs as fluids: a job has a time that it takes alone, and a rate that its links limit.
+//! Jobs as fluids: a job has a time that it takes if it is alone, and a rate that its links limit.
 
 use super::alone::{Alone, Estimate};
 use super::messaging::Plan;
@@ -12,7 +12,7 @@ use crate::topology::Node;
 /// of a job restores the loads of its links exactly.
 const UNIT: f64 = (1_u64 << 40) as f64;
 
-/// The jobs of a network whose flits are not simulated.
+/// The jobs of a network that models jobs as fluids, without simulating flits.
 pub(super) struct Flow {
     alone: Alone,
     /// The load of every link, site after site; `None` if jobs do not slow each other.
@@ -26,7 +26,7 @@ struct Run {
     key: RunKey,
     plan: Plan,
     start: Time,
-    /// Time that the job takes alone on its current nodes (`time`), and how much of that time is
+    /// Time that the job takes on its current nodes if it is alone (`time`), and how much of it is
     /// left.
     time: f64,
     left: f64,
@@ -59,7 +59,7 @@ impl Flow {
         Flow { alone, loads: is_shared.then(|| vec![0; places]), sites, runs: Vec::new() }
     }
 
-    /// The load that a job alone puts on each of its links, in units of `UNIT`.
+    /// The load that a job puts on each of its links if it is alone, in units of `UNIT`.
     fn loads(&self, site: usize, plan: &Plan, nodes: &[Node], time: f64) -> Vec<(usize, u64)> {
         let Some(loads) = &self.loads else { return Vec::new() };
         let lone = self.alone.lone().nth(site).expect("a job runs on one of the sites");
@@ -86,7 +86,7 @@ impl Flow {
         }
     }
 
-    /// Sets the rate of every job to what the most loaded of its links allows.
+    /// Sets the rate of every job to the rate that the most loaded of its links allows.
     fn settle(&mut self, now: Time) {
         let Some(loads) = &self.loads else { return };
         for run in self.runs.iter_mut().flatten() {
@@ -124,9 +124,9 @@ impl Network for Flow {
         Ok(())
     }
 
-    /// Moves a job to other nodes. The share of the job that remains is the same as before, now of
-    /// the time that it takes on the new nodes; to this, `more` is added. The rate has no effect,
-    /// because it does not change messages.
+    /// Moves a job to other nodes. The fraction of the job's work that remains does not change. The
+    /// time for the whole work becomes the time on the new nodes. Then `more` is added to the
+    /// remaining time. The given rate of work has no effect, because it does not change messages.
     fn change(
         &mut self,
         now: Time,

@@ -22,7 +22,7 @@ pub static ENTRY: NetworkEntry = NetworkEntry::new(
 )
 .memory(|_, _| Ok(0));
 
-/// The ideal network: finish times of running jobs, and the remaining work behind each.
+/// The ideal network: finish times and remaining work of running jobs.
 ///
 /// The slots serve to find the finish time of a job that is moved, resized or stopped.
 #[derive(Default)]
@@ -142,7 +142,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with a naive reference: a list of jobs that is searched each time.
+        /// Compares with a list of jobs that is searched each time.
         #[test]
         fn the_heap_agrees_with_a_list(ops in prop::collection::vec(ops(), 1..80)) {
             let nowhere = Placement::default();

@@ -1,4 +1,4 @@
-//! A network in which jobs slow each other by their load on links: a fluid model without flits.
+//! A network whose jobs slow each other by their load on shared links: a fluid model without flits.
 
 use super::NetworkEntry;
 use super::alone::{Alone, PARAMS};

@@ -54,7 +54,7 @@ pub(super) const SEND: Param = Param {
     help: "whether a process goes on to its next message when one has left it, or when it has arrived",
 };
 
-/// Parameter for the order in which a process sends to many others.
+/// Parameter for the order in which a process sends to several other processes.
 pub(super) const DESTINATIONS: Param = Param {
     name: "destinations",
     kind: DESTINATION_ORDERS.kind(),
@@ -74,7 +74,7 @@ pub(super) enum NextSend {
 static NEXT_SENDS: Words<NextSend, 2> =
     Words::new([("injected", NextSend::Injected), ("delivered", NextSend::Delivered)]);
 
-/// Whether the number of messages of a job is drawn, by the word for it in a study.
+/// Values of `quota`; `true` if the number of messages of a job is drawn from a distribution.
 static QUOTAS: Words<bool, 2> = Words::new([("exact", false), ("exponential", true)]);
 
 static DESTINATION_ORDERS: Words<Destinations, 3> = Words::new([
@@ -161,8 +161,9 @@ impl Plan {
         &self.senders
     }
 
-    /// Number of messages of a process in all rounds. If the job has a quota, its senders get equal
-    /// shares of it, and the lowest ones get the remainder.
+    /// Number of messages of a process in all rounds. If the job has a quota of messages, its
+    /// senders get equal shares of it. If the shares are not whole numbers, the senders of lowest
+    /// rank send one message more.
     pub(super) fn messages(&self, rank: u32) -> u64 {
         let (Some(pattern), Ok(place)) = (&self.pattern, self.senders.binary_search(&rank)) else {
             return 0;
@@ -186,8 +187,8 @@ impl Plan {
         pattern.to(rank, index % in_a_round % list)
     }
 
-    /// Random bits that choose among equally short routes for message number `index` of process
-    /// `rank`.
+    /// Random bits that choose among equally short routes for one message. The message is number
+    /// `index` of process `rank`.
     pub(super) fn coins(&self, rank: u32, index: u64) -> u64 {
         keyed(self.key, rank.into(), index)
     }

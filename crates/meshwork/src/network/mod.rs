@@ -96,10 +96,10 @@ pub trait Network: Send {
         placement: &Placement,
     );
 
-    /// The next job to finish, and when; simultaneous jobs finish in order of arrival. No event
-    /// outside the network happens before the instant `by`, or ever if `by` is `None`. A network
-    /// that must be simulated advances no further than `by`, and may return `None` if no job
-    /// finishes by then.
+    /// The next job to finish, and when. Jobs that finish at one instant come in order of arrival.
+    /// No event outside the network happens before the instant `by`. If `by` is `None`, no such
+    /// event happens at all. A network that must be simulated advances no further than `by`, and
+    /// may return `None` if no job finishes by then.
     ///
     /// # Errors
     /// If the network cannot continue.
@@ -144,7 +144,7 @@ pub struct NetworkEntry {
     pub about: About,
     /// Whether jobs on this network send messages.
     pub sends: bool,
-    /// Whether jobs that share nodes may send messages; then each piece is a process.
+    /// Whether jobs that share nodes may send messages. If they may, each piece is a process.
     pub shares: bool,
     /// Approximate memory of the network in bytes, without building it; fails where `build` would.
     pub memory: fn(&Params, &NetworkContext<'_>) -> Result<u64, Problem>,

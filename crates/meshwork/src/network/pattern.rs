@@ -1,4 +1,4 @@
-//! Communication patterns: which process of a job sends to which, and in which order.
+//! Communication patterns: which processes of a job send to which others, and in which order.
 
 use super::NetworkError;
 use crate::registry::{About, Family, Named, abouts};
@@ -13,8 +13,8 @@ pub struct PatternEntry {
     pub draws: bool,
     /// Whether the number of processes must be a power of two.
     pub in_powers_of_two: bool,
-    /// The messages of a job with this number of processes, at least 2, for which the pattern is
-    /// defined.
+    /// Makes the messages of a job with a given number of processes. The pattern must be defined
+    /// for this number, which is at least 2.
     pub(super) plan: fn(u32, &mut Order<'_>) -> Box<dyn Pattern>,
 }
 
@@ -48,12 +48,12 @@ pub(super) struct Order<'a> {
     pub(super) rng: &'a mut Stream,
 }
 
-/// The order in which a process sends to many others.
+/// The order in which a process sends to several other processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Destinations {
     /// Ascending by rank: 0, 1, 2, …
     Ascending,
-    /// Ascending from the rank after the sender's on, and after the last rank from 0 on.
+    /// Ascending from the rank after the sender's. After the last rank, ranks from 0 on follow.
     Rotate,
     /// A separate random order for each sender.
     Shuffle,
@@ -239,7 +239,7 @@ static NAS_MULTIGRID: PatternEntry = PatternEntry {
     },
 };
 
-/// The children of a process in a binomial tree, in order of falling share, and then its parent.
+/// The children of a process in a binomial tree, largest subtree first, and then its parent.
 fn tree(ranks: u32, rank: u32) -> Vec<u32> {
     // The root may send at any distance that is a power of two; any other process at those below
     // its lowest set bit.
@@ -298,7 +298,7 @@ impl Pattern for Lists {
 }
 
 /// Messages to every other process, from all processes or from one. Receivers are computed and not
-/// stored, since all-to-all has the square of the number of processes.
+/// stored, because all-to-all has about as many messages as the square of the number of processes.
 struct ToOthers {
     ranks: u32,
     root: Option<u32>,
@@ -332,9 +332,9 @@ impl Pattern for ToOthers {
     }
 }
 
-/// Where `index` is mapped by a random permutation of the numbers below `count`. No list is stored:
-/// four rounds of a Feistel network, on the next even number of bits, are repeated until the number
-/// is below `count`.
+/// Value of `index` under a random permutation of the numbers below `count`. No list is stored.
+/// Four rounds of a Feistel network permute the numbers of the next even number of bits, and are
+/// repeated until the result is below `count`.
 fn shuffled(index: u32, count: u32, key: u64) -> u32 {
     let half = (u32::BITS - (count - 1).leading_zeros()).div_ceil(2).max(1);
     let mask = (1_u64 << half) - 1;

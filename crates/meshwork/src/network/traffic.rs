@@ -1,5 +1,5 @@
-//! Open-loop traffic: every node creates packets at a given load, whether or not the network can
-//! carry it.
+//! Open-loop traffic: every node creates packets at a given load, even if the network cannot carry
+//! it.
 
 use super::wormhole::{self, Cycle, Delivery, Engine, Load, Message, Stuck, Turn, WormholeConfig};
 use crate::registry::{About, Family, Named, Problem, abouts, with_article};
@@ -162,7 +162,7 @@ static NEXT_GROUP: TrafficEntry = TrafficEntry {
     },
 };
 
-/// `hotspot` sends one of this number of packets to one fixed node.
+/// `hotspot` sends one of this number of packets, on average, to one fixed node.
 const HOT: u64 = 10;
 
 static HOTSPOT: TrafficEntry = TrafficEntry {
@@ -258,7 +258,8 @@ pub struct Carried {
     pub latency: Option<f64>,
     /// Mean cycles from when a packet is first in its node's queue to the arrival of its tail.
     pub network_latency: Option<f64>,
-    /// Mean part of the latency in which a packet did not advance as it would in an idle network.
+    /// Mean number of cycles in which a packet did not advance although it would in an idle
+    /// network.
     pub blocking: Option<f64>,
     /// Mean number of links on the route of a packet.
     pub hops: Option<f64>,
@@ -268,15 +269,15 @@ pub struct Carried {
     pub packets: u64,
     /// Simulated cycles, including the warm-up.
     pub cycles: Cycle,
-    /// Sum over all flits of the routers that each crossed, over all cycles.
+    /// Sum over all flits of the number of routers that each crossed, over all cycles.
     pub flit_hops: u64,
 }
 
 /// Simulates a network under one load.
 ///
 /// # Errors
-/// If the network or the load is invalid, or the pattern is not defined on the machine. A stopped
-/// network is reported as a bug, since configurations that could deadlock are refused.
+/// If the network or the load is invalid, or the pattern is not defined on the machine.
+/// Configurations that could deadlock are refused, so a deadlock is reported as a bug.
 ///
 /// # Complexity
 /// Time grows with the flits that move. Memory grows with the network but not with the queues of
@@ -362,7 +363,7 @@ struct Seen {
 }
 
 impl OpenLoop<'_> {
-    /// Cycles from one packet of a node to the next: a geometric variate, with one trial per cycle.
+    /// Cycles from one packet of a node to the next. A geometric variate, with one trial per cycle.
     fn gap(&mut self, node: Node) -> Cycle {
         let unit = self.nodes[node as usize].rng.unit();
         1 + (libm::log(unit) / self.log_of_none) as Cycle

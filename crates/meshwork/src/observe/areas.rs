@@ -13,11 +13,12 @@ pub enum Integrand {
     Held,
     /// Number of processors requested by the running jobs.
     Asked,
-    /// Number of processors that jobs hold in excess of their requests.
+    /// Number of processors that jobs hold beyond the number that they requested.
     Surplus,
     /// Number of waiting jobs.
     Waiting,
-    /// Number of free processors, while the oldest waiting job requests no more than are free.
+    /// Number of free processors while some site has enough for the oldest waiting job; otherwise
+    /// 0.
     FreeInVain,
     /// Any other function of the machine's state.
     Of(fn(&MachineState) -> f64),

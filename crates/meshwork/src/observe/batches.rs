@@ -1,18 +1,19 @@
 //! Sums over a run, in batches of consecutive arrivals.
 //!
-//! Every batch contains the same number of jobs, in order of arrival, and the time from the arrival
-//! of its first job to the arrival of the next batch's first job. Which jobs are in which batch
-//! depends on the workload alone, so two strategies that are given the same jobs can be compared
-//! batch by batch.
+//! Every batch contains the same number of jobs, in order of arrival. A batch also contains the
+//! time from the arrival of its first job to the arrival of the next batch's first job. Which jobs
+//! are in which batch depends on the workload alone, so that two strategies can be compared batch
+//! by batch.
 
 use super::JobId;
 use super::areas::NAMED;
 
-/// Maximum number of batches; when there would be more, batches are merged in pairs.
+/// Maximum number of batches. Before there are more, batches are merged in pairs.
 const MAX_BATCHES: u64 = 40;
 
-/// Fewest batches, of the whole run and of its measured part, from which an interval is made. From
-/// fewer batches, the estimate of their variance would be too uncertain.
+/// Minimum number of batches from which a confidence interval is computed. So many batches are
+/// needed in the whole run and in its measured part. From fewer batches, the estimate of their
+/// variance would be too uncertain.
 const MIN_BATCHES: usize = 20;
 const MIN_KEPT: usize = 10;
 
@@ -36,16 +37,16 @@ impl Ratio {
 /// Sums over the jobs and the time of one batch.
 #[derive(Clone, Debug)]
 pub(super) struct Sums {
-    /// Integrals over time of the integrands with a name.
+    /// Integrals over time of the state variables that have a name.
     pub(super) areas: [f64; NAMED],
-    /// Integrals over time of the integrands without a name.
+    /// Integrals over time of the functions that have no name.
     pub(super) further: Vec<f64>,
-    /// One ratio of sums for each metric that is not a ratio of two integrals.
+    /// Sums of numerator and denominator for each metric that is not a ratio of two integrals.
     pub(super) ratios: Vec<Ratio>,
 }
 
 impl Sums {
-    /// Integral over time with index `place`; the integrands with a name come first.
+    /// Integral over time with index `place`; integrals of state variables with a name come first.
     pub(super) fn area(&self, place: usize) -> f64 {
         self.areas.get(place).copied().unwrap_or_else(|| self.further[place - NAMED])
     }
@@ -66,19 +67,19 @@ struct Batch {
     arrived: u64,
     /// Number of the batch's jobs that have finished in the measured part of the run.
     measured: u64,
-    /// Sum over the batch's arrivals of the number of jobs that waited at the arrival.
+    /// Sum, over the batch's arrivals, of the number of jobs that waited at each arrival.
     seen: f64,
     /// Whether the whole batch lies in the measured part of the run.
     is_within: bool,
 }
 
-/// Batches of a run: 20 to 40 if enough jobs arrived. They are merged in pairs when there would be
-/// more, so that memory is constant.
+/// Batches of a run. There are 20 to 40 of them if enough jobs arrived. Before there are more, they
+/// are merged in pairs, so that memory is constant.
 pub(super) struct Batches {
     metrics: usize,
     /// Number of integrands without a name.
     further: usize,
-    /// Base-2 logarithm of the batch size, which changes only by doubling.
+    /// Base-2 logarithm of the batch size. The size changes only by doubling.
     doubled: u32,
     batches: Vec<Batch>,
     waiting: u64,
@@ -114,12 +115,12 @@ impl Batches {
         self.waiting += 1;
     }
 
-    /// Ratios of sums of the batch that contains a job.
+    /// Sums of numerators and denominators of the batch that contains a job.
     pub(super) fn of_job(&mut self, id: JobId) -> &mut [Ratio] {
         &mut self.batch(id, false).sums.ratios
     }
 
-    /// Counts a finished job, and returns the ratios of sums of its batch.
+    /// Counts a finished job, and returns the sums of numerators and denominators of its batch.
     #[inline(always)]
     pub(super) fn measured(&mut self, id: JobId) -> &mut [Ratio] {
         let batch = self.batch(id, false);
@@ -127,13 +128,15 @@ impl Batches {
         &mut batch.sums.ratios
     }
 
-    /// Sums of the batch of the last arrival, to which elapsed time is added; `None` before any.
+    /// Sums of the batch of the last arrival, to which elapsed time is added; `None` before any
+    /// arrival.
     #[inline(always)]
     pub(super) fn of_time(&mut self) -> Option<&mut Sums> {
         self.batches.last_mut().map(|batch| &mut batch.sums)
     }
 
-    /// Sums up a metric over the whole run; `of` takes the metric from the sums of a batch.
+    /// Sums of numerator and denominator of a metric over the whole run. `of` takes the metric's
+    /// part from the sums of a batch.
     pub(super) fn whole(&self, of: impl Fn(&Sums) -> Ratio) -> Ratio {
         let mut whole = Ratio::default();
         for batch in &self.batches {
@@ -143,10 +146,10 @@ impl Batches {
         whole
     }
 
-    /// Range of the batches from which intervals are made. They lie entirely in the measured part
-    /// of the run, and at least half of their jobs were measured. The last batch is excluded,
-    /// because it may lack jobs and contains the time after the last arrival. Empty if fewer than
-    /// ten batches remain.
+    /// Range of the batches from which intervals are made. Each lies entirely in the measured part
+    /// of the run, and at least half of its jobs were measured. The last batch is excluded, because
+    /// it may lack jobs and contains the time after the last arrival. Empty if fewer than ten
+    /// batches remain.
     pub(super) fn kept(&self) -> std::ops::Range<usize> {
         let last = self.batches.len().saturating_sub(1);
         if self.batches.len() < MIN_BATCHES {
@@ -177,8 +180,8 @@ impl Batches {
         met.map(|batch| batch.seen / batch.arrived as f64).collect()
     }
 
-    /// Batch that contains a job. Refused jobs are in no batch, so that whole batches may be
-    /// skipped.
+    /// Batch that contains a job. Refused jobs are in no batch, so that whole batches may be empty
+    /// and skipped.
     #[inline(always)]
     fn batch(&mut self, id: JobId, is_measuring: bool) -> &mut Batch {
         let index = (id.0 >> self.doubled) as usize;

@@ -1,4 +1,4 @@
-//! Metrics that observe the run themselves, for values that are not sums over jobs or time.
+//! Gauges: metrics that observe the run themselves, because they are not sums over jobs or time.
 
 use super::metrics::{Gauge, Measure, MetricEntry};
 use super::recorder::Measured;
@@ -23,7 +23,7 @@ impl Gauges {
         self.0.is_empty()
     }
 
-    /// Writes the final values of the gauges to the results of their metrics.
+    /// Writes the final value of each gauge into the result of its metric.
     pub(crate) fn read(&self, measured: &mut [Measured]) {
         for (place, gauge) in &self.0 {
             measured[*place].value = gauge.value();

@@ -6,17 +6,17 @@ use crate::job::Time;
 
 /// Checks two identities that hold in every run, whatever the strategies.
 ///
-/// The integral over time of the number of jobs in the system is the sum of the times that jobs
-/// spent in it (Little's law as an identity). The integral of the processors held is the sum over
-/// jobs of processors times time. A run that violates an identity has a bug, and is reported as
-/// such. **O(1)** for each event.
+/// First, the number of jobs in the system, integrated over time, equals the sum of the times that
+/// jobs spent in the system (Little's law). Second, the number of held processors, integrated over
+/// time, equals the sum over jobs of processors times time. A run that violates one of these has a
+/// bug, which is reported. **O(1)** for each event.
 #[derive(Debug, Default)]
 pub struct Ledger {
     jobs_area: f64,
     held_area: f64,
     /// Sum of departure instants minus sum of arrival instants, over all jobs.
     sojourns: f64,
-    /// Sum over jobs of processors times the time for which they were held, from starts and ends.
+    /// Sum over jobs of the number of processors times the time for which they were held.
     held_times: f64,
     inside: f64,
     holding: f64,
@@ -29,11 +29,11 @@ pub struct Ledger {
 #[error("the area under the {what} is {area}, their times add up to {sum}")]
 #[non_exhaustive]
 pub struct Imbalance {
-    /// The quantity counted: jobs in the system, or processors held.
+    /// Name of the quantity: jobs in the system, or held processors.
     pub what: &'static str,
-    /// Integral of the quantity over time.
+    /// Number of counted jobs or processors, integrated over time.
     pub area: f64,
-    /// Sum over jobs, which should equal the integral.
+    /// Sum of times over jobs, which should equal the integral.
     pub sum: f64,
 }
 
@@ -41,7 +41,7 @@ impl Ledger {
     /// Checks both identities at the end of the run.
     ///
     /// # Errors
-    /// The violated identity, with its two sides.
+    /// The violated identity, with both of its values.
     pub fn balance(&self, end: Time) -> Result<(), Imbalance> {
         let sojourns = self.sojourns + self.inside * end.units();
         let held_times = self.held_times + self.holding * end.units();

@@ -96,8 +96,8 @@ pub struct Batching {
     /// Index of the first batch that has values of metrics. Its first job is number `first · jobs`,
     /// counted from 0.
     pub first: u64,
-    /// Mean number of jobs that waited at the arrivals of each batch. Includes the warm-up but not
-    /// the last batch. Empty if all jobs arrive at one instant.
+    /// Mean number of jobs that waited at the arrivals of each batch. The warm-up is included, the
+    /// last batch is not. Empty if all jobs arrive at one instant.
     pub queue: Vec<f64>,
 }
 
@@ -105,11 +105,11 @@ pub struct Batching {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SizeClass {
-    /// Number of requested processors; the largest number in the class.
+    /// Largest number of requested processors in the class.
     pub size: u64,
     /// Number of finished jobs of the class.
     pub jobs: u64,
-    /// Every metric that is a mean or a quantile over jobs.
+    /// Metrics of the class that are means or quantiles over jobs.
     pub metrics: Vec<Measured>,
 }
 
@@ -117,10 +117,10 @@ pub struct SizeClass {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct OwnerClass {
-    /// Name given by the workload; `None` for the class of jobs without this attribute.
+    /// Name of the owner in the workload; `None` for the class of jobs without this attribute.
     pub name: Option<String>,
     /// Number of finished jobs of the class.
     pub jobs: u64,
-    /// Every metric that is a mean or a quantile over jobs.
+    /// Metrics of the class that are means or quantiles over jobs.
     pub metrics: Vec<Measured>,
 }

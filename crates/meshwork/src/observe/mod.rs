@@ -28,7 +28,7 @@ impl JobId {
     }
 }
 
-/// First identifier that no job has: 2⁵² jobs would take centuries.
+/// Smallest identifier that no job has. A run with 2⁵² jobs would take centuries.
 const STAND_INS: u64 = 1 << 52;
 
 /// Event of a run, which happens at an instant.
@@ -128,13 +128,14 @@ pub struct Running {
     pub asked: u64,
     /// Number of processors that the job holds.
     pub held: u32,
-    /// Expected run time at the start over requested run time, which differ by size and site speed.
+    /// Expected run time at the start divided by the requested run time. It depends on the size
+    /// that the job got and the speed of its site.
     pub stretch: f64,
     /// Rate at which the job works: 1 unless the scheduler resizes jobs.
     pub rate: f64,
     /// Instant at which this run of the job started.
     pub start: Time,
-    /// End that the scheduler expects by the estimate; the job may end earlier or run on.
+    /// End of the job by its estimate. The job may end earlier or run on.
     pub expected_end: Time,
     /// Spread of the processors: see [`Placement::dispersal`].
     pub dispersal: f64,
@@ -154,9 +155,9 @@ pub struct Wear {
     pub interruptions: u32,
     /// Time for which the job held processors in earlier runs.
     pub earlier: f64,
-    /// Time of this run that was wasted by its interruption; 0 until then.
+    /// Time of this run that its interruption wasted; 0 until the run is interrupted.
     pub lost: f64,
-    /// Time of this run spent on checkpoints that were of use; 0 until the run ends.
+    /// Time of this run spent on checkpoints that protected its work; 0 until the run ends.
     pub overhead: f64,
 }
 
@@ -201,7 +202,7 @@ impl Running {
         self.id.0 >= STAND_INS
     }
 
-    /// Time from arrival to this start, less the time for which earlier runs held processors.
+    /// Time from arrival to this start, minus the time for which earlier runs held processors.
     #[must_use]
     pub fn wait(&self) -> f64 {
         let wait = self.start - self.job.arrival;
@@ -223,9 +224,11 @@ impl Running {
 pub struct Messages {
     /// Number of messages; each message is one packet.
     pub packets: u64,
-    /// Time from entering the queue of the sending processor to arrival, summed over messages.
+    /// Time from entering the sending processor's queue to the message's arrival, summed over
+    /// messages.
     pub latency: f64,
-    /// Time from leaving the queue of the sending processor to arrival, summed over messages.
+    /// Time from leaving the sending processor's queue to the message's arrival, summed over
+    /// messages.
     pub network_latency: f64,
     /// Part of `latency` that would not occur in an idle network.
     pub blocking: f64,
@@ -247,7 +250,7 @@ pub struct MachineState {
     pub held: u64,
     /// Number of processors requested by the running jobs.
     pub asked: u64,
-    /// Number of processors that jobs hold in excess of their requests.
+    /// Number of processors that jobs hold beyond the number that they requested.
     pub surplus: u64,
     /// Number of processors out of service.
     #[cfg_attr(feature = "serde", serde(default))]
@@ -262,8 +265,8 @@ pub struct MachineState {
     pub waiting: u64,
     /// Number of running jobs.
     pub running: u64,
-    /// Whether the oldest waiting job requests no more processors than are free on some site. Only
-    /// the shape of the free processors, or the queueing discipline, keeps it waiting then.
+    /// Whether the oldest waiting job requests no more processors than are free on some site. The
+    /// job then waits because of the shape of the free processors or because of the scheduler.
     pub blocked_by_shape: bool,
 }
 
@@ -274,15 +277,16 @@ pub trait Observer: Send {
     /// Reports that time passed from `from` to `to`, with the machine in state `state`.
     fn elapsed(&mut self, _from: Time, _to: Time, _state: &MachineState) {}
 
-    /// Whether the observer needs [`waited`](Observer::waited) to be called. This costs an
-    /// allocator query for each form with waiting jobs after each change of the machine. If no
-    /// observer needs the calls, they cost nothing.
+    /// Whether the observer needs [`waited`](Observer::waited) to be called. The calls cost an
+    /// allocator query for each form of waiting jobs after each change of the machine. If no
+    /// observer needs the calls, they are not made.
     fn asks_why_jobs_wait(&self) -> bool {
         false
     }
 
     /// Whether the observer uses the identities of the nodes that jobs hold. If no observer and no
-    /// strategy does, and processors are interchangeable, node numbers in placements are arbitrary.
+    /// strategy uses them, and processors are interchangeable, node numbers in placements are
+    /// arbitrary.
     fn asks_where_jobs_run(&self) -> bool {
         true
     }
@@ -293,8 +297,8 @@ pub trait Observer: Send {
         true
     }
 
-    /// Reports that a job waited from `from` to `to` because of `cause`. Called for each waiting
-    /// job before [`elapsed`](Observer::elapsed), if an observer returns `true` from
+    /// Reports that a job waited from `from` to `to` for the reason `cause`. Called for each
+    /// waiting job before [`elapsed`](Observer::elapsed), if an observer returns `true` from
     /// [`asks_why_jobs_wait`](Observer::asks_why_jobs_wait).
     fn waited(&mut self, _from: Time, _to: Time, _id: JobId, _cause: Cause) {}
 

@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 /// Largest number of values that are stored individually.
 pub(super) const MAX_EXACT: usize = 1 << 20;
 
-/// Number of low bits dropped to form classes; the exponent and ten bits of the mantissa remain.
+/// Number of low bits of a value that are dropped to form its class. The exponent and ten bits of
+/// the mantissa remain.
 const DROPPED: u32 = 42;
 
 /// Nonnegative values of one quantity, in the order of addition.
 ///
 /// Up to [`MAX_EXACT`] values are stored individually, eight bytes each, and quantiles are exact.
 /// More values are counted in classes of relative width 2⁻¹⁰, and a quantile is within 0.05 % of
-/// the exact one. There are 1024 classes per factor of two, in practice some ten thousand in all.
+/// the exact one. There are 1024 classes for each power of two, which in practice are about ten
+/// thousand in all.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Quantiles {
     exact: Vec<f64>,
@@ -60,8 +62,8 @@ impl Quantiles {
         Some(on_line(lower, self.ranked(rank + u64::from(between > 0.0))?, between))
     }
 
-    /// Midpoint of the class that contains the value of this rank, counted from 0. The class of 0
-    /// has the midpoint 0.
+    /// Midpoint of the class that contains the value with this rank, counted from 0. The class of
+    /// the value 0 has the midpoint 0.
     fn ranked(&self, rank: u64) -> Option<f64> {
         let mut below = 0;
         let class = self.classes.iter().find(|(_, count)| {
@@ -73,8 +75,9 @@ impl Quantiles {
         Some(f64::from_bits((class << DROPPED) + half))
     }
 
-    /// Quantiles of `count` groups of values; `groups` gives the group of each value, in order of
-    /// addition. Empty if a group has no value, or if values are no longer stored individually.
+    /// Quantiles of `count` groups of values. `groups` gives the group of each value, in the order
+    /// in which values were added. The result is empty if a group has no value, or if values are no
+    /// longer stored individually.
     #[must_use]
     pub(super) fn in_groups(
         &self,
@@ -96,8 +99,8 @@ impl Quantiles {
     }
 }
 
-/// Rank at or below a share of `count` values, from 0, and how far the share is towards the next
-/// rank.
+/// Rank at a share of `count` values, rounded down, and the fraction that was rounded off. Ranks
+/// count from 0.
 fn place(count: u64, share: f64) -> (u64, f64) {
     let at = share * (count - 1) as f64;
     (at.floor() as u64, at - at.floor())
@@ -123,7 +126,7 @@ mod tests {
 
     use super::*;
 
-    /// Reference implementation, which sorts all values.
+    /// Reference version of a quantile, which sorts all values.
     fn by_sorting(values: &[f64], share: f64) -> Option<f64> {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);

@@ -1,23 +1,23 @@
-//! Where the two sums of a metric are found.
+//! Which two sums a metric divides, and where they are stored.
 
 use super::MachineState;
 use super::areas::NAMED;
 use super::batches::{Ratio, Sums};
 use super::metrics::{Integrand, Measure};
 
-/// Where the two sums are found whose ratio is a metric.
+/// The two sums whose ratio is a metric, as indices of where they are stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reading {
-    /// The metric has a ratio of sums of its own, with this index.
+    /// A ratio with this index, whose numerator and denominator are summed for this metric alone.
     Ratio(usize),
-    /// The numerator is a sum of the metric's own, the denominator an integral over time.
+    /// The numerator is summed for this metric alone; the denominator is an integral over time.
     OverArea(usize, usize),
     /// Numerator and denominator are integrals over time.
     Areas(usize, usize),
 }
 
 impl Reading {
-    /// Returns where the sums of a metric are found. Integrands without a name are appended to
+    /// Returns where the two sums of a metric are stored. Integrands without a name are appended to
     /// `further`.
     pub(super) fn of(
         measure: &Measure,

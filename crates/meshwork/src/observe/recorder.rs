@@ -39,41 +39,43 @@ type Classes<K> = BTreeMap<K, Class>;
 struct Class {
     /// Number of finished jobs of the class.
     jobs: u64,
-    /// Ratio of sums of each metric, over the jobs of the class.
+    /// Sums of numerator and denominator of each metric, over the jobs of the class.
     ratios: Vec<Ratio>,
-    /// Values of each quantity of which a metric takes a quantile.
+    /// Values of each quantity that some metric takes a quantile of.
     values: Vec<Quantiles>,
 }
 
-/// Number of values stored individually in each class, of which there may be thousands, one per
-/// user.
+/// Maximum number of values stored individually in each class of jobs. There may be thousands of
+/// classes, such as one for each user.
 const MAX_EXACT_OF_CLASS: usize = 1 << 16;
 
-/// Fewest jobs of a batch that must lie beyond a quantile for the batch to have a quantile.
+/// Minimum number of a batch's jobs beyond a quantile for which the batch has the quantile.
 const FEWEST_BEYOND: f64 = 10.0;
 
 /// Observer that measures a run: see [`Window`].
 ///
 /// The measured part begins at the end of the warm-up, or at the first arrival, and ends with the
-/// run. Means over jobs include the jobs that finish in the measured part, means over time its
-/// whole length.
+/// run. Means over jobs include the jobs that finish in the measured part. Means over time include
+/// its whole length.
 ///
-/// Each batch contains the same number of consecutive arrivals, and the time from the arrival of
-/// its first job to the arrival of the next batch's first job. At the end there are 20 to 40
-/// batches, of which those in the measured part are used. There are no batches if fewer than 20
-/// jobs arrived, or fewer than 10 batches were measured.
+/// The run is divided into batches. Each batch contains the same number of consecutive arrivals,
+/// and the time from the arrival of its first job to the arrival of the next batch's first job. At
+/// the end there are 20 to 40 batches, of which those in the measured part are used. There are no
+/// batches if fewer than 20 jobs arrived, or fewer than 10 batches were measured.
 pub struct Recorder {
     window: Window,
     metrics: Vec<&'static MetricEntry>,
-    /// Whether any metric uses integrals over time. Then all named integrands and `further` are
-    /// summed.
+    /// Whether any metric uses integrals over time. If one does, all integrands are summed, with
+    /// and without a name.
     sums_over_time: bool,
     further: Vec<fn(&MachineState) -> f64>,
-    /// Where the two sums of each metric are found.
+    /// Where the two sums of each metric are stored.
     readings: Vec<Reading>,
-    /// Metrics of [`Measure::Net`]: index, integrand, and the waste to subtract for a run of a job.
+    /// Metrics of [`Measure::Net`]: index, integrand, and a function that gives the wasted part of
+    /// a job's run.
     net: Vec<(usize, Integrand, fn(&Running) -> f64)>,
-    /// Metrics of [`Measure::Rate`]: index, and what a finished job adds to the numerator.
+    /// Metrics of [`Measure::Rate`]: index, and a function that gives what a finished job adds to
+    /// the numerator.
     rates: Vec<(usize, fn(&Running) -> f64)>,
     /// Metrics that are means of a quantity over the finished jobs.
     means: Vec<(usize, Quantity)>,
@@ -83,9 +85,9 @@ pub struct Recorder {
     per_ratio: Vec<(usize, fn(&Running, Time, &Rules) -> (f64, f64), Rules)>,
     /// Metrics that are means over the finished jobs of a function made for the run.
     mean_by: Vec<(usize, JobValue)>,
-    /// Metrics that are means of the time that the finished jobs waited for a cause.
+    /// Metrics that are means of the time for which the finished jobs waited for one reason.
     per_wait: Vec<(usize, Cause)>,
-    /// Time that each job in the system has waited for each cause, if measured.
+    /// Time that each job in the system has waited for each reason, if measured.
     waits: BTreeMap<JobId, [f64; Cause::ALL.len()]>,
     /// Metrics that are means over the messages of the finished jobs.
     per_message: Vec<(usize, fn(&Messages) -> f64)>,
@@ -93,25 +95,27 @@ pub struct Recorder {
     per_start: Vec<(usize, fn(&Running) -> f64)>,
     /// Metrics that are means over arrivals of the number of waiting jobs.
     per_arrival: Vec<usize>,
-    /// Metrics of [`Measure::PerEvent`]: index, and the ratio evaluated after each start and end.
+    /// Metrics of [`Measure::PerEvent`]: index, and the function that gives the ratio after each
+    /// start and end.
     per_event: Vec<(usize, fn(&MachineState) -> (f64, f64))>,
     /// Metrics that are the mean power.
     power: Vec<usize>,
     /// Whether energy is summed up.
     sums_energy: bool,
-    /// Whether a finished job only counts in simple metrics, not in classes or quantiles. Nearly
+    /// Whether a finished job counts only in metrics that need no classes and no quantiles. Nearly
     /// always true.
     is_plain: bool,
-    /// State of the machine in the last time span, with the number of held processors updated
-    /// since. Kept up to date only if metrics are evaluated at events.
+    /// State of the machine in the last time span, but with the present number of held processors.
+    /// Kept up to date only if metrics are evaluated at events.
     state: MachineState,
     waiting: u64,
-    /// For each quantity of which a quantile is taken, its values, and the jobs in the same order.
+    /// Quantities that some metric takes a quantile of, with the values, and the jobs in the same
+    /// order.
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
     /// Metrics that compare users by Jain's index, each with the quantity that is compared.
     evenness: Vec<(usize, Quantity, Evenness)>,
-    /// Metrics that are means of a function of each finished job's lateness, known only after the
-    /// run. If there are such metrics, `judged` lists the finished jobs.
+    /// Metrics that are means of a function of each finished job's lateness. Lateness is known only
+    /// after the run. If there are such metrics, `judged` lists the finished jobs.
     per_lateness: Vec<(usize, fn(f64) -> f64)>,
     judged: Vec<JobId>,
     batches: Batches,
@@ -300,7 +304,8 @@ impl Recorder {
         Batching { jobs, first: first as u64, queue }
     }
 
-    /// Quantile of the whole run and, if enough jobs of a batch lie beyond it, of each batch.
+    /// Quantile over the whole run, and over each batch. Without the batches if too few jobs of one
+    /// lie beyond the quantile.
     fn quantile(&self, quantity: Quantity, share: f64) -> (Option<f64>, Vec<f64>) {
         let values = self.quantiles.iter().find(|(own, ..)| *own == quantity);
         let Some((_, values, ids)) = values else { return (None, Vec::new()) };
@@ -423,7 +428,8 @@ impl Recorder {
         }
     }
 
-    /// Measures a finished job, in a run that also has classes of jobs, quantiles or the like.
+    /// Measures a finished job in a run that has classes of jobs, quantiles or other costly
+    /// metrics.
     fn measure_in_classes(&mut self, now: Time, job: &Running) {
         let mut quantities: SmallVec<[f64; 4]> = SmallVec::new();
         for (quantity, values, ids) in &mut self.quantiles {
@@ -538,7 +544,8 @@ impl Recorder {
         }
     }
 
-    /// Subtracts the waste of a run that ended or was interrupted, when the waste becomes known.
+    /// Subtracts the wasted part of a run of a job that ended or was interrupted, once that part is
+    /// known.
     fn take_from_net(&mut self, job: &Running) {
         let Some(sums) = self.batches.of_time() else { return };
         for &(i, _, in_vain) in &self.net {
@@ -557,8 +564,8 @@ impl Recorder {
         }
     }
 
-    /// Evaluates the metrics of events after a start or an end, and adds them to the batch of the
-    /// job.
+    /// Evaluates the metrics of [`Measure::PerEvent`] after a start or an end. Adds the ratios to
+    /// the batch that contains the job.
     #[inline(always)]
     fn look_at_events(&mut self, id: JobId) {
         for &(i, share) in &self.per_event {

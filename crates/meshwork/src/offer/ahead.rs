@@ -1,17 +1,19 @@
-//! Look-ahead of selectors: the sites as they would be if some jobs were started.
+//! Look-ahead of selectors: the sites after hypothetical starts of some jobs.
 
 use super::{Attempt, ManagedSite, SiteFit, SiteFits, fits};
 use crate::alloc::{Claim, Holder};
 use crate::form::Finds;
 use crate::job::Job;
 
-/// Look-ahead of selectors: all sites as they would be if some jobs were started now.
+/// Look-ahead of selectors: all sites after hypothetical starts of some jobs now.
 ///
-/// The sites themselves do not change. A site is copied when a job is first started on it. If any
-/// free processors suit the allocator, the copy is only their number, since nothing else matters.
+/// The sites themselves do not change. A site is copied when a job is first started on it. If the
+/// allocator can use any free processors, the copy is only their number, because nothing else
+/// matters.
 pub struct Ahead<'a> {
     sites: &'a mut [ManagedSite],
-    /// The attempt to start the job in question; other jobs use its sizing and its instant.
+    /// The attempt to start the job for which a site is chosen. Other jobs are tried with its
+    /// sizing and at its instant.
     attempt: Attempt<'a>,
     then: Vec<Then>,
 }
@@ -35,7 +37,7 @@ impl<'a> Ahead<'a> {
     /// All sites on which `job` would fit in their hypothetical states.
     ///
     /// # Complexity
-    /// **O(1)** for each site where any free processors suit the allocator, and one request to the
+    /// **O(1)** for each site whose allocator can use any free processors. One request to the
     /// allocator for each other site.
     pub fn fits(&mut self, job: &Job) -> SiteFits {
         let Ahead { sites, attempt, then } = self;
@@ -58,8 +60,8 @@ impl<'a> Ahead<'a> {
 
     /// Starts a job, hypothetically, on a site on which it fits.
     ///
-    /// Returns `false`, and starts nothing, if the allocator proposes nodes that are not free; in
-    /// the real run the engine would stop with an error.
+    /// Returns `false`, and starts nothing, if the allocator proposes nodes that are not free. In
+    /// the run itself, the engine would stop with an error.
     pub fn start(&mut self, job: &Job, fit: &SiteFit) -> bool {
         let managed = &self.sites[fit.site];
         let then = &mut self.then[fit.site];
@@ -140,7 +142,8 @@ mod tests {
         Job::new(0, Time::ZERO, request, 1.0)
     }
 
-    /// Slow twin of `Ahead::fits`: copies every site, and has every job proposed and claimed.
+    /// Slow reference version of `Ahead::fits`: copies every site, and has every job proposed and
+    /// claimed.
     fn fits_of(sites: &mut [ManagedSite], sizing: &dyn Sizing, job: &Job) -> SiteFits {
         sites
             .iter_mut()

@@ -4,11 +4,11 @@ use crate::job::Request;
 
 /// Denials: requests that an allocator cannot place now, cached so that none is repeated in vain.
 ///
-/// An allocator that finds every free block cannot place a request that contains an unplaceable
-/// block, and never can before nodes are released. After a release the cached requests are only
-/// suspected. Most likely they still cannot be placed, so a suspected request that is contained in
-/// a new one is tried first, since its denial implies more. Suspicions are only kept if more than
-/// one request was denied between two releases, since otherwise they are useless.
+/// If an allocator that finds every free block cannot place a block, it cannot place a larger block
+/// either, until nodes are released. After a release, the cached requests are only suspected to be
+/// unplaceable. Most likely they still are. So a suspected request that is contained in a new one
+/// is tried first, because its denial excludes the new one too. Suspicions are useful, and kept,
+/// only if more than one request was denied between two releases.
 ///
 /// # Complexity
 /// **O(k)** for each query, with *k* known or suspected requests; at most a few dozen are kept.
@@ -16,13 +16,13 @@ use crate::job::Request;
 pub(crate) struct Denied {
     known: Vec<Request>,
     suspected: Vec<Request>,
-    /// Whether the answers are those of an allocator that finds every free block.
+    /// Whether the denials come from an allocator that finds every free block.
     every_block: bool,
     /// Whether the cache stays empty, for tests.
     forgetful: bool,
 }
 
-/// Limit on the number of known requests, and on that of suspected requests.
+/// Maximum number of known requests, and maximum number of suspected requests.
 const MAX_KEPT: usize = 64;
 
 impl Denied {
@@ -35,7 +35,7 @@ impl Denied {
         Denied { forgetful: true, ..Denied::default() }
     }
 
-    /// Whether `request` certainly has no placement, by what is cached.
+    /// Whether the cached denials imply that `request` has no placement.
     pub(crate) fn is_known(&self, request: &Request) -> bool {
         self.known.iter().any(|known| self.follows(known, request))
     }
@@ -47,8 +47,8 @@ impl Denied {
 
     /// Removes and returns a suspected request that implies that `request` has no placement.
     ///
-    /// The caller tries the suspected request first, and [notes](Denied::note) it if it still has
-    /// no placement.
+    /// The caller tries the suspected request first. If it still has no placement, the caller
+    /// [notes](Denied::note) it.
     pub(crate) fn suspect(&mut self, request: &Request) -> Option<Request> {
         let follows = |other: &Request| other != request && self.follows(other, request);
         let at = self.suspected.iter().position(follows)?;
@@ -92,7 +92,8 @@ impl Denied {
         }
     }
 
-    /// Takes over the entries of another cache, as known if `still_true` is set, else as suspected.
+    /// Takes over the entries of another cache. They become known if `still_true` is set, otherwise
+    /// suspected.
     pub(crate) fn learn_from(&mut self, other: Denied, still_true: bool) {
         if !self.every_block {
             return;
@@ -130,10 +131,10 @@ impl Denied {
     }
 }
 
-/// Whether `request` has no placement if `denied` has none.
+/// Whether a denial of `denied` implies that `request` has no placement.
 ///
-/// Sides are compared in order, without rotation: in each orientation that an allocator tries, a
-/// block lies within a larger one.
+/// Sides are compared in order, without rotation. This suffices, because in each orientation that
+/// an allocator tries, a block lies within a larger one.
 pub(crate) fn implies(denied: &Request, request: &Request, every_block: bool) -> bool {
     match (denied, request) {
         (Request::Block(inner), Request::Block(outer)) if every_block => {

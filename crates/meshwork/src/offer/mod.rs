@@ -1,4 +1,4 @@
-//! Sites with their allocators, and the placements that these propose for a job.
+//! Sites with their allocators, and the placements that the allocators propose for a job.
 
 mod ahead;
 mod denied;
@@ -36,13 +36,13 @@ pub struct ManagedSite {
     origin: Origin,
     stream: Stream,
     rule: ShapeRule,
-    /// Cached form of each request on this site; shared with forks, since it does not depend on
-    /// free nodes.
+    /// Cached form of each request on this site. Forks share the cache, because a form does not
+    /// depend on which nodes are free.
     shapes: Arc<Mutex<BTreeMap<Request, Option<Request>>>>,
     /// Requests that the allocator cannot place now.
     ///
-    /// They are cached since the head of a queue is tried again at every arrival behind it, and
-    /// jobs with equal requests are tried one after the other.
+    /// They are cached because the head of a queue is tried again at every arrival behind it, and
+    /// because jobs with equal requests are tried one after the other.
     denied: Denied,
     /// Whether nodes are interchangeable and the allocator is the default one of a flat machine.
     is_uniform: bool,
@@ -148,10 +148,11 @@ impl ManagedSite {
         self.counts_only
     }
 
-    /// Whether a placement has the size of a request, and its shape if the allocator keeps shapes.
+    /// Whether a placement has the size of a request, and its shape if the allocator always keeps
+    /// shapes.
     ///
-    /// The request is in the allocator's form. With `is_promised` the placement need not come from
-    /// the allocator, so its block may be rotated.
+    /// The request is in the allocator's form. If `is_promised` is set, the placement need not come
+    /// from the allocator, so that its block may be rotated.
     #[inline]
     pub(crate) fn gives_what_is_asked(
         &self,
@@ -200,11 +201,10 @@ impl ManagedSite {
         placement
     }
 
-    /// Places a request within a trial, in which free amounts differ from those of the cached
-    /// denials.
+    /// Places a request within a trial, which is a query with changed free amounts of resources.
     ///
-    /// If `is_less_free` is set, no amount is larger than before the trial, so known denials remain
-    /// valid.
+    /// If `is_less_free` is set, no amount is larger than before the trial, so that known denials
+    /// remain valid.
     pub(crate) fn choose_in_trial(
         &mut self,
         request: &Request,
@@ -218,7 +218,7 @@ impl ManagedSite {
         self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream))
     }
 
-    /// The site, to change its free amounts in a trial.
+    /// The site, whose free amounts of resources the caller may change in a trial.
     pub(crate) fn site_mut(&mut self) -> &mut Site {
         &mut self.site
     }
@@ -240,7 +240,7 @@ impl ManagedSite {
         placement
     }
 
-    /// The position of the allocator's random stream.
+    /// The position of the allocator's random stream, which is the number of draws so far.
     pub(crate) fn drawn(&self) -> u64 {
         self.stream.position()
     }
@@ -253,7 +253,7 @@ impl ManagedSite {
         }
     }
 
-    /// The machine rule by which the allocator can [never](Allocator::never) place a request, if
+    /// The machine's rule by which the allocator can [never](Allocator::never) place a request, if
     /// any.
     pub(crate) fn never(&self, request: &Request) -> Option<String> {
         let form = self.in_form(request);
@@ -267,12 +267,13 @@ impl ManagedSite {
         }
     }
 
-    /// Time, in units of the clock, for which a job holds its processors before it begins to run.
+    /// Time from the start of a job until it begins to run, in units of the clock. The job holds
+    /// its processors during that time.
     pub(crate) fn setup_time(&self, placement: &Placement) -> f64 {
         if self.counts_only { 0.0 } else { self.allocator.setup_time(placement) }
     }
 
-    /// The allocator's memory apart from the held placements: see [`memory`](Allocator::memory).
+    /// The allocator's memory, without the held placements: see [`memory`](Allocator::memory).
     pub(crate) fn memory(&self) -> Vec<u64> {
         self.allocator.memory()
     }
@@ -283,8 +284,7 @@ impl ManagedSite {
         self.allocator.recall(memory, &self.site)
     }
 
-    /// Whether cached denials, or a smaller request tried now, imply that a request has no
-    /// placement.
+    /// Whether a request has no placement, by cached denials or by a smaller request tried now.
     fn cannot_place(&mut self, request: &Request, now: Time) -> bool {
         // The first request after a release is tried as it is, since often no other follows.
         if self.denied.is_without_knowledge() {
@@ -318,15 +318,17 @@ impl ManagedSite {
 
     /// Takes over the cached denials of an older copy of the site.
     ///
-    /// Denials are known if no node became free since (`still_true`), else suspected.
+    /// The denials are known to hold if no node became free since (`still_true`). Otherwise they
+    /// are suspected to hold.
     pub(crate) fn learn_from(&mut self, copy: &mut ManagedSite, still_true: bool) {
         self.denied.learn_from(std::mem::take(&mut copy.denied), still_true);
     }
 
-    /// Resets a fork to its original, whose allocator depends only on the free nodes.
+    /// Resets a copy of a site to its original, whose allocator depends only on the free nodes.
     ///
-    /// The fork's denials stay known if `still_true` is set, else they become suspected. Denials of
-    /// the original are copied: they hold for the fork too until more nodes become free.
+    /// Cached denials (requests without a placement) of the copy stay known if `still_true` is set.
+    /// Otherwise they become suspected. Denials of the original are added. They hold for the copy
+    /// too until more nodes become free.
     pub(crate) fn become_like(&mut self, original: &ManagedSite, still_true: bool) {
         self.site.become_like(&original.site);
         if !still_true {
@@ -342,8 +344,8 @@ impl ManagedSite {
 
     /// The placement of a request if exactly the nodes in `free` were free.
     ///
-    /// The allocator must depend on nothing else. The copy on which this is called has no other use
-    /// afterwards.
+    /// The allocator must depend on nothing else. Afterwards the copy of the site on which this is
+    /// called can be used only for such queries.
     pub(crate) fn place_where_free(
         &mut self,
         free: &NodeSet,
@@ -372,10 +374,11 @@ impl ManagedSite {
         self.finds == Finds::EveryBlock
     }
 
-    /// Number of nodes that a job would hold if started here now; `None` if it does not fit.
+    /// Number of nodes that a job would hold if started on this site now; `None` if it does not
+    /// fit.
     ///
-    /// The result agrees with [`Attempt::at`], but nothing is drawn from the allocator's random
-    /// stream: comparing sites before choosing one has no side effects.
+    /// The result agrees with [`Attempt::at`]. But nothing is drawn from the allocator's random
+    /// stream, so that sites can be compared without side effects.
     fn fit(&mut self, attempt: &Attempt<'_>) -> Option<u32> {
         let free = self.site.free_nodes();
         if self.finds == Finds::AnyNodes {
@@ -397,7 +400,7 @@ impl ManagedSite {
         })
     }
 
-    /// Number of nodes a job would hold if `free` nodes were free and any of them suited it.
+    /// Number of nodes that a job would hold if `free` nodes were free, whichever they are.
     fn fit_among(&self, free: u32, attempt: &Attempt<'_>) -> Option<u32> {
         let sizes = attempt.sizes(self);
         let mut held = sizes.iter().map(|size| size.request.nodes());
@@ -535,7 +538,7 @@ impl Attempt<'_> {
         self.sizing.sizes(&managed.demand(&request, self.counts))
     }
 
-    /// The cause why the job cannot start on a site now: too few nodes, or no suitable shape.
+    /// The reason why the job cannot start on a site now: too few nodes, or no suitable shape.
     ///
     /// `None` if the job can start. Has no side effects.
     pub(crate) fn lacks(&self, managed: &mut ManagedSite) -> Option<Cause> {
@@ -580,7 +583,7 @@ impl SiteFit {
         self.free - self.held
     }
 
-    /// Computing capacity that the job would consume: its processors times the site's speed.
+    /// Computing capacity that the job would occupy: its processors times the site's speed.
     #[must_use]
     pub fn capacity(&self) -> f64 {
         f64::from(self.held) * self.speed
@@ -592,11 +595,10 @@ pub type SiteFits = SmallVec<[SiteFit; 8]>;
 
 /// Queue in which a job waits, as visible to a selector.
 pub trait QueueView {
-    /// The other waiting jobs, in order of arrival.
+    /// The waiting jobs except the one for which a site is chosen, in order of arrival.
     fn others(&self) -> Box<dyn Iterator<Item = &Job> + '_>;
 
-    /// Whether no job waited when the present instant began, so that all waiting jobs arrived at
-    /// it.
+    /// Whether all waiting jobs arrived at the present instant.
     fn was_empty(&self) -> bool;
 }
 

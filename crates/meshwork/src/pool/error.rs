@@ -6,7 +6,7 @@ use crate::job::Time;
 use crate::machine::ClaimError;
 use crate::scenario::MODEL_VERSION;
 
-/// Reason for which a pool refuses an operation; the pool is then unchanged.
+/// Reason why a pool refuses an operation. The pool is then unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PoolError {
@@ -52,7 +52,7 @@ pub enum PoolError {
     },
 }
 
-/// Reason for which a snapshot is refused; the pool or named pool is then unchanged.
+/// Reason why a snapshot is refused. The pool or named pool is then unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RestoreError {
@@ -75,7 +75,7 @@ pub enum RestoreError {
     /// Instants of the snapshot are out of order or invalid, so the snapshot is damaged.
     #[error("the snapshot is damaged: it goes from the instant {from} to {to}")]
     Instants {
-        /// Instant that the snapshot must not precede here.
+        /// Instant that the instant found must not precede.
         from: Time,
         /// Instant found in the snapshot, in units of the clock.
         to: f64,
@@ -102,7 +102,7 @@ pub enum RestoreError {
     NameTwice(Name),
 }
 
-/// Reason for which a named pool refuses an operation; pool and clock are then unchanged.
+/// Reason why a named pool refuses an operation. The pool and its clock are then unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NamedPoolError {

@@ -18,10 +18,10 @@ pub struct FreeSpace {
     /// Largest free block with sides in the requested ratio; on a hypercube, the largest free
     /// subcube.
     ///
-    /// Of several, the one with the lowest base. `None` if no block is free, and on a machine that
-    /// has no such blocks, such as a flat one.
+    /// Of several largest blocks, the one with the lowest base. `None` if no block is free, or if
+    /// the machine has no such blocks (a flat machine, for example).
     pub largest: Option<PlacedBlock>,
-    /// Free cores, memory in MiB, wholly free GPUs and `other`, if jobs share nodes; else `None`.
+    /// Free cores, memory in MiB, wholly free GPUs and `other`. `None` if jobs do not share nodes.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub amounts: Option<[u64; 4]>,
 }
@@ -29,8 +29,8 @@ pub struct FreeSpace {
 impl Pool {
     /// Counts the free nodes and finds the largest free block with sides in the given ratio.
     ///
-    /// Without a ratio all sides are equal. The result is a property of the machine: an allocator
-    /// may not find the same block, or may place larger requests.
+    /// Without a ratio all sides are equal. The result does not depend on the allocator, which may
+    /// miss this block, or may place larger requests.
     ///
     /// ```
     /// use meshwork::job::Request;
@@ -49,8 +49,8 @@ impl Pool {
     /// machine other than a mesh or torus.
     ///
     /// # Complexity
-    /// **O(log s)** searches for a free block, for sides up to *s*; on a hypercube one subcube
-    /// search.
+    /// **O(log s)** searches for a free block, for sides up to *s*. On a hypercube, one search for
+    /// a subcube.
     pub fn free_space(&self, ratio: Option<&[u32]>) -> Result<FreeSpace, PoolError> {
         let site = self.site();
         let (topology, grid) = (site.topology(), site.grid());

@@ -77,7 +77,8 @@ pub static PARAMS: &[Param] = &[
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Allocators that use the age of placements require [`advance`](Pool::advance).
+/// For allocators that use the age of placements, the caller must [advance](Pool::advance) the
+/// clock.
 ///
 /// # Complexity
 /// The cost of the allocator, and **O(log h)** with *h* placements held.
@@ -85,7 +86,8 @@ pub struct Pool {
     managed: ManagedSite,
     /// The site in its initial state, to find out whether a request could ever be placed.
     empty: ManagedSite,
-    /// Held placements by their first node and their number; several may have parts of one node.
+    /// Held placements, by their first node and their number. Several placements may have parts of
+    /// one node.
     held: BTreeMap<(Node, u64), Held>,
     /// Number of placements held so far, including released ones.
     count: u64,
@@ -194,8 +196,8 @@ impl Pool {
 
     /// Advances the pool's clock to the instant `to`.
     ///
-    /// Only allocators that use the age of placements need the clock; with all others it may stay
-    /// at its start.
+    /// Only allocators that use the age of placements need the clock. For all other allocators it
+    /// may stay at its start.
     ///
     /// # Errors
     /// If the instant is in the past; then nothing is changed.
@@ -229,7 +231,7 @@ impl Pool {
         Some(placement)
     }
 
-    /// Returns where [`allocate`](Pool::allocate) would place a request now; `None` if nowhere.
+    /// Returns the placement that [`allocate`](Pool::allocate) would return for a request now.
     ///
     /// The query changes nothing, not even the allocator's random state.
     ///
@@ -248,7 +250,7 @@ impl Pool {
         self.managed.look(&request, self.now)
     }
 
-    /// Holds a placement made elsewhere, which is released like any other.
+    /// Holds a placement made outside the pool. It is released like any other placement.
     ///
     /// The placement may come from another scheduler, a manual decision of an operator, or an
     /// earlier run.
@@ -337,7 +339,7 @@ impl Pool {
         }
     }
 
-    /// Returns a fork of the machine, to try releases and allocations without changing the pool.
+    /// Returns a copy of the machine, to try releases and allocations without changing the pool.
     ///
     /// ```
     /// use meshwork::job::{Job, Request, Time};
@@ -359,7 +361,7 @@ impl Pool {
         SiteAhead::of(&self.managed)
     }
 
-    /// Returns a fork of the empty machine, which shows what could ever be placed.
+    /// Returns a copy of the empty machine, which shows what could ever be placed.
     #[must_use]
     pub fn ahead_empty(&self) -> SiteAhead {
         SiteAhead::of(&self.empty)
@@ -370,15 +372,15 @@ impl Pool {
         self.held.values().map(|held| &held.placement)
     }
 
-    /// Whether the request could be placed on the empty machine; if not, waiting is useless.
+    /// Whether the request could be placed on the empty machine. If not, waiting is useless.
     pub fn could_hold(&mut self, request: &Request) -> bool {
         choose(&mut self.empty, request, self.now).is_some()
     }
 
-    /// Explains why a request can never be placed, if a rule other than the machine's size excludes
-    /// it.
+    /// Explains why a request can never be placed; `None` if only its size can exclude it.
     ///
-    /// The explanation is one sentence without a full stop; `None` if there is no such rule.
+    /// The explanation names a rule of the machine other than its size, as one sentence without a
+    /// full stop.
     ///
     /// ```
     /// use meshwork::job::Request;

@@ -44,11 +44,11 @@ pub struct Question {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Operation {
-    /// Allocate processors for a request under a new name.
+    /// Allocate processors for a request, held under a new name.
     Allocate(Name, Request),
-    /// Hold a placement made elsewhere under a new name.
+    /// Hold a placement that was made outside the pool under a new name.
     Adopt(Name, Vec<PlacedBlock>),
-    /// Make the named placements equal to these nodes, name by name.
+    /// Make the placement under each of these names consist of exactly the given nodes.
     ///
     /// Named placements on other nodes are released, and missing ones are adopted.
     HoldExactly(Vec<(Name, Vec<Node>)>),
@@ -56,8 +56,8 @@ pub enum Operation {
     Release(Name),
     /// Return where a request would be placed, without changing anything.
     Can(Request),
-    /// Return the free nodes and the largest free block with this ratio of sides; equal sides if
-    /// `None`.
+    /// Return the free nodes and the largest free block whose sides have this ratio. `None` stands
+    /// for equal sides.
     Free(Option<Vec<u32>>),
     /// List all placements held under a name.
     Show,

@@ -15,13 +15,13 @@ use crate::topology::{Grid, Topology};
 /// State of a pool at one instant, from which [`Pool::restore`] recreates the pool.
 ///
 /// It contains the pool's configuration, the held placements with the instants of their allocation,
-/// the position of the random stream, and what else the allocator remembers. With the feature
-/// `serde` it can be written in any format.
+/// the position of the random stream, and the allocator's memory. With the feature `serde`, a
+/// snapshot can be written in any format.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Snapshot {
-    /// Version of the model; another version may answer differently.
+    /// Version of the model. With another version, the pool may answer differently.
     pub model_version: u32,
     /// Configuration of the pool, with every default.
     pub pool: Table,
@@ -144,7 +144,7 @@ impl Pool {
     /// ```
     ///
     /// The placements are claimed again in their original order, each at its instant; then the
-    /// allocator restores what else it remembered.
+    /// allocator restores its memory.
     ///
     /// # Errors
     /// If the snapshot is from a pool of another configuration or from another version of the

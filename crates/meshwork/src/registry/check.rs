@@ -3,14 +3,14 @@
 use super::read::literal;
 use super::{About, DefaultValue, EntrySource, Family, Kind, Param};
 
-/// Words that no entry may have as a name, since they mean something else where a name may stand.
+/// Words that no entry may have as a name. Where a name may stand, they have another meaning.
 const RESERVED: [&str; 4] = ["true", "false", "inf", "nan"];
 
 impl About {
     /// Checks an entry of a family: its names, its summary, its parameters and their defaults.
     ///
     /// # Errors
-    /// Description of the problem, in words that follow "cannot be added".
+    /// Description of the problem, as the end of a sentence that begins with "cannot be added".
     pub fn check(&self, lists: &dyn EntrySource, family: &Family) -> Result<(), String> {
         for name in self.aliases.iter().copied().chain([self.name]) {
             if RESERVED.contains(&name) {

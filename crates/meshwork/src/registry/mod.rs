@@ -27,7 +27,7 @@ use spelling::suggested;
 
 /// Largest number allowed in any parameter or log field.
 ///
-/// It is far beyond any machine or clock, while sums and products of such numbers stay finite.
+/// The number is far beyond any machine or clock. Sums and products of such numbers stay finite.
 pub const LARGEST: f64 = 1e15;
 
 /// Smallest positive number allowed in a parameter, so that quotients stay finite too.
@@ -68,8 +68,8 @@ pub struct About {
     pub aliases: &'static [&'static str],
     /// Effect of the entry in one line without a full stop.
     pub summary: &'static str,
-    /// Definition in full sentences, sufficient to follow it by hand. The manual prints it. Names
-    /// of parameters are in backticks.
+    /// Definition in full sentences, sufficient to carry it out by hand. The manual prints it.
+    /// Names of parameters are in backticks.
     pub definition: &'static str,
     /// Time and space that the entry takes, in full sentences that define their variables.
     pub complexity: &'static str,
@@ -130,8 +130,9 @@ impl About {
         self
     }
 
-    /// Whether the words of an unknown name occur in the description, in the same order. `backfill`
-    /// and `easy_backfilling` occur in a summary that mentions EASY backfilling.
+    /// Whether the words of an unknown name occur in the description, in the order of the name. For
+    /// example, `backfill` and `easy_backfilling` occur in a summary with the words "EASY
+    /// backfilling".
     fn speaks_of(&self, name: &str) -> bool {
         let stem = |word: &str| {
             let word = word.to_lowercase();
@@ -171,13 +172,13 @@ pub trait ListedEntry: Named + Sized + 'static {
     /// Checks the properties of an entry beyond its description.
     ///
     /// # Errors
-    /// A sentence about what is wrong with the entry.
+    /// One sentence that describes what is wrong with the entry.
     fn check(&self) -> Result<(), String> {
         Ok(())
     }
 }
 
-/// A kind of named things, such as allocators, and the list of its entries in this crate.
+/// Family of named entries, such as all allocators, with the list of its entries in this crate.
 pub struct Family {
     /// Word for a member of the family, as in "unknown allocator".
     pub kind: &'static str,
@@ -185,7 +186,7 @@ pub struct Family {
     pub key: &'static str,
     /// Descriptions of all entries of the family in this crate.
     pub entries: fn() -> Vec<&'static About>,
-    /// Parameters that every entry of the family has, besides its own.
+    /// Parameters that every entry of the family has in addition to its own.
     pub common: &'static [Param],
 }
 
@@ -195,7 +196,7 @@ impl fmt::Debug for Family {
     }
 }
 
-/// The entry from which a component comes, by kind and name, for errors.
+/// The entry from which a component of a run comes, by kind and name, for errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// Word for the kind of entry, such as "allocator".
@@ -229,7 +230,8 @@ pub fn abouts<E: Named>(entries: &[&'static E]) -> Vec<&'static About> {
 /// Returns the entry of a list with this name.
 ///
 /// # Panics
-/// If there is none: names are looked up when a scenario is read, so an unknown name here is a bug.
+/// If no entry has this name. Names are checked when a scenario is read, so an unknown name here is
+/// a bug.
 pub fn entry<E: Named>(entries: &[&'static E], name: &str) -> &'static E {
     entries.iter().find(|entry| entry.about().name == name).expect("a resolved name is in its list")
 }

@@ -24,7 +24,7 @@ pub enum DefaultValue {
     Required,
     /// The default is this value, written as TOML.
     Is(&'static str),
-    /// Without a value; the text says in a few words what that means.
+    /// Without a value. The text says in a few words what the omission means.
     Absent(&'static str),
 }
 
@@ -39,7 +39,7 @@ pub enum Kind {
     Flag,
     /// The value is one of these words.
     Choice(&'static [&'static str]),
-    /// One of these words, or a value of another kind.
+    /// One of these words, or a value of the given other kind.
     Or(&'static [&'static str], &'static Kind),
     /// The value is any text, such as a path.
     Text,
@@ -73,7 +73,7 @@ pub enum Range {
     NonNegative,
     /// From 0 to 1.
     Share,
-    /// Strictly between 0 and 1.
+    /// Above 0 and below 1.
     Inside,
     /// 1 or more.
     AtLeastOne,

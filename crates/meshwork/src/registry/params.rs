@@ -10,10 +10,11 @@ pub fn name_of(item: &Value) -> Option<&str> {
     item.as_str().or_else(|| item.get("name")?.as_str())
 }
 
-/// Resolved parameters: each declared one is present and within its bounds, or was omitted.
+/// Resolved parameters of an entry, all within their bounds. An optional one without a default may
+/// be absent.
 ///
-/// Accessors panic if a parameter is not declared or is of another kind. That is a mistake of the
-/// strategy's author, which the first test finds.
+/// Accessors panic if a parameter is not declared or is of another kind. Such a mistake in a
+/// strategy is found by its first test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params {
     pub(super) path: String,
@@ -101,7 +102,8 @@ impl Params {
         self.table.get(key).and_then(Value::as_str)
     }
 
-    /// Returns the meaning of the word that a parameter has.
+    /// Returns the meaning of the word that is a parameter's value. The word must be one of
+    /// `words`.
     #[must_use]
     pub fn meaning<T: Clone, const N: usize>(&self, key: &str, words: &Words<T, N>) -> T {
         self.get_meaning(key, words).unwrap_or_else(|| panic!("no such word `{key}` is declared"))

@@ -5,14 +5,14 @@ use toml::{Table, Value};
 use super::spelling::{LOOSELY, nearest, suggested};
 use super::{DefaultValue, EntrySource, Kind, Param, Params, Problem, Standard, join, name_of};
 
-/// Maximum depth of nested tables to which the place of a misplaced key is searched. The path
+/// Maximum depth of nested tables in which the right place of a misplaced key is searched. The path
 /// `workload.sizes.max` has this depth.
 const DEEPEST: usize = 3;
 
 /// Reads a table against its parameters.
 ///
-/// Refuses unknown keys, checks values and fills in defaults. `also` names keys that the caller has
-/// already read.
+/// Refuses unknown keys, checks values and fills in defaults. `also` has the names of keys that the
+/// caller has already read.
 ///
 /// # Errors
 /// The first problem found.
@@ -63,7 +63,8 @@ pub fn resolve_in(
 
 /// Refuses keys that are no parameters, with a suggestion.
 ///
-/// The suggestion is a key of the same name in a nested table, or the nearest known key.
+/// The suggestion is an equal key in a nested table, or the known key with the most similar
+/// spelling.
 ///
 /// # Errors
 /// The first unknown key.

@@ -1,11 +1,11 @@
-//! Spelling of names: the nearest name, the article, and dotted paths.
+//! Spelling of names: the most similar name, the article of a noun, and dotted paths.
 
 use std::fmt;
 
 /// Largest number of known names that an error lists.
 const MOST_NAMES: usize = 10;
 
-/// Formats the suggestion for an unknown word: the nearest known word, and the known words.
+/// Formats the suggestion for an unknown word: the most similar known word, and all known words.
 ///
 /// Of more than ten known words only the ten most similar are listed.
 ///
@@ -20,7 +20,7 @@ pub fn did_you_mean(given: &str, known: &[&str]) -> String {
     suggested(given, nearest(given, known, LOOSELY), known)
 }
 
-/// Formats "did you mean …?" and the known names; only the names if `meant` is `None`.
+/// Formats "did you mean …?" and the known names. Without the question if `meant` is `None`.
 pub(super) fn suggested(given: &str, meant: Option<&str>, known: &[&str]) -> String {
     let known = listed(given, known);
     match meant {
@@ -29,8 +29,8 @@ pub(super) fn suggested(given: &str, meant: Option<&str>, known: &[&str]) -> Str
     }
 }
 
-/// Lists known names in order. Of many names, it lists those whose beginnings are most similar to
-/// `given`, and the number of the rest.
+/// Lists known names in order. If there are many, it lists those whose beginnings are most similar
+/// to `given`, and the number of omitted names.
 pub(crate) fn listed(given: &str, known: &[&str]) -> String {
     if known.len() <= MOST_NAMES {
         return known.join(", ");

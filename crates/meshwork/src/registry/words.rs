@@ -4,8 +4,8 @@ use super::Kind;
 
 /// Words that a parameter accepts as its value, each with its meaning in Rust.
 ///
-/// The words that the reader admits and their meanings come from this one list, so that no word
-/// lacks a meaning.
+/// The words that the reader admits and their meanings come from this one list, so that every word
+/// has a meaning.
 ///
 /// ```
 /// use meshwork::registry::{DefaultValue, Param, Words, resolve};

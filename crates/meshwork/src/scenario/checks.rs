@@ -16,7 +16,7 @@ use crate::workload::distribution::{SIZES, Sizes};
 use crate::workload::{self, BuildError, NoInputs, SHAPE, SHAPES};
 
 impl Scenario {
-    /// Checks that parts of the scenario are compatible which are valid by themselves.
+    /// Checks that the parts of the scenario are compatible. Each part was found valid by itself.
     pub(super) fn check(&self) -> Result<(), Problem> {
         let measure = self.params.nested("measure");
         let workload = self.params.component("workload", &workload::FAMILY);
@@ -128,7 +128,7 @@ impl Scenario {
         (self.parts.selector.0.build)(&selector).map(drop)
     }
 
-    /// Checks that jobs can share nodes with the parts of the scenario other than allocators.
+    /// Checks that all parts of the scenario except allocators support jobs that share nodes.
     fn check_shared_nodes(&self) -> Result<(), Problem> {
         if self.machine.iter().all(|site| site.choice.is_none()) {
             return Ok(());

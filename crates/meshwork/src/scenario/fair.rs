@@ -1,10 +1,9 @@
 //! Fair starts: the instant at which each job would start without later arrivals.
 //!
 //! Sabin and Sadayappan (*Unfairness metrics for space-sharing parallel job schedulers*, JSSPP
-//! 2005) define the strict fair start time of a job by a run of only those jobs that arrived no
-//! later than the job, with everything else unchanged. So one run is made for each instant of
-//! arrival. A job that started before the next arrival needs no run, because later arrivals cannot
-//! have delayed it.
+//! 2005) define the strict fair start time of a job by a run without the jobs that arrived later,
+//! with everything else unchanged. So one run is made for each instant of arrival. A job that
+//! started before the next arrival needs no run, because later arrivals cannot have delayed it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +15,8 @@ use crate::observe::{Event, JobId, Observer};
 use crate::workload::{Inputs, Submission};
 
 impl Scenario {
-    /// Whether any metric compares the starts of jobs with their fair starts.
+    /// Whether any metric needs fair starts (the starts that jobs would have without later
+    /// arrivals).
     pub(super) fn judges_starts(&self) -> bool {
         let is_of_lateness = |measure: &Measure| matches!(measure, Measure::PerLateness(_));
         self.parts.metrics.iter().any(|(found, _)| is_of_lateness(&found.0.measure))
@@ -82,8 +82,8 @@ impl Observer for Course {
 
 impl Course {
     /// Jobs whose fair start requires a run, grouped by instant of arrival. These are the jobs of
-    /// `counted` that did not start before the next arrival. Each group comes with the index of the
-    /// last job that arrived at its instant. Jobs of the last instant need no run, because none
+    /// `counted` that did not start before the next arrival. Each group has the index of the last
+    /// job that arrived at its instant. Jobs of the last instant need no run, because no jobs
     /// arrived later.
     fn to_judge(&self, counted: &BTreeSet<JobId>) -> Vec<(usize, BTreeSet<JobId>)> {
         let mut all = Vec::new();

@@ -49,20 +49,21 @@ pub const MODEL_VERSION: u32 = 2;
 
 /// Digest of the model's source without comments and tests, part of the key of every stored run.
 ///
-/// So a run made before a strategy was edited is not taken for a run of the edited strategy.
+/// With this digest, a run made before a strategy was edited is not taken for a run of the edited
+/// strategy.
 pub const SOURCE: &str = env!("MESHWORK_SOURCE");
 
 /// Bytes per processor with the most demanding allocator (`curve`, measured on 2²⁴ processors).
 pub(crate) const BYTES_PER_NODE: u64 = 40;
 
-/// Number of jobs from whose requests the typical requests of a workload are learnt.
+/// Number of jobs of a workload from which its typical requests are determined.
 const TYPICAL_JOBS: usize = 1000;
 
-/// Bytes per job that a log holds back in order to sort its jobs.
+/// Bytes for each job that is held back while the jobs of a log are sorted.
 const BYTES_PER_HELD_JOB: u64 = 48;
 
-/// Bytes per job of a workload that is held in memory as a whole. Includes the reserve by which the
-/// list grows. Measured on two million rows of a table.
+/// Bytes per job of a workload that is held in memory as a whole. This includes the unused capacity
+/// of the growing list. Measured on two million rows of a table.
 const BYTES_PER_WHOLE_JOB: u64 = 200;
 
 /// Description of a run except its replication: read, checked, and with every default filled in.
@@ -336,7 +337,7 @@ impl Scenario {
     /// [`run`](Scenario::run).
     ///
     /// # Errors
-    /// The errors of `run`, and those of `act`.
+    /// The errors of `run`, and the errors of `act`.
     pub fn simulate<R>(
         &self,
         replication: u64,
@@ -391,7 +392,7 @@ impl Scenario {
         })
     }
 
-    /// Components of a run of one replication, except its jobs. For callers who bring their own
+    /// Components of a run of one replication, except its jobs. For callers that pass their own
     /// jobs or strategies to [`run_on`](Scenario::run_on).
     ///
     /// # Errors
@@ -404,7 +405,7 @@ impl Scenario {
     /// Components of a run without failures, access rules and energy, to replay recorded events.
     ///
     /// # Errors
-    /// Only if there is a bug.
+    /// An error is always a bug.
     pub fn setup_ideal(&self, replication: u64) -> Result<Setup, RunError> {
         Scenario { failures: None, access: None, energy: None, ..self.clone() }.setup(replication)
     }
@@ -510,8 +511,8 @@ impl Scenario {
         (self.parts.network.0.build)(&network, &machine)
     }
 
-    /// Topology and configured speed of each site. A load refers to these speeds, not to drawn
-    /// ones.
+    /// Topology and configured speed of each site. The load of a workload refers to these speeds,
+    /// not to drawn ones.
     fn shape(&self) -> Vec<(Topology, f64)> {
         self.machine.iter().map(|site| (site.topology.clone(), site.speed)).collect()
     }
@@ -536,7 +537,7 @@ impl Scenario {
         of_users.next().map(|metric| metric.about.name)
     }
 
-    /// Requests of the first jobs of the workload, if some order of nodes learns from requests.
+    /// Requests of the first jobs of the workload, if some order of nodes needs typical requests.
     /// Otherwise empty.
     fn typical(
         &self,
@@ -592,8 +593,8 @@ impl Scenario {
 
     /// Estimates the memory of a run before its first job arrives, in bytes, without allocating it.
     /// The estimate covers the machine, the network and the jobs that a log holds back; later,
-    /// memory grows with the jobs in the system. The machine is counted at the bytes per processor
-    /// that were measured with the most demanding allocator.
+    /// memory grows with the jobs in the system. For the machine, the bytes per processor were
+    /// measured with the most demanding allocator.
     ///
     /// ```
     /// use meshwork::scenario::Scenario;

@@ -9,7 +9,8 @@ use crate::registry::{Param, Params, Problem, did_you_mean, join, resolve_in};
 use crate::topology::Topology;
 use crate::topology::types::{NodeType, NodeTypes};
 
-/// Node types that a study can name: cores, memory in MiB, GPUs, islands, and the type of the GPUs.
+/// Named node types that a study can use: cores, memory in MiB, GPUs, islands, and the type of the
+/// GPUs.
 static KNOWN: [(&str, [u32; 4], Option<&str>); 3] = [
     ("dgx", [112, 2_097_152, 8, 2], Some("h100")),
     ("nvl72", [144, 983_040, 4, 2], Some("gb200")),
@@ -18,7 +19,7 @@ static KNOWN: [(&str, [u32; 4], Option<&str>); 3] = [
 
 /// Splits a machine's table into the machine without types of nodes and the resolved types.
 ///
-/// If the topology has a parameter `nodes` of its own, the key is taken for that parameter.
+/// If the topology has a parameter `nodes`, the key `nodes` is taken for that parameter.
 pub(crate) fn split_types(
     catalogue: &Catalogue,
     machine: &Table,

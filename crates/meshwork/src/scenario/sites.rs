@@ -66,12 +66,12 @@ pub(crate) struct SiteSpec {
     pub(super) speed: f64,
     pub(super) allocator: Params,
     pub(super) entry: Found<AllocatorEntry>,
-    /// How nodes, and cores and GPUs within them, are chosen, where jobs share nodes; otherwise
-    /// `None`.
+    /// Rules for choosing nodes, and cores and GPUs within nodes; `None` where jobs do not share
+    /// nodes.
     pub(super) choice: Option<Choice>,
 }
 
-/// How nodes, and cores and GPUs within them, are chosen, where jobs share nodes.
+/// Rules for choosing nodes, and cores and GPUs within nodes, where jobs share nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
     pub(super) order: Params,
@@ -309,7 +309,7 @@ pub(crate) fn allocators_for(
     Ok(specs)
 }
 
-/// Reads how nodes, and cores and GPUs within them, are chosen, and fills in defaults.
+/// Reads the rules for choosing nodes, and cores and GPUs within nodes, and fills in defaults.
 fn choice_of(catalogue: &Catalogue, scenario: &mut Table) -> Result<Choice, Problem> {
     let mut named = |family: &'static Family, key: &'static str, usual: &str| {
         let given = scenario.get(key).cloned().unwrap_or_else(|| usual.into());
@@ -333,8 +333,8 @@ pub(crate) fn speeds_for(machine: &Table, sites: &[SiteSpec]) -> Result<Option<S
     Speeds::read(&params, sites.iter().map(capacity).collect()).map(Some)
 }
 
-/// Writes default allocators where readers of the table look for them. That is once for all sites
-/// if all sites have equal allocators, otherwise into each site.
+/// Writes default allocators into the table. If all sites have equal allocators, one is written for
+/// all sites, otherwise one into each site.
 fn fill_in_allocators(scenario: &mut Table, machine: &mut Table, specs: &[SiteSpec]) {
     let table = |spec: &SiteSpec| Value::Table(spec.allocator.table().clone());
     let own = |site: &Table| site.contains_key("allocator");

@@ -34,9 +34,9 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 /// EASY backfilling.
 ///
 /// Where any free nodes suit a job, shadow time and extra nodes are recomputed in each pass, as in
-/// textbooks, and an instant with arrivals only costs **O(1)** for each arrival. Where the shape of
-/// a job matters, the reserved placement is kept from pass to pass, since an allocator that misses
-/// free blocks may not find it again.
+/// textbooks. An instant with nothing but arrivals costs **O(1)** for each arrival. Where the shape
+/// of a job matters, the reserved placement is kept from pass to pass, because an allocator that
+/// misses free blocks may not find it again.
 #[derive(Default)]
 struct Easy {
     promise: Promise,
@@ -109,8 +109,8 @@ impl Promise {
         self.guarded.as_ref().is_some_and(|(ticket, _)| *ticket == head)
     }
 
-    /// Starts `head` wherever the allocator places it, or on its reserved nodes; returns whether it
-    /// did.
+    /// Starts `head` on any nodes that the allocator finds, or on its reserved nodes. Returns
+    /// whether the job started.
     pub(super) fn start(&self, cluster: &mut Cluster<'_>, head: Ticket) -> bool {
         if cluster.start(head, StartOptions::default()) {
             return true;
@@ -126,8 +126,9 @@ impl Promise {
 
     /// The guard of the last pass, if it is still exact; else `None`.
     ///
-    /// It is exact if no job has ended or outrun its estimate since, and either only node counts
-    /// matter or the allocator finds a block whenever one is free.
+    /// The guard is exact if no job has ended or outrun its estimate since, and if its reservation
+    /// cannot depend on the allocator's search: only node counts matter, or the allocator finds
+    /// every free block.
     fn unchanged_guard(&mut self, cluster: &Cluster<'_>) -> Option<&mut Guard> {
         let (head, guard) = self.guarded.as_mut()?;
         let late = cluster.runs_late();
@@ -139,7 +140,7 @@ impl Promise {
         (same && (is_count || cluster.misses_no_block())).then_some(guard)
     }
 
-    /// Guard of the kept reservation of `head` or of a new one, whichever is due earlier.
+    /// Guard of the kept reservation of `head`, or of a new one if that starts earlier.
     fn make(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
         let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
         let Some((_, guard @ Guard { reservation: kept, .. })) =
@@ -165,9 +166,10 @@ impl Promise {
 
 /// Whether a kept reservation is still the earliest possible, with its start unchanged.
 ///
-/// An allocator that always finds a free block found no placement at any earlier instant, with all
-/// nodes expected free by then. Only the end of a job that was expected to run beyond the reserved
-/// start can have freed more.
+/// The allocator always finds a free block. So when the reservation was made, there was no
+/// placement at any earlier instant, even with the nodes of all jobs that were expected to have
+/// ended by then. The reserved job can start sooner only if a job has ended that was expected to
+/// run beyond the reserved start.
 fn cannot_be_sooner(cluster: &Cluster<'_>, kept: &Reservation) -> bool {
     let mut ended = cluster.departures().iter();
     cluster.misses_no_block()

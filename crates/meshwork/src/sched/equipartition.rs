@@ -60,10 +60,10 @@ impl Scheduler for Equipartition {
 
 /// Divides the machine into nearly equal blocks, one for each job, the oldest job's first.
 ///
-/// The longest side is cut between the older and the younger half of the jobs, as near as possible
-/// to their shares; then each part is cut likewise. The shares are *N* / *J* nodes of *N* for each
-/// of *J* jobs, rounded down, and one more for each of the *N* mod *J* oldest jobs. On a machine of
-/// one dimension the shares are met exactly.
+/// The longest side is cut between the older and the younger half of the jobs, so that each part is
+/// as near as possible to the shares of its jobs. Then each part is cut in the same way. Of *N*
+/// nodes, each of *J* jobs has a share of *N* / *J*, rounded down. The *N* mod *J* oldest jobs have
+/// one node more. On a machine of one dimension the shares are met exactly.
 fn equal_parts(grid: &Grid, jobs: usize) -> Vec<Block> {
     let mut parts = Vec::with_capacity(jobs);
     let nodes = grid.nodes() as usize;

@@ -1,4 +1,4 @@
-//! Fair share: the next job is of the user with the least use of the machine relative to its share.
+//! Fair share: the next job belongs to the user with the least use of the machine per share.
 
 use std::collections::BTreeMap;
 

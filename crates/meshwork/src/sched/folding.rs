@@ -109,7 +109,8 @@ impl Part {
         true
     }
 
-    /// The largest partition for which `is_kind` holds; ties go to the oldest job, or to the first.
+    /// The largest partition for which `is_kind` holds. Ties go to the oldest job's, or to the
+    /// first.
     fn largest(&mut self, is_kind: impl Fn(&Part) -> bool + Copy) -> Option<&mut Part> {
         let rank = |part: &Part| {
             let age = if let State::Held(job) = part.state { job } else { JobId(0) };
@@ -131,8 +132,8 @@ impl Part {
 
     /// Removes a job from its partition.
     ///
-    /// A free half goes to the job in the other half if that is held by a single job; two free
-    /// halves become one partition.
+    /// If a single job holds the other half of the divided partition, it gets the freed half too.
+    /// Two free halves become one partition.
     fn leave(&mut self, job: JobId) {
         match &mut self.state {
             State::Free => {}

@@ -36,7 +36,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .serves_all(false);
 
 struct GivingUp {
-    /// Length of the longest of the sites' shortest sides.
+    /// Maximum over all sites of the length of a site's shortest side.
     shortest: u32,
     sites: usize,
     /// The head of the queue that could not start when last tried.

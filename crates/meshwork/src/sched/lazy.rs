@@ -1,6 +1,6 @@
-//! Lazy scheduling: jobs wait for nodes of ending jobs of the same size class.
+//! Lazy scheduling: a waiting job takes over the nodes of an ended job of its size class.
 //!
-//! The purpose is not to split larger free blocks.
+//! The purpose is to keep larger free blocks whole.
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
@@ -70,12 +70,12 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 /// Lazy scheduling over any allocator, by size classes.
 ///
-/// Each class has a queue. A queued job waits for the nodes of a running job of its class while at
-/// most as many jobs of the class wait as run. If more wait, the allocator is asked for nodes for
-/// the head of the queue. When a job ends, the head of its class takes over its nodes; where they
-/// do not suit (other sides, another fold), the allocator is asked. To prevent starvation, if the
-/// oldest waiting job has waited longer than a threshold when a job ends, nothing else starts until
-/// the oldest job has started.
+/// Each size class has a queue. If at most as many jobs of a class wait as run, they wait for nodes
+/// of running jobs of their class. If more wait, the allocator is asked for nodes for the first of
+/// them. When a job ends, the first waiting job of its class takes over the nodes. If the nodes do
+/// not suit it (other sides, another fold), the allocator is asked. Starvation is prevented by a
+/// threshold: if the oldest waiting job has waited longer when a job ends, no other job starts
+/// before it.
 struct Lazy {
     threshold: Threshold,
     retry: bool,
@@ -83,9 +83,10 @@ struct Lazy {
     /// Whether the arrival rate is measured from time 0, rather than from the first arrival.
     from_zero: bool,
     queues: Queues,
-    /// Number of running jobs of each class: N_k of the paper.
+    /// Number of running jobs of each size class, N_k in the paper.
     running: Vec<usize>,
-    /// Class of the job that has waited longer than the threshold; nothing else starts before it.
+    /// Size class of the job that has waited longer than the threshold. No other job starts before
+    /// it.
     overdue: Option<usize>,
     /// Sum of the waiting times of all jobs started so far, in units of the clock.
     delays: f64,
@@ -94,7 +95,7 @@ struct Lazy {
     first_arrival: Time,
 }
 
-/// Rule for the longest wait of the oldest job.
+/// Rule that limits the wait of the oldest job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Threshold {
     Dynamic,
@@ -105,7 +106,7 @@ enum Threshold {
 static THRESHOLDS: Words<Threshold, 2> =
     Words::new([("dynamic", Threshold::Dynamic), ("none", Threshold::Endless)]);
 
-/// Values of `release_order`; `true` if an ended job's nodes are given back as late as in the
+/// Values of `release_order`. `true` if the nodes of an ended job are given back as late as in the
 /// paper.
 static RELEASE_ORDERS: Words<bool, 2> = Words::new([("literal", true), ("corrected", false)]);
 
@@ -132,7 +133,7 @@ impl Lazy {
         }
     }
 
-    /// Longest wait of the oldest job, as of `now`, in units of the clock.
+    /// Limit of the oldest job's wait, as of `now`, in units of the clock.
     fn threshold(&self, now: Time) -> f64 {
         match self.threshold {
             Threshold::Fixed(units) => units,
@@ -162,7 +163,7 @@ impl Lazy {
         }
     }
 
-    /// Handles the job that ended with index `departure` among those that end at this instant.
+    /// Handles the end of a job, given by its index among the jobs that end at this instant.
     fn release(&mut self, cluster: &mut Cluster<'_>, departure: usize) {
         let class = cluster.departures()[departure].ran.job.request.size_class() as usize;
         if self.overdue.is_none() {
@@ -203,7 +204,7 @@ impl Lazy {
         self.queues.len(class) > self.running[class]
     }
 
-    /// Tries to start the head of a class on nodes outside `kept`; returns whether it started.
+    /// Tries to start the first job of a class on nodes outside `kept`; returns whether it started.
     fn try_head(
         &mut self,
         cluster: &mut Cluster<'_>,
@@ -220,7 +221,8 @@ impl Lazy {
         starts
     }
 
-    /// Updates queue and counters when the head of a class has started after waiting for `waited`.
+    /// Updates queue and counters when the first job of a class has started after waiting for
+    /// `waited`.
     fn has_started(&mut self, class: usize, waited: f64) {
         self.queues.pop(class);
         self.running[class] += 1;
@@ -228,9 +230,9 @@ impl Lazy {
         self.delays += waited;
     }
 
-    /// Tries the heads of all classes with more waiting than running jobs, oldest first.
+    /// Tries the first job of each class with more waiting than running jobs, oldest first.
     ///
-    /// Repeats this until no head starts.
+    /// Repeats this until none of them starts.
     fn try_all(&mut self, cluster: &mut Cluster<'_>) {
         loop {
             let mut heads: Vec<(Ticket, usize)> = self
@@ -247,7 +249,8 @@ impl Lazy {
     }
 }
 
-/// Nodes of the jobs that end at this instant, from index `from` on, with the index of their site.
+/// Nodes of the jobs that end at this instant but have not been handled, with the index of their
+/// site. These are the jobs from index `from` on.
 fn not_yet(cluster: &Cluster<'_>, from: usize) -> Vec<(usize, Placement)> {
     let later = cluster.departures()[from..].iter();
     later.map(|other| (other.ran.site, other.ran.placement.clone())).collect()

@@ -48,10 +48,10 @@ pub(super) enum Member {
     Waiting(Ticket),
 }
 
-/// Gives every job its block: moves running jobs on other blocks, all at once, then starts the
-/// waiting ones.
+/// Gives every job its block of nodes.
 ///
-/// All running jobs must be in `members`, and the blocks must not overlap.
+/// First moves all running jobs whose block changes, at once. Then starts the waiting jobs. All
+/// running jobs must be in `members`, and the blocks must not overlap.
 pub(super) fn lay_out(cluster: &mut Cluster<'_>, members: &[(Member, Block)], limits: Limits) {
     let rate = |held: u32, asked: u64| f64::from(held) / asked as f64;
     let mut changes = Vec::new();
@@ -82,13 +82,13 @@ pub(super) fn whole(grid: &Grid) -> Block {
     Block { base: 0, sides: Dims::from_slice(grid.sides()) }
 }
 
-/// Index of the dimension of a block's longest side; the lowest of several.
+/// Index of the dimension in which a block is longest; the lowest index if there are several.
 pub(super) fn longest(block: &Block) -> usize {
     let longest = block.sides.iter().max();
     block.sides.iter().position(|side| Some(side) == longest).unwrap_or(0)
 }
 
-/// Splits a block along a dimension into a first part of the given length and the rest.
+/// Splits a block along a dimension into a first part of the given length and the remaining part.
 pub(super) fn cut(block: &Block, grid: &Grid, dimension: usize, length: u32) -> (Block, Block) {
     let (mut first, mut second) = (block.clone(), block.clone());
     first.sides[dimension] = length;

@@ -39,8 +39,8 @@ pub trait Scheduler: Send {
     /// Time of the next call of `schedule` even if nothing happens before; `None` if not needed.
     ///
     /// The time must be finite and after `now`. The method is queried after each call of
-    /// `schedule`, and the last answer counts. A timer does not keep a run going when no job is
-    /// left.
+    /// `schedule`, and its last result counts. When no job is left, the run ends even if a call is
+    /// due.
     fn wake_at(&self, _now: Time) -> Option<Time> {
         None
     }
@@ -48,17 +48,18 @@ pub trait Scheduler: Send {
     /// Whether the scheduler considers all waiting jobs and reserves nodes for some ahead of
     /// others.
     ///
-    /// If it does, a job that could start but is left waiting counts as waiting for
-    /// [reserved](crate::job::Cause::Reserved) nodes, otherwise as waiting for its
-    /// [turn](crate::job::Cause::Priority).
+    /// A job that could start but is left waiting then counts as waiting for
+    /// [reserved](crate::job::Cause::Reserved) nodes. With any other scheduler it counts as waiting
+    /// for its [turn](crate::job::Cause::Priority).
     fn reserves(&self) -> bool {
         false
     }
 
     /// Whether the scheduler reads which nodes are free or held, and not only how many.
     ///
-    /// A scheduler that reserves nodes, and starts jobs clear of them, without reading them may
-    /// answer `false`. See [`asks_where_jobs_run`](crate::observe::Observer::asks_where_jobs_run).
+    /// A scheduler that reserves nodes and starts jobs on other nodes may answer `false` if it
+    /// never reads which nodes these are. See
+    /// [`asks_where_jobs_run`](crate::observe::Observer::asks_where_jobs_run).
     fn looks_at_nodes(&self) -> bool {
         true
     }
@@ -79,12 +80,12 @@ pub struct SchedulerEntry {
     pub about: About,
     /// The wirings that the scheduler supports.
     pub serves: &'static [Wiring],
-    /// Whether the scheduler plans with run time estimates, and so keeps reservations.
+    /// Whether the scheduler plans with run time estimates.
     pub plans: bool,
-    /// Whether every job starts in the end, if arrivals end.
+    /// Whether every job starts in the end, once no more jobs arrive.
     ///
-    /// Otherwise, with some parameters, the scheduler may reject jobs or leave them waiting while
-    /// the machine is idle.
+    /// If `false`, the scheduler may, with some parameters, reject jobs or leave them waiting on an
+    /// idle machine.
     pub serves_all: bool,
     /// Whether the scheduler divides the machine itself and resizes running jobs.
     ///
@@ -96,7 +97,7 @@ pub struct SchedulerEntry {
     pub by_owner: bool,
     /// Whether the scheduler can schedule jobs that share nodes.
     ///
-    /// Such a scheduler starts jobs by [`Cluster::start`] alone, and reserves nodes by guards.
+    /// Such a scheduler starts jobs only by [`Cluster::start`], and reserves nodes only by guards.
     pub shares: bool,
     /// Builds the scheduler for a machine with the given sites.
     pub build: fn(&Params, &[Topology]) -> Result<Box<dyn Scheduler>, Problem>,
@@ -145,7 +146,7 @@ impl SchedulerEntry {
         self
     }
 
-    /// Sets whether the scheduler plans with run time estimates, and so keeps reservations.
+    /// Sets whether the scheduler plans with run time estimates.
     #[must_use]
     pub const fn plans(mut self, plans: bool) -> SchedulerEntry {
         self.plans = plans;
@@ -209,8 +210,8 @@ pub static SCHEDULERS: &[&SchedulerEntry] = &[
 
 /// The family of schedulers, by name.
 ///
-/// Whether jobs are killed at their estimates is set here too, since this determines the meaning of
-/// an estimate.
+/// The family also has the parameter by which jobs are killed at their estimates, because this
+/// determines what an estimate means.
 pub static FAMILY: Family = Family {
     kind: "scheduler",
     key: "name",

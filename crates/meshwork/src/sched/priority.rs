@@ -47,7 +47,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .shares(true)
 .by_owner(true);
 
-/// Values of `preempt`: what becomes of preempted jobs; `None` without preemption.
+/// Values of `preempt`, which is how a preempted job is treated; `None` without preemption.
 static PREEMPT: Words<Option<Preempted>, 3> = Words::new([
     ("none", None),
     ("requeue", Some(Preempted::Requeued)),
@@ -147,7 +147,7 @@ struct Weights {
     job: f64,
 }
 
-/// Priorities of the named queues, and the highest of them.
+/// Priority of each named queue, and the highest of these priorities.
 struct Queues {
     named: BTreeMap<String, f64>,
     highest: f64,
@@ -242,7 +242,7 @@ impl Priority {
         self.waiting.iter().map(rank).collect()
     }
 
-    /// Preempts running jobs of lower queues for a waiting job; returns whether this job has
+    /// Preempts jobs of lower queues for a waiting job; returns whether the waiting job has
     /// started.
     fn preempts(&mut self, cluster: &mut Cluster<'_>, ticket: Ticket) -> bool {
         let (Some(become_of), Some(&head)) = (self.preempt, self.waiting.get(&ticket)) else {
@@ -283,7 +283,7 @@ fn starts(waiting: &mut BTreeMap<Ticket, Waiting>, usage: &mut Usage, ticket: Ti
 
 /// Classic fair-share factor of a user: `2^(-used / share / damping)`.
 ///
-/// `used` is the user's fraction of all use, `share` that of all shares.
+/// `used` is the user's fraction of the use by all users, and `share` its fraction of all shares.
 fn fair_share(used: f64, share: f64, damping: f64) -> f64 {
     // NaN if nothing has been used yet.
     let used = if used.is_nan() { 0.0 } else { used };

@@ -14,7 +14,8 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// Inserts a job at the end or, if requeued, at its original position; returns its size class.
+    /// Inserts a job and returns its size class. A requeued job is inserted at its original
+    /// position, any other at the end.
     pub(super) fn push(&mut self, ticket: Ticket, cluster: &Cluster<'_>) -> usize {
         let class = cluster.job(ticket).request.size_class() as usize;
         if class >= self.queues.len() {

@@ -23,7 +23,7 @@ pub(super) fn backfills(params: &Params) -> bool {
     params.meaning(BACKFILL_PARAM.name, &BACKFILL)
 }
 
-/// Rank of a waiting job: the highest value of `by` is first, ties in queue order.
+/// Rank of a waiting job. The job with the highest value of `by` is first; ties are in queue order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rank {
     pub(super) by: f64,
@@ -52,8 +52,8 @@ impl Eq for Rank {}
 
 /// Starts waiting jobs by rank until a job cannot start.
 ///
-/// That job then stops all jobs of lower rank or, with backfilling, gets a reservation like the
-/// head of the queue in [`easy`](super::easy).
+/// Without backfilling, no job of lower rank starts then. With backfilling, the job gets a
+/// reservation like the head of the queue in [`easy`](super::easy).
 ///
 /// # Complexity
 /// **O(q)** with *q* waiting jobs, a request to the allocator for each job that starts, and one for
@@ -118,7 +118,7 @@ impl Ranked {
         }
     }
 
-    /// Drops the reservation, because jobs have started that the reservation did not account for.
+    /// Drops the kept reservation, because jobs have started that it did not account for.
     pub(super) fn forget(&mut self) {
         self.promise.forget();
     }

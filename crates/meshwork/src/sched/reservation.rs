@@ -1,4 +1,4 @@
-//! Reservation scheduler: jobs start out of order, but not on nodes kept for jobs passed by.
+//! Reservation scheduler: jobs start out of order, except on nodes kept for jobs they overtook.
 
 use std::collections::BTreeSet;
 
@@ -54,11 +54,12 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 /// Out-of-order scheduling with reservations, over any allocator.
 ///
-/// Estimates of running jobs only break ties. In one pass, in queue order, a job starts on the
-/// nodes kept for it if all are free, or wherever the allocator finds nodes clear of those kept for
-/// other jobs. A job that cannot start gets a reservation, that is nodes
-/// [kept](Cluster::least_busy) for it, if enough later jobs started before it, every job before it
-/// in the queue has a reservation, and the limit of reservations is not reached.
+/// A reservation is a set of nodes [kept](Cluster::least_busy) for a waiting job. In one pass, in
+/// queue order, a job starts on the nodes kept for it if all of them are free. Otherwise it starts
+/// on nodes that the allocator finds and that are not kept for other jobs. A job that cannot start
+/// gets a reservation on three conditions: enough later jobs started before it, every job before it
+/// in the queue has a reservation, and the limit of reservations is not reached. Estimates of
+/// running jobs only break ties.
 struct Reserving {
     most: usize,
     bypass_limit: u64,
@@ -152,9 +153,9 @@ impl Reserving {
     }
 }
 
-/// Number of free nodes outside `kept`, on a machine of one site.
+/// Number of free nodes outside the placements in `kept`, on a machine of one site.
 ///
-/// The placements in `kept` must be disjoint.
+/// The placements must be disjoint.
 fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
     let site = cluster.site(0);
     let mut free = site.free_nodes();

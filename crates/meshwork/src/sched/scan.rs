@@ -62,8 +62,8 @@ static DIRECTIONS: Words<bool, 2> = Words::new([("up", false), ("down", true)]);
 
 /// Scan over the size classes of the jobs, which on a hypercube are the dimensions of subcubes.
 ///
-/// The scan begins at the smallest class, and does not move while no job waits. A head of a class
-/// that cannot start blocks all classes.
+/// The scan begins at the smallest class, and does not move while no job waits. If the first job of
+/// the current class cannot start, no job of any class starts.
 struct Scan {
     down: bool,
     gated: bool,
@@ -71,7 +71,8 @@ struct Scan {
     current: usize,
     /// Number of jobs of the current class that may still start before the scan moves on.
     admitted: usize,
-    /// Whether no job waited after the last pass, so that the round of the current class restarts.
+    /// Whether no job waited after the last pass. If none did, the next pass begins with the jobs
+    /// that then wait in the current class.
     idle: bool,
 }
 

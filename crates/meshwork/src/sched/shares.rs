@@ -65,7 +65,7 @@ impl Shares {
         self.named.keys().map(String::as_str)
     }
 
-    /// The user's share; 1 unless another is given.
+    /// The user's share, which is 1 if no share is given.
     pub(super) fn of(&self, user: &str) -> f64 {
         self.named.get(user).copied().unwrap_or(1.0)
     }

@@ -38,14 +38,15 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 /// Partitions of hypercubes, each serving its size class first come, first served.
 ///
-/// The allocator is not asked, and jobs are not folded.
+/// The allocator is not asked. Jobs start only on partitions of their own class.
 struct StaticPartitioning {
     partitions: Vec<Partition>,
-    /// Indices of each class's idle partitions in descending order, so that the lowest is popped
+    /// Indices of each class's idle partitions, in descending order so that the lowest is popped
     /// first.
     idle: Vec<Vec<usize>>,
     queues: Queues,
-    /// Bit set of the classes in which a job may wait while a partition of the class is idle.
+    /// Set of the classes, one bit each, in which a job may wait while a partition of the class is
+    /// idle.
     ///
     /// These are the classes of recent arrivals and departures, and those in which a start on an
     /// idle partition failed.
@@ -140,7 +141,7 @@ mod tests {
     use crate::scenario::Scenario;
     use crate::workload::Submission;
 
-    /// Slow twin of static partitioning, which checks every class in each pass.
+    /// Slow reference version of static partitioning, which checks every class in each pass.
     struct LooksAtAll(StaticPartitioning);
 
     impl Scheduler for LooksAtAll {

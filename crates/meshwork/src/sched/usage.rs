@@ -6,13 +6,14 @@ use super::shares::Shares;
 use crate::cluster::Departure;
 use crate::job::{Job, Time};
 
-/// Use of the machine by each user, in nodes times units of the clock, halved every half-life.
+/// Use of the machine by each user, in nodes times units of the clock, halved with every half-life.
 ///
 /// A running job counts while it runs, by the number of nodes that it asked for. All jobs without a
 /// user count as one user's.
 ///
 /// # Complexity
-/// **O(log u)** for each call about one user, with *u* users, and **O(u)** for calls about all.
+/// **O(log u)** for each call about one user, with *u* users, and **O(u)** for calls about all
+/// users.
 pub(super) struct Usage {
     /// Time in which past use loses half its weight; infinite if use never decays.
     half_life: f64,
@@ -33,7 +34,7 @@ impl User {
 
 #[derive(Clone, Copy, Debug)]
 struct Used {
-    /// Decayed use by the user as of the time `at`.
+    /// Decayed use by the user, as of the time stored in the field `at`.
     then: f64,
     at: Time,
     /// Number of nodes that the user's running jobs asked for.
@@ -81,7 +82,7 @@ impl Usage {
         *used = Used { then, at: now, rate: used.rate + by, ..*used };
     }
 
-    /// Decayed use by `user` as of `now`.
+    /// Decayed use of the machine by `user`, as of `now`.
     pub(super) fn by(&self, user: User, now: Time) -> f64 {
         let Used { then, at, rate, .. } = self.of[user.index()];
         let span = now - at;
@@ -92,7 +93,8 @@ impl Usage {
         then * kept + rate * (self.half_life / std::f64::consts::LN_2) * (1.0 - kept)
     }
 
-    /// Decayed use as of `now` and share of every user, in order of the users' first appearance.
+    /// Decayed use as of `now`, and the share, of every user. In order of the users' first
+    /// appearance.
     pub(super) fn all(&self, now: Time) -> impl Iterator<Item = (f64, f64)> {
         let users = (0..).zip(&self.of);
         users.map(move |(user, used)| (self.by(User(user), now), used.share))
@@ -125,7 +127,8 @@ mod tests {
         assert_eq!(usage.all(Time::ZERO).count(), 2);
     }
 
-    /// Compares decayed use with a sum over short pieces, each decaying from its own instant on.
+    /// Compares decayed use with a sum over short pieces of time. Each piece decays from its own
+    /// instant on.
     #[test]
     fn half_of_what_was_used_is_forgotten_after_a_half_life() {
         let mut usage = usage(10.0);

@@ -50,8 +50,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 /// Tries the waiting jobs from the head on, and after each start from the head again.
 ///
-/// The head of the queue has been passed by most often, so only its count can reach the limit
-/// first.
+/// The head of the queue has been overtaken by the most jobs, so only its count has to be compared
+/// with the limit.
 struct Window {
     width: u64,
     skip_limit: u64,

@@ -1,4 +1,4 @@
-//! Adaptive selector: best fit or fastest first, whichever lets more other waiting jobs start now.
+//! Adaptive selector: uses best fit or fastest first, by how many other waiting jobs could start.
 
 use super::best_fit::tightest;
 use super::fastest_first::fastest;
@@ -37,7 +37,8 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
 /// Compares best fit and fastest first by the number of other waiting jobs that could start.
 ///
 /// # Complexity
-/// Two calls of [`LookAhead::beside`] if best fit and fastest first choose different sites.
+/// The cost is two calls of [`LookAhead::beside`] if best fit and fastest first choose different
+/// sites.
 #[derive(Clone)]
 struct Adaptive {
     lookahead: LookAhead,

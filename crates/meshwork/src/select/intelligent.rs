@@ -40,11 +40,12 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
 
 /// Compares the sites of best fit and of fastest first by the computing capacity used.
 ///
-/// The job to start is the paper's FJ; the other waiting jobs are the rest of the paper's queue.
+/// The job to start is called FJ in the paper. The other waiting jobs are the remaining jobs of its
+/// queue.
 ///
 /// # Complexity
-/// Two calls of [`LookAhead::beside`] if the sites differ and some job waited before this one; else
-/// one evaluation of each site.
+/// The cost is two calls of [`LookAhead::beside`] if the sites differ and jobs waited before this
+/// one arrived. Otherwise it is one evaluation of each site.
 #[derive(Clone)]
 struct Intelligent {
     lookahead: LookAhead,
@@ -86,7 +87,8 @@ struct Weighed {
 }
 
 impl Intelligent {
-    /// Compares best fit and fastest first by equations 2 to 5; best fit places the other jobs.
+    /// Compares best fit and fastest first by equations 2 to 5 of the paper. Other jobs are placed
+    /// by best fit.
     fn weigh(
         &self,
         job: &Job,
@@ -108,8 +110,8 @@ mod tests {
     use super::*;
     use crate::select::tests::{ABC, Sites, job};
 
-    /// Compares the choices for a job of 5 processors, which best fit sends to C, fastest first to
-    /// B.
+    /// Compares the two choices for a job of 5 processors. Best fit sends it to site C, and fastest
+    /// first to site B.
     fn weighed(lookahead: LookAhead, others: &[u32]) -> Weighed {
         let mut sites = Sites::new(&ABC, others, false);
         let head = job(5);
@@ -129,7 +131,8 @@ mod tests {
         selector.select(&head, &mut sites.offers(&head), &mut rng).unwrap().site
     }
 
-    /// Checks equations 1 to 6 by hand, on three sites with jobs of 5, 16, 6 and 4 processors.
+    /// Checks the paper's equations 1 to 6 by hand, on three sites, with jobs of 5, 16, 6 and 4
+    /// processors.
     #[test]
     fn equations_1_to_6_by_hand() {
         // Situation (a): B is faster than C.

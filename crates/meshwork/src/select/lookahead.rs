@@ -1,4 +1,4 @@
-//! Look-ahead of the selectors `adaptive` and `intelligent`: other jobs that could start next.
+//! Look-ahead of the selectors `adaptive` and `intelligent`: waiting jobs that could start next.
 
 use super::best_fit::tightest;
 use crate::job::Job;
@@ -8,11 +8,12 @@ use crate::registry::{DefaultValue, Param, Params, Words};
 /// How far along the queue of waiting jobs a selector looks ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LookAhead {
-    /// Look ahead up to the first job that fits nowhere, since FCFS starts none behind it.
+    /// Look ahead up to the first job that fits on no site, because FCFS starts no job behind it.
     Stop,
-    /// Look ahead to the end of the queue, past jobs that fit nowhere.
+    /// Look ahead to the end of the queue, past jobs that fit on no site.
     Skip,
-    /// Look ahead to the end of the queue, and try each job as if no other in the queue started.
+    /// Look ahead to the end of the queue, and try each job as if no other job of the queue had
+    /// started.
     Independent,
 }
 
@@ -36,9 +37,9 @@ impl LookAhead {
         params.meaning(LOOKAHEAD.name, &LOOK_AHEADS)
     }
 
-    /// The other waiting jobs that could start next if `job` were started with the offer `fit`.
+    /// The waiting jobs that could start next if `job` were started on the site of the offer `fit`.
     ///
-    /// The other jobs are tried in order of arrival, each placed by best fit.
+    /// These jobs are tried in order of arrival, each placed by best fit.
     ///
     /// # Complexity
     /// One evaluation of each site for each job that is tried: at most **O(q)** for *q* waiting
@@ -70,11 +71,12 @@ impl LookAhead {
     }
 }
 
-/// Other waiting jobs that could start once a job has started.
+/// The waiting jobs that could start once a given job has started.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Beside {
-    /// Number of the other jobs that could start.
+    /// Number of the waiting jobs that could start.
     pub jobs: u64,
-    /// Computing capacity of the other jobs: the sum of their processors times the site's speed.
+    /// Computing capacity of the waiting jobs that could start: processors times the site's speed,
+    /// added up.
     pub capacity: f64,
 }

@@ -87,7 +87,7 @@ mod tests {
     use crate::sizing::{QueueCounts, SIZINGS, Sizing};
     use crate::topology::Topology;
 
-    /// Flat sites with given free processors and speeds, and the other waiting jobs of a queue.
+    /// Flat sites with given free processors and speeds, and waiting jobs besides the one to start.
     pub(super) struct Sites {
         sites: Vec<ManagedSite>,
         sizing: Box<dyn Sizing>,
@@ -148,7 +148,8 @@ mod tests {
         }
     }
 
-    /// Index of the site that a selector, written as in a study, picks for a job of `nodes` nodes.
+    /// Index of the site that a selector picks for a job of `nodes` nodes. The selector is written
+    /// as in a study.
     fn picked(selector: &str, sites: &mut Sites, nodes: u32) -> Option<usize> {
         let value: toml::Table = format!("selector = {selector}").parse().unwrap();
         let params = FAMILY.resolve("selector", &value["selector"]).unwrap();

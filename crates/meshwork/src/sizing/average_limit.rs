@@ -1,4 +1,5 @@
-//! Average limit allocation: jobs are folded down to an average that follows the load.
+//! Average limit allocation: jobs are folded (repeatedly halved) to an average that depends on the
+//! load.
 
 use std::collections::VecDeque;
 
@@ -69,7 +70,7 @@ static AVERAGES: Words<Average, 3> = Words::new([
 ]);
 
 impl AverageLimit {
-    /// The limit as an exponent: a job gets at most 2 to the power of the result processors.
+    /// The limit on a job's size, as an exponent of two of a number of processors.
     fn limit(&self, demand: &Demand<'_>) -> u32 {
         let counts = demand.counts;
         // A single job has no limit: on a machine whose size is not a power of two, the share

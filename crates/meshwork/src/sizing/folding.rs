@@ -1,4 +1,4 @@
-//! Folding: running a job on half of its processors, possibly repeatedly, and the slowdown.
+//! Folding: running a job on half of its processors, possibly repeatedly, which slows it down.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -39,9 +39,9 @@ static STRETCHES: Words<Stretch, 2> =
 /// Folds a size once, by the rule of the request's form; `None` for a single processor or for
 /// pieces.
 ///
-/// A subcube loses a dimension; a square halves its side, and the job takes four times as long; a
-/// block halves its longest side, the first of equal ones; a count is halved. Halves are rounded
-/// up.
+/// Folding a subcube lowers its dimension by 1. Folding a square halves its side, and the job takes
+/// four times as long. Folding a block halves its longest side, the first of equal ones. Folding a
+/// count halves it. Halves are rounded up.
 ///
 /// From Chang & Mohapatra, An adaptive job allocation method for multicomputer systems, section 3.
 ///
@@ -94,7 +94,7 @@ pub(super) fn whole(demand: &Demand<'_>) -> Size {
     Size { request: demand.request.clone(), stretch: 1.0 }
 }
 
-/// The whole requested size and each size that at most `most` folds give, largest first.
+/// The whole requested size and the sizes after up to `most` folds (halvings), largest first.
 pub(super) fn all_folds(demand: &Demand<'_>, most: u64, stretch: Stretch) -> SmallVec<[Size; 1]> {
     let mut sizes: SmallVec<[Size; 1]> = smallvec![whole(demand)];
     while (sizes.len() as u64) <= most

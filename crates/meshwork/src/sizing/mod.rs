@@ -14,7 +14,7 @@ use crate::job::Request;
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::topology::Topology;
 
-/// A job's request to the allocator of one site, with what else may decide the job's size.
+/// A job's request to the allocator of one site, with other facts that may decide the job's size.
 #[derive(Clone, Copy, Debug)]
 pub struct Demand<'a> {
     /// The job's request, in the form `asks`.
@@ -27,7 +27,7 @@ pub struct Demand<'a> {
     pub counts: QueueCounts,
 }
 
-/// Numbers of running and waiting jobs of a machine; look-ahead keeps the present numbers.
+/// Numbers of running and waiting jobs of a machine. Look-ahead uses the present numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounts {
     /// Number of running jobs.
@@ -52,8 +52,8 @@ pub trait Sizing: Send {
 
     /// Returns the fewest processors with which a job of this request could ever be started.
     ///
-    /// The bound holds for any number of other jobs, and saves requests that cannot be satisfied.
-    /// Called once for each job.
+    /// The bound holds for any numbers of running and waiting jobs. With it, the allocator is not
+    /// asked for fewer processors than the job needs. Called once for each job.
     fn fewest(&self, demand: &Demand<'_>) -> u64;
 
     /// Whether every job can only start with the size that it requested, without slowdown.

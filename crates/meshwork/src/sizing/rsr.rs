@@ -39,9 +39,11 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     },
 );
 
-/// Restricted size reduction: tries the requested size, then the size folded once, and so on.
+/// Restricted size reduction: tries the requested size, then the size folded once, then twice, and
+/// so on.
 ///
-/// Each attempt to start a job begins with the requested size again.
+/// Folding a job halves its number of processors. Each attempt to start a job begins with the
+/// requested size again.
 #[derive(Clone, Copy)]
 struct Rsr {
     folds: u64,

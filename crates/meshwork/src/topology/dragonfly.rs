@@ -69,8 +69,8 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
 /// first, then ports of global links.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dragonfly {
-    /// Nodes of a router (`p`), routers of a group (`a`), global links of a router (`h`), and
-    /// groups.
+    /// Numbers of nodes of a router (`p`), routers of a group (`a`), global links of a router, and
+    /// groups. The number of global links of a router is called `h`.
     p: u32,
     a: u32,
     h: u32,
@@ -90,8 +90,9 @@ impl Dragonfly {
         (from * self.a + link / self.h, (self.a - 1 + link % self.h) as u16)
     }
 
-    /// Extends a route from router `at` to a group, and sets `at` to the router that it reaches. It
-    /// takes a local link to the gateway if necessary, then the global link.
+    /// Extends a route from router `at` to a group, and sets `at` to the router that it reaches.
+    /// The route takes a local link to the router with the global link, if necessary, and then the
+    /// global link.
     fn reach_group(&self, at: &mut Router, group: u32, local: u8, global: u8, route: &mut Route) {
         let (gateway, port) = self.gateway(*at / self.a, group);
         self.within_group(*at, gateway, local, route);
@@ -150,11 +151,11 @@ impl Wires for Dragonfly {
         5
     }
 
-    /// A route whose classes never decrease, so that no cycle of waiting packets can form. On the
-    /// direct route the class is 0 up to the gateway and 1 from the global link on. If packets may
-    /// take detours, the class is 0 up to the intermediate group, 1 up to the gateway there, and 2
-    /// from then on. Within one class, a global link comes after all local links or before all of
-    /// them.
+    /// A route whose classes of virtual channels never decrease, so that packets cannot wait in a
+    /// cycle. On the direct route the class is 0 up to the link between groups and 1 from this link
+    /// on. If packets may take detours, the class is 0 up to the intermediate group, 1 up to the
+    /// link that leaves this group, and 2 from this link on. Within one class, a global link comes
+    /// after all local links or before all of them.
     fn route(&self, from: Node, to: Node, coins: u64, manner: &Manner, detour: bool) -> Route {
         let mut route = Route::new();
         let (mut at, end) = (from / self.p, to / self.p);
@@ -189,8 +190,8 @@ impl Wires for Dragonfly {
 }
 
 impl Topology {
-    /// A dragonfly with `p` nodes at a router, `a` routers in a group and `h` global links of a
-    /// router. The dragonfly has `a h + 1` groups.
+    /// A dragonfly of groups with `a` routers, each with `p` nodes and `h` global links. The
+    /// dragonfly has `a h + 1` groups.
     ///
     /// ```
     /// use meshwork::topology::Topology;

@@ -1,5 +1,4 @@
-//! Fat trees: switches in levels, with full bandwidth towards the root, or a taper above the
-//! leaves.
+//! Fat trees: levels of switches, with full bandwidth upwards, or less above the leaves (a taper).
 
 use std::sync::Arc;
 
@@ -84,11 +83,12 @@ fn build(p: &Params) -> Result<Topology, Problem> {
 /// The switches of one level of the tree.
 #[derive(Clone, Copy, Debug)]
 struct Level {
-    /// Number of children of a switch; for a leaf switch, of its nodes.
+    /// Number of children of a switch. For a leaf switch, these are its nodes.
     down: u32,
     /// Number of links from a switch to the level above; 0 at the top.
     up: u32,
-    /// The first switch of the level, and the number of switches above one set of nodes.
+    /// The first switch of the level, and the number of switches of the level above each set of
+    /// nodes.
     first: Router,
     copies: u32,
     /// Number of nodes below a switch.
@@ -97,16 +97,16 @@ struct Level {
 
 /// The switches of a fat tree, and their links.
 ///
-/// The switches of one level above the same nodes are copies of each other. An upward route is
-/// given by the copies through which it leads: from copy *c*, link *u* of *w* leads to copy *c w +
-/// u* above the larger set of nodes. So from any top switch one route leads down to each node.
-/// Ports upwards come first; ports downwards begin at the largest number of upward ports of any
-/// level.
+/// Switches of one level that are above equal sets of nodes are called copies. The copies through
+/// which an upward route leads determine it. With *w* upward links of each copy, link *u* of copy
+/// *c* leads to copy *c w + u* of the next level. So one route leads down from a top switch to each
+/// node. Upward ports have the lowest numbers. Downward ports begin at the largest number of upward
+/// ports of any level.
 #[derive(Clone, Debug)]
 pub(super) struct FatTree {
     levels: Vec<Level>,
     switches: u32,
-    /// The largest number of upward links of any switch, which is the index of the first downward
+    /// The largest number of upward links of any switch. It is the index of the first downward
     /// port.
     most_up: u32,
 }
@@ -151,7 +151,7 @@ impl FatTree {
         Ok(FatTree { levels, switches: switches as u32, most_up })
     }
 
-    /// The lowest level with a switch above both nodes, as an index.
+    /// Index of the lowest level that has a switch above both nodes.
     fn meeting(&self, a: Node, b: Node) -> usize {
         let meets = |level: &Level| a / level.nodes == b / level.nodes;
         self.levels.iter().position(meets).expect("all nodes are below the top")
@@ -202,7 +202,7 @@ impl Wires for FatTree {
         })
     }
 
-    /// Always 1, because a packet that goes down never goes up again.
+    /// Returns 1, because packets that never go up after going down cannot deadlock.
     fn classes(&self, _manner: &Manner) -> Option<usize> {
         Some(1)
     }
@@ -242,7 +242,7 @@ impl Wires for FatTree {
 
 impl Topology {
     /// A fat tree in which switches of each level have `arity` children, the nodes of a leaf first.
-    /// A leaf switch has `taper` times fewer links upwards than nodes.
+    /// A leaf switch has as many upward links as nodes, divided by `taper`.
     ///
     /// ```
     /// use meshwork::topology::Topology;

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::{MAX_NODES, Node, TopologyError};
 use crate::job::Dims;
 
-/// A grid of nodes: its sides, and which of its dimensions are rings, closed around the edge.
+/// A grid of nodes: its sides, and which of its dimensions are rings (closed around the edge).
 ///
 /// ```
 /// use meshwork::topology::Grid;
@@ -18,7 +18,8 @@ pub struct Grid {
     sides: Dims,
     strides: Dims,
     nodes: u32,
-    /// Whether each dimension is a ring; then whether any dimension is, and whether all are.
+    /// Whether each dimension is a ring. Then whether any dimension is, and whether all dimensions
+    /// are.
     rings: SmallVec<[bool; 8]>,
     wrapped: bool,
     all_rings: bool,
@@ -27,7 +28,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid with these sides. If `wrapped`, every dimension is a ring, otherwise none.
+    /// A grid with these sides. If `wrapped` is set, every dimension is a ring, otherwise none is.
     ///
     /// # Errors
     /// If there is no side, a side is 0, or there are more than [`MAX_NODES`] nodes.
@@ -35,7 +36,7 @@ impl Grid {
         Grid::with_rings(sides, &SmallVec::<[bool; 8]>::from_elem(wrapped, sides.len()))
     }
 
-    /// A grid with these sides, whose dimension *d* is a ring if `rings[d]`.
+    /// A grid with these sides. Dimension *d* is a ring if `rings[d]` is `true`.
     ///
     /// ```
     /// use meshwork::topology::Grid;
@@ -82,7 +83,7 @@ impl Grid {
         &self.sides
     }
 
-    /// For each dimension, the difference of the indices of two neighbours along it.
+    /// For each dimension, the difference between the numbers of two neighbouring nodes along it.
     #[must_use]
     pub fn strides(&self) -> &[u32] {
         &self.strides
@@ -196,8 +197,8 @@ impl Grid {
         })
     }
 
-    /// The nodes one link away from a node, by dimension, the lower node first. Each of them
-    /// appears once: a ring of two nodes has one link, not two.
+    /// The nodes that are one link away from a node, by dimension, the lower node first. Each
+    /// appears once, because a ring of two nodes has one link, not two.
     #[must_use]
     pub fn neighbors(&self, node: Node) -> SmallVec<[Node; 6]> {
         let mut found = SmallVec::new();
@@ -244,7 +245,7 @@ mod tests {
         })
     }
 
-    /// Distances by definition: breadth-first search over the neighbours.
+    /// Distances by definition, found by breadth-first search over the neighbours.
     fn distances_by_search(grid: &Grid, from: Node) -> Vec<u32> {
         let mut distance = vec![u32::MAX; grid.nodes() as usize];
         let mut queue = VecDeque::from([from]);

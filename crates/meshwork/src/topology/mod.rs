@@ -2,10 +2,10 @@
 //!
 //! Every topology numbers its nodes along a [`Grid`], in which placements are blocks. For a mesh, a
 //! torus and a hypercube the grid is also the wiring. For other topologies the coordinates only
-//! locate a node: its index below a leaf switch, the leaf and the subtree; or its index at a
-//! router, the router and the group. [`Wiring::is_grid`] tells whether links follow the grid;
-//! strategies that require this are rejected on other machines. A [`Topology`] gives distances and
-//! routes.
+//! locate a node. In a tree they are its index below a leaf switch, the leaf and the subtree. In a
+//! dragonfly they are its index at a router, the router and the group. [`Wiring::is_grid`] tells
+//! whether links follow the grid; strategies that require this are rejected on other machines. A
+//! [`Topology`] gives distances and routes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub use wires::Wires;
 /// A processor of one site, given by its index in row-major order (dimension 0 runs fastest).
 pub type Node = u32;
 
-/// The maximum number of processors of a site. A node set of this size takes 2 MiB.
+/// The maximum number of processors of a site. A set of so many nodes takes 2 MiB.
 pub const MAX_NODES: u32 = 1 << 24;
 
 /// Reasons why a topology cannot be built.
@@ -66,7 +66,7 @@ pub enum TopologyError {
         /// The largest valid dimension.
         largest: u32,
     },
-    /// The taper leaves a leaf switch no whole number of links upwards.
+    /// With the given taper, a leaf switch would not have a whole number of upward links.
     #[error(
         "with a taper of {taper} a leaf switch of {leaf} nodes would not have a whole number of links upwards, \
          1 or more"
@@ -98,7 +98,7 @@ pub enum TopologyError {
         /// The given sides, joined by `×`.
         given: String,
     },
-    /// A user's own links were given for a wiring whose links are known.
+    /// Links defined by the user were given for a wiring whose links are known.
     #[error(
         "links of one's own need a wiring that is neither a grid nor flat, such as `dragonfly`, this one is `{wiring}`"
     )]
@@ -114,7 +114,7 @@ pub enum TopologyError {
         /// Number of nodes of a group.
         group: u32,
     },
-    /// The routers have places for fewer nodes than the grid has.
+    /// The routers have places for fewer nodes than the grid has nodes.
     #[error("the sides make {nodes} nodes, but the routers have {room}: give one for every node")]
     TooFewRouters {
         /// Number of nodes of the grid.
@@ -192,7 +192,7 @@ impl fmt::Display for Wiring {
     }
 }
 
-/// Sizes of sets of consecutive nodes that are close to each other: of a leaf, and of a group.
+/// Sizes of sets of consecutive nodes that are close to each other: leaves and groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiers {
     /// Number of nodes at one leaf switch or router.
@@ -226,7 +226,8 @@ pub struct Topology {
     types: Option<Arc<types::NodeTypes>>,
 }
 
-/// The description contains all parameters except the types of nodes, so the two decide equality.
+/// Equal descriptions and types of nodes make equal topologies. The description contains all
+/// parameters except the types of nodes.
 impl PartialEq for Topology {
     fn eq(&self, other: &Topology) -> bool {
         (self.wiring, &self.grid, &self.text, &self.types)
@@ -248,12 +249,13 @@ impl Topology {
     /// A torus with these sides.
     ///
     /// # Errors
-    /// Those of [`mesh`](Topology::mesh).
+    /// The errors of [`mesh`](Topology::mesh).
     pub fn torus(sides: &[u32]) -> Result<Topology, TopologyError> {
         Topology::gridded(Wiring::Torus, sides, &vec![true; sides.len()], None)
     }
 
-    /// A grid with these sides, whose dimension *d* is a ring if `rings[d]`; a mesh if none is.
+    /// A grid with these sides. Dimension *d* is a ring if `rings[d]` is `true`; without rings the
+    /// grid is a mesh.
     ///
     /// ```
     /// use meshwork::topology::Topology;
@@ -262,7 +264,8 @@ impl Topology {
     /// ```
     ///
     /// # Errors
-    /// Those of [`mesh`](Topology::mesh), and if the lengths of `sides` and `rings` differ.
+    /// The errors of [`mesh`](Topology::mesh), and an error if the lengths of `sides` and `rings`
+    /// differ.
     pub fn with_rings(sides: &[u32], rings: &[bool]) -> Result<Topology, TopologyError> {
         let wiring = if rings.contains(&true) { Wiring::Torus } else { Wiring::Mesh };
         Topology::gridded(wiring, sides, rings, None)
@@ -300,7 +303,7 @@ impl Topology {
         })
     }
 
-    /// A grid with its links, described by `text` or, without that, by its sides.
+    /// A grid with its links. It is described by `text` or, if that is `None`, by its sides.
     fn gridded(
         wiring: Wiring,
         sides: &[u32],
@@ -329,16 +332,16 @@ impl Topology {
         })
     }
 
-    /// A topology with the user's own links. `text` describes it with all its parameters.
+    /// A topology with links defined by the user. `text` describes it with all its parameters.
     ///
-    /// Its nodes are numbered along a grid with these sides. Strategies serve it as they serve
-    /// others of the given `wiring`, which is not a grid: their answers depend only on the grid,
-    /// the tiers and the distances.
+    /// Nodes are numbered along a grid with these sides. Strategies treat the topology like others
+    /// of the given `wiring`, which must not be a grid. Their answers depend only on the grid, the
+    /// tiers and the distances.
     ///
     /// # Errors
-    /// If the wiring is a grid, whose links are known, or a flat machine, which has none; if a
-    /// group is no multiple of a leaf, or the routers have fewer nodes than the sides make; and
-    /// those of [`mesh`](Topology::mesh).
+    /// If the wiring is a grid, whose links are known, or a flat machine, which has none. If a
+    /// group is no multiple of a leaf. If the routers have places for fewer nodes than the grid
+    /// has. The errors of [`mesh`](Topology::mesh).
     pub fn with_wires(
         wiring: Wiring,
         sides: &[u32],
@@ -362,7 +365,8 @@ impl Topology {
     }
 
     /// This grid with `each` processors at each of its points; unchanged if `each` is 1. The
-    /// processors become the nodes of the topology. Those at one point have consecutive numbers.
+    /// processors become the nodes of the topology. Processors at one point have consecutive
+    /// numbers.
     ///
     /// ```
     /// use meshwork::topology::Topology;
@@ -394,7 +398,7 @@ impl Topology {
         })
     }
 
-    /// This topology with types of nodes, which jobs then share. There must be one type for each
+    /// This topology with types of nodes. Jobs then share nodes. There must be one type for each
     /// node.
     ///
     /// # Panics
@@ -417,7 +421,7 @@ impl Topology {
         self.types.as_ref()
     }
 
-    /// The topology that the table of a site in a study describes; it keeps that table.
+    /// The topology that a site's table in a study describes. It stores that table.
     pub(crate) fn read(entry: &TopologyEntry, site: &Params) -> Result<Topology, Problem> {
         let is_own = |key: &str| {
             key == "topology" || entry.about.params.iter().any(|param| param.name == key)
@@ -427,7 +431,8 @@ impl Topology {
         Ok(Topology { table: Some(Arc::new(table)), ..(entry.build)(site)? })
     }
 
-    /// This topology with one more key in its table from the study, if it has such a table.
+    /// This topology with one more key in the table from which it was read. Unchanged if it has no
+    /// such table.
     pub(crate) fn described_also(mut self, key: &str, value: toml::Value) -> Topology {
         if let Some(table) = &mut self.table {
             Arc::make_mut(table).insert(key.to_owned(), value);
@@ -459,7 +464,7 @@ impl Topology {
     }
 
     /// The grid along which the nodes are numbered and in which placements are blocks. The links
-    /// follow the grid if [`Wiring::is_grid`].
+    /// follow the grid if [`Wiring::is_grid`] returns `true`.
     #[must_use]
     pub fn grid(&self) -> &Grid {
         &self.grid
@@ -494,8 +499,8 @@ impl Topology {
 
     /// Number of links between routers on the route between two nodes; 0 on a flat machine.
     ///
-    /// Between groups of a dragonfly the direct route counts, which is hardly ever longer than a
-    /// route by another group.
+    /// Between groups of a dragonfly, the direct route counts. It is hardly ever longer than a
+    /// route by a third group.
     #[must_use]
     pub fn distance(&self, a: Node, b: Node) -> u32 {
         self.wires.as_ref().map_or(0, |wires| wires.distance(a, b))
@@ -554,7 +559,7 @@ pub static TOPOLOGIES: &[&TopologyEntry] = &[
     &tofu::ENTRY,
 ];
 
-/// Parameter for the sides, of topologies that have sides.
+/// Parameter for the sides of a grid.
 const SIDES: Param = Param {
     name: "dims",
     kind: Kind::Integers(1, MAX_NODES as u64),

@@ -1,4 +1,4 @@
-//! Links of a grid: two directed links for each dimension of each of its routers.
+//! Links of a grid: each router has two directed links for each dimension.
 
 use super::wires::{ClassRule, End, Leg, Manner, Route, Router, Wires};
 use super::{Grid, Node};
@@ -73,7 +73,7 @@ impl Wires for GridWires {
         }
     }
 
-    /// Two if any dimension is a ring, otherwise 1: see [`ClassRule`].
+    /// Returns 2 if any dimension is a ring, otherwise 1. For the reason see [`ClassRule`].
     fn classes(&self, _manner: &Manner) -> Option<usize> {
         Some(if self.dimensions.iter().any(|dimension| dimension.is_ring) { 2 } else { 1 })
     }
@@ -82,8 +82,9 @@ impl Wires for GridWires {
         self.dimensions.iter().map(|dimension| if dimension.is_ring { 2 } else { 1 }).sum()
     }
 
-    /// A shortest route, dimension by dimension, the lowest first. If both directions of a ring are
-    /// equally long, bit *d* of `coins` chooses in the *d*-th dimension that has links.
+    /// A shortest route, one dimension after another, the lowest first. If both directions of a
+    /// ring are equally long, a bit of `coins` chooses: bit *d* for the *d*-th dimension that has
+    /// links.
     fn route(&self, from: Node, to: Node, coins: u64, manner: &Manner, _detour: bool) -> Route {
         let (from, to) = (from / self.nodes_each, to / self.nodes_each);
         let mut route = Route::new();

@@ -1,4 +1,4 @@
-//! Tori with sides k and 2k, twisted so that distances are as short in every direction.
+//! Tori with sides k and 2k, twisted so that distances are equally short in every direction.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     },
 );
 
-/// The links of a twisted torus. The ports of dimension *d* are 2 *d* upwards, and 2 *d* + 1
+/// The links of a twisted torus. Port 2 *d* leads upwards in dimension *d*, and port 2 *d* + 1
 /// downwards.
 #[derive(Clone, Debug)]
 struct TwistedTorus {
@@ -55,9 +55,9 @@ impl TwistedTorus {
 
     /// Signed steps along each dimension, for every shortest route between two nodes.
     ///
-    /// Along a short side a route can go up or down. The direction that crosses the edge is offset
-    /// by k steps along the long sides. As k steps in either direction lead to the same node there,
-    /// only the parity of the number of crossings matters.
+    /// Along a short side a route can go up or down. A route that crosses the edge of a short side
+    /// is offset by k steps along the long sides. There k steps in either direction lead to the
+    /// same node, so only the parity of the number of crossings matters.
     fn shortest(&self, from: Node, to: Node) -> Vec<SmallVec<[i64; 4]>> {
         let k = i64::from(self.k);
         let (a, b) = (self.grid.coordinates(from), self.grid.coordinates(to));
@@ -129,8 +129,8 @@ impl Wires for TwistedTorus {
         Some(End { router: self.grid.node(&at), port })
     }
 
-    /// Always `None`, because no number of classes is known to avoid deadlock: the rings of several
-    /// dimensions run into each other.
+    /// Returns `None`, because no number of classes is known to avoid deadlock. The rings of
+    /// several dimensions run into each other.
     fn classes(&self, _manner: &Manner) -> Option<usize> {
         None
     }

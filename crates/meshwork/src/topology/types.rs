@@ -1,4 +1,4 @@
-//! Types of nodes that jobs share, and the cells in which their amounts are counted.
+//! Types of nodes that jobs share, and the cells that count the amounts of their resources.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub struct NodeType {
     pub mem: u32,
     /// Number of GPUs.
     pub gpu: u32,
-    /// Amount of a fourth kind of resource, whose meaning is left to the study.
+    /// Amount of the resource `other`, whose meaning is left to the study.
     pub other: u32,
     /// Number of equal islands, such as sockets, among which cores and GPUs are divided.
     pub islands: u32,
@@ -28,35 +28,35 @@ pub struct NodeType {
     pub weight: u32,
 }
 
-/// Index of the cell that counts memory among the cells of a node.
+/// Index of the memory among a node's cells, which count its resources.
 pub const MEM: usize = 0;
 
-/// Index of the cell that counts the fourth kind of resource (`other`) among the cells of a node.
+/// Index of the resource `other` among a node's cells, which count its resources.
 pub const OTHER: usize = 1;
 
-/// Index of the cell that counts the first island's cores among the cells of a node.
+/// Index of the first island's cores among a node's cells, which count its resources.
 pub const CORES: usize = 2;
 
-/// Value of a tally of running pieces when there are none; each running piece takes 1 away.
+/// Value of a tally of running pieces when no piece runs. Each running piece subtracts 1.
 const TALLY: u32 = 1 << 30;
 
 impl NodeType {
-    /// Index of the cell of the first GPU among the cells of a node.
+    /// Index of the first GPU among a node's cells, which count its resources.
     #[must_use]
     pub fn gpus_from(&self) -> usize {
         CORES + self.islands as usize
     }
 
-    /// Index of the first tally of running pieces among the cells of a node. The first tally counts
-    /// pieces that share a GPU; those with 1, 2, … GPUs follow.
+    /// Index of the first tally of running pieces among a node's cells. The first tally counts
+    /// pieces that share a GPU. Tallies of pieces with 1, 2, … GPUs follow.
     #[must_use]
     pub fn tallies_from(&self) -> usize {
         self.gpus_from() + self.gpu as usize
     }
 
-    /// The cells of an idle node: memory, the fourth kind of resource, cores, GPUs, and tallies.
-    /// There is a cell for the cores of each island and one for the thousandths of each GPU.
-    /// Tallies count running pieces by their number of GPUs.
+    /// The cells of an idle node: memory, `other`, cores, GPUs, and tallies. There is a cell for
+    /// the cores of each island, and one for the thousandths of each GPU. Tallies count running
+    /// pieces by their number of GPUs.
     #[must_use]
     pub fn idle(&self) -> Vec<u32> {
         let mut cells = vec![self.mem, self.other];
@@ -111,10 +111,10 @@ impl NodeType {
         self.lack(piece) == 0
     }
 
-    /// How far an idle node of this type is from holding a piece; 0 if it can hold the piece.
+    /// Distance of an idle node of this type from holding a piece; 0 if it can hold the piece.
     ///
-    /// This is the sum over kinds of resources of what is missing, in thousandths of the requested
-    /// amount.
+    /// The distance is what is missing of each resource, in thousandths of the requested amount,
+    /// added up.
     fn lack(&self, piece: &Piece) -> u64 {
         let asked = [
             (piece.cpu, self.cpu),
@@ -136,7 +136,7 @@ impl NodeType {
     }
 }
 
-/// Amounts in words: cores, and memory, GPUs and the fourth kind of resource if above 0.
+/// Amounts in words: cores always, and memory, GPUs and `other` if above 0.
 fn words_of([cpu, mem, gpu, other]: [u32; 4], gpus: &str) -> String {
     let plural = |count: u32| if count == 1 { "" } else { "s" };
     let mut words = vec![format!("{cpu} core{}", plural(cpu))];
@@ -164,7 +164,7 @@ pub fn piece_in_words(piece: &Piece) -> String {
 pub struct NodeTypes {
     types: Vec<NodeType>,
     of: Vec<u16>,
-    /// Index of the first cell of each node, and at last the number of all cells.
+    /// Index of the first cell of each node. The last entry is the number of all cells.
     starts: Vec<u32>,
     cores: u64,
 }
@@ -227,7 +227,7 @@ impl NodeTypes {
         self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize
     }
 
-    /// Totals over all nodes of cores, memory, GPUs and the fourth kind of resource.
+    /// Totals over all nodes of cores, memory, GPUs and the resource `other`.
     #[must_use]
     pub fn totals(&self) -> [u64; 4] {
         let mut totals = [0; 4];
@@ -240,8 +240,8 @@ impl NodeTypes {
         totals
     }
 
-    /// The reason why no node can ever hold some piece of a request; `None` if there is no such
-    /// reason. One sentence without a full stop.
+    /// The reason why no node can ever hold some piece of a request, if there is one. One sentence
+    /// without a full stop.
     #[must_use]
     pub fn never(&self, request: &Pieces) -> Option<String> {
         for piece in &request.roles {
@@ -269,8 +269,8 @@ impl NodeTypes {
     /// Checks the types of nodes that a request names.
     ///
     /// # Errors
-    /// A type that no node has, or GPUs of no type where there are several types; in words that
-    /// follow "it".
+    /// If it names a type that no node has, or asks for GPUs without a type where there are several
+    /// types. The error is the end of a sentence that begins with "it".
     pub fn check(&self, request: &Pieces) -> Result<(), String> {
         for piece in &request.roles {
             match &piece.types {

@@ -32,21 +32,21 @@ pub struct Leg {
 /// The legs of a route, in order; empty if both nodes are at one router.
 pub type Route = SmallVec<[Leg; 4]>;
 
-/// How a packet chooses among the two classes of virtual channels of a ring.
+/// Rule by which a packet chooses between the two classes of virtual channels of a ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClassRule {
     /// Class 1 on the whole ring if the route crosses the edge of the ring, otherwise class 0.
     ///
-    /// Class 0 never uses the wrapping link and class 1 never the link opposite to it, so neither
-    /// can close a cycle.
+    /// Packets in class 0 never use the link across the edge, and packets in class 1 never use the
+    /// link opposite to that. So neither class can close a cycle.
     #[default]
     Static,
-    /// Class 0 up to the edge of the ring, class 1 from the wrapping link on.
+    /// Class 0 up to the edge of the ring, and class 1 from the link across the edge on.
     Dateline,
 }
 
-/// How a packet chooses among the upward ports of a switch in a tree. All of them lead to the
-/// packet's destination.
+/// How a packet chooses among the upward ports of a switch in a tree. All of these ports lead to
+/// the packet's destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Upward {
     /// The port is drawn for each packet at each switch.
@@ -64,8 +64,8 @@ pub enum Routing {
     Minimal,
     /// Packets always go by another group, drawn for each packet.
     Valiant,
-    /// Each packet goes one way or the other, depending on the queues of the first links of both
-    /// routes.
+    /// Each packet takes the direct link or a detour, depending on queues. The queues are those of
+    /// the first links of both routes.
     Ugal,
 }
 
@@ -97,8 +97,8 @@ pub trait Wires: fmt::Debug + Send + Sync {
     /// The largest number of ports towards other routers that any router has.
     fn ports(&self) -> usize;
 
-    /// The largest number of ports towards other routers of a router that has nodes. Its nodes may
-    /// use the port numbers from here on.
+    /// The largest number of ports towards other routers among routers that have nodes. Port
+    /// numbers from here on may be used for the nodes.
     fn ports_beside_nodes(&self) -> usize {
         self.ports()
     }
@@ -111,13 +111,12 @@ pub trait Wires: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Number of classes of virtual channels that avoids deadlock; `None` if none is known. It
-    /// depends on the routing policy.
+    /// Number of classes of virtual channels that avoids deadlock; `None` if no such number is
+    /// known. The number depends on the routing policy.
     fn classes(&self, manner: &Manner) -> Option<usize>;
 
-    /// The class of virtual channels in which a packet between nodes of one router goes to its
-    /// node. Needed if packets keep the class in which they arrive up to their node; `None` if any
-    /// class will do.
+    /// The class of virtual channels in which a packet between two nodes of one router goes to its
+    /// node. Needed if packets keep their class up to their node. `None` if any class will do.
     fn class_at_home(&self, _manner: &Manner) -> Option<u8> {
         None
     }
@@ -125,8 +124,8 @@ pub trait Wires: fmt::Debug + Send + Sync {
     /// The largest number of legs of a route.
     fn most_legs(&self) -> usize;
 
-    /// The route of a packet between two nodes. Random choices are a function of `coins`. Where
-    /// [`Routing`] leaves this open, `detour` says whether the packet goes by another group.
+    /// The route of a packet between two nodes. Random choices are a function of `coins`. If
+    /// [`Routing`] does not decide, `detour` says whether the packet goes by another group.
     fn route(&self, from: Node, to: Node, coins: u64, manner: &Manner, detour: bool) -> Route;
 
     /// Number of links on the route between two nodes without detours by other groups.
@@ -136,7 +135,7 @@ pub trait Wires: fmt::Debug + Send + Sync {
 /// The largest number of ports of a router, since port numbers are 16 bits of a [`Leg`].
 pub(super) const MAX_PORTS: u64 = 1 << 15;
 
-/// A pseudorandom bijection of 64 bits: the finalizer of SplitMix64.
+/// A pseudorandom bijection of 64-bit numbers: the finalizer of SplitMix64.
 ///
 /// Source: Steele, Lea & Flood, OOPSLA 2014.
 pub(super) fn mixed(bits: u64) -> u64 {

@@ -141,8 +141,8 @@ const CTC_MED: f64 = 5.386;
 
 const HOUR: f64 = 3_600.0;
 
-/// Poisson process whose rate changes with the hour: gaps are exponential in a time that runs
-/// faster in busy hours.
+/// Poisson process whose rate changes with the hour of the day. Gaps are exponential in a time that
+/// runs faster in busy hours.
 struct Arrivals {
     mean: f64,
     /// Weight of each hour of the day; the mean of the 24 weights is 1.
@@ -351,7 +351,7 @@ mod tests {
         assert!((0.02..0.1).contains(&at_request), "{at_request}");
     }
 
-    /// Compares the jobs of the default parameters with the log, by its most visible shares.
+    /// Compares jobs drawn with the default parameters with the log, by its most visible shares.
     #[test]
     fn the_defaults_are_those_of_the_log() {
         let jobs = built("jobs = 100000", 338).unwrap();

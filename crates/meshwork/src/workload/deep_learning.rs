@@ -70,7 +70,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 .ends(false)
 .in_seconds(true);
 
-/// Quantile function of run times: pairs of a share of jobs, and the time within which they end.
+/// Quantile function of run times. Each pair is a share of jobs, and the time within which this
+/// share ends.
 type Quantiles = &'static [(f64, f64)];
 
 static DURATIONS: Words<Quantiles, 2> = Words::new([("philly", PHILLY), ("gavel", GAVEL)]);
@@ -84,11 +85,12 @@ const PHILLY: Quantiles = &[
     (1.0, 1_437_000.0),
 ];
 
-/// 10^1.5, 10³ and 10⁴ minutes, in seconds, with the shares of jobs that end within each.
+/// Quantiles of run times: 10^1.5, 10³ and 10⁴ minutes, in seconds, with the shares of jobs that
+/// end within each.
 const GAVEL: Quantiles = &[(0.0, 1_897.366_596_101_027_6), (0.8, 60_000.0), (1.0, 600_000.0)];
 
-/// Mean of a distribution of run times. Between two quantiles the logarithm is uniform: the mean is
-/// the difference of the two times over the difference of their logarithms.
+/// Mean of a distribution of run times. Between two quantiles the logarithm of the time is uniform.
+/// The mean there is the difference of the two times divided by the difference of their logarithms.
 fn mean(quantiles: Quantiles) -> f64 {
     let piece = |pair: &[(f64, f64)]| {
         let ((from, low), (to, high)) = (pair[0], pair[1]);

@@ -11,7 +11,8 @@ const MAX_JOBS: usize = 10_000_000;
 type Change = Box<dyn FnOnce(Vec<Job>) -> Result<Vec<Submission>, WorkloadError> + Send>;
 
 /// Iterator that reads all jobs, transforms them, and then returns them. Unusable lines come first.
-/// If reading fails, only the error is returned, because its position among the jobs is undefined.
+/// If reading fails, only the error is returned, because the error has no position among the
+/// transformed jobs.
 pub(super) struct Held {
     /// Source and transformation, taken when the first item is requested.
     source: Option<(Submissions, Change)>,
@@ -31,7 +32,7 @@ impl Held {
         })
     }
 
-    /// Like `new`, for a transformation whose results are not all plain jobs.
+    /// Creates the iterator like `new`, for a transformation whose results are not all plain jobs.
     pub(super) fn handing_out(
         jobs: Submissions,
         key: String,

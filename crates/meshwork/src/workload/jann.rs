@@ -1,9 +1,10 @@
-//! Workload model of Jann et al.: independent classes of sizes, with fitted gaps and run times.
+//! Workload model of Jann et al.: independent classes of job sizes, with fitted gaps and run times.
 //!
-//! The gaps and run times of each class have three measured moments.
+//! Gaps are the times between arrivals. The gaps and run times of each class have three measured
+//! moments.
 //!
 //! Source: J. Jann, P. Pattnaik, H. Franke, F. Wang, J. Skovira and J. Riodan, *Modeling of
-//! workload in MPPs*, JSSPP 1997. The paper's tables of parameters are not reprinted here: the
+//! workload in MPPs*, JSSPP 1997. The paper's tables of parameters are not reprinted here. The
 //! classes below were measured anew by the paper's method, on the log and for the days that the
 //! paper used.
 
@@ -119,8 +120,8 @@ const CLASS: &[Param] = &[
     },
 ];
 
-/// Measured class: largest size, share of the class's jobs with that size, moments of gaps, and
-/// moments of run times. Moments are the mean, the coefficient of variation and the normalized
+/// Measured class of sizes: largest size, share of its jobs with that size, moments of gaps,
+/// moments of run times. The moments are the mean, the coefficient of variation and the normalized
 /// third moment.
 type Measured = (u32, f64, [f64; 3], [f64; 3]);
 
@@ -216,7 +217,7 @@ impl Jann {
     }
 }
 
-/// Parameters of a class, before its random streams are created.
+/// Parameters of a class of sizes, before its random streams are created.
 struct Described {
     largest: u32,
     p_largest: f64,
@@ -350,8 +351,9 @@ mod tests {
         assert!((gap * rate - 1.0).abs() < 0.02, "{gap} {}", 1.0 / rate);
     }
 
-    /// The paper finds that most gaps need a single stage and some run times several, at most 7. On
-    /// the current version of the log, one class needs 8.
+    /// Checks a finding of the paper: distributions of most gaps need a single exponential stage,
+    /// and some distributions of run times several, at most 7. On the current version of the log,
+    /// one class needs 8.
     #[test]
     fn most_gaps_need_one_stage() {
         let orders = |of: fn(&Measured) -> [f64; 3]| {

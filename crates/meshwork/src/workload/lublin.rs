@@ -3,7 +3,7 @@
 //! The model is fitted to logs of three machines.
 //!
 //! Source: U. Lublin and D. Feitelson, *The workload on parallel supercomputers: modeling the
-//! characteristics of rigid jobs*, JPDC 63(11), 2003, in the reading of the authors' own program.
+//! characteristics of rigid jobs*, JPDC 63(11), 2003, as the authors' own program implements it.
 
 use crate::job::{Job, Request, Time};
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range, Words};
@@ -236,8 +236,8 @@ impl Class {
         })
     }
 
-    /// Draws a run time in whole seconds. Its logarithm comes from one of two gamma distributions:
-    /// the larger the job, the less often from the one for short run times.
+    /// Draws a run time in whole seconds. Its logarithm comes from one of two gamma distributions.
+    /// The larger the job, the less often it comes from the distribution for short run times.
     fn run_time(&self, nodes: u32, stream: &mut Stream) -> f64 {
         let short = (self.pa * f64::from(nodes) + self.pb).clamp(0.0, 1.0);
         let law = if stream.unit() <= short { &self.short } else { &self.long };
@@ -258,9 +258,9 @@ const MAX_LOG_RUN_TIME: f64 = 12.0;
 
 /// Arrivals of one class: gaps in a time that runs faster in busy hours.
 ///
-/// Each half hour of the day has a weight, 1 on average. A gap is worth a number of points, and
-/// time advances until the elapsed half hours are worth that number. The remainder of a half hour
-/// is kept for the next gap.
+/// Each half hour of the day has a weight, which is 1 on average. A gap is drawn as a number of
+/// points. Time advances until the weights of the elapsed half hours add up to this number. The
+/// remainder of a half hour is kept for the next gap.
 struct Arrivals {
     gap: Gamma,
     weights: [f64; 48],
@@ -395,9 +395,9 @@ mod tests {
         Ok(jobs.collect())
     }
 
-    /// Compares each class with the reference, on the machine of the fit. Reference values have two
-    /// to four digits, so half a unit of the last digit is allowed in addition to four standard
-    /// errors.
+    /// Compares each class with the reference, on the machine for which the model was fitted.
+    /// Reference values have two to four digits. So half a unit of the last digit is allowed in
+    /// addition to four standard errors.
     #[test]
     fn the_three_fits_have_the_sizes_and_times_of_the_reference() {
         for (class, nodes, serial, power, run, median, gap) in [
@@ -433,8 +433,8 @@ mod tests {
     }
 
     /// Checks the mean gap against theory. Half hours weigh 1 on average, so over many days a gap
-    /// takes as long as its points are worth: the mean of e^g for a gamma variate g that is drawn
-    /// again above 13, which is (1 − b)^−a · P(a, 13/b − 13) / P(a, 13/b).
+    /// takes as long as its number of points. This number is e^g for a gamma variate g that is
+    /// drawn again above 13. Its mean is (1 − b)^−a · P(a, 13/b − 13) / P(a, 13/b).
     #[test]
     fn the_mean_time_between_arrivals_is_that_of_theory() {
         for (class, rounded) in [(TYPELESS, 911.3), (BATCH, 3516.9), (INTERACTIVE, 619.3)] {

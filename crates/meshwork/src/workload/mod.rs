@@ -36,7 +36,7 @@ pub use estimates::ESTIMATES;
 pub use resample::RESAMPLES;
 pub use transform::{SHAPE, SHAPES, submissions, transformed};
 
-/// Item of a workload: jobs that follow others come first, then all other jobs in order of arrival.
+/// Item of a workload. Jobs that follow others come first, then all other jobs in order of arrival.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -55,9 +55,10 @@ pub enum Submission {
 pub struct Following {
     /// The job; its arrival is 0 if only the predecessor determines its submission.
     pub job: Job,
-    /// Number of the predecessor, and the think time between its end and the submission.
+    /// Number of the predecessor, and the think time between the predecessor's end and the
+    /// submission.
     pub after: After,
-    /// Number of jobs that share the predecessor's number, all of which must have ended.
+    /// Number of jobs with the predecessor's number. All of them must have ended.
     pub ends: u32,
 }
 
@@ -127,7 +128,7 @@ pub struct WorkloadContext<'a> {
 }
 
 impl WorkloadContext<'_> {
-    /// The site with the most processors (the first such), for which sizes are drawn.
+    /// The site with the most processors, for which sizes are drawn; the first of several.
     #[must_use]
     pub fn largest(&self) -> &Topology {
         let mut largest = &self.sites[0].0;
@@ -139,14 +140,15 @@ impl WorkloadContext<'_> {
         largest
     }
 
-    /// Work that the whole machine can do in a unit of time: the sum of processors times speed.
+    /// Work that the whole machine can do in a unit of time. Each site adds its processors times
+    /// its speed.
     #[must_use]
     pub fn capacity(&self) -> f64 {
         self.sites.iter().map(|(topology, speed)| f64::from(topology.processors()) * speed).sum()
     }
 }
 
-/// Reason for which a workload could not be built.
+/// Reason why a workload could not be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -166,7 +168,7 @@ pub struct WorkloadEntry {
     pub about: About,
     /// Whether the workload ends by itself; otherwise `measure.jobs` or `measure.time` is required.
     pub ends: bool,
-    /// Whether the workload may know users, groups and the predecessors of jobs.
+    /// Whether the workload may know users and groups, and the predecessors of jobs.
     pub knows_owners: bool,
     /// Whether the workload's clock always counts seconds. Other workloads have an unknown unit.
     pub in_seconds: bool,
@@ -175,7 +177,8 @@ pub struct WorkloadEntry {
 }
 
 impl WorkloadEntry {
-    /// Creates an entry of a workload that ends by itself, in no known unit and without owners.
+    /// Creates the entry of a workload that ends by itself. Its clock has an unknown unit, and its
+    /// jobs have no owners.
     #[must_use]
     pub const fn new(
         about: About,
@@ -208,7 +211,7 @@ impl WorkloadEntry {
         self
     }
 
-    /// Sets whether the workload may know users, groups and the predecessors of jobs.
+    /// Sets whether the workload may know users and groups, and the predecessors of jobs.
     #[must_use]
     pub const fn knows_owners(mut self, knows_owners: bool) -> WorkloadEntry {
         self.knows_owners = knows_owners;
@@ -241,8 +244,8 @@ pub static WORKLOADS: &[&WorkloadEntry] = &[
     &deep_learning::ENTRY,
 ];
 
-/// Moves a `load` into the `scale` of a workload that has no parameter `load`. So all workloads
-/// accept a load in the same way.
+/// Moves the key `load` into the table `scale`, for a workload without a parameter `load`. So all
+/// workloads accept a load in the same way.
 ///
 /// # Errors
 /// If both `load` and `scale` are given.

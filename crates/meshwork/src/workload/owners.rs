@@ -22,7 +22,7 @@ impl<K> Default for Owners<K> {
 }
 
 impl<K: Ord + Clone> Owners<K> {
-    /// Number of the owner with this key. At the first occurrence of a key, `named` creates the
+    /// Number of the owner with this key. When a key occurs for the first time, `named` creates the
     /// owner.
     pub(super) fn number(&mut self, key: K, named: impl FnOnce(K) -> Owner) -> u32 {
         if let Some(&number) = self.numbers.get(&key) {

@@ -1,4 +1,4 @@
-//! Checks of requests for pieces against the machine of a scenario, and their reading from a study.
+//! Checks of requests for pieces against the machine of a scenario, and reading of such requests.
 
 use super::table::{Cell, Column, Row, pieces as of_row};
 use super::{Submission, Submissions, WorkloadContext, WorkloadError};
@@ -31,7 +31,7 @@ pub(super) fn check_all<'j>(
     jobs.try_for_each(|job| check(job, types))
 }
 
-/// Checks requests for pieces as jobs are read, if nodes have types; else no job has pieces.
+/// Checks requests for pieces as jobs are read. If nodes have no types, no job may have pieces.
 pub(super) fn checked(jobs: Submissions, setting: &WorkloadContext<'_>) -> Submissions {
     let Some(types) = setting.largest().types().cloned() else { return jobs };
     Box::new(jobs.map(move |item| match item? {
@@ -40,7 +40,8 @@ pub(super) fn checked(jobs: Submissions, setting: &WorkloadContext<'_>) -> Submi
     }))
 }
 
-/// The request for pieces that a table of a study gives, with columns of a table of jobs as keys.
+/// The request for pieces in a table of a study. Its keys are named like the columns of a table of
+/// jobs.
 pub(super) fn of_table(params: &Params, machine: &Topology) -> Result<Pieces, Problem> {
     let Some(types) = machine.types() else {
         return Err(Problem::new(

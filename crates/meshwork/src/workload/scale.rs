@@ -3,7 +3,7 @@
 //! Lo, Mache and Windisch (*A comparative study of real workload traces and synthetic workload
 //! models for parallel job scheduling*, JSSPP 1998) show that methods rank schedulers differently;
 //! Frachtenberg and Feitelson (*Pitfalls in parallel job scheduling evaluation*, JSSPP 2005) show
-//! which property of a log each of them destroys.
+//! which property of a log each method destroys.
 
 use std::collections::BTreeMap;
 
@@ -102,7 +102,8 @@ impl Scaling {
     /// Scales the jobs to the load of this scaling.
     ///
     /// # Complexity
-    /// **O(n log n)** for *n* jobs, plus **O(n)** for each of 60 halvings where sizes are scaled.
+    /// **O(n log n)** for *n* jobs, plus **O(n)** for each of 60 halvings of an interval if sizes
+    /// are scaled.
     fn apply(&self, mut jobs: Vec<Job>, mut stream: Stream) -> Result<Vec<Job>, WorkloadError> {
         let (Some(first), Some(last)) = (jobs.first(), jobs.last()) else { return Ok(jobs) };
         let (first, span) = (first.arrival, last.arrival - first.arrival);
@@ -155,8 +156,9 @@ impl Scaling {
         WorkloadError(format!("`{}.load` is {}, which would take {what}", self.key, self.load))
     }
 
-    /// Multiplies processor counts by a factor, found by bisection, so that the work is nearest to
-    /// `goal`. A random number for each job decides whether its fractional processor is rounded up.
+    /// Multiplies processor counts by a factor, so that the work is as near as possible to `goal`.
+    /// The factor is found by bisection. A random number for each job decides if its fractional
+    /// processor is rounded up.
     fn resize(
         &self,
         jobs: &mut [Job],
@@ -205,9 +207,9 @@ impl Scaling {
         Ok(())
     }
 
-    /// Repeats groups of jobs: all as often as the whole part of `factor` says, then some once
-    /// more. The latter are taken in random order as long as each brings the work nearer to the
-    /// goal.
+    /// Repeats groups of jobs, so that their work is `factor` times as much. All groups are
+    /// repeated as often as the whole part of `factor` says. Then some groups are taken once more,
+    /// in random order, as long as each brings the work nearer to the goal.
     fn resample(
         &self,
         jobs: &[Job],
@@ -279,7 +281,7 @@ impl Scaling {
     }
 }
 
-/// Indices of the jobs of each user; each job without a user is a group of its own. Errors name the
+/// Indices of the jobs of each user. A job without a user is a group of its own. Errors name the
 /// parameter `key` of the table `path`, which needs users.
 pub(super) fn by_user(
     path: &str,
@@ -303,8 +305,8 @@ pub(super) fn by_user(
     Ok(users.into_values().chain(alone).collect())
 }
 
-/// Offset between the numbers of a job and its repetition; 0 if no job has a predecessor. With the
-/// offset, the repetition of a job follows the repetition of its predecessor.
+/// Difference between the numbers of a job and of its repetition; 0 if no job has a predecessor. So
+/// the repetition of a job follows the repetition of its predecessor.
 pub(super) fn numbers_apart(jobs: &[Job]) -> u64 {
     if jobs.iter().all(|job| job.after().is_none()) {
         return 0;
@@ -319,7 +321,7 @@ pub(super) fn renumber(job: &mut Job, by: u64) {
     }
 }
 
-/// Cyclic shift by `by` of arrivals, counted from the first arrival, within the span `around`.
+/// Cyclic shift of arrivals by `by`, within the span `around` from the first arrival on.
 struct Shift {
     by: f64,
     around: f64,
@@ -341,7 +343,7 @@ mod tests {
     use crate::topology::Topology;
     use crate::workload::{FAMILY, NoInputs, Submission, transformed};
 
-    /// 2,000 jobs of 40 users, over 50 days.
+    /// A log of 2,000 jobs of 40 users, over 50 days.
     fn log() -> Vec<Job> {
         let mut stream = Stream::new(3, 0, "log");
         let mut at = 100.0;

@@ -64,7 +64,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 )
 .ends(false);
 
-/// Function that gives shapes with weights for a machine of a given number of processors.
+/// Function that returns shapes with weights, for a machine with a given number of processors.
 type Weighed = fn(u32) -> Vec<([u32; 3], f64)>;
 
 static MIXES: Words<Weighed, 2> = Words::new([("tpuv4_2022", |_| tpu_v4_2022()), ("rfold", rfold)]);
@@ -74,7 +74,7 @@ fn tpu_v4_2022() -> Vec<([u32; 3], f64)> {
 }
 
 /// TPU v4 slices in production in 2022, with shares in tenths of a percent. Twisted slices, which
-/// differ only in their links, are counted with slices of the same shape.
+/// differ only in their links, are counted with the slices of their shape.
 const TPU_V4_2022: &[([u32; 3], u32)] = &[
     ([1, 1, 1], 21),
     ([1, 1, 2], 4),
@@ -158,7 +158,7 @@ impl Requests for Mix {
     }
 }
 
-/// Shapes with weights from RFold's generator, for a machine of this number of processors.
+/// Shapes with weights from RFold's generator, for a machine with a given number of processors.
 fn rfold(nodes: u32) -> Vec<([u32; 3], f64)> {
     let cubes = u64::from(nodes / 64);
     let longest = (4 * cubes) as u32;

@@ -72,16 +72,17 @@ pub struct Statistics {
     pub no_run_time: u64,
     /// Number of lines with a run time, skipped because no processors are known.
     pub no_processors: u64,
-    /// Number of lines with run time and processors, skipped because the submission time is
+    /// Number of lines with run time and processors, skipped because their submission time is
     /// unknown.
     pub no_submit_time: u64,
-    /// Number of lines whose submission time is before that of the line before.
+    /// Number of lines whose submission time is before that of the previous line.
     pub out_of_order: u64,
     /// Submission of the first job, in seconds of the log's clock.
     pub first_submit: Option<f64>,
     /// Submission of the last job, in seconds of the log's clock.
     pub last_submit: Option<f64>,
-    /// Processors of the machine according to the log's header: `MaxProcs`, or else `MaxNodes`.
+    /// Processors of the machine according to the log's header: `MaxProcs` or, if it is missing,
+    /// `MaxNodes`.
     pub processors_by_header: Option<u64>,
     /// Processors of the largest job.
     pub largest_job: Option<u64>,
@@ -91,7 +92,7 @@ pub struct Statistics {
     pub processors: Option<ColumnStatistics>,
     /// Distribution of the seconds between consecutive submissions.
     pub interarrival: Option<ColumnStatistics>,
-    /// Distribution of run time over requested time, for jobs with a requested time.
+    /// Distribution of run time divided by requested time, for jobs with a requested time.
     pub accuracy: Option<ColumnStatistics>,
     /// Number of jobs without a requested time.
     pub no_request: u64,
@@ -101,12 +102,12 @@ pub struct Statistics {
     pub zero_run_time: u64,
     /// Share of jobs on one processor.
     pub serial: Option<f64>,
-    /// Share of jobs on a power of two of processors, one included.
+    /// Share of jobs whose number of processors is a power of two; one processor counts too.
     pub power_of_two: Option<f64>,
-    /// Offered load: requested work over the machine's capacity between first and last submission.
-    /// Work is the sum of processors times run time; capacity is the number of the machine's
-    /// processors times the time between the two submissions. The machine is that of the header, or
-    /// else has as many processors as the largest job.
+    /// Offered load: requested work divided by the machine's capacity between first and last
+    /// submission. The work of a job is its processors times its run time. The capacity is the
+    /// machine's processors times the time between the two submissions. The number of processors
+    /// comes from the header. Without it, the machine counts as large as the largest job.
     pub load: Option<f64>,
     /// Number of distinct users.
     pub users: u64,
@@ -114,7 +115,7 @@ pub struct Statistics {
 
 impl Statistics {
     /// Computes the statistics of a log in the Standard Workload Format. Four numbers of every job
-    /// are held in memory for the medians.
+    /// are held in memory, because medians need all values.
     ///
     /// # Errors
     /// The first line that cannot be read.
@@ -168,7 +169,8 @@ impl Statistics {
         self.no_run_time + self.no_processors + self.no_submit_time
     }
 
-    /// Processors of the machine: according to the header, or else as many as the largest job has.
+    /// Processors of the machine according to the header. If the header has none, those of the
+    /// largest job.
     #[must_use]
     pub fn machine(&self) -> Option<u64> {
         self.processors_by_header.or(self.largest_job)

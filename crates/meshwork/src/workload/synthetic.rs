@@ -41,7 +41,7 @@ pub(super) const RUN_TIMES: Param = Param {
     help: "the distribution of run times",
 };
 
-/// Parameter that says whether run times are drawn, or work from which run times follow.
+/// Parameter that chooses between drawing run times and drawing work, which determines run times.
 pub(super) const DEMAND: Param = Param {
     name: "demand",
     kind: DEMANDS.kind(),
@@ -84,7 +84,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 )
 .ends(false);
 
-/// Whether work is drawn instead of run times, by the word for it in a study.
+/// Values of `demand`; `true` if work is drawn instead of run times.
 static DEMANDS: Words<bool, 2> = Words::new([("dependent", false), ("independent", true)]);
 pub(super) trait Requests: Send {
     /// Exact mean of the number of processors that a job requests.
@@ -148,9 +148,9 @@ pub(super) fn stream(setting: &WorkloadContext<'_>, name: &str) -> Stream {
     Stream::new(setting.seed, setting.replication, name)
 }
 
-/// Mean time between arrivals for which jobs with a mean run time bring the requested load. `work`
-/// is the mean work of a job: whether run times or work are drawn, this is the mean number of
-/// processors times the mean run time.
+/// Mean time between arrivals at which jobs bring the requested load. `work` is the mean work of a
+/// job. Whether run times or work are drawn, it is the mean number of processors times the mean run
+/// time.
 pub(super) fn mean_gap(
     params: &Params,
     setting: &WorkloadContext<'_>,

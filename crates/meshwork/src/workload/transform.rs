@@ -13,10 +13,10 @@ use super::resample::{self, RESAMPLES};
 use super::scale;
 use super::{BuildError, Submission, Submissions, WorkloadContext, WorkloadEntry, WorkloadError};
 
-/// Largest number of jobs that `from` skips before the run fails.
+/// Maximum number of jobs that the parameter `from` may skip before the run fails.
 const MAX_PASSED_OVER: u64 = 10_000_000;
 
-/// Parameters that all workloads have, besides those of each.
+/// Parameters that every workload has in addition to its own.
 pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "from",
@@ -240,7 +240,8 @@ pub fn transformed(
     Ok(jobs)
 }
 
-/// Gives a job without a deadline one, `factor` times the job's estimate after its arrival.
+/// Gives a job without a deadline a deadline. It is `factor` times the job's estimate after its
+/// arrival.
 fn with_deadline(mut item: Submission, factor: f64) -> Submission {
     if let Submission::Job(job) = &mut item
         && job.deadline().is_none()
@@ -252,7 +253,7 @@ fn with_deadline(mut item: Submission, factor: f64) -> Submission {
 }
 
 /// Checks the parameters for contradictions before any file is opened. Returns the number of
-/// processors above which jobs are split; `None` if none are.
+/// processors above which jobs are split; `None` if no jobs are split.
 fn check(
     ends: bool,
     params: &Params,
@@ -316,8 +317,8 @@ fn check(
     Ok(Some(most))
 }
 
-/// Selects jobs that arrive in a time interval. If there are none, the result is an error, because
-/// the run would be empty.
+/// Selects jobs that arrive in a time interval. If there are no such jobs, the result is an error,
+/// because the run would be empty.
 struct Cut {
     jobs: Submissions,
     from: Option<f64>,
@@ -331,14 +332,14 @@ struct Cut {
     first: Option<f64>,
     /// Arrival of the last job that `from` skipped.
     last_passed: Option<f64>,
-    /// Whether any job so far arrived in the interval.
+    /// Whether any job that was read arrived in the interval.
     any: bool,
     is_over: bool,
 }
 
 impl Cut {
-    /// Error for an interval in which no job arrives, which names the interval that has jobs.
-    /// `beyond` is the arrival of the first job after the interval.
+    /// Error for an interval in which no job arrives, which names an interval with jobs. `beyond`
+    /// is the arrival of the first job after the interval.
     fn nothing(&mut self, beyond: Option<f64>) -> WorkloadError {
         let key = |name: &str| join(&self.path, name);
         let given = match (self.from, self.until) {
@@ -406,7 +407,7 @@ impl Iterator for Cut {
     }
 }
 
-/// Ends a workload after a number of jobs; unusable lines do not count.
+/// Ends a workload after a number of jobs. Unusable lines are not counted.
 struct FirstJobs {
     jobs: Submissions,
     left: u64,
@@ -441,8 +442,9 @@ fn shuffled(mut jobs: Vec<Job>, mut stream: Stream) -> Vec<Job> {
 }
 
 /// Splits jobs that request more than `most` processors into several jobs. The parts share the
-/// job's number, arrival and run time; all parts except the last have `most` processors. A block or
-/// subcube above `most` is an error, because no paper says into which blocks it should be split.
+/// job's number, arrival and run time; all parts except the last have `most` processors. A request
+/// for a block or subcube of more than `most` processors is an error, because no paper says into
+/// which blocks it should be split.
 struct Split {
     jobs: Submissions,
     most: u32,
@@ -490,7 +492,7 @@ mod tests {
     use crate::registry::entry;
     use crate::workload::WORKLOADS;
 
-    /// Access to a table of jobs that arrive at 0, 10, 20 … and take 1, 2, 3 … processors.
+    /// Access to a table of jobs. They arrive at 0, 10, 20 … and take 1, 2, 3 … units of time.
     struct Ten;
 
     impl Inputs for Ten {
@@ -676,7 +678,8 @@ mod tests {
     }
 
     proptest! {
-        /// Splitting conserves the work of jobs, and scaling by s multiplies it by s.
+        /// Checks that splitting conserves the work of jobs, and that scaling by s multiplies the
+        /// work by s.
         #[test]
         fn work_is_conserved_by_a_split_and_scaled_by_a_scale(
             share in 0.1..1.0_f64,

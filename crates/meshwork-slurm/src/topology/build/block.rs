@@ -1,4 +1,5 @@
-//! Topologies of base blocks, and the sizes at which neighbouring blocks are joined.
+//! Topologies of base blocks, and the sizes of the blocks to which neighbouring base blocks are
+//! joined.
 
 use meshwork::alloc::listed::blocks::Blocks;
 use meshwork::geometry::NodeSet;

@@ -1,6 +1,6 @@
-//! A topology whose names have been looked up, in the form that the rules of the model use.
+//! Construction of topologies: looks up names of nodes, and makes the form that the rules use.
 //!
-//! The checks are those of Slurm, and come in the same order.
+//! The checks are those of Slurm, and come in Slurm's order.
 
 mod block;
 mod ring;
@@ -26,20 +26,20 @@ use meshwork::job::hostlist::compressed;
 #[derive(Clone, Debug)]
 pub struct NamedNodes {
     pub name: String,
-    /// The line at which its definition begins, from 1.
+    /// The line in the file at which the definition begins, from 1.
     pub line: usize,
     pub nodes: NodeSet,
 }
 
-/// A topology in the form that the rules use, with the switches, blocks, rings or tori by name.
+/// A topology in the form that the rules use, with its switches, blocks, rings or tori by name.
 #[derive(Clone, Debug)]
 pub enum Structure {
     /// A flat topology, which lists no nodes.
     Flat,
-    /// Switches as a tree, and by name; leaf switches have nodes.
+    /// A tree of switches, and the switches by name. Only leaf switches have nodes.
     Tree(Tree, Vec<NamedNodes>),
-    /// Base blocks, the blocks by name, their size, and the levels of joined blocks as exponents of
-    /// 2.
+    /// Base blocks, the blocks by name, their size, and the sizes of joined blocks (as exponents of
+    /// 2).
     Block(Blocks, Vec<NamedNodes>, u32, Vec<u32>),
     Ring(Rings, Vec<NamedNodes>),
     Torus3d(Anchors, Vec<NamedNodes>),
@@ -73,7 +73,7 @@ impl Structure {
 
 /// The rule of a flat machine on which jobs of one node are placed like larger jobs.
 ///
-/// Slurm 22.05 places jobs so; later versions give a job of one node the lightest node of lowest
+/// Slurm 22.05 does so. Later versions give a job of one node the lightest node with the lowest
 /// number.
 #[derive(Clone, Copy, Debug)]
 pub struct FittedRuns;
@@ -133,7 +133,7 @@ impl Builder<'_> {
         Err(self.findings.fatal(line, says, slurm))
     }
 
-    /// The nodes of a list, in order; `None` in the place of a name that no node has.
+    /// The nodes of a list, in order. A name that no node has gives `None`.
     fn nodes(&mut self, names: &[String]) -> Vec<Option<Node>> {
         let unknown = names.iter().filter(|name| self.hosts.find(name).is_none());
         self.unknown.extend(unknown.cloned());

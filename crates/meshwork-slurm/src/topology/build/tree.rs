@@ -10,7 +10,8 @@ use crate::finding::Fatal;
 use crate::topology::{SlurmTopology, Switch};
 use meshwork::job::hostlist::names;
 
-/// Number of passes in which Slurm determines the levels of switches. A deeper tree is refused.
+/// Maximum number of passes in which Slurm determines the levels of switches. A deeper tree is
+/// refused.
 const MOST_PASSES: usize = 21;
 
 impl Builder<'_> {

@@ -69,7 +69,7 @@ impl Allocator for AdaptiveScan {
     }
 }
 
-/// Places a block at the base that `search` finds, in the first orientation in which it finds one.
+/// Places a block of the first orientation for which `search` finds a base.
 ///
 /// With [`Rotation::Best`], all orientations are searched, and the lowest base is taken.
 pub(super) fn lowest(
@@ -92,9 +92,10 @@ pub(super) fn lowest(
 
 /// The first free base for a block with these sides, trying positions row by row.
 ///
-/// From a covered position the scan jumps to the end of the held blocks that cover it; from a row
-/// without a free position, to the first row at which one of the held blocks that cover it ends.
-/// `tried` is called with the coordinates of every position that is tried.
+/// A base is covered if the block would overlap a held block there. From a covered position the
+/// scan jumps to the end of the held blocks that cover it. After a row without a free position it
+/// jumps to the first row at which one of the held blocks that cover the row ends. `tried` is
+/// called with the coordinates of every position that is tried.
 fn scan(
     grid: &Grid,
     held: &[Held],

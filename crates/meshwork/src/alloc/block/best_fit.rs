@@ -1,4 +1,4 @@
-//! Best fit: the free block with the most held neighbours, where walls do not count.
+//! Best fit: the free block with the most held neighbours. Walls do not count as neighbours.
 
 use super::boundary::boundary_search::BoundarySearch;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
@@ -65,11 +65,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 
 /// Variant of best fit that examines only the base of a block and not its whole boundary.
 ///
-/// It counts the neighbours of the base at which the block would overlap held nodes or, if walls
-/// count, cross an edge of the mesh.
+/// It counts the neighbours of the base at which the block would overlap held nodes. If walls
+/// count, it also counts those at which the block would cross an edge of the mesh.
 ///
 /// # Complexity
-/// That of [`FreeBases`], and **O(d)** for each free base in *d* dimensions.
+/// The cost of [`FreeBases`], and **O(d)** for each free base in *d* dimensions.
 #[derive(Clone)]
 struct BestBaseNode {
     rotation: Rotation,
@@ -103,7 +103,7 @@ impl Allocator for BestBaseNode {
     }
 }
 
-/// The number of neighbours of a base that are not free bases.
+/// The number of neighbours of a base at which the block would overlap held nodes.
 ///
 /// Neighbours at which the block would cross an edge count if `count_walls` is set.
 fn blocked_neighbours(

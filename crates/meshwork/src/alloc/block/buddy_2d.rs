@@ -88,7 +88,7 @@ impl Allocator for Bitmap {
 /// the quarter with the base is used and the other three are listed. A mesh that is not a square
 /// with a power-of-two side starts as the largest squares that tile it.
 ///
-/// Lists and bitmap find a square in the same states, but possibly different squares.
+/// Lists find a square whenever the bitmap does, but possibly another one.
 #[derive(Clone)]
 struct Lists {
     squares: FreeCells,

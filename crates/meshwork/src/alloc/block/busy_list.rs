@@ -37,9 +37,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 
 /// The busy list strategy, on a mesh of any number of dimensions.
 ///
-/// It examines the planes of bases to the right of held blocks. From each plane it removes the
-/// bases at which the block would overlap held nodes or cross an edge; the remaining bases are
-/// free.
+/// The strategy examines the planes of bases to the right of held blocks. From each plane it
+/// removes the bases at which the block would overlap held nodes or cross an edge. The remaining
+/// bases are free.
 #[derive(Clone)]
 pub(super) struct BusyList {
     rotation: Rotation,

@@ -59,7 +59,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Values of the parameter `scan`; `true` if the coordinate of the last dimension runs fastest.
+/// Values of the parameter `scan`. `true` if, in the order of bases, the coordinate in the last
+/// dimension runs fastest.
 static SCANS: Words<bool, 2> = Words::new([("first_dimension", false), ("last_dimension", true)]);
 
 /// First fit, on a mesh or torus of any number of dimensions.
@@ -68,20 +69,21 @@ static SCANS: Words<bool, 2> = Words::new([("first_dimension", false), ("last_di
 ///
 /// # Complexity
 /// **O(d · log s · n / 64)** for each orientation, with *d* dimensions, sides up to *s* and *n*
-/// nodes: see [`FreeBases`]. If all sides of the machine are 2, that of a [`CubeSearch`] for all
-/// orientations together.
+/// nodes (see [`FreeBases`]). If all sides of the machine are 2, the cost of one [`CubeSearch`] for
+/// all orientations together.
 #[derive(Clone)]
 pub(crate) struct FirstFit {
     rotation: Rotation,
     bases: FreeBases,
     /// Search for subcubes, used if all sides of the machine are 2 and blocks may be rotated.
     cubes: Option<CubeSearch>,
-    /// The machine with its dimensions reversed, if the last dimension runs fastest; else `None`.
+    /// The machine with its dimensions in reverse order; `None` if the first dimension runs
+    /// fastest.
     reversed: Option<Reversed>,
 }
 
 impl FirstFit {
-    /// Creates first fit in the order of bases in which the last dimension runs fastest.
+    /// Creates first fit that tries bases in the order in which the last dimension runs fastest.
     pub(crate) fn last_dimension_fastest(grid: &Grid, rotation: Rotation) -> FirstFit {
         let reversed = Reversed::new(grid);
         FirstFit { reversed: Some(reversed.clone()), ..FirstFit::new(reversed.grid(), rotation) }
@@ -154,8 +156,9 @@ impl Allocator for FirstFit {
 
 /// The first free subcube among the orientations of a block whose sides are 1 or 2.
 ///
-/// Candidates are ordered by base if `best` is set, then with the requested orientation first, then
-/// in the order of [`orientations`].
+/// If `best` is set, the subcube with the lowest base is taken. Ties go to the requested
+/// orientation, then to the order of [`orientations`]. If `best` is not set, only this order of
+/// orientations counts, and then the base.
 fn first_turned(
     search: &mut CubeSearch,
     free: &NodeSet,

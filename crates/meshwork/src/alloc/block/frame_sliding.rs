@@ -56,10 +56,10 @@ static STARTS: Words<bool, 2> = Words::new([("lowest_free", false), ("origin", t
 
 /// Frame sliding, on a mesh or torus of any number of dimensions.
 ///
-/// Frames, blocks with the requested sides, are tried in row-major order from a start on. On a
-/// mesh, later rows of frames begin at `x₀ mod w`, near the edge, and rows end where a frame would
-/// cross an edge. On a ring, frames go once around from the start, as long as they do not overlap
-/// the first frame.
+/// A frame is a block with the requested sides. Frames are tried in row-major order, from a first
+/// frame at x₀ on. On a mesh, each later row of frames of width *w* begins at `x₀ mod w`, near the
+/// edge, and ends where a frame would cross an edge. On a ring, frames go once around, as long as
+/// they do not overlap the first frame.
 #[derive(Clone)]
 struct FrameSliding {
     rotation: Rotation,

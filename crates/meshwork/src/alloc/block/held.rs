@@ -6,7 +6,7 @@ use crate::job::{Dims, Time};
 use crate::machine::Placement;
 use crate::topology::Grid;
 
-/// Box of nodes that does not wrap: `low` to `high` (exclusive) in each dimension.
+/// Box of nodes that does not wrap. In each dimension it goes from `low` to `high`, without `high`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) low: Dims,
@@ -24,7 +24,8 @@ impl Span {
         shared
     }
 
-    /// Appends the part of this span outside `other` to `rest`, as at most two spans per dimension.
+    /// Appends the part of this span outside `other` to `rest`, in at most two spans for each
+    /// dimension.
     pub(super) fn less(self, other: &Span, rest: &mut Vec<Span>) {
         if self.overlap(other) == 0 {
             rest.push(self);
@@ -69,7 +70,8 @@ impl Span {
     }
 }
 
-/// Divides a block into spans: one, and twice as many for each dimension along which it wraps.
+/// Divides a block into spans, which do not wrap. Their number is 1, doubled for each dimension
+/// along which the block wraps.
 pub(super) fn spans(grid: &Grid, corner: &[u32], sides: &[u32]) -> SmallVec<[Span; 1]> {
     let high = corner.iter().zip(sides).map(|(at, length)| at + length).collect();
     let mut spans: SmallVec<[Span; 1]> = smallvec![Span { low: Dims::from_slice(corner), high }];
@@ -87,19 +89,19 @@ pub(super) fn spans(grid: &Grid, corner: &[u32], sides: &[u32]) -> SmallVec<[Spa
     spans
 }
 
-/// A held block, or what remains of one after a release of a part.
+/// A held block, or a remaining piece of a block of which a part was released.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) span: Span,
     pub(super) since: Time,
-    /// Number of blocks claimed before this one; all pieces of a block share it.
+    /// Number of blocks claimed before this one. All pieces of a block have this number.
     pub(super) number: u64,
 }
 
 /// All held blocks, in the order of their claims.
 ///
-/// A block that wraps has several pieces. If part of a block is released, its remaining pieces take
-/// its position in the list.
+/// A block that wraps has several pieces. If part of a block is released, the remaining pieces keep
+/// the block's position in the list.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HeldBlocks {
     list: Vec<Held>,

@@ -1,4 +1,5 @@
-//! Allocators that give one block of a grid; `held` is the list of held blocks that some share.
+//! Allocators that place a job on one block of a grid. Some share the list of held blocks in
+//! `held`.
 
 mod held;
 pub mod boundary;

@@ -1,4 +1,4 @@
-//! Quick allocation: first fit by the segments of each row that held blocks cover.
+//! Quick allocation: first fit that finds, in each row, the segments covered by held blocks.
 
 use super::adaptive_scan::lowest;
 use super::held::{Held, HeldBlocks};
@@ -43,7 +43,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Quick allocation: first fit in each orientation, by the segments of rows that are covered.
+/// Quick allocation: first fit in each orientation, with the covered segments of each row.
 #[derive(Clone)]
 struct QuickAllocation {
     rotation: Rotation,
@@ -72,11 +72,11 @@ impl Allocator for QuickAllocation {
     }
 }
 
-/// The first free base: in each row, the first position outside all segments covered by held
-/// blocks.
+/// The first free base: in each row, the first position outside the covered segments.
 ///
-/// From a row without a free position the search continues at the first row at which one of the
-/// held blocks that cover it ends. `looked_at` is called with every row.
+/// A segment is covered if a block with its base there would overlap a held block. After a row
+/// without a free position, the search continues at the first row at which one of the held blocks
+/// that cover the row ends. `looked_at` is called with every row.
 fn first_gap(
     grid: &Grid,
     by_left_edge: &[&Held],

@@ -54,7 +54,7 @@ pub(super) const PARTITIONS: Param = Param {
     help: "the partitions that jobs may name, each with its nodes; a job of any other never starts",
 };
 
-/// The key `nodes` of a listed unit: the numbers of its nodes.
+/// The key `nodes` of a listed unit, which has the numbers of the unit's nodes.
 pub(super) const NODES: Param = Param {
     name: "nodes",
     kind: Kind::Integers(0, (1 << 24) - 1),
@@ -62,19 +62,20 @@ pub(super) const NODES: Param = Param {
     help: "its nodes, by their numbers; one that the machine does not have is never free",
 };
 
-/// Adapter from a placement [`Rule`] to [`Allocator`]; its only state are the estimated ends of
+/// Adapter from a placement [`Rule`] to [`Allocator`]. Its only state is the estimated ends of
 /// jobs.
 #[derive(Clone)]
 pub(super) struct RuleAllocator {
     rule: Arc<dyn Rule>,
     nodes: Arc<Nodes>,
     grid: Grid,
-    /// Constraints common to all jobs; the size is set for each job.
+    /// Constraints common to all jobs. The size in them is replaced by the size of each job.
     common: NodeRequest,
     /// Sizes to which jobs are rounded up, ascending; empty if jobs are not rounded up.
     sizes: Arc<[u32]>,
     names: Arc<Names>,
-    /// Whether jobs' constraints are honoured although the registry entry asks for a node count.
+    /// Whether jobs' constraints are honoured although the registry entry asks only for a number of
+    /// nodes.
     heeds_constraints: bool,
     /// Estimated end of the job on each node; `None` if no criterion needs it.
     ends: Option<Arc<Vec<Time>>>,
@@ -134,8 +135,6 @@ impl RuleAllocator {
     ///
     /// `universe` is the number of listed nodes, which may exceed the number of nodes of the
     /// machine.
-    ///
-    /// It may exceed the number of nodes of the machine.
     pub(super) fn new(
         rule: impl Rule + 'static,
         params: &Params,
@@ -179,7 +178,7 @@ impl RuleAllocator {
         self
     }
 
-    /// Honours constraints of jobs; free nodes alone then do not decide whether a job can start.
+    /// Honours constraints of jobs. Then not only the free nodes decide whether a job can start.
     pub(super) fn heeding_constraints(mut self) -> RuleAllocator {
         self.heeds_constraints = true;
         self
@@ -201,7 +200,7 @@ impl RuleAllocator {
         }
     }
 
-    /// Makes the adapter round jobs without segments up to one of these sizes.
+    /// Makes the adapter round up the size of a job without segments to one of these sizes.
     pub(super) fn rounding_up_to(mut self, mut sizes: Vec<u32>) -> RuleAllocator {
         sizes.sort_unstable();
         sizes.dedup();
@@ -236,7 +235,7 @@ impl RuleAllocator {
         Some(node_request)
     }
 
-    /// Restricts `nodes` to those that a job's exclusion and partition leave.
+    /// Restricts `nodes` to a job's partition, without the nodes that the job excludes.
     ///
     /// `None` if the job names nodes or a partition that do not exist.
     fn confine(&self, constraints: &Constraints, nodes: &mut NodeSet) -> Option<()> {
@@ -249,7 +248,7 @@ impl RuleAllocator {
         Some(())
     }
 
-    /// Removes from `nodes` all base blocks that have a held node.
+    /// Removes from `nodes` all nodes of base blocks that have a held node.
     fn keep_idle_blocks(&self, site: &Site, nodes: &mut NodeSet) {
         let mut held = NodeSet::empty(self.nodes.count());
         held.insert_range(0, site.nodes());
@@ -261,7 +260,8 @@ impl RuleAllocator {
         }
     }
 
-    /// Adds to `nodes` the rest of each base block in use, because the job excludes others from it.
+    /// Adds to `nodes` the remaining nodes of each base block in use. This is for a job that must
+    /// not share its base blocks with other jobs.
     fn fill_blocks(&self, site: &Site, nodes: &mut NodeSet) {
         let mut all = nodes.clone();
         for block in self.rule.base_blocks().iter().filter(|block| block.meets(nodes)) {
@@ -372,7 +372,7 @@ impl Allocator for RuleAllocator {
     }
 }
 
-/// Creates the registry entry of an allocator that uses a list of units.
+/// Creates the registry entry of an allocator that selects nodes from listed units.
 pub(super) const fn entry(
     about: About,
     build: fn(&Params, &Topology) -> Result<Box<dyn Allocator>, Problem>,
@@ -388,7 +388,7 @@ pub(super) const fn entry(
     }
 }
 
-/// Reads the nodes of each unit in the list `name`; by default, units of `length` consecutive
+/// Reads the nodes of each unit in the list `name`. Without a list, units have `length` consecutive
 /// nodes.
 pub(super) fn units(
     params: &Params,

@@ -1,4 +1,4 @@
-//! Base blocks, such as racks, of which powers of two are joined to larger blocks.
+//! Base blocks (such as racks), which are joined to aggregated blocks of 2, 4, 8, … base blocks.
 
 use super::adapter::{
     HOSTS, NODES, PARTITIONS, RuleAllocator, SEGMENT, WEIGHTS, entry, set_of, units,
@@ -78,7 +78,7 @@ pub static ENTRY: AllocatorEntry = entry(
     },
 );
 
-/// Reads the size of base blocks and the levels of aggregated blocks, as exponents of two.
+/// Reads the size of base blocks, and the sizes of aggregated blocks as exponents of two.
 fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Problem> {
     let Some(sizes) = params.get_integers("sizes") else {
         let base = blocks.iter().map(NodeSet::count).find(|&count| count > 0);
@@ -100,19 +100,21 @@ fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Pro
 
 const HIGHEST_LEVEL: u32 = 15;
 
-/// A list of base blocks, and the levels at which neighbouring base blocks are joined.
+/// A list of base blocks, and the sizes of the blocks to which neighbouring base blocks are joined.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     base: u32,
-    /// Exponents of two of the listed block sizes, in base blocks, ascending; always contains 0.
+    /// Sizes of listed blocks, in ascending order, starting with 0. A size *k* stands for 2ᵏ base
+    /// blocks.
     levels: Vec<u32>,
     blocks: Vec<NodeSet>,
     covered: NodeSet,
 }
 
-/// Size of an aggregated block, with the limit on lower blocks that a segment may use in it.
+/// Size of an aggregated block, and the maximum number of lower blocks that a segment may use in
+/// it.
 ///
-/// Lower blocks are the blocks of the next lower level within an aggregated block.
+/// Lower blocks are the blocks of the next smaller listed size within an aggregated block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
     /// Number of base blocks in an aggregated block.
@@ -130,7 +132,7 @@ impl Level {
     }
 }
 
-/// State of one aggregated block: from which of its base blocks nodes are taken.
+/// State of one aggregated block: the base blocks in it from which nodes are taken.
 pub(crate) struct Opened {
     level: Level,
     /// Indices of the base blocks of the aggregated block.
@@ -139,7 +141,7 @@ pub(crate) struct Opened {
     pub(crate) taken: Vec<bool>,
     /// For each block of the next lower level, whether nodes are taken from it.
     lower_used: Vec<bool>,
-    /// Number of further blocks of the next lower level that may be used.
+    /// Number of blocks of the next lower level that may be used in addition to those in use.
     pub(crate) lower_left: i64,
 }
 
@@ -154,8 +156,8 @@ struct Placing<'a> {
 impl Blocks {
     /// Creates the rule for a machine of `count` nodes.
     ///
-    /// `base` is the number of nodes of a base block. `levels` are exponents of two: the listed
-    /// sizes in base blocks.
+    /// `base` is the number of nodes of a base block. `levels` are the listed sizes, as exponents
+    /// of two of numbers of base blocks.
     #[must_use]
     pub fn new(count: u32, base: u32, levels: &[u32], blocks: Vec<NodeSet>) -> Blocks {
         let mut covered = NodeSet::empty(count);
@@ -172,12 +174,13 @@ impl Blocks {
         &self.blocks
     }
 
-    /// The exponent of two of the smallest aggregated block that can hold `size` nodes.
+    /// The size of the smallest aggregated block that can hold `size` nodes. A result *k* stands
+    /// for 2ᵏ base blocks.
     fn needed(&self, size: u32) -> u32 {
         size.div_ceil(self.base).max(1).next_power_of_two().trailing_zeros()
     }
 
-    /// The lowest listed level that is at least `needed`; `None` stands for all base blocks
+    /// The lowest listed level that is at least `needed`. `None` stands for all base blocks
     /// together.
     fn listed_from(&self, needed: u32) -> Option<u32> {
         self.levels.iter().copied().find(|&level| level >= needed)
@@ -217,7 +220,8 @@ impl Blocks {
 
     /// Number of free nodes of an aggregated block that a segment may use.
     ///
-    /// `free` has the number of free nodes of each base block, `inside` the block's base blocks.
+    /// `free` has the number of free nodes of each base block. `inside` has the indices of the base
+    /// blocks of the aggregated block.
     pub(crate) fn capacity(
         &self,
         level: Level,
@@ -236,7 +240,8 @@ impl Blocks {
         lower.iter().take(most as usize).sum()
     }
 
-    /// Selects the aggregated block for a segment of `size` nodes; `None` if no block can hold it.
+    /// Selects the aggregated block (joined base blocks) for a segment of `size` nodes. `None` if
+    /// no block can hold it.
     fn choose(
         &self,
         nodes: &Nodes,
@@ -277,7 +282,7 @@ impl Blocks {
         best.map(|(_, _, inside)| inside)
     }
 
-    /// Number of base blocks in the group that must hold all segments; `None` if they may lie
+    /// Number of base blocks in the group that must hold all segments. `None` if segments may lie
     /// apart.
     fn group(&self, request: &NodeRequest, count: u32, size: u32, level: Level) -> Option<usize> {
         if !request.consolidate || !request.is_cut() {
@@ -418,7 +423,8 @@ impl Placing<'_> {
         size.saturating_sub(self.chosen.count())
     }
 
-    /// Takes nodes of a base block that are in `best`, lowest first, as far as they are needed.
+    /// Takes the nodes of a base block that are in `best`, lowest first, until the segment has
+    /// enough.
     fn take(&mut self, block: usize, size: u32, best: &mut NodeSet) {
         let mut missing = self.missing(size);
         for node in self.blocks.blocks[block].iter() {
@@ -528,8 +534,8 @@ impl Opened {
 
     /// Opens the base blocks that contain nodes of `set`.
     ///
-    /// Like Slurm, counts a lower block in use again if a newly opened base block of it precedes
-    /// its open ones.
+    /// A lower block is a block of the next lower level. As in Slurm, a lower block in use is
+    /// counted again if a newly opened base block of it precedes its open ones.
     pub(crate) fn open_blocks_of(&mut self, blocks: &Blocks, set: &NodeSet) {
         let mut last = None;
         for block in self.inside.clone() {
@@ -551,7 +557,8 @@ impl Opened {
         self.lower_used[lower] = true;
     }
 
-    /// The unopened base block from which nodes are taken next; ties go to the later block.
+    /// The base block from which nodes are taken next, of those that are not in use yet. Ties go to
+    /// the later block.
     ///
     /// `missing` is the number of nodes still needed; `free` and `lower` have the numbers of free
     /// nodes of base blocks and of lower blocks.

@@ -1,14 +1,14 @@
 //! Criteria of the allocator `anchors`, which decide between free boxes of one size.
 //!
-//! They are applied in order: each keeps the best of the boxes that the preceding criteria have
-//! left.
+//! Criteria are applied in order. Each keeps the best of the boxes that the preceding criteria have
+//! kept.
 
 use crate::registry::{About, Family};
 
-/// Criterion by which some free boxes are preferred to others.
+/// Criterion by which some free boxes are preferred to other ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Criterion {
-    /// Prefers the box whose heaviest node is the lightest.
+    /// Prefers the box whose heaviest node has the lowest weight.
     Weight,
     /// Prefers the box that overlaps the fewest free boxes of the next larger size.
     ///

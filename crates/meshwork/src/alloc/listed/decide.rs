@@ -21,9 +21,9 @@ pub enum Decision {
 /// Resource for which a job waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// More free nodes: too few are free, or a required node is not free.
+    /// More free nodes, because too few are free or a required node is not free.
     Nodes,
-    /// A suitable arrangement of free nodes: enough are free.
+    /// A suitable arrangement of free nodes. Their number suffices.
     Shape,
 }
 
@@ -34,7 +34,7 @@ pub enum SlurmMessage {
     Busy,
     /// No unit of the job's size is free.
     NoUnit,
-    /// No unit of the size of one of the job's segments is free.
+    /// For one of the job's segments, no unit of its size is free.
     NoUnitForSegment,
     /// The chosen unit has too few free nodes.
     UnitTooFull,
@@ -100,9 +100,10 @@ pub enum Action {
     Break,
     /// Leave the given nodes out of the next attempt.
     Without(NodeSet),
-    /// Leave out the first of the given selected nodes, in order of processors.
+    /// Leave out the first of the given selected nodes, in order of the nodes' numbers of
+    /// processors.
     WithoutOneOf(NodeSet),
-    /// Leave out the next node in order of processors.
+    /// Leave out the next node, in order of the nodes' numbers of processors.
     WithoutNext,
 }
 
@@ -119,7 +120,7 @@ pub trait Rule: fmt::Debug + Send + Sync {
         available: &NodeSet,
     ) -> RuleResult;
 
-    /// The nodes that the lists name; `None` if the rule applies whatever is available.
+    /// The nodes that the lists name; `None` if the rule can be used whatever nodes are available.
     ///
     /// If none of these nodes is available, [`Runs`] is used instead of the rule.
     fn covered(&self) -> Option<&NodeSet> {
@@ -136,7 +137,7 @@ pub trait Rule: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether a job that cannot start on the empty machine waits; otherwise it is rejected.
+    /// Whether a job that cannot start even on the empty machine waits. Otherwise it is rejected.
     fn waits_in_vain(&self, _wanted: &NodeRequest) -> bool {
         false
     }
@@ -148,7 +149,8 @@ pub trait Rule: fmt::Debug + Send + Sync {
 /// empty machine.
 ///
 /// # Complexity
-/// One attempt of the rule if the job starts, two if not, and at most one more for each node.
+/// The cost is one attempt of the rule if the job starts, two if it does not, and at most one more
+/// for each node.
 pub fn decide(
     rule: &dyn Rule,
     nodes: &Nodes,
@@ -174,7 +176,7 @@ pub fn decide(
 /// Selects nodes for a job now, if possible, without checking whether it could ever start.
 ///
 /// # Complexity
-/// One attempt of the rule if the first succeeds, and at most one more for each node.
+/// The cost is one attempt of the rule, and if it fails at most one more for each node.
 pub fn find(
     rule: &dyn Rule,
     nodes: &Nodes,

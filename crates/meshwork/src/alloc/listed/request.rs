@@ -28,13 +28,15 @@ pub struct NodeRequest {
     pub segment: Option<u32>,
     /// Whether no two segments of the job may share a base block.
     pub spread: bool,
-    /// Whether all segments of the job must lie in one aggregated block.
+    /// Whether all segments of the job must lie in one aggregated block (several joined base
+    /// blocks).
     pub consolidate: bool,
     /// Maximum number of leaf switches of the job; `None` without a limit.
     pub switches: Option<u32>,
     /// Whether the job's nodes must have consecutive numbers.
     pub contiguous: bool,
-    /// Required nodes; if there are more than `most`, the nodes to choose among instead.
+    /// Required nodes. If there are more than `most` of them, the job gets some of them and no
+    /// other nodes.
     pub listed: Option<NodeSet>,
     /// Estimated ends of running jobs, for criteria that use them.
     pub ends: Option<Ends>,
@@ -66,7 +68,8 @@ impl NodeRequest {
         NodeRequest { nodes, most: nodes, ..NodeRequest::default() }
     }
 
-    /// Number of segments and their size; one segment if no size is given or it exceeds the job's.
+    /// Number of segments of the job, and their size. A single segment if no size is given or it
+    /// exceeds the job's size.
     ///
     /// `None` if the size of the job is not a multiple of the size of a segment.
     #[must_use]
@@ -105,7 +108,7 @@ impl Nodes {
     /// Creates nodes with these weights and numbers of processors; lighter nodes are taken first.
     ///
     /// # Panics
-    /// If the lists differ in length: both have one entry for each node.
+    /// If the lists differ in length. Each must have one entry for each node.
     #[must_use]
     pub fn new(weights: Vec<u32>, processors: Vec<u32>) -> Nodes {
         assert_eq!(weights.len(), processors.len(), "one entry for each node");

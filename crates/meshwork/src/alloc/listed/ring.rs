@@ -57,7 +57,7 @@ pub struct Rings {
     covered: NodeSet,
 }
 
-/// Stretch of consecutive free nodes of a ring, with what makes it better or worse than others.
+/// Stretch of consecutive free nodes of a ring, with the values by which stretches are compared.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     /// Weight of the stretch's heaviest node; lower is better.
@@ -95,7 +95,8 @@ impl Rings {
         &self.rings
     }
 
-    /// The first of the stretches of lowest weight in one ring, with `size` free nodes.
+    /// The first stretch with the lowest weight among the stretches of `size` free nodes in one
+    /// ring.
     fn best_in(&self, ring: usize, nodes: &Nodes, size: u32, free: &NodeSet) -> Option<Stretch> {
         let idle = self.sets[ring].count_shared(free);
         let around = &self.rings[ring];

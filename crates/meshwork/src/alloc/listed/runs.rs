@@ -44,7 +44,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat]);
 
-/// Best fit of runs of consecutive nodes: the tightest sufficient run, else the longest runs first.
+/// Best fit of runs of consecutive nodes: the shortest sufficient run, otherwise the longest runs
+/// first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Runs;
 
@@ -104,9 +105,9 @@ impl Rule for Runs {
 /// The runs of available nodes, in ascending order.
 ///
 /// A change of weight ends a run, unless all of the job's nodes must be consecutive. Required nodes
-/// are not counted and do not set the weight of a run. But a required node ends the preceding run
-/// if its weight differs from that of the run; required nodes at the start of the next run are then
-/// not recorded in that run.
+/// are not counted and do not set the weight of a run. But a required node ends the run before it
+/// if its weight differs from the run's weight. Required nodes at the start of the next run are
+/// then not recorded in the next run.
 fn runs(
     nodes: &Nodes,
     contiguous: bool,
@@ -148,7 +149,7 @@ fn runs(
 
 /// Index of the best run; ties go to the earlier one. `None` if no run is suitable.
 ///
-/// `enough` tells whether a number of free nodes suffices.
+/// `enough` returns whether a number of free nodes suffices.
 fn best_run(
     runs: &[Run],
     contiguous: bool,

@@ -81,7 +81,7 @@ const SWITCH: &[Param] = &[
     },
 ];
 
-/// Reads a list of switches, and rejects a switch that is below itself.
+/// Reads a list of switches. Rejects a switch that is, through others, below itself.
 fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem> {
     let nodes: Vec<Vec<u32>> = switches.iter().map(|switch| nodes_of(switch, universe)).collect();
     let mut list = Vec::new();
@@ -104,7 +104,8 @@ fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem
     }
 }
 
-/// A regular tree: `radix[0]` consecutive nodes per leaf, higher radices count joined switches.
+/// A regular tree. `radix[0]` is the number of consecutive nodes of a leaf, and each further entry
+/// the number of switches that a higher switch joins.
 fn regular(radix: &[u32], count: u32) -> Vec<Below> {
     let leaves = consecutive(count, radix[0]);
     let mut list: Vec<Below> =
@@ -127,7 +128,7 @@ fn regular(radix: &[u32], count: u32) -> Vec<Below> {
 
 #[derive(Clone, Debug)]
 struct Switch {
-    /// Level of the switch: 0 for a leaf, else one more than that of the highest child.
+    /// Level of the switch: 0 for a leaf, otherwise one more than the level of its highest child.
     level: u32,
     /// Index of the switch above; `None` for a root.
     parent: Option<usize>,
@@ -136,7 +137,7 @@ struct Switch {
     nodes: NodeSet,
     /// Range of the words of a node set that contain the switch's nodes.
     words: Range<usize>,
-    /// Indices of the switches below; `None` for a leaf, or if they share a node.
+    /// Indices of the switches below; `None` for a leaf, or if two of these switches share a node.
     parts: Option<Vec<usize>>,
 }
 
@@ -145,7 +146,7 @@ struct Switch {
 pub struct Tree {
     switches: Vec<Switch>,
     leaves: Vec<usize>,
-    /// Indices of all switches in bottom-up order.
+    /// Indices of all switches, each after the switches below it.
     upwards: Vec<usize>,
 }
 
@@ -159,9 +160,9 @@ pub enum Below {
 }
 
 impl Tree {
-    /// Creates the tree of a list of switches, or several trees.
+    /// Creates the tree that a list of switches describes, or several trees.
     ///
-    /// A switch that is listed below two others belongs to the later one.
+    /// If a switch is listed below two others, the later one is its parent.
     ///
     /// # Panics
     /// If a switch is below itself, or an index is not in the list.
@@ -249,8 +250,8 @@ impl Tree {
         own.iter().zip(&set.words()[switch.words.clone()]).map(|(own, other)| own & other)
     }
 
-    /// For each switch, the sum of a quantity `of` each node over the members of a set below the
-    /// switch.
+    /// For each switch, a sum over the members of a set that are below the switch. `of` returns
+    /// what a node adds to the sum.
     pub(crate) fn sums(&self, set: &NodeSet, of: impl Fn(Node) -> u64) -> Vec<u64> {
         let mut sums = vec![0; self.switches.len()];
         for &i in &self.upwards {
@@ -299,7 +300,7 @@ impl Tree {
         lightest
     }
 
-    /// For each switch, the sum of the numbers of links to all used switches.
+    /// For each switch, the distances to all used switches, in links, added up.
     ///
     /// `None` if a used switch is in another tree.
     pub(crate) fn distances(&self, used: &[bool]) -> Vec<Option<u32>> {
@@ -336,7 +337,7 @@ impl Tree {
         std::iter::successors(Some(switch), |&i| self.switches[i].parent)
     }
 
-    /// The switch below which all nodes are chosen; `enough` tells whether a number of nodes
+    /// The switch below which all nodes are chosen. `enough` returns whether a number of nodes
     /// suffices.
     fn top(
         &self,
@@ -371,9 +372,9 @@ impl Tree {
 
     /// Compares two switches as sources of the missing nodes.
     ///
-    /// `holds` tells whether a switch has all of these nodes free. If neither switch holds them,
-    /// the switches above are compared, and so on. Also returns whether the first switch, or the
-    /// switch above it at which the comparison ended, holds them.
+    /// `holds` returns whether all missing nodes are free below a switch. If this holds for neither
+    /// switch, the switches above are compared, and so on. Also returns whether it holds for the
+    /// first switch, or for the switch above it at which the comparison ended.
     pub(crate) fn compare<T: Copy + Ord>(
         &self,
         i: usize,
@@ -408,8 +409,9 @@ impl Tree {
 
     /// Attempts to select `want` nodes, or at least `request.nodes` if fewer are available.
     ///
-    /// If `want` is less than `request.most`, a former attempt has failed. Then one node more than
-    /// the required nodes is taken, if available, even if the required nodes suffice.
+    /// If `want` is less than `request.most`, an earlier attempt has failed. In that case, one node
+    /// is taken in addition to the required nodes, if available, even if the required nodes
+    /// suffice.
     fn gather(
         &self,
         nodes: &Nodes,
@@ -547,8 +549,8 @@ impl Rule for Tree {
     }
 }
 
-/// Indices of the switches of a list in bottom-up order, without switches that are below
-/// themselves.
+/// Indices of the switches of a list, each after the switches below it. Switches that are below
+/// themselves are left out.
 fn upwards(list: &[Below]) -> Vec<usize> {
     let mut above: Vec<Vec<usize>> = vec![Vec::new(); list.len()];
     let mut unknown = vec![0; list.len()];

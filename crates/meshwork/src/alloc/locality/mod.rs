@@ -1,4 +1,4 @@
-//! Allocators that place jobs on few leaf switches or groups; `shares` is their common code.
+//! Allocators that place jobs on few leaf switches or groups. `shares` has their common code.
 
 pub(crate) mod shares;
 pub mod fewest_leaves;

@@ -5,7 +5,7 @@ use crate::geometry::{NodeSet, Placement};
 use crate::machine::Site;
 use crate::topology::{Node, Tiers, Topology};
 
-/// Index of a part of a machine, and a number of nodes of this part.
+/// Index of a part of a machine (a leaf or a group), and a number of nodes of this part.
 pub(crate) type Share = (u32, u32);
 
 /// Leaves and groups of a machine.
@@ -24,7 +24,7 @@ impl Parts {
 
     /// The number of free nodes of each leaf among the `count` nodes from `start` on.
     ///
-    /// These nodes must be whole leaves.
+    /// The `count` nodes must be whole leaves.
     fn leaves(&self, free: &NodeSet, start: Node, count: u32) -> Vec<Share> {
         let leaf = self.tiers.leaf;
         let free = |at: u32| free.count_range(at * leaf, leaf);
@@ -55,7 +55,8 @@ impl Parts {
         in_order(site.grid(), nodes)
     }
 
-    /// Appends the lowest-numbered free nodes of each leaf with a share, in ascending order.
+    /// Appends `wanted` free nodes on as few leaves as possible, in ascending order. Takes the
+    /// lowest-numbered free nodes of each leaf.
     fn take_from_leaves(
         &self,
         free: &NodeSet,
@@ -79,10 +80,10 @@ impl Parts {
 
 /// Distributes `wanted` nodes over as few parts as possible; `free` has each part's free nodes.
 ///
-/// While no part has enough free nodes for the rest, the part with the most free nodes is filled.
-/// Then the rest goes to the part with the fewest free nodes that suffice. Ties go to the first
-/// part. The number of parts is minimal, since no *k* parts have more free nodes than the *k* parts
-/// with most of them.
+/// While no part has enough free nodes for the nodes that are still wanted, all free nodes of the
+/// part with most of them are taken. Then the remaining nodes are taken from the part with the
+/// fewest free nodes that suffice. Ties go to the first part. The number of parts is minimal,
+/// because no *k* parts have more free nodes than the *k* parts with most of them.
 ///
 /// # Complexity
 /// **O(p log p)** for *p* parts.
@@ -109,7 +110,7 @@ pub(crate) fn on_few(mut free: Vec<Share>, wanted: u32) -> Vec<Share> {
 
 /// Distributes `wanted` nodes over all parts as evenly as the parts' free nodes allow.
 ///
-/// If the division has a remainder, the first parts get one node more.
+/// If the nodes cannot be divided equally, the first parts get one node more.
 ///
 /// # Complexity
 /// **O(p log p)** for *p* parts.

@@ -37,7 +37,7 @@ pub(super) fn side(params: &Params, grid: &Grid) -> Result<u32, Problem> {
     ))
 }
 
-/// Set of nodes of one cube, as a bit for each place in the cube.
+/// Set of nodes of one cube. A node's bit has the index of its place in the cube.
 pub(super) type Bits = SmallVec<[u64; 1]>;
 
 /// Machine divided into equal cubes.
@@ -132,7 +132,8 @@ impl Cubes {
         self.nodes[cube * self.volume() as usize + place]
     }
 
-    /// The place, in lexicographic order, of the node with these coordinates in its cube.
+    /// The place in its cube, in lexicographic order, of the node with these coordinates within the
+    /// cube.
     pub(super) fn place(&self, corner: &[u32]) -> usize {
         corner.iter().fold(0, |place, &at| place * self.side as usize + at as usize)
     }

@@ -1,8 +1,9 @@
-//! Folding: a job may run in another shape of equal size, into which its rings can be bent.
+//! Folding: a job may run in another shape with an equal number of nodes, into which its rings
+//! bend.
 
 use super::set_order::Ties;
 
-/// Number of dimensions in which a shape extends: of its sides other than 1.
+/// Number of dimensions in which a shape extends, which is the number of its sides other than 1.
 pub(super) fn extent(shape: &[u32]) -> usize {
     shape.iter().filter(|&&side| side != 1).count()
 }
@@ -24,9 +25,11 @@ pub fn cubes_needed(shape: &[u32], side: u32) -> u64 {
     shape.iter().fold(1, |cubes: u64, &own| cubes.saturating_mul(u64::from(own.div_ceil(side))))
 }
 
-/// All shapes of three sides with equal numbers of nodes, each with ascending sides.
+/// All shapes of three sides with the number of nodes of the given shape, each with ascending
+/// sides.
 ///
-/// The given shape comes first, then all shapes by their smallest side and the next one.
+/// The given shape comes first. Then all shapes come in the order of their smallest side, then of
+/// their second side.
 ///
 /// # Complexity
 /// **O(n⅔)** for *n* nodes.
@@ -79,7 +82,7 @@ fn folds_into(from: [u32; 3], to: [u32; 3], side: u32) -> bool {
     }
 }
 
-/// The shapes into which a shape can be folded on cubes, or on a torus, of side `side`.
+/// The shapes into which a shape can be folded. `side` is the side of the cubes, or of the torus.
 fn folds(shape: [u32; 3], side: u32, ties: Ties) -> Vec<[u32; 3]> {
     let mut all = factorizations(shape, ties);
     all.retain(|&to| extent(&to) >= extent(&shape) && folds_into(shape, to, side));
@@ -88,8 +91,9 @@ fn folds(shape: [u32; 3], side: u32, ties: Ties) -> Vec<[u32; 3]> {
 
 /// The shape in which a job runs on a static torus whose shortest side is `shortest`.
 ///
-/// Of the shapes into which it can be folded and that fit, this is the one with the smallest
-/// longest side; otherwise the job's own shape. A line may become any block of its size.
+/// Of the shapes into which the job can be folded and that fit the torus, this is the one with the
+/// shortest longest side. If there is none, it is the job's own shape. A line may become any block
+/// of its size.
 ///
 /// ```
 /// use meshwork::alloc::optical::{Ties, folded_for_torus};
@@ -110,9 +114,9 @@ pub fn folded_for_torus(shape: [u32; 3], shortest: u32, ties: Ties) -> [u32; 3] 
 
 /// The shape in which a job runs on cubes of side `side`.
 ///
-/// Of the shapes into which it can be folded without touching more cubes, this is the one that
-/// touches the fewest; otherwise the job's own shape. A line is not folded, because RFold winds it
-/// through cubes.
+/// Of the shapes into which the job can be folded without touching more cubes, this is the one that
+/// touches the fewest. If there is none, it is the job's own shape. A line is not folded, because
+/// RFold winds it through cubes.
 ///
 /// ```
 /// use meshwork::alloc::optical::{Ties, folded_for_cubes};

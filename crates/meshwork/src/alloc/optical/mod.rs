@@ -1,6 +1,6 @@
 //! Allocators for machines of equal cubes whose faces are joined by optical switches.
 //!
-//! The allocator with which they are compared is also here: folding of jobs on a static torus.
+//! The allocator `folding`, for a static torus, is also here, for comparison.
 
 mod cubes;
 mod fold;

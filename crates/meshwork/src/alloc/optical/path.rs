@@ -1,10 +1,10 @@
-//! Search for a path in a cube, which is the end of a line of nodes wound through cubes.
+//! Search for a path in a cube, which becomes the end of a line of nodes wound through cubes.
 //!
 //! The path has a given number of free nodes and begins and ends on faces of the cube.
 
 use super::cubes::{Cubes, for_each_place};
 
-/// Path search in a cube, as passed to a caller that sets its step budget.
+/// Path search in a cube. Passed to a caller that limits the number of search steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathSearch {
@@ -16,10 +16,11 @@ pub struct PathSearch {
     pub axis: usize,
 }
 
-/// The neighbours of each node of a cube that is a small torus, by their places in the cube.
+/// The neighbours of each node of a cube, as places in the cube. The cube is treated as a small
+/// torus.
 ///
-/// Neighbours at lower places come first, in lexicographic order, then neighbours at higher places,
-/// dimension by dimension.
+/// Neighbours at lower places come first, in lexicographic order. Then come neighbours at higher
+/// places, dimension by dimension.
 pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
     let sides = vec![side; dimensions];
     let place = |at: &[u32]| at.iter().fold(0, |place, &own| place * side as usize + own as usize);
@@ -47,11 +48,12 @@ pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
 
 /// The first path, depth first, of free nodes between two nodes on the faces across `axis`.
 ///
-/// `None` if there is no path, or if it is not found within `budget` steps. In a step, the next
-/// node is looked for once.
+/// `None` if there is no path, or if it is not found within `budget` steps. One step is a search
+/// for the next node of the path.
 ///
 /// # Complexity
-/// **O(steps)**; without a budget exponential in the number of nodes of a cube.
+/// **O(steps)**. Without a budget, the number of steps is exponential in the number of nodes of a
+/// cube.
 pub(super) fn find(
     cubes: &Cubes,
     neighbours: &[Vec<usize>],

@@ -1,4 +1,4 @@
-//! Division of a shape into pieces: whole cubes, and at its far sides faces, edges and a corner.
+//! Division of a shape into pieces: whole cubes, and faces, edges and a corner at its far sides.
 //!
 //! Each piece is placed in a cube of its own.
 
@@ -36,8 +36,8 @@ fn kinds(shape: &[u32], side: u32) -> Vec<(usize, Dims)> {
 
 /// The candidate corners, within a cube, at which pieces of one kind can lie.
 ///
-/// If `beside_cubes` is set, since the shape has whole cubes, a piece can only lie at a corner of
-/// the cube; otherwise anywhere in it.
+/// If the shape has whole cubes (`beside_cubes`), a piece can lie only at a corner of the cube.
+/// Otherwise it can lie anywhere in the cube.
 fn corners(piece: &[u32], side: u32, beside_cubes: bool, ties: Ties) -> Vec<Dims> {
     let slack: Dims = piece.iter().map(|own| side - own).collect();
     let mut all: Vec<Dims> = Vec::new();

@@ -91,7 +91,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// Values of the parameter `joined`; `true` if joined cubes must be adjacent.
 static JOINED: Words<bool, 2> = Words::new([("optical", false), ("static", true)]);
 
-/// Values of the parameter `shapes`; `true` if sides that no slice has are rounded up.
+/// Values of the parameter `shapes`. `true` if the sides of a request are rounded up to those of a
+/// slice.
 static SHAPES: Words<bool, 2> = Words::new([("listed", false), ("rounded", true)]);
 
 /// Pod of cubes that can be joined.
@@ -99,9 +100,9 @@ static SHAPES: Words<bool, 2> = Words::new([("listed", false), ("rounded", true)
 struct Reconfigurable {
     /// The cubes, with their nodes ordered so that every part is a run of nodes.
     cubes: Cubes,
-    /// The parts of a cube, from the whole cube on; each is half of the preceding part.
+    /// The parts of a cube: the whole cube, then each time half of the preceding part.
     ///
-    /// Each part has its sides in the order of dimensions, and in ascending order.
+    /// Each part has its sides twice: in the order of dimensions, and in ascending order.
     parts: Vec<(Dims, Dims)>,
     /// For each part of a cube, whether it may be allocated.
     handed_out: Vec<bool>,
@@ -230,8 +231,8 @@ impl Reconfigurable {
         }
     }
 
-    /// Whether the machine has `counts` cubes along its dimensions, as a block if they must be
-    /// adjacent.
+    /// Whether the machine has `counts` cubes along its dimensions. They must form a block if
+    /// joined cubes must be adjacent.
     fn is_there(&self, counts: &[u32]) -> bool {
         let number: u64 = counts.iter().map(|&own| u64::from(own)).product();
         let (mut wanted, mut there) =
@@ -283,7 +284,8 @@ impl Reconfigurable {
         })
     }
 
-    /// The first place of a free part in a cube, inside the smallest free larger part that has one.
+    /// The first place of a free part in a cube. Of the free larger parts that contain such a
+    /// place, the smallest is used.
     fn first_place(&self, cube: usize, part: usize) -> Option<u32> {
         let is_free = |part: usize, place: u32| {
             let volume = self.volume(part);
@@ -297,7 +299,8 @@ impl Reconfigurable {
     }
 }
 
-/// The parts of a cube, by repeated halving, and its places in an order in which parts are runs.
+/// The parts of a cube, by repeated halving, and its places in an order in which each part is a
+/// run.
 fn halves(side: u32, dimensions: usize) -> (Vec<(Dims, Dims)>, Vec<Dims>) {
     let mut parts = Vec::new();
     let mut sides = Dims::from_elem(side, dimensions);

@@ -93,7 +93,8 @@ impl Rfold {
 
     /// Places a job; `budget` returns the maximum number of steps of each path search.
     ///
-    /// A budget allows comparisons with a program whose searches are ended by the clock.
+    /// With a budget, results can be compared with a program that ends its searches after some
+    /// time.
     ///
     /// ```
     /// use meshwork::alloc::optical::rfold::Rfold;
@@ -130,7 +131,7 @@ impl Rfold {
         )
     }
 
-    /// Places a line of `nodes` nodes, wound through cubes; the cubes in use come first.
+    /// Places a line of `nodes` nodes, wound through cubes. Cubes with held nodes are used first.
     fn wound(
         &self,
         nodes: u32,

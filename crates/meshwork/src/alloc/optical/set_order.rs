@@ -1,4 +1,4 @@
-//! Order in which ties are broken: as listed, or as RFold's original program iterates over sets.
+//! Order in which ties are broken: as listed, or as in RFold's original program.
 
 use crate::registry::{DefaultValue, Param, Params, Words};
 
@@ -28,7 +28,7 @@ impl Ties {
         params.meaning("ties", &WORDS)
     }
 
-    /// Returns the distinct triples in the order of this rule; `Listed` keeps the order given.
+    /// Returns the distinct triples in the order of this rule. `Listed` keeps the given order.
     pub(super) fn sort(self, triples: impl IntoIterator<Item = [u32; 3]>) -> Vec<[u32; 3]> {
         match self {
             Ties::Original => set_order(triples),
@@ -51,7 +51,8 @@ const PRIME_5: u64 = 2_870_177_450_012_600_261;
 
 /// The hash of a tuple of three small numbers in CPython since 3.8.
 ///
-/// It is xxHash over the hashes of the numbers, which are the numbers themselves.
+/// CPython uses xxHash over the hashes of the numbers. The hash of a small number is the number
+/// itself.
 fn hash(triple: [u32; 3]) -> u64 {
     let over = triple.iter().fold(PRIME_5, |hash, &number| {
         let hash = hash.wrapping_add(u64::from(number).wrapping_mul(PRIME_2));
@@ -112,7 +113,7 @@ fn set_order(triples: impl IntoIterator<Item = [u32; 3]>) -> Vec<[u32; 3]> {
 mod tests {
     use super::*;
 
-    /// Compares with values from CPython 3.11: `hash((0, 0, 0))`, and the order of several sets.
+    /// Compares with values from CPython 3.11: a hash, and the order of several sets.
     ///
     /// The elements of the sets were added one by one.
     #[test]

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-/// List of repeated halves, down to single nodes, for a machine without a list of its own.
+/// List of partitions by repeated halving, down to single nodes. For a machine without a list of
+/// its own.
 pub(super) fn halves(nodes: u32) -> String {
     fn halve(first: u32, nodes: u32, text: &mut String) {
         let _ = writeln!(text, "{first}+{nodes}: n[{first}-{}]", first + nodes - 1);
@@ -20,8 +21,8 @@ pub(super) fn halves(nodes: u32) -> String {
 ///
 /// Each rack has two midplanes of 16 node cards, each of 32 nodes. The rows lie along X, pairs of
 /// racks along Y, and the four midplanes of a pair along Z. A partition that is a torus needs the
-/// switches of its midplanes in all three dimensions. If it spans half a row, it also needs the
-/// switches of the rest of the row along Y, and some along X. Partitions smaller than a midplane
+/// switches of its midplanes in all three dimensions. A partition that spans half a row also needs
+/// the switches of the other half along Y, and some along X. Partitions smaller than a midplane
 /// need no switches.
 pub(super) fn intrepid() -> String {
     let mut lines: Vec<String> = Vec::new();
@@ -114,7 +115,7 @@ pub(super) fn intrepid() -> String {
 /// List of the partitions of Mira: 96 midplanes of 512 nodes, in each production size.
 ///
 /// Partitions begin at multiples of their size. The actual positions and wires of the partitions
-/// are not known here.
+/// are not known.
 pub(super) fn mira() -> String {
     let mut text = "cards 512 M[00-95]\n".to_owned();
     for midplanes in [1, 2, 4, 8, 16, 24, 32, 48, 64, 96] {

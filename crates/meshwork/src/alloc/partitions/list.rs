@@ -7,15 +7,15 @@ use crate::geometry::NodeSet;
 
 /// Maximum number of names to which the brackets of one list may expand.
 ///
-/// It exceeds the number of parts of any machine.
+/// No machine has this many parts.
 const MAX_NAMES: usize = 1 << 22;
 
 /// List of the partitions of a machine, with their cards and switches.
 ///
 /// The text has one item per line; `#` starts a comment. A line `cards 32 R[0-4][0-7]-N[00-15]`
 /// names cards of 32 nodes each; the nodes of the machine are numbered card by card in this order.
-/// A line `NAME: PART PART …` is a partition; a part that is not a card is a switch. Brackets
-/// contain numbers and ranges, which are expanded with as many digits as they are written with.
+/// A line `NAME: PART PART …` is a partition. A part that is not a card is a switch. Brackets
+/// contain numbers and ranges, which are expanded with leading zeros as written.
 ///
 /// ```
 /// use meshwork::alloc::partitions::List;

@@ -1,4 +1,4 @@
-//! Partitions of a list, as on Blue Gene machines: each for one job, chosen to block few others.
+//! Listed partitions, as on Blue Gene machines: a job gets the one that blocks the fewest others.
 
 mod known;
 mod list;
@@ -56,14 +56,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Flat])
 .finds(Finds::SomeBlocks);
 
-/// Maximum number of nodes of a machine with the list `halves`.
+/// Maximum number of nodes of a machine with the built-in list `halves`.
 ///
-/// All partitions are compared with all others, which limits their number.
+/// The number of partitions is limited by it, because all pairs of partitions are compared.
 const MAX_HALVED: u32 = 4096;
 /// Maximum number of partitions of any list.
 const MAX_PARTITIONS: usize = 2 * MAX_HALVED as usize;
 
-/// Immutable part of the allocator, shared by its forks.
+/// Immutable part of the allocator, shared by its copies.
 #[derive(Debug)]
 struct Machine {
     list: List,
@@ -76,13 +76,13 @@ struct Machine {
 struct Partitions {
     machine: Arc<Machine>,
     held: Vec<Held>,
-    /// Cards with a held node.
+    /// Cards (sets of nodes) with a held node.
     busy: NodeSet,
     /// Switches of held partitions.
     wired: NodeSet,
 }
 
-/// Held partition, with those of its nodes that have not been released.
+/// Held partition, and the nodes of it that have not been released.
 #[derive(Clone)]
 struct Held {
     partition: usize,
@@ -173,7 +173,7 @@ impl Partitions {
         })
     }
 
-    /// Index of the first partition that has exactly the given nodes and whose switches are free.
+    /// Index of the first partition that has exactly the given nodes and only free switches.
     fn of(&self, nodes: &NodeSet) -> Option<usize> {
         let count = nodes.count();
         let is_it = |(index, own): &(usize, &list::Partition)| {

@@ -1,4 +1,4 @@
-//! Choice of the cells of a node that are allocated to pieces.
+//! Choice of the resources of a node that pieces get.
 
 use smallvec::SmallVec;
 
@@ -9,7 +9,7 @@ use crate::job::{Inside, Piece, Pieces, WHOLE_SHARE};
 use crate::machine::NodeAmounts;
 use crate::topology::types::{CORES, MEM, NodeType, OTHER};
 
-/// The part of a node that `pieces` pieces of a role get there, and the cells left of the node.
+/// The part of a node that `pieces` pieces of a role get, and the amounts left on the node.
 ///
 /// The pieces must fit on the node.
 pub(super) fn carve(
@@ -44,10 +44,10 @@ pub(super) fn carve(
     (NodePart { node: node.node, pieces, cells: taken.collect() }, cells)
 }
 
-/// Takes the cores and GPUs of one piece; returns the island of the job if it must be on one
-/// island.
+/// Takes the cores and GPUs of one piece. Returns the island of the job if all of its pieces must
+/// be on one island.
 ///
-/// `only` is this island, if an earlier piece of the job has decided it.
+/// `only` is this island, if an earlier piece of the job has determined it.
 #[expect(clippy::too_many_arguments, reason = "the state of one loop")]
 fn take_piece(
     request: &Pieces,
@@ -126,7 +126,7 @@ fn take_piece(
     if request.inside == Inside::Island { only.or(Some(0)) } else { None }
 }
 
-/// Range of the cells of the GPUs of an island.
+/// Range of the indices of an island's GPUs among the resources of a node.
 fn gpus_of(kind: &NodeType, island: usize) -> std::ops::Range<usize> {
     let each = (kind.gpu / kind.islands) as usize;
     let first = kind.gpus_from() + island * each;

@@ -1,7 +1,9 @@
-//! Allocation of parts of nodes: by a domain, an order of nodes, and a choice within each node.
+//! Allocation of parts of nodes, in three steps: a domain, an order of nodes, a choice in each
+//! node.
 //!
-//! The domain is one of the other allocators: where that allocator would ask whether a node is
-//! free, here it asks how many pieces fit on the node.
+//! The domain divides nodes among parts of the machine. It is one of the allocators of whole nodes.
+//! Where that allocator asks whether a node is free, here it is asked how many pieces fit on the
+//! node.
 
 pub mod nodes;
 pub mod orders;
@@ -37,10 +39,10 @@ use within::IslandRule;
 /// The least recently used ranking is dropped first.
 const MOST_RANKED: usize = 48;
 
-/// Rule by which an allocator divides nodes among parts of a machine.
+/// Rule by which an allocator divides nodes among parts of a machine, such as leaf switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {
-    /// Any nodes of the machine; the first ones are taken.
+    /// Any nodes of the machine. The first ones in the order of nodes are taken.
     Machine,
     /// The fewest leaves that suffice.
     Leaves,
@@ -53,9 +55,9 @@ pub enum Domain {
 /// Allocator of pieces of jobs, for every machine with types of nodes.
 ///
 /// # Complexity
-/// With *n* nodes: **O(c log n)** for each request equal to an earlier one, where *c* nodes have
-/// changed since or are taken; **O(n)** for a new request; and **O(l)** more for *l* leaves if the
-/// domain divides nodes among leaves.
+/// With *n* nodes, **O(n)** for a new request. **O(c log n)** for a request equal to an earlier
+/// one, where *c* nodes have changed since or are taken. **O(l)** more for *l* leaves if the domain
+/// divides nodes among leaves.
 pub struct PiecesAllocator {
     topology: Topology,
     types: Arc<NodeTypes>,
@@ -63,16 +65,16 @@ pub struct PiecesAllocator {
     order: Box<dyn NodeOrder>,
     within: &'static dyn IslandRule,
     ranked: Vec<Ranked>,
-    /// Number of queries so far, to find the least recently used ranking.
+    /// Number of queries so far. It serves to find the least recently used ranking.
     asked: u64,
-    /// Nodes used by other roles of the job being placed, with the cells left of them.
+    /// Nodes used by other roles of the job that is placed now, with the amounts left on them.
     taken: Vec<(Node, Vec<u32>)>,
 }
 
-/// Domain of pieces, with its state.
+/// Domain (the rule that divides nodes among parts of the machine), with its state.
 enum Kept {
     Shares(Domain),
-    /// An allocator of nodes, and the site that is passed to it.
+    /// An allocator of whole nodes as the domain, and the site that is passed to it.
     Asked(Box<dyn Allocator>, Box<Site>),
 }
 
@@ -133,7 +135,7 @@ impl PiecesAllocator {
         at
     }
 
-    /// Places a request: the parts of nodes that it gets, or `None` if it does not fit now.
+    /// Places a request. Returns the parts of nodes that it gets, or `None` if it does not fit now.
     fn place(
         &mut self,
         request: &Pieces,
@@ -169,7 +171,7 @@ impl PiecesAllocator {
         spans.into_iter().find_map(|(_, span)| self.place_in(request, amounts, span, now, rng))
     }
 
-    /// Places a request within a span of nodes, as [`place`](PiecesAllocator::place) does.
+    /// Places a request within a range of nodes, like [`place`](PiecesAllocator::place).
     fn place_in(
         &mut self,
         request: &Pieces,
@@ -209,10 +211,10 @@ impl PiecesAllocator {
         is_placed.then_some(parts)
     }
 
-    /// Picks nodes for all pieces of a role, with the number of pieces on each; returns whether
-    /// they fit.
+    /// Picks nodes for all pieces of a role, with the number of pieces on each. Returns whether all
+    /// fit.
     ///
-    /// `at` is the index of the role's ranking.
+    /// `at` is the index of the role's ranking of nodes.
     #[expect(clippy::too_many_arguments, reason = "one question, passed on")]
     fn pick(
         &mut self,
@@ -302,14 +304,15 @@ fn show(allocator: &mut dyn Allocator, site: &mut Site, free: &NodeSet, now: Tim
     }
 }
 
-/// Number of pieces that fit on each part of `size` nodes of a span of whole parts.
+/// Number of pieces that fit on each leaf or group of a range of nodes. A leaf or group has `size`
+/// nodes, and no leaf or group lies only partly in the range.
 fn rooms(one: &Ranked, (from, to): Span, size: u32) -> Vec<Share> {
     let room = |at: u32| one.room((at * size, (at + 1) * size)).min(u32::MAX.into()) as u32;
     (from / size..to / size).map(|at| (at, room(at))).collect()
 }
 
-/// Picks nodes for `wanted` pieces on as few leaves of a span as possible; returns whether they
-/// fit.
+/// Picks nodes for `wanted` pieces on as few leaves of a range of nodes as possible. Returns
+/// whether the pieces fit.
 fn on_leaves(
     one: &mut Ranked,
     span: Span,

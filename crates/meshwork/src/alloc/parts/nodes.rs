@@ -3,7 +3,7 @@
 use super::{orders, within};
 use crate::registry::{DefaultValue, Kind, Param};
 
-/// The key `order`: which of the nodes on which a piece fits is used first.
+/// The key `order`, which sets the order in which nodes on which a piece fits are used.
 pub const ORDER: Param = Param {
     name: "order",
     kind: Kind::Component(&orders::FAMILY),
@@ -11,7 +11,7 @@ pub const ORDER: Param = Param {
     help: "which of the nodes that have room for a piece is taken first",
 };
 
-/// The key `within`: which islands of a node give a piece its cores and GPUs.
+/// The key `within`, which sets the islands of a node that give a piece its cores and GPUs.
 pub const WITHIN: Param = Param {
     name: "within",
     kind: Kind::Component(&within::FAMILY),

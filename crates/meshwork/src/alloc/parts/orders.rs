@@ -1,4 +1,4 @@
-//! Orders of nodes: which of the nodes on which a piece fits is used first.
+//! Orders in which the nodes on which a piece fits are used.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::topology::types::NodeTypes;
 
 /// Order of nodes for a piece, by a score of each node.
 pub trait NodeOrder: Send {
-    /// Scores a node on which a piece fits: the highest score is taken first, then the lowest
-    /// number.
+    /// Scores a node on which a piece fits.
     ///
-    /// The score depends on the amounts of this node and on the piece alone.
+    /// The node with the highest score is used first; ties go to the lowest number. The score
+    /// depends only on the amounts of this node and on the piece.
     fn score(&mut self, node: &NodeAmounts<'_>, piece: &Piece) -> i64;
 
-    /// Chooses the GPU for a piece that takes a part of one; `None` leaves this to the choice
-    /// within nodes.
+    /// Chooses the GPU for a piece that takes a part of one. `None` leaves the choice to the key
+    /// `within`.
     fn gpu(&mut self, _node: &NodeAmounts<'_>, _piece: &Piece) -> Option<usize> {
         None
     }
@@ -32,7 +32,7 @@ pub trait NodeOrder: Send {
 pub struct OrderContext<'a> {
     /// Types of the machine's nodes.
     pub types: &'a Arc<NodeTypes>,
-    /// Requests of the first jobs of the workload.
+    /// Requests of the first jobs of the workload, as examples of typical requests.
     ///
     /// Empty unless the registry entry [learns](NodeOrderEntry::learns).
     pub typical: &'a [Pieces],
@@ -44,7 +44,7 @@ pub struct OrderContext<'a> {
 pub struct NodeOrderEntry {
     /// Name, description and parameters of the order.
     pub about: About,
-    /// Whether the order is given the requests that are typical of the workload.
+    /// Whether the order is built with requests that are typical of the workload.
     pub learns: bool,
     /// Builds the order for a machine.
     pub build: fn(&Params, OrderContext<'_>) -> Result<Box<dyn NodeOrder>, Problem>,
@@ -67,7 +67,7 @@ impl NodeOrderEntry {
         self
     }
 
-    /// Sets whether the order is given the requests that are typical of the workload.
+    /// Sets whether the order is built with requests that are typical of the workload.
     #[must_use]
     pub const fn learns(mut self, learns: bool) -> NodeOrderEntry {
         self.learns = learns;
@@ -140,7 +140,7 @@ static LEAST_ALLOCATED: NodeOrderEntry = NodeOrderEntry::new(
     |_, _| Ok(Box::new(By(|node, piece| -allocated(node, piece)))),
 );
 
-/// Mean allocated fraction of a node's resources after a piece is added, in thousandths.
+/// Mean over a node's resources of the fraction allocated after a piece is added, in thousandths.
 fn allocated(node: &NodeAmounts<'_>, piece: &Piece) -> i64 {
     let kind = node.kind;
     let free_shares: u32 = node.gpu_shares().iter().sum();
@@ -254,7 +254,7 @@ type ScoreKey = (u16, u16, u32, u64);
 
 /// Order of nodes by a scoring rule of GPU clusters.
 ///
-/// The rule works on a copy of the node in types of its own.
+/// The rule works on a copy of the node in the types of GPU clusters.
 struct ByRule {
     types: Arc<NodeTypes>,
     rule: Arc<dyn ScoreRule + Send + Sync>,

@@ -8,15 +8,15 @@ use crate::machine::{Amounts, ChangeLog, NodeAmounts};
 use crate::topology::Node;
 use crate::topology::types::NodeTypes;
 
-/// Range of nodes, from the first up to, but not including, the second.
+/// Range of nodes: the first node, and the end, which is not included.
 pub(super) type Span = (Node, Node);
 
 /// Score of a node on which no piece fits.
 const NONE: i64 = i64::MIN;
 
-/// Ranking of nodes for one role: the number of pieces that fit on each, and which to use first.
+/// Ranking of nodes for one role: how many pieces fit on each node, and which node to use first.
 ///
-/// The ranking follows changes of free amounts: nodes that have not changed are not reread.
+/// The ranking follows changes of free amounts. Only nodes that have changed are reread.
 pub(super) struct Ranked {
     request: Pieces,
     role: usize,
@@ -24,15 +24,16 @@ pub(super) struct Ranked {
     pub(super) used: u64,
     /// For each type of node, whether it suits the role.
     suits: Vec<bool>,
-    /// Number of the change log that was read last, and the position up to which it was read.
+    /// Number of the change log that was read last, and the position in it up to which it was read.
     followed: Option<(u64, usize)>,
     /// Number of the trial that was read last, and the position in the log up to which it was read.
     tried: Option<(u64, usize)>,
-    /// Nodes to be reread in addition to those in the change log.
+    /// Nodes to reread in addition to those in the change log.
     doubted: Vec<Node>,
     fits: Vec<u32>,
     scores: Vec<i64>,
-    /// Tournament tree: entry 1 is the best of all nodes, entries from `leaves` on are the nodes.
+    /// Tournament tree. Entry 1 is the best of all nodes, and the entries from `leaves` on are the
+    /// nodes.
     winners: Vec<Node>,
     leaves: usize,
     /// Number of nodes of a leaf.
@@ -43,8 +44,8 @@ pub(super) struct Ranked {
     room: u64,
 }
 
-/// Number of pieces of a role that fit on a node; all or none if they must be on one node or
-/// island.
+/// Number of pieces of a role that fit on a node. If all must be on one node or island, this is all
+/// or none.
 pub(super) fn fits(node: &NodeAmounts<'_>, piece: &Piece, request: &Pieces, suits: bool) -> u32 {
     if !suits || (request.exclusive && !node.is_whole()) {
         return 0;
@@ -121,7 +122,7 @@ impl Ranked {
 
     /// Rereads the nodes that have changed, or all nodes if the changes are unknown.
     ///
-    /// `taken` are nodes that other roles of the job use, with the cells left of them.
+    /// `taken` has nodes that other roles of the job use, with the amounts left on them.
     pub(super) fn follow(
         &mut self,
         amounts: &Amounts,
@@ -227,7 +228,7 @@ impl Ranked {
         }
     }
 
-    /// The node of a span to use first; `None` if no piece fits on any.
+    /// The node of a range to use first; `None` if no piece fits on any.
     fn best(&self, (from, to): Span) -> Option<Node> {
         let found = if from == 0 && to as usize == self.fits.len() {
             self.winners[1]
@@ -250,7 +251,7 @@ impl Ranked {
         (self.scores[found as usize] > NONE).then_some(found)
     }
 
-    /// Number of pieces that fit on the nodes of a span.
+    /// Number of pieces that fit on the nodes of a range.
     pub(super) fn room(&self, (from, to): Span) -> u64 {
         if self.keeps_together() && to - from > 1 {
             // All pieces must be on one node, so the span holds none of them or all.
@@ -271,12 +272,12 @@ impl Ranked {
         self.fits[node as usize]
     }
 
-    /// Maximum number of pieces of the role that fit on one node of a span.
+    /// Maximum number of pieces of the role that fit on one node of a range.
     pub(super) fn most_on_a_node(&self, (from, to): Span) -> u32 {
         self.fits[from as usize..to as usize].iter().copied().max().unwrap_or(0)
     }
 
-    /// The leaf of a span on which at least `wanted` pieces, and the fewest, fit.
+    /// The leaf of a range of nodes on which the fewest pieces fit, but at least `wanted`.
     ///
     /// The first of several; `None` if there is no such leaf.
     pub(super) fn tightest_leaf(&self, (from, to): Span, wanted: u32) -> Option<u32> {
@@ -291,11 +292,11 @@ impl Ranked {
         Some(first + at as u32)
     }
 
-    /// Number of pieces to put on a node on which `fits` pieces fit, when `left` are still to be
+    /// Number of pieces to put on a node on which `fits` pieces fit. `left` pieces are still to be
     /// placed.
     ///
-    /// The number is reduced, possibly to 0, if otherwise fewer pieces would be left than the
-    /// minimum per node.
+    /// The number is reduced, possibly to 0, if otherwise the remaining pieces would be fewer than
+    /// the minimum for a node.
     pub(super) fn share_of(&self, fits: u32, left: u32) -> u32 {
         let least = self.piece().per_node_min;
         let share = fits.min(left);
@@ -306,7 +307,8 @@ impl Ranked {
         if less >= least { less } else { 0 }
     }
 
-    /// Picks nodes of a span for `wanted` pieces, the best first; returns whether they fit.
+    /// Picks nodes of a range for `wanted` pieces, the best nodes first. Returns whether all pieces
+    /// fit.
     pub(super) fn fill(
         &mut self,
         span: Span,

@@ -1,4 +1,4 @@
-//! Choices within a node: which islands give a piece its cores and GPUs.
+//! Choice within a node of the islands (such as sockets) that give a piece its cores and GPUs.
 
 use smallvec::SmallVec;
 
@@ -12,7 +12,7 @@ pub struct IslandFree {
     pub number: usize,
     /// Number of free cores of the island.
     pub cores: u32,
-    /// Number of GPUs of the island with enough left for the piece.
+    /// Number of GPUs of the island that have enough free for the piece.
     pub gpus: u32,
 }
 

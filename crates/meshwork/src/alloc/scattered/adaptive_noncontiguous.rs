@@ -1,4 +1,4 @@
-//! Adaptive non-contiguous allocation: the requested block, or else its halves, and so on.
+//! Adaptive non-contiguous allocation: the requested block, or its halves, or halves of these.
 
 use toml::{Table, Value};
 

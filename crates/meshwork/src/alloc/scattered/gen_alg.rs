@@ -1,4 +1,4 @@
-//! Gen-Alg: the nodes nearest to a free node, for the fewest hops over all pairs of nodes.
+//! Gen-Alg: nodes nearest to a free node, so that their hops over all pairs are fewest.
 
 use super::nearest::{Centres, MAX_NODES, NearestNodes};
 use crate::alloc::{AllocatorEntry, up_to_nodes};

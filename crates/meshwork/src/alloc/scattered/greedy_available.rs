@@ -1,4 +1,4 @@
-//! Greedy available: the requested block, or else the largest free blocks that fit in it.
+//! Greedy available: the requested block, or the largest free blocks that fit into it.
 
 use crate::alloc::block::first_fit::FirstFit;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};

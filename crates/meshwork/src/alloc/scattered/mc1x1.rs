@@ -42,19 +42,18 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 
 /// MC1x1 strategy, on a grid of any number of dimensions.
 ///
-/// The sums of distances of all centres are computed at once. With each radius, every node not yet
-/// reached is one step further away, so the sum of a centre grows by the number of nodes still
-/// missing within that radius. The number of nodes within a radius is a window sum along one
-/// dimension after another.
+/// The sums of distances are computed for all centres at once, radius by radius. With each radius,
+/// the sum of a centre grows by the number of wanted nodes that are not within the radius. The
+/// number of nodes within a radius is a window sum along one dimension after another.
 #[derive(Default)]
 struct Shells {
     /// For each node, the number of free nodes within the present radius.
     within: Vec<u32>,
     /// Values of `within` before the summation along the present dimension.
     before: Vec<u32>,
-    /// Window sum at one position of every line along the present dimension.
+    /// Window sums along the present dimension, one for each line.
     window: Vec<u32>,
-    /// For each centre, the sum of distances to its nearest nodes up to the present radius.
+    /// For each centre, the sum of distances to its nearest nodes, up to the present radius.
     sums: Vec<u64>,
 }
 
@@ -78,7 +77,7 @@ impl Shells {
 
     /// The centre with the smallest sum of distances to its `count` nearest free nodes.
     ///
-    /// The first of several.
+    /// If there are several such centres, the first one.
     fn best(&mut self, site: &Site, count: u32) -> Option<Node> {
         self.sums.clear();
         self.sums.resize(site.nodes() as usize, 0);
@@ -108,8 +107,8 @@ impl Shells {
 
 /// Computes window sums along the lines of a part of a grid.
 ///
-/// At each position, `to` becomes the sum of `from` up to `radius` positions away, wrapping on
-/// rings. Consecutive positions of a line are `stride` entries apart.
+/// Each entry of `to` becomes the sum of the entries of `from` that are up to `radius` positions
+/// away, around the end on rings. Consecutive positions of a line are `stride` entries apart.
 fn slide(
     from: &[u32],
     to: &mut [u32],

@@ -1,4 +1,4 @@
-//! MM: the nodes nearest to a crossing of coordinates that occur among free nodes.
+//! MM: the nodes nearest to a point each of whose coordinates occurs among the free nodes.
 
 use super::nearest::{Centres, MAX_NODES, NearestNodes};
 use crate::alloc::{AllocatorEntry, up_to_nodes};

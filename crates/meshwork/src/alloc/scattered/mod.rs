@@ -1,4 +1,4 @@
-//! Allocators whose placements may have several pieces; `nearest` is shared by two of them.
+//! Allocators whose placements may have several pieces. Two of them share `nearest`.
 
 mod nearest;
 pub mod naive;

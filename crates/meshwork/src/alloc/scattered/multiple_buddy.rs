@@ -1,4 +1,4 @@
-//! Multiple buddy: blocks of several sizes for one job, by the digits of its number of nodes.
+//! Multiple buddy: one job gets blocks of several sizes, which add up to its number of nodes.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::geometry::cells::FreeCells;
@@ -39,9 +39,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 
 /// The multiple buddy strategy, on a grid of any number of dimensions.
 ///
-/// On a hypercube a cell, a block of equal power-of-two sides, would be the whole cube or one node.
-/// So a grid whose sides are all 2 is treated as the line of its addresses, whose repeated halves
-/// are subcubes: a buddy system with one block for each binary digit.
+/// A cell is a block whose sides are equal powers of two. On a hypercube a cell would be the whole
+/// cube or one node. So a grid whose sides are all 2 is treated as the line of its addresses, whose
+/// repeated halves are subcubes. This is a buddy system with one block for each binary digit.
 #[derive(Clone)]
 struct MultipleBuddy {
     cells: FreeCells,
@@ -78,7 +78,7 @@ impl MultipleBuddy {
 
     /// Calls `change` for the parts of a placement, as blocks that do not wrap.
     ///
-    /// The blocks are on the line of addresses, if the grid is treated as one.
+    /// If the grid is treated as a line of addresses, the blocks are on this line.
     fn for_each_block(
         &mut self,
         placement: &Placement,

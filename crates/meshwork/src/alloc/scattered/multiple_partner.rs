@@ -1,4 +1,4 @@
-//! Multiple partner: subcubes of several dimensions, by the digits of the number of nodes.
+//! Multiple partner: one job gets subcubes of several sizes, which add up to its number of nodes.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::geometry::NodeSet;
@@ -39,7 +39,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 ///
 /// A subcube joins a block with its partners along one dimension. Blocks are tried in ascending
 /// order, and for each block the lowest dimension first. If sides differ, the partners in a subcube
-/// of dimension *m* lie along dimensions as long as dimension *m* − 1.
+/// of dimension *m* lie along a dimension as long as dimension *m* − 1 of the grid.
 #[derive(Clone)]
 struct MultiplePartner {
     /// Scratch set of the free nodes that are not yet taken for the request.

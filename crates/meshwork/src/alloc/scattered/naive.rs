@@ -1,4 +1,4 @@
-//! Naive allocation: the first free nodes, in one piece or not.
+//! Naive allocation: the free nodes with the lowest numbers, whether adjacent or not.
 
 use crate::alloc::parts::Domain;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};

@@ -77,7 +77,7 @@ static ORDERS: Words<Order, 5> = Words::new([
 
 /// Paging, on a grid of any number of dimensions.
 ///
-/// A page is free if all of its nodes are. The job's ranks follow the order of the pages, and
+/// A page is free if all of its nodes are free. The job's ranks follow the order of the pages, and
 /// within each page dimension 0 runs fastest.
 #[derive(Clone)]
 struct Paging {

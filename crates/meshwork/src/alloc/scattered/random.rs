@@ -1,4 +1,4 @@
-//! Random allocation: free nodes, where all sets of them are equally likely.
+//! Random allocation: every set of free nodes of the requested size is equally likely.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::geometry::ranked::in_order;
@@ -29,9 +29,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// drawn.
 #[derive(Default)]
 struct Random {
-    /// Positions in the ascending list of free nodes: in ascending order, except within a request.
+    /// Positions in the ascending list of free nodes. They are in ascending order except during a
+    /// request.
     places: Vec<u32>,
-    /// Position that was swapped with each drawn one, to undo the swaps.
+    /// For each draw, the position with which the drawn position was swapped. Needed to undo the
+    /// swaps.
     changed: Vec<usize>,
     ranks: Ranks,
 }

@@ -87,7 +87,8 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Blocks) -> Result<(), Leav
     if attempt.suffices(&missing) { Ok(()) } else { Err(Leave::OneOfThese) }
 }
 
-/// Takes candidates of a base block, lowest first; returns whether the job then has all it needs.
+/// Takes candidates of a base block, lowest first. Returns whether the job then has all that it
+/// needs.
 fn take_block(
     attempt: &mut Attempt<'_>,
     block: &NodeSet,

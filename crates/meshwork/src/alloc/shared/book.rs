@@ -12,15 +12,15 @@ const MOST_KNOWN: usize = 32;
 
 /// Maximum number of logged changes for each node of a machine.
 ///
-/// A request that has missed more changes examines all nodes.
+/// If a stored request has missed more changes, all nodes are examined.
 const MOST_CHANGES: usize = 2;
 
-/// The held parts of a machine's nodes, with faster decisions that equal those of
-/// [`decide_shared`].
+/// The held parts of a machine's nodes, for decisions equal to those of [`decide_shared`] but
+/// faster.
 ///
-/// For later equal requests it stores the needs of a request, whether the job could ever start and,
-/// if it needs several nodes in a tree, what each node could give it. Then only nodes that have
-/// changed since are examined again.
+/// For later equal requests, the book stores the needs of a request and whether its job could ever
+/// start. For a request of several nodes in a tree, it also stores what each node could give. Then
+/// only nodes that have changed since are examined again.
 #[derive(Clone, Debug)]
 pub struct SharedBook {
     holdings: Holdings,
@@ -88,11 +88,10 @@ impl SharedBook {
 
     /// Decides on a job of the machine for which the book was created.
     ///
-    /// The cost is that of [`decide_shared`] for the first of equal requests, and for any request
-    /// that stored results do not serve: they serve several nodes in a tree with one switch at the
-    /// top. Otherwise it is **O(h log n)** for each of *n* nodes that has changed since the last
+    /// Stored results serve later equal requests of several nodes in a tree with one switch at the
+    /// top. They take **O(h log n)** for each of *n* nodes that has changed since the last
     /// decision, with *h* levels of switches, and **O(s + n / 64)** for *s* switches and each leaf
-    /// that is taken.
+    /// that is taken. Any other decision has the cost of [`decide_shared`].
     pub fn decide(&mut self, machine: &SharedMachine, request: &SharedRequest) -> SharedDecision {
         let place = self.requests.iter().rposition(|known| known.request == *request);
         let mut own = match place {
@@ -217,7 +216,7 @@ mod tests {
         }
     }
 
-    /// Leaves of unequal size below spines, mostly with one switch at the top.
+    /// Machine for tests: leaf switches of unequal size, in most cases below a single top switch.
     fn machine(rng: &mut Stream) -> SharedMachine {
         let sizes: Vec<u32> = (0..2 + rng.below(8)).map(|_| 1 + rng.below(9) as u32).collect();
         let count = sizes.iter().sum();
@@ -291,7 +290,7 @@ mod tests {
         request
     }
 
-    /// Compares the book with [`decide_shared`] while jobs start and end.
+    /// Compares decisions of the book with those of [`decide_shared`] while jobs start and end.
     #[test]
     fn a_book_is_the_definition() {
         let mut rng = Stream::new(38, 0, "books");

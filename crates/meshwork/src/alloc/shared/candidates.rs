@@ -8,7 +8,8 @@ use super::choose::{Attempt, Leave, Missing};
 pub(super) struct Candidates {
     /// Nodes that can hold a part of the job.
     pub all: NodeSet,
-    /// Candidates lighter than the last class collected; they are taken first, wherever they are.
+    /// Candidates of lower weight than those collected last. They are taken first, wherever in the
+    /// machine they are.
     pub forced: NodeSet,
     /// For each switch of a tree, the number of nodes in `all` below it; `None` if unknown.
     pub below: Option<Vec<i64>>,
@@ -19,7 +20,7 @@ pub(super) struct Candidates {
 impl Candidates {
     /// Collects nodes by weight, the lightest first, until they suffice for the job.
     ///
-    /// They suffice by their number, their CPUs and their GPUs.
+    /// Their number, their CPUs and their GPUs must suffice.
     pub(super) fn collect(
         attempt: &mut Attempt<'_>,
         weights: &[(u64, Vec<u32>)],
@@ -55,7 +56,8 @@ impl Candidates {
         Candidates { all, forced, below: None, are_enough }
     }
 
-    /// Takes the forced candidates; returns the result if the attempt ends with them.
+    /// Takes the forced candidates, which come first because of their low weight. Returns the
+    /// result if the attempt ends with them.
     ///
     /// Nodes that turn out to be unusable are removed from the forced candidates.
     pub(super) fn take_forced(

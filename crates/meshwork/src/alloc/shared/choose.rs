@@ -1,4 +1,4 @@
-//! Choice of a job's shared nodes: one node, runs of nodes or least loaded nodes, with retries.
+//! Choice of a job's shared nodes (one node, runs of nodes or least loaded nodes), with retries.
 
 use std::cmp::Reverse;
 
@@ -19,9 +19,9 @@ pub(super) enum Leave {
     Stop,
     /// Leave out all nodes of the attempt.
     All,
-    /// Leave out the first node of the attempt in the order of products of CPUs and GPUs.
+    /// Leave out the first node of the attempt, in the order of CPUs times GPUs.
     OneOfThese,
-    /// Leave out the next node in the order of products of CPUs and GPUs.
+    /// Leave out the next node in the order of CPUs times GPUs.
     Next,
 }
 
@@ -48,11 +48,11 @@ pub(super) struct Attempt<'a> {
     /// Stored results for nodes that are examined when needed; `None` if all nodes have been
     /// examined.
     pub unexamined: Option<(&'a Known, &'a Holdings)>,
-    /// Nodes that were examined when needed.
+    /// Nodes that were examined only when an attempt needed them.
     pub examined: Vec<u32>,
     /// Nodes that may be taken; after an attempt, the nodes that it took.
     pub map: NodeSet,
-    /// Number of nodes that may still be taken.
+    /// Number of nodes that may still be taken in this attempt.
     pub nodes_left: i64,
     pub min_nodes: u32,
     /// Number of GPUs taken so far.
@@ -89,7 +89,8 @@ impl<'a> Attempt<'a> {
         &mut self.fits[slot]
     }
 
-    /// Computes what the job could take of a node, unless this is known, before the node is taken.
+    /// Computes what the job could take of a node, unless this is known. Called before the node is
+    /// taken.
     pub(super) fn examine(&mut self, node: u32) {
         let Some((known, holdings)) = self.unexamined else { return };
         if self.slots[node as usize] != u32::MAX {
@@ -131,8 +132,8 @@ impl<'a> Attempt<'a> {
 
     /// The amounts that the job lacks at the start of an attempt.
     ///
-    /// With `always_least`, or GPUs counted for the whole job, the attempt aims at the minimum
-    /// number of nodes.
+    /// The attempt aims at the minimum number of nodes if `always_least` is set, or if GPUs are
+    /// requested for the whole job.
     pub(super) fn missing(&mut self, always_least: bool) -> Missing {
         let needs = self.needs;
         self.taken = 0;
@@ -191,8 +192,8 @@ impl<'a> Attempt<'a> {
         self.fit_mut(node).select_cores(kind, needs, taken, nodes_left, first_pass, is_older)
     }
 
-    /// Takes a node with `cpus` usable CPUs; returns the CPUs that are used, 0 if it cannot be
-    /// used.
+    /// Takes a node with `cpus` usable CPUs. Returns the number of CPUs that are used; 0 if the
+    /// node cannot be used.
     pub(super) fn take(&mut self, node: u32, cpus: u32, missing: &mut Missing) -> u32 {
         let used = self.cpus_to_use(node, cpus, missing);
         if used > 0 {
@@ -228,7 +229,8 @@ impl<'a> Attempt<'a> {
         cpus
     }
 
-    /// Assigns GPUs of a node, and reduces the number of tasks still to be placed.
+    /// Assigns GPUs of a node to the job, and reduces the number of tasks that are still to be
+    /// placed.
     ///
     /// Returns the CPUs that are used; 0 if the node cannot be used.
     fn take_gpus(&mut self, node: u32, cpus: u32, nodes_left: i64, tasks: &mut u64) -> u32 {
@@ -288,8 +290,8 @@ impl<'a> Attempt<'a> {
         cpus
     }
 
-    /// Reduces the cores of each socket of the taken nodes to its limit, by dropping the highest
-    /// cores.
+    /// Reduces the cores of each socket of the taken nodes to its limit. The highest cores are
+    /// dropped.
     pub(super) fn clip(&mut self) {
         if self.needs.gpus.is_none() {
             return;
@@ -383,7 +385,7 @@ pub(super) fn least_free(machine: &SharedMachine, needs: &Needs) -> Least {
     [u64::from(cores), gpus, memory]
 }
 
-/// The first of the candidates, by weight and number, that can hold the whole job.
+/// The first candidate, by weight and number, that can hold the whole job.
 fn one_node(
     machine: &SharedMachine,
     needs: &Needs,
@@ -506,7 +508,7 @@ fn several_nodes(mut attempt: Attempt<'_>) -> Option<Chosen> {
     })
 }
 
-/// Repeats attempts like Slurm 22.05, which leaves out more and more nodes with few CPUs and GPUs.
+/// Repeats attempts as Slurm 22.05 does, leaving out more and more nodes with few CPUs and GPUs.
 fn leave_out_small(
     attempt: &mut Attempt<'_>,
     mut left: NodeSet,
@@ -682,7 +684,7 @@ pub(super) fn classes(attempt: &Attempt<'_>, map: &NodeSet) -> Vec<(u64, Vec<u32
     classes.into_iter().collect()
 }
 
-/// Limits the number of nodes by the number of tasks, for rules that consider single nodes.
+/// Limits the number of nodes by the number of tasks. For rules that consider single nodes.
 fn limit_nodes_by_tasks(attempt: &mut Attempt<'_>) {
     if attempt.needs.tasks > 0 {
         attempt.nodes_left = attempt.nodes_left.min(i64::from(attempt.needs.tasks));
@@ -691,7 +693,7 @@ fn limit_nodes_by_tasks(attempt: &mut Attempt<'_>) {
 
 /// Takes the nodes with the highest fraction of free CPUs first.
 ///
-/// Like in Slurm, the number of CPUs that is booked is that of the node examined last.
+/// As in Slurm, each node is booked with the number of CPUs of the node that was examined last.
 fn least_loaded(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     limit_nodes_by_tasks(attempt);
     let mut missing = attempt.missing(false);

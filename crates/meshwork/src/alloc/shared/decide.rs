@@ -29,9 +29,9 @@ pub enum SharedDecision {
 /// Decides on one job like `select/cons_tres` of Slurm 26.05.
 ///
 /// # Complexity
-/// **O(log n)** for each of *n* nodes that is examined. For a job of one node, the nodes that may
-/// hold it are examined until one does; for other jobs, all nodes that may hold a part, and again
-/// in each retry.
+/// **O(log n)** for each of *n* nodes that is examined. For a job of one node, nodes are examined
+/// until one can hold the job. For a job of several nodes, all nodes that may hold a part are
+/// examined, and again in each retry.
 #[must_use]
 pub fn decide_shared(
     machine: &SharedMachine,
@@ -59,14 +59,14 @@ pub fn decide_shared(
 /// Slurm's message on a job that could not start even on the empty machine.
 pub(super) const NOT_AVAILABLE: &str = "Requested node configuration is not available";
 
-/// Needs of a request on a machine, and the nodes that the job could ever have.
+/// Needs of a request on a machine, and the nodes that the job could have if no other job ran.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     pub needs: Needs,
     pub pool: NodeSet,
 }
 
-/// Derives the needs of a request, and the nodes that the job could ever have.
+/// Derives the needs of a request, and the nodes that the job could have if no other job ran.
 ///
 /// # Errors
 /// The reason why the job can never start.
@@ -96,7 +96,8 @@ pub(super) fn is_ever(
     choose(machine, needs, holdings.without_jobs(), pool, |_| true, &mut |_, _| {}).is_some()
 }
 
-/// The nodes that a job could ever have, by its features, exclusions, CPUs and memory.
+/// The nodes that a job could have if no other job ran, by its features, exclusions, CPUs and
+/// memory.
 fn pool(
     machine: &SharedMachine,
     holdings: &Holdings,
@@ -129,7 +130,7 @@ fn pool(
     pool
 }
 
-/// Whether enough of a node is free for a job to examine the node now.
+/// Whether enough of a node is free now to examine the node for a job.
 pub(super) fn is_available(
     machine: &SharedMachine,
     needs: &Needs,
@@ -155,12 +156,13 @@ pub(super) fn is_available(
     }
 }
 
-/// Numbers of GPUs near a job that were counted last on each node, for weights of Slurm 22.05.
+/// For each node, the number of GPUs near a job as counted last. Weights of Slurm 22.05 depend on
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NearGpus(Vec<u8>);
 
 impl NearGpus {
-    /// Creates the numbers of a machine on which nothing has been counted yet.
+    /// Creates the numbers for a machine on which no GPUs have been counted yet.
     #[must_use]
     pub fn none(machine: &SharedMachine) -> NearGpus {
         NearGpus(vec![0; machine.count() as usize])
@@ -182,7 +184,7 @@ impl NearGpus {
     }
 }
 
-/// A request looked up on a machine, for repeated queries about its job.
+/// A request with its needs derived for a machine, for repeated queries about its job.
 #[derive(Clone, Debug)]
 pub struct SharedLookup {
     wanted: Wanted,
@@ -197,7 +199,7 @@ impl SharedLookup {
     /// The reason why the job can never start on this machine, because of its options alone.
     ///
     /// # Complexity
-    /// That of [`decide_shared`].
+    /// The cost of [`decide_shared`].
     pub fn new(
         machine: &SharedMachine,
         holdings: &Holdings,
@@ -214,7 +216,7 @@ impl SharedLookup {
         self.is_ever
     }
 
-    /// The nodes of which the job could ever have a part.
+    /// The nodes of which the job could have a part if no other job ran.
     #[must_use]
     pub fn pool(&self) -> &NodeSet {
         &self.wanted.pool
@@ -242,10 +244,10 @@ impl SharedLookup {
     /// waits.
     ///
     /// Slurm 22.05 keeps the weights of nodes from one query to the next: jobs with GPUs write
-    /// `near`, and other jobs read it.
+    /// `near`, and all other jobs read it.
     ///
     /// # Complexity
-    /// That of [`decide_shared`], without the check whether the job could ever start.
+    /// The cost of [`decide_shared`], without the check whether the job could ever start.
     #[must_use]
     pub fn find(
         &self,
@@ -277,7 +279,7 @@ impl SharedLookup {
         give(machine, needs, self.order, holdings, &chosen).map(|(_, grants)| grants)
     }
 
-    /// Sets `near` like Slurm 22.05 when it checks whether the job could ever start on nodes in
+    /// Sets `near` as Slurm 22.05 does when it checks whether the job could ever start on nodes in
     /// `open`.
     pub fn ask_ever(
         &self,
@@ -295,9 +297,9 @@ impl SharedLookup {
         }
     }
 
-    /// Parts of the given nodes for a job with `cpus` CPUs there, as far as they are free.
+    /// Parts of the given nodes for a job with `cpus` CPUs on them, as far as these are free.
     ///
-    /// For a job that is known to run where the rules would not have placed it.
+    /// This is for a job that is known to run on nodes where the rules would not have placed it.
     #[must_use]
     pub fn forced(
         &self,

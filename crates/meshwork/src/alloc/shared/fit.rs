@@ -15,7 +15,7 @@ pub(super) type Sockets = [u16; MAX_SOCKETS as usize];
 pub(super) struct Fit {
     /// Number of CPUs that the job could use.
     pub cpus: u32,
-    /// Number of CPUs of all free cores.
+    /// Number of CPUs on all free cores of the node.
     pub free_cpus: u32,
     /// Cores that the job could use.
     pub cores: CoreSet,
@@ -23,7 +23,8 @@ pub(super) struct Fit {
     pub core_limits: Sockets,
     /// Number of GPUs that the job could use.
     pub gpus: u64,
-    /// Number of GPUs before the first attempt; `None` until an attempt is made.
+    /// Number of GPUs that the job could use before the first attempt to place it. `None` until
+    /// then.
     gpus_before: Option<u64>,
     /// Maximum number of GPUs for the job on the node; 0 without a limit.
     gpu_cap: u64,
@@ -31,13 +32,14 @@ pub(super) struct Fit {
     socket_gpus: Sockets,
     /// Sort key of the node: by its weight, then nodes with more GPUs near the job first.
     pub weight: u64,
-    /// Number of CPUs times number of GPUs, the order in which nodes are left out of attempts.
+    /// Number of CPUs times number of GPUs. Nodes are left out of attempts in the order of this
+    /// number.
     pub product: u64,
-    /// Number of CPUs that the job needs on the node for its number of GPUs.
+    /// Number of CPUs that the job needs on the node because of its number of GPUs.
     pub gpu_cpus: u32,
     /// Maximum number of tasks on the node, by its cores and GPUs.
     pub task_limit: u32,
-    /// Number of CPUs of the cores that were selected last.
+    /// Number of CPUs on the cores that were selected last.
     pub usable: u32,
 }
 
@@ -265,7 +267,8 @@ impl Fit {
         Some(())
     }
 
-    /// Lowers the maximum number of GPUs to `most`, unless that is 0; returns whether it changed.
+    /// Lowers the maximum number of GPUs to `most`; a `most` of 0 sets no limit. Returns whether
+    /// the maximum has changed.
     fn cap_gpus(&mut self, most: u64) -> bool {
         let is_lower = most > 0 && (self.gpu_cap == 0 || self.gpu_cap > most);
         if is_lower {
@@ -374,7 +377,7 @@ fn lowest(cores: &CoreSet, count: u32) -> CoreSet {
     kept
 }
 
-/// State of the selection of cores for the GPUs of a job on one node.
+/// State of selecting a job's cores on one node, near its GPUs if possible.
 struct Picking<'a> {
     fit: &'a mut Fit,
     kind: &'a SlurmNodeType,
@@ -387,7 +390,7 @@ struct Picking<'a> {
     core_minimum: Option<u32>,
     limits: Sockets,
     first_pass: bool,
-    /// Whether to select like Slurm 22.05, which limits a node less by the other needs of the job.
+    /// Whether cores are selected as by Slurm 22.05. There the job's other needs limit a node less.
     is_older: bool,
 }
 
@@ -443,7 +446,7 @@ impl Picking<'_> {
         Some(if left > 0 { left.min(cap) } else { cap })
     }
 
-    /// Number of CPUs for each GPU; 0 if there is no such number.
+    /// Number of CPUs for each GPU of the job; 0 if there is no such number.
     ///
     /// It is requested, or the default, or chosen so that tasks are near their GPUs.
     fn cpus_per_gpu(&mut self) -> u32 {

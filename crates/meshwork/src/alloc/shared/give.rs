@@ -14,9 +14,10 @@ struct Share {
     cpus: u32,
     tasks: u32,
     gpus: u64,
-    /// Number of GPUs; more than `gpus` has if the node's GPUs are only counted.
+    /// Number of GPUs. If the node's GPUs are only counted, there may be more than in the set
+    /// `gpus`.
     gpu_count: u64,
-    /// Number of GPUs that the choice of nodes planned for this node.
+    /// Number of GPUs of this node that the choice of nodes planned for the job.
     gpu_limit: u64,
 }
 
@@ -226,7 +227,7 @@ fn by_socket(kind: &SlurmNodeType, share: &mut Share) -> u32 {
     taken.count()
 }
 
-/// Takes cores for whole tasks socket by socket, then for the rest one core of each socket in turn.
+/// Takes cores for whole tasks socket by socket, then remaining cores from all sockets in turn.
 ///
 /// Returns the number of cores, or `None` if the node has too few.
 fn in_turn(kind: &SlurmNodeType, needs: &Needs, share: &mut Share) -> Option<u32> {
@@ -278,8 +279,8 @@ struct GpuPick<'a> {
     free: u64,
     model: Option<u16>,
     picked: u64,
-    /// GPUs in order of their links to the selected ones, with the sum of the link qualities of
-    /// each.
+    /// GPUs in order of their links to the selected ones, and for each GPU the sum of the link
+    /// qualities.
     order: Option<(Vec<usize>, Vec<i32>)>,
 }
 
@@ -294,7 +295,8 @@ impl<'a> GpuPick<'a> {
         u64::from(self.picked.count_ones())
     }
 
-    /// The GPUs near a socket, free or not, as bits; with `None`, the GPUs near all sockets.
+    /// The GPUs near a socket, free or not, as bits. If `socket` is `None`, the GPUs near all
+    /// sockets.
     fn at(&self, socket: Option<u32>) -> u64 {
         let records = self.kind.gpus.iter();
         let records = records.filter(|record| self.model.is_none() || record.model == self.model);
@@ -306,7 +308,8 @@ impl<'a> GpuPick<'a> {
         here.fold(0, |all, record| all | record.gpus)
     }
 
-    /// Selects up to `count` free GPUs near a socket, or near all sockets if `None`.
+    /// Selects up to `count` free GPUs near a socket. If `socket` is `None`, those near all
+    /// sockets.
     ///
     /// Returns the number of selected GPUs.
     fn pick(&mut self, count: u64, socket: Option<u32>) -> u64 {
@@ -435,7 +438,7 @@ fn lowest_bits(bits: u64, count: u64) -> u64 {
     kept
 }
 
-/// Number of tasks on each socket of a node, and the number of tasks that count in total.
+/// Number of tasks on each socket of a node, and the total number of tasks that are counted.
 fn tasks_on_sockets(machine: &SharedMachine, needs: &Needs, share: &Share) -> (Sockets, u32) {
     let kind = machine.node(share.node);
     let mut on = [0; MAX_SOCKETS as usize];
@@ -464,7 +467,8 @@ fn tasks_on_sockets(machine: &SharedMachine, needs: &Needs, share: &Share) -> (S
     (on, all.min(limit))
 }
 
-/// Selects GPUs for each task: near the task, then near all sockets, then any; `None` if too few.
+/// Selects GPUs for each task: near the task, then near all sockets, then any. `None` if too few
+/// are free.
 fn by_task(
     kind: &SlurmNodeType,
     needs: &Needs,
@@ -518,7 +522,7 @@ fn on_node(
     (needed == 0).then_some(pick.picked)
 }
 
-/// Selects GPUs on one node for a job that requests a number for the whole job, near its cores.
+/// Selects GPUs near the job's cores on one node, if the job requests a number of GPUs in total.
 ///
 /// `given` GPUs are on other nodes, and `nodes_left` nodes are still to be given GPUs.
 #[allow(clippy::too_many_arguments)]
@@ -572,7 +576,7 @@ fn of_job(
     pick.picked
 }
 
-/// Keeps `most` of the picked GPUs: one with the best link of all, and those best linked to it.
+/// Keeps `most` of the picked GPUs: the one with the best link, and those best linked to this one.
 fn drop_least_linked(kind: &SlurmNodeType, picked: &mut u64, most: u64) {
     let is_picked = |picked: u64, gpu: usize| picked >> gpu & 1 == 1;
     let count = kind.links.len();
@@ -596,7 +600,7 @@ fn drop_least_linked(kind: &SlurmNodeType, picked: &mut u64, most: u64) {
     }
 }
 
-/// Memory of the job on a node, in MB; `None` if less is free.
+/// Memory that the job gets on a node, in MB; `None` if less is free.
 fn memory(
     machine: &SharedMachine,
     needs: &Needs,

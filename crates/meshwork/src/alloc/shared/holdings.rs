@@ -29,7 +29,7 @@ pub(super) struct Free {
     pub cores: CoreSet,
     pub core_count: u32,
     pub gpus: u64,
-    /// Memory in use, in MB.
+    /// Memory of the node that is in use, in MB.
     pub memory_used: u64,
 }
 
@@ -151,15 +151,16 @@ impl Holdings {
 /// Number of entries of a level that are combined into one entry of the next.
 const FAN: usize = 16;
 
-/// Index of free amounts: maxima over groups of nodes, to skip groups of which no node has enough.
+/// Index of free amounts: maxima over groups of nodes, so that a search skips groups without
+/// enough.
 #[derive(Clone, Debug)]
 struct Index {
     /// Nodes in order of weight, then number.
     order: Vec<u32>,
     /// Position of each node in `order`.
     place: Vec<u32>,
-    /// Levels of entries: first the amounts of the nodes in order, then in each level the maxima of
-    /// groups of [`FAN`] entries of the preceding level.
+    /// Levels of entries. The first level has the amounts of the nodes in order. Each further level
+    /// has the maxima of groups of [`FAN`] entries of the level before.
     levels: Vec<Vec<Least>>,
 }
 
@@ -175,7 +176,7 @@ impl Index {
         Index { order, place, levels }
     }
 
-    /// Sets the amounts of the node at a position of the order.
+    /// Sets the amounts of the node at a position of the index's order.
     ///
     /// # Complexity
     /// **O(log n)** for *n* nodes.
@@ -192,8 +193,8 @@ impl Index {
 
     /// The first position from `from` on whose node has at least these amounts; `None` if none has.
     ///
-    /// **O(log n)** for each visited group whose maxima suffice, although no single node of the
-    /// group may suffice.
+    /// **O(log n)** for each visited group. A group is visited if its maxima suffice, even if no
+    /// single node of it does.
     fn next(&self, from: usize, least: &Least) -> Option<usize> {
         let top = self.levels.len() - 1;
         (0..self.levels[top].len()).find_map(|at| self.search(top, at, from, least))

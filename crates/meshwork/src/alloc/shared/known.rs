@@ -45,7 +45,7 @@ impl SingleTree {
     }
 }
 
-/// CPUs and GPUs that the job could take of a node, in one pass of the selection of cores.
+/// CPUs and GPUs of a node that the job could take, in one pass of the selection of cores.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pass {
     cpus: u32,
@@ -56,13 +56,13 @@ struct Pass {
 #[derive(Clone, Copy, Debug)]
 struct KnownFit {
     weight: u64,
-    /// Number of CPUs before cores are selected.
+    /// Number of CPUs of the node before cores are selected.
     cpus: u32,
-    /// Amounts that could be taken with cores near the GPUs only, and with any cores.
+    /// Amounts that the job could take: with only cores near the GPUs, and with any cores.
     passes: [Pass; 2],
 }
 
-/// Sums over the nodes that can hold a part of the job.
+/// Sums over the nodes that can hold a part of the job, such as the sum of their CPUs.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     nodes: i64,
@@ -73,14 +73,14 @@ struct Sums {
 /// Nodes of one weight, with sums of what the job could take of them.
 #[derive(Clone, Debug)]
 struct KnownClass {
-    /// Number of nodes that may be taken.
+    /// Number of nodes of this weight that may be taken.
     open: u32,
-    /// Sums for the pass with cores near the GPUs, and for the pass with any cores.
+    /// Sums over these nodes for two passes: with only the cores near the GPUs, and with any cores.
     sums: [Sums; 2],
-    /// Nodes that can hold a part of the job in the first pass.
+    /// Nodes that can hold a part of the job in the first pass, with only the cores near the GPUs.
     usable: NodeSet,
     /// For each switch, the number of nodes below it that can hold a part of the job in the first
-    /// pass.
+    /// pass. In this pass only cores near the GPUs are used.
     below: Vec<i64>,
 }
 
@@ -93,7 +93,8 @@ pub(super) struct Known {
     /// For each switch, the number of CPUs of the nodes below it that may be taken.
     cpus: Vec<u64>,
     open: u32,
-    /// Fit on an idle node of each type; `None` until such a node was examined.
+    /// Fit of the job on an idle node, for each type of node. `None` until such a node was
+    /// examined.
     idle: Vec<Option<Option<(Fit, KnownFit)>>>,
 }
 
@@ -290,8 +291,8 @@ impl Known {
         chosen.map_or(KnownChoice::Unknown, KnownChoice::Nodes)
     }
 
-    /// Candidates: the nodes of the `seen` lightest weights; those of the `light` lightest are
-    /// forced.
+    /// Candidates: the nodes of the `seen` lightest weights. Nodes of the `light` lightest weights
+    /// are forced, that is taken first.
     fn candidates(&self, machine: &SharedMachine, seen: usize, light: usize) -> Candidates {
         let mut classes = self.classes.values().take(seen);
         let mut forced = NodeSet::empty(machine.count());
@@ -313,7 +314,8 @@ impl Known {
     }
 }
 
-/// The fit of a job on a node after the first pass, with what is stored of both passes.
+/// The fit of a job on a node after the first pass, and the amounts to store of both passes. A pass
+/// selects cores: in the first one, only cores near the GPUs.
 fn known_fit(
     machine: &SharedMachine,
     holdings: &Holdings,
@@ -341,7 +343,8 @@ fn known_fit(
 }
 
 impl KnownClass {
-    /// Adds what could be taken of a node to the sums, or subtracts it if `sign` is negative.
+    /// Adds the amounts that could be taken of a node to the sums. If `sign` is negative, subtracts
+    /// them.
     fn count(&mut self, fit: &KnownFit, list: &Tree, node: u32, leaf: usize, sign: i64) {
         self.open = self.open.wrapping_add_signed(sign as i32);
         for (sums, pass) in self.sums.iter_mut().zip(fit.passes) {

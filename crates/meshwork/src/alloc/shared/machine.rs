@@ -67,7 +67,7 @@ pub struct GpuRecord {
     pub near: Option<u32>,
 }
 
-/// Topology of the machine, which determines the rule for jobs of several nodes.
+/// Topology of the machine. The rule for jobs of several nodes depends on it.
 #[derive(Clone, Debug)]
 pub enum Domains {
     /// No topology: nodes in the order of their numbers.
@@ -89,21 +89,22 @@ pub struct SelectParams {
     pub least_loaded: bool,
     /// Whether cores are taken socket by socket by default (`CR_CORE_DEFAULT_DIST_BLOCK`).
     pub by_socket: bool,
-    /// Whether serial jobs go to the highest nodes (`pack_serial_at_end`).
+    /// Whether jobs of one task go to the nodes with the highest numbers (`pack_serial_at_end`).
     pub serial_at_end: bool,
     /// Whether every job gets nodes as a whole (`OverSubscribe=EXCLUSIVE`).
     pub exclusive: bool,
     /// Whether nodes are chosen as by Slurm 22.05 instead of 26.05.
     ///
-    /// Slurm 22.05 treats jobs of one node like all others, and goes by all free CPUs of a node.
+    /// Slurm 22.05 treats a job of one node like a job of several, and considers all free CPUs of a
+    /// node.
     pub is_older: bool,
     /// Memory for each CPU if a job requests none, in MB; 0 for all memory of a node.
     pub mem_per_cpu: u64,
     /// Memory for each node if a job requests none, in MB; overrides `mem_per_cpu` if not 0.
     pub mem_per_node: u64,
-    /// CPUs for each GPU if a job requests no number; 0 without such a rule.
+    /// CPUs for each GPU if a job requests no number; 0 if no default is set.
     pub cpus_per_gpu: u32,
-    /// Memory for each GPU if a job requests none, in MB; 0 without such a rule.
+    /// Memory for each GPU if a job requests none, in MB; 0 if no default is set.
     pub mem_per_gpu: u64,
 }
 

@@ -9,7 +9,7 @@ use super::machine::SelectParams;
 pub struct GpuCount {
     /// Number of GPUs, at least 1.
     pub count: u64,
-    /// Index of the required type; an index beyond all types is never found. `None` for any type.
+    /// Index of the required type; `None` for any type. An index beyond all types is never found.
     pub model: Option<u16>,
 }
 
@@ -73,7 +73,7 @@ pub(super) enum Memory {
     Gpu,
 }
 
-/// GPUs that a job needs; a number of 0 stands for none given.
+/// GPUs that a job needs. A field is 0 if its number was not given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Gpus {
     pub model: Option<u16>,
@@ -105,7 +105,7 @@ pub(super) struct Needs {
     pub min_nodes: u32,
     /// Maximum number of nodes; `u32::MAX` without a limit.
     pub max_nodes: u32,
-    /// Number of nodes that the choice of nodes aims at.
+    /// Number of nodes that an attempt to choose nodes aims at.
     pub want: u32,
     pub min_cpus: u32,
     /// Minimum number of CPUs on each node.
@@ -118,9 +118,9 @@ pub(super) struct Needs {
     pub memory: Memory,
     pub gpus: Option<Gpus>,
     pub enforce: bool,
-    /// Number of CPUs that the job needs on each node for its number of GPUs.
+    /// Minimum number of CPUs on each node, because of the number of GPUs there.
     pub gpu_node_cpus: u32,
-    /// Number of CPUs that the whole job needs for its number of GPUs.
+    /// Minimum number of CPUs of the whole job, because of its number of GPUs.
     pub gpu_job_cpus: u32,
 }
 
@@ -242,7 +242,7 @@ impl SharedRequest {
         })
     }
 
-    /// Collects the GPU options; at most one number of GPUs may be given.
+    /// Collects the GPU options. At most one of the options for a number of GPUs may be given.
     fn gpus_wanted(&self) -> Result<Option<Gpus>, String> {
         let all = [self.gpus_per_node, self.gpus, self.gpus_per_task];
         let mut models = all.iter().flatten().map(|gpus| gpus.model);
@@ -308,7 +308,8 @@ impl SharedRequest {
 }
 
 impl Gpus {
-    /// Number of GPUs of the whole job on `nodes` nodes, to count its CPUs per GPU.
+    /// Number of GPUs of the whole job if it has `nodes` nodes. Its CPUs per GPU are counted with
+    /// it.
     pub(super) fn for_job(&self, nodes: u64) -> u64 {
         if self.per_job > 0 { self.per_job } else { self.per_node.saturating_mul(nodes) }
     }

@@ -49,7 +49,8 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave>
     fill(attempt, list, found, &cpus, missing)
 }
 
-/// Takes candidates below one switch: first the forced ones of lower weights, then leaf by leaf.
+/// Takes candidates below one switch: first the forced ones, which have lower weights, then leaf by
+/// leaf.
 ///
 /// `cpus` has, for each switch, the number of CPUs of the nodes below it that may be taken.
 pub(super) fn fill(
@@ -109,7 +110,7 @@ pub(super) fn fill(
 struct Used<'a> {
     list: &'a Tree,
     is_used: Vec<bool>,
-    /// For each switch, the number of used switches among itself and those below it.
+    /// For each switch, the number of used switches among the switch itself and those below it.
     below: Vec<u32>,
     total: u32,
     /// Sum of the depths of the used switches.
@@ -130,7 +131,7 @@ impl Used<'_> {
         self.list.up_from(switch).for_each(|above| self.below[above] += 1);
     }
 
-    /// The sum of the numbers of links from a switch to all used ones, equal to
+    /// Distances from a switch to all used switches, in links, added up. Equal to
     /// [`Tree::distances`].
     ///
     /// `None` if a used switch is in another tree.
@@ -156,7 +157,7 @@ struct BestLeaf {
     fits: bool,
 }
 
-/// The leaf to be taken next; `None` if no unused leaf has candidates.
+/// The leaf from which nodes are taken next; `None` if no unused leaf has candidates.
 fn best_leaf(used: &Used<'_>, free: &[i64], fits: impl Fn(usize) -> bool) -> Option<usize> {
     let list = used.list;
     let mut best: Option<BestLeaf> = None;
@@ -256,7 +257,7 @@ mod tests {
     use crate::alloc::listed::tree::Below;
     use crate::rng::Stream;
 
-    /// Compares the search for the best leaf with a comparison of all leaves.
+    /// Compares the search for the best leaf with a version that compares all leaves.
     #[test]
     fn the_best_leaf_is_its_definition() {
         let mut rng = Stream::new(3, 0, "leaves");
@@ -299,7 +300,7 @@ mod tests {
         }
     }
 
-    /// Slow twin of [`best_leaf`], by definition: compares each leaf with the best one so far.
+    /// Slow reference version of [`best_leaf`], which compares each leaf with the best one so far.
     fn best_of_all(
         list: &Tree,
         is_used: &[bool],

@@ -124,7 +124,7 @@ struct Buddy<L> {
     lists: L,
 }
 
-/// Lists of aligned blocks: block `index` of dimension *k* begins at node `index` 2ᵏ.
+/// Lists of aligned blocks. Block `index` of dimension *k* begins at node `index` · 2ᵏ.
 trait BlockLists: Send + Clone + 'static {
     /// Creates empty lists for a hypercube of the given dimension.
     fn empty(dimension: u32) -> Self;
@@ -135,7 +135,7 @@ trait BlockLists: Send + Clone + 'static {
     fn insert(&mut self, dimension: u32, index: u32);
     /// Removes a block from its list; returns whether it was listed.
     fn remove(&mut self, dimension: u32, index: u32) -> bool;
-    /// All blocks, each list in the order in which to insert them again; empty if order is
+    /// All blocks, in the order in which they must be inserted again. Empty if the order is
     /// irrelevant.
     fn in_order(&self) -> Vec<Subcube> {
         Vec::new()
@@ -224,8 +224,8 @@ impl<L: BlockLists> Allocator for Buddy<L> {
 
 /// Visits the aligned blocks of a placement, by first node and dimension.
 ///
-/// A subcube has one aligned block for each combination of its dimensions above the lowest one that
-/// it lacks.
+/// Consider the lowest dimension along which a subcube does not extend. The subcube has one aligned
+/// block for each combination of coordinates in its dimensions above that one.
 fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32)) {
     for block in &placement.blocks {
         let cube = Subcube::of(block);
@@ -239,7 +239,7 @@ fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32
     }
 }
 
-/// Lists of blocks ordered by address, as bitmaps with a summary bit for each word.
+/// Lists of blocks ordered by address. They are bitmaps, with a summary bit for each word.
 #[derive(Clone)]
 struct Sorted {
     lists: Vec<BlockSet>,
@@ -304,7 +304,7 @@ impl BlockLists for Sorted {
     }
 }
 
-/// Lists of blocks from which the block listed last is taken first.
+/// Lists of blocks of which the block listed last is taken first.
 #[derive(Clone)]
 struct Stacks {
     /// For each dimension, the first node of the block listed last.

@@ -1,4 +1,4 @@
-//! Free list: lists of disjoint free subcubes of any free dimensions.
+//! Free list: lists of disjoint free subcubes, which may extend along any dimensions.
 
 use std::collections::BTreeMap;
 
@@ -59,13 +59,13 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// Free list strategy.
 ///
 /// When a subcube is halved along a dimension, the lower half is kept and the upper one listed. The
-/// lists hold disjoint subcubes, so a free subcube may extend over several of them. If no list can
-/// serve a request, all subcubes are searched in the order of `tree_collapsing`, and if one is
-/// free, the lists are rebuilt around it.
+/// lists hold disjoint subcubes, so that a free subcube may extend over several listed ones. If no
+/// list can serve a request, all subcubes are searched in the order of `tree_collapsing`, and if
+/// one is free, the lists are rebuilt around it.
 ///
 /// # Complexity
-/// **O(n log c)** for *c* subcubes in the lists of a hypercube of *n* dimensions; that of
-/// [`CubeSearch`] and [`form_anew`](CubeLists::form_anew) if the lists are rebuilt.
+/// **O(n log c)** for *c* subcubes in the lists of a hypercube of *n* dimensions. If the lists are
+/// rebuilt, the cost of [`CubeSearch`] and [`form_anew`](CubeLists::form_anew).
 #[derive(Clone)]
 struct FreeList {
     strict: bool,

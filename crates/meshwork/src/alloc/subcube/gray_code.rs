@@ -1,4 +1,4 @@
-//! Gray code: subcubes that are runs of nodes in a single Gray code, searched from its beginning.
+//! Gray code: subcubes that are runs of nodes in one Gray code, searched from its beginning.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};

@@ -79,7 +79,7 @@ impl CubeLists {
 
     /// Carves `part` out of a listed subcube.
     ///
-    /// The subcube is halved until `part` is left, and the other halves are listed.
+    /// The listed subcube is halved until `part` is left. The other half of each step is listed.
     fn carve(&mut self, cube: Subcube, part: Subcube) {
         self.remove(cube);
         let mut rest = cube;
@@ -109,8 +109,8 @@ impl CubeLists {
 
     /// Lists a freed subcube after merging it with listed neighbours.
     ///
-    /// While a listed subcube has an equal mask and a base that differs in one bit, both are
-    /// merged; lower bits are tried first.
+    /// Two subcubes are merged if they extend along the same dimensions and their bases differ in
+    /// one bit. Merging is repeated as long as possible, and lower bits are tried first.
     pub(crate) fn give_back(&mut self, cube: Subcube) {
         let mut cube = cube;
         while let Some((d, partner)) = (0..self.whole)
@@ -126,8 +126,8 @@ impl CubeLists {
 
     /// Removes the nodes of a claimed placement.
     ///
-    /// A block within one listed subcube is carved out of that; for a block within none, the lists
-    /// are rebuilt.
+    /// A block that lies within one listed subcube is carved out of it. For any other block, the
+    /// lists are rebuilt.
     pub(crate) fn claimed(&mut self, placement: &Placement, site: &Site, search: &mut CubeSearch) {
         for block in &placement.blocks {
             let part = Subcube::of(block);
@@ -140,8 +140,8 @@ impl CubeLists {
 
     /// Lists the nodes of a released placement.
     ///
-    /// If the machine is then empty, the lists are reset: otherwise subcubes that cannot be merged
-    /// in pairs would stay separate forever.
+    /// If the machine is then empty, the lists are reset, because subcubes that cannot be merged in
+    /// pairs would otherwise stay separate for ever.
     pub(crate) fn released(&mut self, placement: &Placement, site: &Site) {
         if site.free_nodes() == site.nodes() {
             *self = CubeLists::new(self.whole, self.split);
@@ -152,8 +152,7 @@ impl CubeLists {
         }
     }
 
-    /// The listed subcubes as numbers, to be saved, since they depend on all claims and releases so
-    /// far.
+    /// The listed subcubes as numbers, to be saved. They depend on all claims and releases so far.
     pub(super) fn memory(&self) -> Vec<u64> {
         self.lists.iter().flatten().copied().map(number).collect()
     }
@@ -170,7 +169,8 @@ impl CubeLists {
         Ok(())
     }
 
-    /// Rebuilds the lists: takes the largest free subcube first; ties go by base, then by mask.
+    /// Rebuilds the lists, with the largest free subcube first. Ties go by base, then by mask (the
+    /// dimensions along which a subcube extends).
     pub(crate) fn form_anew(&mut self, free: &NodeSet, search: &mut CubeSearch) {
         self.lists.iter_mut().for_each(BTreeSet::clear);
         self.masks.clear();

@@ -63,7 +63,8 @@ const MAX_DIMENSION: u32 = 20;
 /// subcube is missed.
 ///
 /// # Complexity
-/// That of [`ExactPacking`] for each subcube of the chosen one.
+/// The cost of [`ExactPacking`], for each subcube that lies in the chosen one and has the requested
+/// dimension.
 #[derive(Clone)]
 struct Exact {
     dimension: u32,
@@ -101,12 +102,12 @@ impl Allocator for Exact {
 
 /// Greedy approximation of the maximal set of subcubes.
 ///
-/// From the largest dimension down it repeatedly takes the free subcube that overlaps the fewest
-/// other free subcubes of the same dimension, ties by base and then by mask; taken subcubes are
-/// disjoint. A request takes the first of the smallest sufficient subcubes of the set, and of that
-/// the part with the fewest free neighbours outside, with ties in the same order. So no free
-/// subcube that extends outside is broken without need. Since the largest free subcube is always in
-/// the set, no free subcube is missed.
+/// From the largest dimension down, the free subcube that overlaps the fewest other free subcubes
+/// of its dimension is taken repeatedly. Taken subcubes are disjoint. Ties go by base and then by
+/// mask, which is the set of dimensions along which a subcube extends. A request takes the first of
+/// the smallest sufficient subcubes in the set. Of this subcube it takes the part with the fewest
+/// free neighbours outside, so that few larger free subcubes are broken. No free subcube is missed,
+/// because the largest one is always in the set.
 ///
 /// # Complexity
 /// For *c* free subcubes of a dimension *k*, the smaller of **O(c²)** and the sum over all nodes of
@@ -203,7 +204,7 @@ impl<'a> Neighbours<'a> {
         Neighbours { cubes, is_there: vec![true; cubes.len()], at_node, found: Vec::new() }
     }
 
-    /// The subcubes that overlap subcube `i` and have not been removed, in order.
+    /// The subcubes that overlap the subcube with index `i` and have not been removed, in order.
     fn of(&mut self, i: usize) -> &[usize] {
         let (cube, found) = (self.cubes[i], &mut self.found);
         found.clear();

@@ -1,4 +1,4 @@
-//! Allocators of subcubes of a hypercube; `lists` has lists of free subcubes that some share.
+//! Allocators of subcubes of a hypercube. Some share the lists of free subcubes in `lists`.
 
 mod lists;
 pub mod buddy;

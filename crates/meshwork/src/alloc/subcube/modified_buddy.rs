@@ -1,4 +1,5 @@
-//! Modified buddy system: a half of the requested size with any of its partners.
+//! Modified buddy system: a block of half the requested size, joined with any of its partner
+//! blocks.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};

@@ -1,4 +1,4 @@
-//! Multiple Gray codes: enough Gray codes of the nodes to find every free subcube.
+//! Multiple Gray codes: subcubes that are runs in one of several codes, which together miss none.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -62,19 +62,20 @@ const MAX_DIMENSIONS: u32 = 20;
 
 /// Strategy of multiple Gray codes, tried in the order of [`symmetric_chains`].
 ///
-/// Every set of *k* dimensions is a prefix of some code, and this code finds all subcubes with
-/// these dimensions, so no subcube is missed. If the first code finds nothing, all masks with a
-/// free subcube are found at once, and codes that contain none of them are skipped.
+/// Every set of *k* dimensions is a prefix of some code, and this code finds all subcubes along
+/// these dimensions. So no subcube is missed. If the first code finds nothing, all sets of
+/// dimensions with a free subcube are found at once, and codes that contain none of these sets are
+/// skipped.
 ///
 /// # Complexity
-/// **O(2ⁿ)** for *n* dimensions if the first code has a free pair. Otherwise that of a
-/// [`CubeSearch`] of all masks with *k* dimensions, and **O(n)** for each of the C(*n*, ⌊*n*/2⌋)
-/// codes before the chosen one.
+/// **O(2ⁿ)** for *n* dimensions if the first code has a free pair. Otherwise the cost of a
+/// [`CubeSearch`] of all sets of *k* dimensions, and **O(n)** for each code before the chosen one.
+/// There are C(*n*, ⌊*n*/2⌋) codes.
 #[derive(Clone)]
 struct MultipleGrayCode {
     codes: Arc<[GrayCode]>,
     search: CubeSearch,
-    /// Masks of dimensions with a free subcube.
+    /// Sets of dimensions, as masks, along which some free subcube extends.
     has_a_free_cube: NodeSet,
     buffer: Vec<u64>,
 }

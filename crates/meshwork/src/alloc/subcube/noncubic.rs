@@ -47,20 +47,22 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 
 /// Cubic and noncubic allocation.
 ///
-/// A subcube that is too large is halved along the dimension that leaves the fewest different masks
-/// in the lists; ties go to the lowest mask. The lower half is kept, unless only the upper one is
-/// adjacent to a taken subcube. A released subcube is merged with any adjacent listed subcube with
-/// equal free dimensions.
+/// The mask of a subcube is the set of dimensions along which it extends. A subcube that is too
+/// large is halved along the dimension that leaves the fewest different masks in the lists. Ties go
+/// to the lowest mask. The lower half is kept, unless only the upper one is adjacent to a taken
+/// subcube. A released subcube is merged with any adjacent listed subcube with equal free
+/// dimensions.
 #[derive(Clone)]
 struct Noncubic {
     lists: CubeLists,
     search: CubeSearch,
 }
 
-/// Selects the dimension for halving a subcube: one that leaves halves whose mask is already
+/// Selects the dimension for halving a subcube: one whose halves have a mask that is already
 /// listed.
 ///
-/// Such halves add no further mask. Ties go to the highest dimension, which leaves the lowest mask.
+/// A mask is the set of dimensions along which a subcube extends. Ties go to the highest dimension,
+/// which leaves the lowest mask.
 fn to_a_mask_that_is_listed(cube: Subcube, among: u32, masks: &BTreeMap<u32, u32>) -> u32 {
     let dimensions = Subcube { base: 0, mask: among }.dimensions();
     let mut listed = dimensions.rev().filter(|d| masks.contains_key(&(cube.mask & !(1 << d))));
@@ -71,7 +73,7 @@ fn to_a_mask_that_is_listed(cube: Subcube, among: u32, masks: &BTreeMap<u32, u32
 struct Carved {
     from: Subcube,
     part: Subcube,
-    /// Remaining parts of `from`, which are listed.
+    /// Parts of `from` that remained after the carving, which are listed.
     others: Vec<Subcube>,
 }
 

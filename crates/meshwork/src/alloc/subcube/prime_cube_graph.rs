@@ -64,20 +64,21 @@ static CUBES: Words<bool, 2> = Words::new([("one", false), ("several", true)]);
 
 /// The largest supported dimension of a hypercube.
 ///
-/// With half of its nodes free at random, it has some hundred thousand primes.
+/// If a random half of its nodes is free, there are some hundred thousand primes (free subcubes in
+/// no larger free one).
 const MAX_DIMENSION: u32 = 17;
 
 /// Prime-cube graph strategy; a prime is a free subcube that lies in no larger one.
 ///
-/// In the chosen prime, nodes shared with other primes count once for each of these. Ties go by
-/// base, then by mask.
+/// In the chosen prime, a node counts once for each other prime that contains it. Ties go by base,
+/// then by mask.
 ///
 /// With `cubes = "several"` a request for *p* nodes gets a connected set of subcubes. The first one
 /// is chosen by the rule for single subcubes, among the connected components of the free nodes with
 /// at least *p* nodes; it has the largest available dimension for which subcubes are not larger
-/// than *p*. Each next one is the largest free subcube that fits the rest of *p* and is adjacent to
-/// the taken ones, with equal ties. The request succeeds whenever a connected component is large
-/// enough.
+/// than *p*. Each further one is the largest free subcube that is adjacent to the taken ones and
+/// does not exceed the number of nodes still needed. Ties are broken likewise. The request succeeds
+/// whenever a connected component is large enough.
 ///
 /// # Complexity
 /// The primes depend only on the free nodes, and are recomputed when these have changed: see
@@ -90,7 +91,7 @@ struct PrimeCubeGraph {
     /// Free nodes for which the field `primes` was computed.
     of: NodeSet,
     primes: Vec<Subcube>,
-    /// Number of primes that contain each node.
+    /// For each node, the number of primes (free subcubes in no larger free one) that contain it.
     covering: Vec<u32>,
 }
 
@@ -107,12 +108,14 @@ impl PrimeCubeGraph {
         }
     }
 
-    /// Number of other primes that contain `node`, which lies in a prime.
+    /// Number of primes that contain `node`, minus one. A prime is a free subcube in no larger free
+    /// one.
     fn others(&self, node: Node) -> u32 {
         self.covering[node as usize] - 1
     }
 
-    /// The subcube of dimension `k` for a request, chosen from the primes for which `among` holds.
+    /// The subcube of dimension `k` for a request. It is chosen from the primes (free subcubes in
+    /// no larger free one) for which `among` holds.
     fn choose_one(&self, k: u32, among: impl Fn(&Subcube) -> bool) -> Option<Subcube> {
         let eligible = || self.primes.iter().filter(|p| p.dimension() >= k && among(p));
         let least = eligible().map(|prime| prime.dimension()).min()?;
@@ -191,7 +194,8 @@ fn parts_of_at_least(count: u32, free: &NodeSet, whole: u32) -> NodeSet {
     large
 }
 
-/// The neighbours of a set of nodes, including members of the set that have a neighbour in it.
+/// The neighbours of a set of nodes. A member of the set is included if another member is its
+/// neighbour.
 fn beside(nodes: &NodeSet, whole: u32) -> NodeSet {
     let mut beside = NodeSet::empty(nodes.universe());
     neighbours(nodes.words(), 0..whole, beside.words_mut());

@@ -1,4 +1,4 @@
-//! Tree collapsing: subcubes are tried by every mask and every base, in order.
+//! Tree collapsing: subcubes are tried by their dimensions (as a mask), then by their base.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
@@ -41,7 +41,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// Tree collapsing, which keeps no state.
 ///
 /// # Complexity
-/// That of [`CubeSearch::first`], instead of **O(C(n, k) 2ⁿ⁻ᵏ)** subcubes tested one by one.
+/// The cost of [`CubeSearch::first`]. Testing subcubes one by one would take **O(C(n, k) 2ⁿ⁻ᵏ)**.
 #[derive(Clone)]
 struct TreeCollapsing {
     search: CubeSearch,

@@ -22,7 +22,8 @@ use crate::topology::Grid;
 #[derive(Clone, Debug)]
 pub(super) struct FreeSets {
     steps: Vec<Step>,
-    /// Scratch buffer for the nodes that are free from each step on until an instant.
+    /// Scratch buffer. For each step, the nodes that are free from the step on until a given
+    /// instant.
     throughout: Vec<NodeSet>,
 }
 
@@ -34,13 +35,13 @@ pub(super) struct NodeRequest<'a> {
     pub(super) span: f64,
 }
 
-/// Nodes that a reservation or job holds during an interval. Other reservations may hold some too.
+/// Nodes that a reservation or job holds during an interval. A node may have several holders.
 #[derive(Clone, Copy)]
 pub(super) struct Held<'a> {
     pub(super) from: Time,
     pub(super) until: Time,
     pub(super) nodes: &'a NodeSet,
-    /// Size of `nodes`.
+    /// Number of the held nodes.
     pub(super) count: u32,
 }
 
@@ -53,15 +54,15 @@ impl Held<'_> {
 /// Effect of a release on the free sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Back {
-    /// Interval in which any of the released nodes may be free without a break.
+    /// Interval in which at least one of the released nodes may be free without a break.
     pub(super) from: Time,
     pub(super) until: Time,
-    /// How counts of free nodes rose; `None` if no released node had a second holder.
+    /// Rise of the counts of free nodes; `None` if every released node had a single holder.
     pub(super) eased: Option<Eased>,
 }
 
-/// Rise of the count of free nodes by a release where nodes have several holders. In such steps
-/// each additional holder of a node lowers the count below the size of the free set.
+/// Rise of the count of free nodes by a release where nodes have several holders. In a step with
+/// such nodes, the count is the size of the free set minus one for each additional holder.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Eased {
     /// Start of the first step with several holders of a node.
@@ -94,7 +95,7 @@ impl FreeSets {
         }
     }
 
-    /// Takes nodes out of the free sets for an interval, whether they are free or not.
+    /// Adds a holder to nodes for an interval, whether the nodes are free or not.
     pub(super) fn hold(&mut self, held: Held<'_>) {
         let (first, last) = self.within(held);
         self.steps[first..last].iter_mut().for_each(|step| step.hold(held));
@@ -103,7 +104,7 @@ impl FreeSets {
         self.join(first);
     }
 
-    /// Releases nodes held for an interval, and returns when they are free after that.
+    /// Removes a holder from nodes for an interval, and returns when the nodes are free after that.
     pub(super) fn give_back(&mut self, held: Held<'_>) -> Back {
         let (first, last) = self.within(held);
         let mut eased: Option<Eased> = None;
@@ -136,8 +137,8 @@ impl FreeSets {
     }
 
     /// The interval around a range of steps in which any of these nodes is free without a break.
-    /// The interval is exact if all of the nodes are free in the range. If some still have holders,
-    /// it may be too long.
+    /// The interval is exact if all of the nodes are free in the range. If some of the nodes still
+    /// have holders, the interval may be too long.
     fn around(&mut self, first: usize, last: usize, nodes: &NodeSet) -> (Time, Time) {
         let FreeSets { steps, throughout } = self;
         if throughout.is_empty() {
@@ -162,15 +163,16 @@ impl FreeSets {
         (from, until)
     }
 
-    /// The first step start in `openings` and before `limit` from which there is a placement. The
-    /// placement must last for the span of `wanted`. `place` is called with the nodes that are free
-    /// throughout, counting those of `own` as free, and must miss no block. If `own` is given, the
-    /// wanted span is at most its length and `limit` is at most its start: there is no step where
-    /// other jobs hold the same nodes right after `own`.
+    /// The first begin of a step, in `openings` and before `limit`, from which there is a
+    /// placement. The placement must last for the span of `wanted`. `place` searches for a
+    /// placement among the nodes that are free during the whole span, where the nodes of `own`
+    /// count as free, and must miss no block. If `own` is given, the wanted span is at most its
+    /// length, `limit` is at most its start, and no step right after `own` has nodes with several
+    /// holders.
     ///
-    /// If the whole span from a step has no placement, bisection finds the last step from which
-    /// there is none up to the end of the span. It is stored as a blocker: no request that needs
-    /// the whole time from there on has a placement either. The end of the blocked interval is not
+    /// If a span has no placement, bisection finds the last step from which there is none up to the
+    /// end of the span. This step and this end are stored as a blocker, because no request whose
+    /// run contains that interval has a placement either. The end of the blocked interval is not
     /// searched for, because that took more queries than it saved.
     pub(super) fn first_place<P>(
         &mut self,
@@ -254,8 +256,8 @@ impl FreeSets {
         None
     }
 
-    /// A placement at the first step, on nodes of `among` that stay free for the span of `wanted`.
-    /// The nodes of `own` count as free.
+    /// A placement that begins at the first step, on nodes of `among` that are free for the whole
+    /// span. The span is that of `wanted`. The nodes of `own` count as free.
     pub(super) fn place_now<P>(
         &self,
         wanted: &NodeRequest<'_>,
@@ -279,8 +281,8 @@ impl FreeSets {
         place(&free, wanted.request)
     }
 
-    /// The first instant before the start of `own` from which its nodes are free for `span`. The
-    /// `span` must not be longer than that of `own`.
+    /// The first instant from which the nodes of `own` are free for `span`, before the start of
+    /// `own`. The `span` must not be longer than that of `own`.
     pub(super) fn sooner(&self, own: Held<'_>, span: f64) -> Option<Time> {
         let mut at = 0;
         'starts: while let Some(first) = self.steps.get(at).filter(|step| step.from < own.from) {
@@ -297,8 +299,8 @@ impl FreeSets {
         None
     }
 
-    /// The last step of a range that is known to have no placement up to `until`. If there is none,
-    /// the last step with a suspected blocker that a new query confirms.
+    /// The last step of a range from which a request is known to have no placement up to `until`.
+    /// If there is none, the last step with a suspected blocker that a new query confirms.
     fn blocked<P>(
         &mut self,
         steps: Range<usize>,
@@ -355,8 +357,8 @@ impl FreeSets {
         self.steps.partition_point(|step| step.from < instant)
     }
 
-    /// Index of the step that begins at this instant, after a split if necessary. For an instant
-    /// before all steps, the index of the first step.
+    /// Makes a step begin at an instant, by a split if necessary, and returns its index. For an
+    /// instant before all steps, returns the index of the first step.
     fn cut(&mut self, instant: Time) -> usize {
         let at = self.from(instant);
         let is_there = self.steps.get(at).is_some_and(|step| step.from == instant);
@@ -427,8 +429,8 @@ mod tests {
         (time(hold.0), time(hold.1), nodes)
     }
 
-    /// The free nodes in a unit of time, and the count of free nodes, which additional holders
-    /// lower.
+    /// The free nodes in a unit of time, and their count minus one for each additional holder of a
+    /// node.
     fn at(grid: &Grid, all: &Holds, t: u32) -> (NodeSet, i64) {
         let (mut free, mut count) = (NodeSet::full(NODES), i64::from(NODES));
         for (.., placement) in all.iter().filter(|(from, until, _)| (*from..*until).contains(&t)) {
@@ -438,7 +440,7 @@ mod tests {
         (free, count)
     }
 
-    /// The nodes that are free throughout an interval, and the minimum count of free nodes in it.
+    /// The nodes that are free throughout an interval, and the smallest count of free nodes in it.
     fn throughout(grid: &Grid, all: &Holds, time: Range<u32>) -> (NodeSet, i64) {
         let (mut free, mut least) = (NodeSet::full(NODES), i64::MAX);
         for t in time {
@@ -455,8 +457,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with a model of one set for each unit of time, over all starts. Nodes may have
-        /// several holders.
+        /// Compares with a model that has one set for each unit of time and tries all starts. Nodes
+        /// may have several holders.
         #[test]
         fn the_first_place_is_the_first(
             changes in prop::collection::vec((0_u32..40, 1_u32..20, 0_u32..20, 1_u32..6), 0..40),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::job::Time;
 
-/// Intervals of possible starts of a job, in order and disjoint.
+/// Intervals in which a job may start, in order and disjoint.
 #[derive(Default)]
 pub(in crate::cluster) struct Openings(Vec<Range<Time>>);
 

@@ -7,12 +7,11 @@ use crate::geometry::NodeSet;
 use crate::job::{Request, Time};
 use crate::offer::implies;
 
-/// The nodes that are free from an instant on, until the next step begins.
+/// The nodes that are free from an instant until the next step begins.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) from: Time,
-    /// Number of free nodes, less one for each additional holder of a node, so that it may be
-    /// negative.
+    /// Number of free nodes minus one for each additional holder of a node. It may be negative.
     pub(super) count: i64,
     pub(super) free: NodeSet,
     /// Nodes with at least two holders, nodes with at least three holders, and so on.
@@ -27,8 +26,8 @@ pub(super) struct Step {
 pub(super) struct Blocker {
     pub(super) request: Request,
     pub(super) until: Time,
-    /// Whether nodes became free since the query. The blocker still holds most likely, but not
-    /// certainly.
+    /// Whether nodes became free since the query. The blocker then most likely still holds, but
+    /// this is not certain.
     pub(super) suspected: bool,
 }
 
@@ -83,7 +82,7 @@ impl Step {
         self.free.unite(&rest);
     }
 
-    /// The nodes of `own`, held in this step, that have no other holder.
+    /// The nodes of `own` that have no holder in this step except the owner of `own`.
     pub(super) fn held_alone<'a>(&self, own: &'a NodeSet) -> Cow<'a, NodeSet> {
         let Some(twice) = self.again.first() else { return Cow::Borrowed(own) };
         let mut alone = own.clone();
@@ -91,7 +90,8 @@ impl Step {
         Cow::Owned(alone)
     }
 
-    /// Whether the nodes are free or, if `are_held`, have only their owner as a holder.
+    /// Whether nodes are free in this step. If `are_held`, also nodes with their owner as the only
+    /// holder count.
     pub(super) fn is_left_to(&self, nodes: &NodeSet, are_held: bool) -> bool {
         if are_held {
             self.again.first().is_none_or(|twice| !nodes.meets(twice))
@@ -100,8 +100,8 @@ impl Step {
         }
     }
 
-    /// Moves the begin of the step to a later instant. A blocker that ends within the step holds
-    /// for every part of the step.
+    /// Moves the begin of the step to a later instant, and keeps its blockers. A blocker that ends
+    /// within the step holds for every part of the step.
     pub(super) fn begin(&mut self, from: Time) {
         self.from = from;
         for blocker in &mut self.blockers {

@@ -12,7 +12,8 @@ pub(crate) struct GrayCode {
 }
 
 impl GrayCode {
-    /// The code whose dimensions change in the given order, the first of them at every second step.
+    /// The code whose dimensions change in the given order. The first dimension changes at every
+    /// second step.
     #[must_use]
     pub(crate) fn new(order: Vec<u32>) -> GrayCode {
         GrayCode { order }
@@ -36,9 +37,9 @@ impl GrayCode {
         self.order[..dimension as usize].iter().map(|d| 1 << d).sum()
     }
 
-    /// The first free subcube of dimension *k* that the code recognises. The code recognises a pair
-    /// of consecutive blocks of 2ᵏ⁻¹ positions, of which the first begins at a multiple of 2ᵏ⁻¹;
-    /// the last block of the code is followed by its first. A 0-cube is the first free position.
+    /// The first free subcube of dimension *k* that the code recognises. A code recognises a
+    /// subcube as a pair of consecutive blocks of 2ᵏ⁻¹ positions, each at a multiple of 2ᵏ⁻¹. The
+    /// last block of the code is followed by the first. A 0-cube is the first free position.
     /// `buffer` is overwritten.
     ///
     /// # Complexity
@@ -88,8 +89,8 @@ impl GrayCode {
     }
 }
 
-/// The dimension that changes between a block and the next one. The last block is followed by the
-/// first.
+/// The dimension that changes between a block of the code and the next one. The last block is
+/// followed by the first.
 fn step(changing: &[u32], block: u32) -> u32 {
     let index = (block + 1).trailing_zeros() as usize;
     // For a code without dimensions, which has a single node, this is called once too often.
@@ -98,11 +99,11 @@ fn step(changing: &[u32], block: u32) -> u32 {
 
 /// C(n, ⌊n/2⌋) Gray codes such that every set of dimensions is a prefix of one of them.
 ///
-/// There is one code for each set of ⌊n/2⌋ dimensions, in lexicographic order of the sets. In the
-/// row of dimensions 0, 1, 2 …, members of the set are closing brackets and other dimensions are
-/// opening ones. The order of a code is then: members that match a bracket, unmatched dimensions,
-/// other matched dimensions, each ascending. This is the symmetric chain through the set, extended
-/// to a full chain.
+/// There is one code for each set of ⌊n/2⌋ dimensions, in lexicographic order of the sets. The
+/// dimensions 0, 1, 2 … are read as brackets: members of the set are closing brackets, and all
+/// other dimensions opening ones. The order of a code begins with the members that match a bracket.
+/// Then come the unmatched dimensions, and last the matched dimensions that are not in the set.
+/// Each part is ascending. This is the symmetric chain through the set, extended to a full chain.
 #[must_use]
 pub(crate) fn symmetric_chains(dimension: u32) -> Vec<GrayCode> {
     let size = dimension / 2;

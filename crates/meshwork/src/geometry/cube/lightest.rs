@@ -4,7 +4,7 @@ use super::Subcube;
 use crate::topology::Node;
 
 /// The subcube of `cube` with dimension `dimension` that has the least total weight. Ties go to the
-/// lowest base, then to the lowest mask.
+/// lowest base, then to the lowest mask (the dimensions along which it extends).
 ///
 /// # Complexity
 /// **O(3ʲ)** in the worst case for a cube of dimension *j*. A branch that is already heavier than
@@ -27,14 +27,15 @@ pub(crate) fn lightest(
 
 struct Search<'a> {
     cube: Subcube,
-    /// The free dimensions of the cube; the search refers to them by index.
+    /// The dimensions along which the cube extends. The search refers to them by index.
     free: &'a [u32],
     best: Option<(u32, Subcube)>,
 }
 
 impl Search<'_> {
-    /// Decides the free dimensions below `undecided`, and keeps the lightest subcube. `weights`
-    /// holds the weights of the subcubes with the free dimensions of `mask`, in order of base.
+    /// Decides on the cube's dimensions below `undecided`, and keeps the lightest subcube found.
+    /// `weights` has the weights of the subcubes that extend along the dimensions of `mask`, in
+    /// order of base.
     fn descend(&mut self, weights: Vec<u32>, undecided: usize, wanted: u32, mask: u32) {
         let least = weights.iter().min().expect("a cube has a node");
         if self.best.is_some_and(|(best, _)| best < *least) {

@@ -85,8 +85,8 @@ impl Subcube {
         [self.base, self.base | 1 << dimension].map(|base| Subcube { base, mask })
     }
 
-    /// The subcube of lower dimension that is first in order. It results from repeatedly keeping
-    /// the lower half along the highest free dimension.
+    /// The first subcube of a lower dimension within this subcube. It is found by repeatedly
+    /// keeping the lower half along the highest free dimension.
     #[must_use]
     pub fn first_of_dimension(self, dimension: u32) -> Subcube {
         let mut mask = self.mask;
@@ -111,13 +111,14 @@ impl Subcube {
         self.all_words(set, |word| word & pattern == 0)
     }
 
-    /// Adds the nodes of the subcube to the set, in the time of [`is_within`](Subcube::is_within).
+    /// Adds the nodes of the subcube to the set. Takes as long as
+    /// [`is_within`](Subcube::is_within).
     pub fn add_to(self, set: &mut NodeSet) {
         let pattern = self.pattern();
         self.change_words(set, |word| *word |= pattern);
     }
 
-    /// Removes the nodes of the subcube from the set, in the time of
+    /// Removes the nodes of the subcube from the set. Takes as long as
     /// [`is_within`](Subcube::is_within).
     pub fn take_from(self, set: &mut NodeSet) {
         let pattern = self.pattern();
@@ -140,7 +141,7 @@ impl Subcube {
         within
     }
 
-    /// Whether `holds` is true of every word of the set in which the subcube has nodes.
+    /// Whether `holds` is true for every word of the set in which the subcube has nodes.
     #[inline(always)]
     fn all_words(self, set: &NodeSet, holds: impl Fn(u64) -> bool) -> bool {
         let (first, above) = ((self.base >> 6) as usize, self.mask >> 6);
@@ -175,8 +176,8 @@ impl Subcube {
         Subcube { base: block.base, mask: longer_sides(block).0 }
     }
 
-    /// The subcube that `block` is on this grid, if the grid is a hypercube. `None` if the block
-    /// does not lie on the grid or reaches around an edge.
+    /// The subcube that consists of the nodes of `block`. `None` if the grid is not a hypercube, or
+    /// if the block does not lie on the grid or reaches around an edge.
     #[inline]
     pub(crate) fn on(block: &Block, grid: &Grid) -> Option<Subcube> {
         if !grid.is_binary() || block.sides.len() != grid.dimensions() || block.base >= grid.nodes()
@@ -211,8 +212,8 @@ impl Subcube {
     }
 }
 
-/// For each mask of the lowest six dimensions, the nodes, as bits of a word, of the subcube at base
-/// 0.
+/// For each mask of the lowest six dimensions, the subcube with this mask at base 0, as bits of a
+/// word.
 static PATTERNS: [u64; 64] = {
     let mut patterns = [0; 64];
     let mut mask = 0;
@@ -229,8 +230,8 @@ static PATTERNS: [u64; 64] = {
     patterns
 };
 
-/// The dimensions in which a block is longer than 1, as bits. Followed by the bitwise or of all
-/// sides less 1.
+/// The dimensions in which a block is longer than 1, as bits, and the bitwise or of all sides minus
+/// 1.
 #[inline]
 fn longer_sides(block: &Block) -> (u32, u32) {
     if let Some(dimension) = block.sides.as_aligned() {

@@ -1,4 +1,4 @@
-//! The greatest set of disjoint free subcubes, by complete search.
+//! The maximal set of disjoint free subcubes, found by complete search.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,16 +11,17 @@ type Vector = u64;
 
 /// Finds the maximal set of disjoint free subcubes of a small hypercube, by complete search.
 ///
-/// Sets of disjoint free subcubes are compared by the number of cubes of the largest dimension,
-/// then of the next one, and so on; a maximal set is a greatest one. Among several greatest sets,
-/// the result is built by taking repeatedly the first cube of the largest dimension, by base and
-/// then by mask, with which the greatest numbers can still be reached.
+/// Sets of disjoint free subcubes are compared by their number of cubes of the largest dimension,
+/// then by that of the next lower dimension, and so on. A maximal set has the greatest numbers. Of
+/// several maximal sets, one is built step by step. Each step takes the first cube of the largest
+/// dimension, by base and then by mask, with which the greatest numbers can still be reached.
 ///
 /// # Complexity
-/// Exponential, but few branches remain. Every cube except a single node has equally many nodes
-/// with an even and with an odd number of set bits, and the bound from the numbers of these free
-/// nodes is often met at once. Pairs of nodes are a matching of the two kinds of nodes. Results for
-/// sets of nodes are cached, and the cache is shared by all clones.
+/// The search is exponential, but few branches remain. Every cube except a single node has as many
+/// nodes with an even number of set bits as with an odd number. The bound that follows from the
+/// numbers of free nodes of these two kinds is often met at once. A set of disjoint pairs of
+/// neighbours is a matching of the two kinds of nodes. Results for sets of nodes are cached, and
+/// all clones share the cache.
 #[derive(Clone, Debug)]
 pub struct ExactPacking {
     /// The subcubes of each dimension in order, each with its nodes as bits.
@@ -71,8 +72,8 @@ impl ExactPacking {
         set
     }
 
-    /// Numbers of subcubes by dimension in the maximal set of the free nodes outside `taken`. They
-    /// are packed as six bits each, the largest dimension highest, and compare as numbers.
+    /// Numbers of subcubes by dimension in the maximal set of the free nodes outside `taken`. Six
+    /// bits each, the largest dimension highest, so that they can be compared as one number.
     #[must_use]
     pub fn vector_without(&self, free: &NodeSet, taken: Subcube) -> Vector {
         let nodes: u32 = taken.nodes().map(|node| 1 << node).sum();
@@ -90,7 +91,7 @@ impl ExactPacking {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Numbers of subcubes by dimension in a greatest set of these nodes.
+    /// Numbers of subcubes by dimension in a maximal set of disjoint subcubes of these nodes.
     fn greatest(&self, free: u32) -> Vector {
         let Some(k) = self.largest(free) else { return 0 };
         if k <= 1 {
@@ -117,8 +118,8 @@ impl ExactPacking {
         greatest
     }
 
-    /// The largest number of disjoint pairs of neighbours: a matching of nodes with even and odd
-    /// numbers of set bits, by augmenting paths.
+    /// The largest number of disjoint pairs of neighbours. It is found as a matching of nodes with
+    /// an even and with an odd number of set bits, by augmenting paths.
     fn most_pairs(&self, free: u32) -> u32 {
         let dimensions = self.cubes.len() - 1;
         let mut partner = [None; 32];
@@ -131,7 +132,8 @@ impl ExactPacking {
     }
 }
 
-/// Finds a partner for an even node, if necessary by giving other nodes other partners.
+/// Finds a partner for a node with an even number of set bits. If necessary, other nodes get other
+/// partners.
 fn augment(
     even: usize,
     free: u32,
@@ -154,8 +156,8 @@ fn augment(
     false
 }
 
-/// Upper bound on the numbers of subcubes by dimension that these nodes allow. Only cubes of at
-/// most dimension `k` are counted.
+/// Upper bound on the numbers of subcubes by dimension in a set of disjoint subcubes of these
+/// nodes. Only cubes of at most dimension `k` are counted.
 fn bound(free: u32, k: u32) -> Vector {
     let (even, odd) = ((free & EVEN).count_ones(), (free & !EVEN).count_ones());
     let mut paired = 2 * even.min(odd);

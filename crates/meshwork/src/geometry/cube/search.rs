@@ -22,13 +22,13 @@ const LOWER: [u64; 6] = [
 /// Let *F(S)* be the set of bases at which the subcube with the free dimensions *S* is free. *F(∅)*
 /// is the set of free nodes, and *F(S ∪ {i})* is *F(S)* folded along dimension *i*: the
 /// intersection of its lower and its upper half. A fold along one of the six lowest dimensions is a
-/// shift within words; a fold along another one halves the number of words. Masks (sets *S* as
-/// bits) are visited in increasing order, from their highest dimension down, so that masks with the
-/// same high dimensions share their folds; a branch with no base left is cut.
+/// shift within words. A fold along any other dimension halves the number of words. Masks (sets *S*
+/// as bits) are visited in increasing order, from their highest dimension down. So masks with equal
+/// high dimensions share their folds. A branch with no base left is cut.
 ///
 /// # Complexity
 /// For *n* dimensions all masks together take **O(3ⁿ / 64 · (4/3)⁶)** operations on words, and
-/// masks of *k* dimensions a part of these. Finding only the first subcube usually takes far fewer.
+/// masks of *k* dimensions some of these. Usually far fewer operations find the first subcube.
 /// Space **O(2ⁿ / 64)**.
 #[derive(Clone, Debug)]
 pub struct CubeSearch {
@@ -46,7 +46,7 @@ impl CubeSearch {
         CubeSearch { dimension, buffer: vec![0; 7 * words], apart: Vec::new() }
     }
 
-    /// The dimension of the whole cube.
+    /// The dimension of the whole hypercube.
     #[must_use]
     pub fn dimension(&self) -> u32 {
         self.dimension
@@ -96,8 +96,8 @@ impl CubeSearch {
     }
 
     /// The free subcubes that are part of no larger free one, ordered by base and then by mask. A
-    /// subcube qualifies if no neighbour of its base is in *F(S)*, the bases of free subcubes with
-    /// its mask.
+    /// subcube is one of these if no neighbour of its base is the base of a free subcube along the
+    /// same dimensions.
     ///
     /// # Complexity
     /// **O(n · 3ⁿ / 64 · (4/3)⁶)** operations on words in the worst case, for *n* dimensions.
@@ -117,7 +117,8 @@ impl CubeSearch {
     }
 }
 
-/// The bases of all free subcubes with one mask, stored as bits without the dimensions of the mask.
+/// The bases of all free subcubes with one mask. They are stored as bits, without the dimensions of
+/// the mask.
 #[derive(Clone, Copy)]
 pub struct Bases<'a> {
     words: &'a [u64],
@@ -146,7 +147,7 @@ impl Bases<'_> {
     }
 }
 
-/// Spreads the bits of a word's index over the dimensions from 6 on that are not in the mask.
+/// Spreads the bits of the index of a word over the dimensions from 6 on that are not in the mask.
 fn spread(index: u32, mask: u32, whole: u32) -> Node {
     let (mut rest, mut base) = (index, 0);
     for d in (6..whole).filter(|d| mask >> d & 1 == 0) {
@@ -156,7 +157,7 @@ fn spread(index: u32, mask: u32, whole: u32) -> Node {
     base
 }
 
-/// Visits the masks that have `wanted` more dimensions below `undecided`, in increasing order.
+/// Visits the masks that add `wanted` dimensions below `undecided`, in increasing order.
 fn descend(
     words: &[u64],
     buffer: &mut [u64],
@@ -193,9 +194,9 @@ fn descend_to_every_mask(
     }
 }
 
-/// The intersection of the two halves along dimension `d`, and what is left of `buffer`. The
-/// intersection is written to `buffer`; `None` if it is empty. No dimension below `d` may have been
-/// folded yet.
+/// The intersection of the two halves of `words` along dimension `d`, and the unused part of
+/// `buffer`. The intersection is written to `buffer`; `None` if it is empty. No dimension below `d`
+/// may have been folded yet.
 fn fold<'a>(words: &[u64], buffer: &'a mut [u64], d: u32) -> Option<(&'a [u64], &'a mut [u64])> {
     let length = if d < 6 { words.len() } else { words.len() / 2 };
     let (folded, buffer) = buffer.split_at_mut(length);
@@ -218,7 +219,7 @@ fn fold<'a>(words: &[u64], buffer: &'a mut [u64], d: u32) -> Option<(&'a [u64], 
     (any != 0).then_some((folded, buffer))
 }
 
-/// Sets `apart` to the bases that have no neighbour among the bases; returns whether there are any.
+/// Sets `apart` to the bases that have no neighbour among the bases. Returns whether there are any.
 fn keep_those_apart(words: &[u64], whole: u32, mask: u32, apart: &mut Vec<u64>) -> bool {
     apart.clear();
     apart.extend_from_slice(words);

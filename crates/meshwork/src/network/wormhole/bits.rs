@@ -17,8 +17,8 @@ impl Iterator for Bits {
     }
 }
 
-/// The lowest number of the set in `word` from `from` on or, if there is none, the lowest of all.
-/// The set must not be empty.
+/// The lowest number that is in the set `word` and at least `from`. If there is none, the lowest
+/// number of the set, which must not be empty.
 pub(super) fn first_from(word: u64, from: u8) -> usize {
     let above = word & (u64::MAX << from);
     (if above == 0 { word } else { above }).trailing_zeros() as usize
@@ -47,8 +47,8 @@ impl BitSet {
         self.words.iter().all(|&word| word == 0)
     }
 
-    /// Number of words of the set; by [`word`](BitSet::word), a set can be iterated while it
-    /// changes.
+    /// Number of words of the set. A set that changes meanwhile can be iterated by
+    /// [`word`](BitSet::word).
     pub(super) fn words(&self) -> usize {
         self.words.len()
     }

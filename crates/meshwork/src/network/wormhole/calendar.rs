@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares with a naive reference, a single map.
+        /// Compares a calendar with a single map from cycles to events.
         #[test]
         fn a_calendar_is_a_map(delays in prop::collection::vec((0_u64..700, 0_usize..4), 1..200)) {
             let (mut calendar, mut map) = (Calendar::new(), BTreeMap::<Cycle, Vec<u32>>::new());

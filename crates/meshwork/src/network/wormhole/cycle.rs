@@ -1,9 +1,10 @@
 //! The cycle engine, in which virtual channels share their link flit by flit.
 //!
-//! Each cycle visits the routers in which a flit can move; if there are none, the clock skips to
+//! Each cycle visits the routers in which a flit can move. If there are none, the clock skips to
 //! the next event. Lanes (virtual channels with their buffers) are entries of flat arrays. The
-//! flits that can move in a router are the conjunction of three bit masks: lanes whose packet has
-//! been granted an output lane, lanes that hold a flit, and lanes whose next buffer has space.
+//! lanes of a router whose flits can move are the intersection of three bit masks: lanes whose
+//! packet has been granted an output lane, lanes that hold a flit, and lanes whose next buffer has
+//! space.
 
 use super::Cycle;
 use super::bits::{BitSet, Bits};
@@ -21,16 +22,17 @@ use crate::topology::wires::Router;
 
 const NONE: u32 = u32::MAX;
 
-/// The most lanes of a router; each lane has a bit in the masks of the router.
+/// Maximum number of lanes of a router. Each lane has a bit in the masks of the router.
 const LANES: usize = 64;
 
-/// Bit of a credit that is meant for the processor that feeds this lane.
+/// Bit of a credit for the processor that feeds a lane. Otherwise the credit is for a router.
 const TO_SOURCE: u32 = 1 << 31;
 
-/// An input lane: a buffer of flits, of which only the number and the packets are stored.
+/// An input lane, which is a buffer of flits. Flits are not stored, only their number and their
+/// packets.
 #[derive(Clone, Copy, Debug)]
 struct Lane {
-    /// The first packet in the lane, and the last packet behind it.
+    /// The first and the last packet in the lane.
     front: PacketId,
     back: PacketId,
     /// Flits of the lane's first packet that have not left the lane yet.
@@ -69,12 +71,11 @@ pub(super) struct CycleEngine {
     channels: usize,
     flits: u32,
     buffer: u32,
-    /// UGAL threshold: extra queued flits on the minimal path before a packet is misrouted.
+    /// UGAL threshold: extra queued flits on the minimal path above which a packet takes a detour.
     threshold: u64,
     shift: u32,
     /// Cycles that a flit takes through the link of each lane of a router, and a credit takes back.
-    /// Both are stored inline, not behind a pointer, since they are read for every flit at every
-    /// router.
+    /// Stored inline, not behind a pointer, because they are read for every flit at every router.
     transfers: [Cycle; LANES],
     credit_returns: [Cycle; LANES],
     now: Cycle,
@@ -103,10 +104,10 @@ pub(super) struct CycleEngine {
     sending: BitSet,
     /// Whether each processor has nothing to send.
     idle: Vec<bool>,
-    /// Processors to be asked for a packet in this cycle, and in the next cycle.
+    /// Processors that must be asked for a packet in this cycle, and in the next cycle.
     asking: Vec<Node>,
     asking_next: Vec<Node>,
-    /// Processors to be asked for a packet at a later time.
+    /// Processors that must be asked for a packet in a later cycle.
     turns: Calendar,
     arrivals: Wheel<(u32, PacketId)>,
     returns: Wheel<u32>,
@@ -233,7 +234,7 @@ impl CycleEngine {
         }
     }
 
-    /// The next cycle in which anything can happen if no new message comes.
+    /// The next cycle in which anything can happen, unless a new message arrives before.
     fn next_cycle(&self) -> Option<Cycle> {
         let next = self.now + 1;
         let is_busy = !(self.asking.is_empty()

@@ -1,4 +1,4 @@
-//! The links of a machine as tables: the router behind each port, and the length of the link.
+//! The links of a machine as tables of the router behind each port and the length of each link.
 
 use std::sync::Arc;
 
@@ -24,21 +24,21 @@ pub(crate) struct Fabric {
     ports: usize,
     local: usize,
     classes: usize,
-    /// Extra cycles of the links through each port, over the shortest; and whether any link is
-    /// global.
+    /// Extra cycles of the links through each port, and whether any of these links is global. The
+    /// extra cycles are relative to the shortest links.
     length: Vec<Cycle>,
     has_global: bool,
     /// For each port of each router, the router behind it, and the port of that router.
     next: Vec<(Router, u16)>,
 }
 
-/// The links of one route, as far as packet times depend on them.
+/// The properties of a route's links on which packet times depend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Way {
     /// Number of links of the route.
     pub(crate) links: u32,
-    /// A bit for each link that is global, the lowest for the first link. With global links a route
-    /// has at most eight links.
+    /// Which links are global, one bit for each; the lowest bit is for the first link. A route with
+    /// global links has at most eight links.
     pub(crate) global: u8,
 }
 
@@ -46,7 +46,7 @@ impl Fabric {
     /// The links of a machine, for packets with the routing policy of `setting`.
     ///
     /// # Errors
-    /// One sentence if the machine is flat: a switch has no links to simulate.
+    /// One sentence if the machine is flat, because a switch has no links to simulate.
     #[cfg(test)]
     pub(crate) fn new(
         topology: &Topology,
@@ -73,7 +73,7 @@ impl Fabric {
     /// The fabric without its link tables: the ports of a router, their lengths and classes.
     ///
     /// # Errors
-    /// [`NetworkError::NoLinks`] if the machine is flat: a switch has no links to simulate.
+    /// [`NetworkError::NoLinks`] if the machine is flat, because a switch has no links to simulate.
     pub(super) fn outline(
         topology: &Topology,
         setting: &WormholeConfig,
@@ -107,7 +107,7 @@ impl Fabric {
         })
     }
 
-    /// A fabric with any number of classes of virtual channels, to test the consequences.
+    /// A fabric with any number of classes of virtual channels, to test what too few classes do.
     #[cfg(test)]
     pub(super) fn with_classes(
         topology: &Topology,
@@ -141,7 +141,7 @@ impl Fabric {
         self.local
     }
 
-    /// The router of a node, and the local port that joins them.
+    /// The router of a node, and the local port of this router that leads to the node.
     #[must_use]
     pub(crate) fn home(&self, node: Node) -> (Router, usize) {
         if self.nodes_each == 1 {
@@ -172,7 +172,8 @@ impl Fabric {
         self.classes
     }
 
-    /// The least number of virtual channels that avoids deadlock; `None` if no number is known to.
+    /// The smallest number of virtual channels that avoids deadlock; `None` if no such number is
+    /// known.
     pub(super) fn safe_classes(&self) -> Option<usize> {
         self.wires.classes(&self.manner)
     }
@@ -200,7 +201,7 @@ impl Fabric {
         (next, usize::from(there))
     }
 
-    /// Extra cycles of the links through a port, over the shortest links.
+    /// Extra cycles of the links through a port, compared with the shortest links.
     pub(super) fn length(&self, port: usize) -> Cycle {
         self.length[port]
     }
@@ -210,13 +211,12 @@ impl Fabric {
         self.length.iter().copied().max().unwrap_or(0)
     }
 
-    /// The largest number of legs of a route, where a leg is a run of links through ports of one
-    /// index.
+    /// The largest number of legs of a route. A leg is a run of links through ports of one index.
     pub(super) fn most_legs(&self) -> usize {
         self.wires.most_legs()
     }
 
-    /// Whether the engine must decide for each packet whether it takes a detour.
+    /// Whether the engine must decide for each packet if it takes a detour.
     pub(super) fn adapts(&self) -> bool {
         self.manner.routing == Routing::Ugal && self.wires.classes(&self.manner) > Some(2)
     }
@@ -231,7 +231,7 @@ impl Fabric {
         route
     }
 
-    /// The links of a route, as far as packet times depend on them.
+    /// The properties of a route's links on which packet times depend.
     pub(super) fn way(&self, route: &[Leg]) -> Way {
         let mut way = Way::default();
         if !self.has_global {
@@ -324,8 +324,7 @@ mod tests {
     }
 
     proptest! {
-        /// On a grid, a route leads to its destination on a shortest path, one dimension after
-        /// another.
+        /// Checks that, on a grid, a route is a shortest path, one dimension after another.
         #[test]
         fn a_route_is_a_shortest_path(
             topology in grids(), from in any::<u32>(), to in any::<u32>(), coins in any::<u64>(),
@@ -343,8 +342,8 @@ mod tests {
         }
     }
 
-    /// Checks the proof that there is no deadlock: links that follow each other on any route, each
-    /// in the class in which it is used, form no cycle.
+    /// Checks the proof that there is no deadlock. Links that follow each other on any route, each
+    /// in the class in which the route uses it, must form no cycle.
     #[test]
     fn no_packets_can_wait_for_each_other_in_a_circle() {
         let rings = (3_u32..12).flat_map(|side| {
@@ -415,7 +414,8 @@ mod tests {
         assert_eq!((torus.ports(), torus.links(), torus.classes()), (5, 48, 2));
     }
 
-    /// Every link has an opposite link of equal length, and no node is behind two ports.
+    /// Checks that every link has an opposite link of equal length, and that no node is behind two
+    /// ports.
     #[test]
     fn links_go_both_ways() {
         for (topology, setting) in networks() {

@@ -7,7 +7,7 @@ use crate::topology::wires::Router;
 
 const NONE: u8 = u8::MAX;
 
-/// A request of a head for any lane of one class of one output port.
+/// A request of a packet's head for any lane of one class of one output port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) lane: u32,
@@ -18,29 +18,28 @@ pub(super) struct Request {
 /// Free output lanes of all routers, and the heads that wait for them.
 ///
 /// The lanes of one class of one port are a group, and a head requests any lane of a group. A local
-/// port has one group, or one for each class if packets stay in their class. All ports from the
-/// index of the first local port on are treated as local, which they are if there are several
-/// classes. Only routers in which something has changed make decisions.
+/// port has one group, or one for each class if packets stay in their class. Only routers in which
+/// something has changed make decisions.
 #[derive(Clone, Debug)]
 pub(super) struct Grants {
     arbitration: Arbitration,
     classes: usize,
     local: usize,
-    /// Number of groups of a local port.
+    /// Number of groups of lanes of a local port.
     exits: usize,
     shift: u32,
-    /// The lanes of each group of a router, as a mask; groups are alike in all routers.
+    /// The lanes of each group of a router, as a mask. The groups are equal in all routers.
     groups: Vec<u64>,
     /// For each router, a mask of the output lanes without an owner.
     free: Vec<u64>,
-    /// For each router, a mask of the groups for which heads wait.
+    /// For each router, a mask of the groups of lanes for which heads of packets wait.
     wanted: Vec<u64>,
     /// Routers in which something has changed since the last decisions.
     stirred: BitSet,
     fifo: Vec<Queue>,
-    /// For each waiting lane, the next lane in the queue of its group.
+    /// For each waiting lane, the lane behind it in the queue for its group.
     after: Vec<u8>,
-    /// For round robin: a mask of the lanes that wait for each group of each router.
+    /// For round robin: a mask of the lanes that wait, for each group of each router.
     waiting: Vec<u64>,
     /// For round robin: the lane that each output considers first, and the output that each lane
     /// considers first.
@@ -109,7 +108,7 @@ impl Grants {
         }
     }
 
-    /// Whether there is nothing to decide until something changes.
+    /// Whether there is nothing to decide, because no lane was requested or released.
     pub(super) fn is_settled(&self) -> bool {
         self.stirred.is_empty()
     }
@@ -123,7 +122,7 @@ impl Grants {
         }
     }
 
-    /// Queues the head of a lane for any lane of a group, behind earlier requests.
+    /// Queues the head of a packet for any lane of a group, behind earlier requests.
     pub(super) fn request(&mut self, request: &Request) {
         let router = (request.lane >> self.shift) as usize;
         let lane = (request.lane & ((1 << self.shift) - 1)) as u8;
@@ -151,7 +150,8 @@ impl Grants {
         queue.last = lane;
     }
 
-    /// Grants all requests that can be granted; appends router, input lane and output lane of each.
+    /// Grants all requests that can be granted. Appends the router, the input lane and the output
+    /// lane of each.
     pub(super) fn decide(&mut self, granted: &mut Vec<(u32, u8, u8)>) {
         for word in 0..self.stirred.words() {
             for bit in Bits(self.stirred.take_word(word)) {
@@ -183,8 +183,8 @@ impl Grants {
         }
     }
 
-    /// One iteration of round robin: every free output lane offers itself to one head, and every
-    /// head takes one offer.
+    /// One iteration of round robin. Every free output lane offers itself to the head of one
+    /// packet, and every head takes one offer.
     fn round_robin(&mut self, router: usize, granted: &mut Vec<(u32, u8, u8)>) {
         let base = router << self.shift;
         let mut offers = [0_u64; 64];

@@ -16,7 +16,7 @@ pub(super) struct JobNetwork {
     jobs: Jobs,
 }
 
-/// The jobs, with the messages that each of their processes has still to send.
+/// The jobs, with the messages that each of their processes still has to send.
 struct Jobs {
     messaging: Messaging,
     grid: Grid,
@@ -24,7 +24,7 @@ struct Jobs {
     /// For each node, the slot of the job that holds it, and the index of the node in the job.
     holders: Vec<(u32, u32)>,
     runs: Vec<Option<Run>>,
-    /// For each slot, the number of runs in it that were stopped, modulo 2¹⁶.
+    /// For each slot, the number of runs in it that were stopped before their end, modulo 2¹⁶.
     stopped: Vec<u16>,
     /// Finished jobs that have not been reported yet.
     finished: Vec<(Time, RunKey)>,
@@ -33,7 +33,7 @@ struct Jobs {
 
 struct Run {
     key: RunKey,
-    /// Number of this run in its slot, by which late messages of a stopped run are recognised.
+    /// Number of this run in its slot. Late messages of a stopped run are recognised by it.
     number: u16,
     start: Cycle,
     plan: Plan,

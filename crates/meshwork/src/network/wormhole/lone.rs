@@ -1,4 +1,4 @@
-//! A packet that is alone in the network: its departure, its arrival and its links.
+//! Departure time, arrival time and links of a packet that is alone in the network.
 
 use super::Cycle;
 use super::fabric::{Fabric, Way};
@@ -7,7 +7,7 @@ use super::{WormholeConfig, outline};
 use crate::registry::Problem;
 use crate::topology::{Node, Topology};
 
-/// Times and routes of packets without contention: the basis of `hops` and `link_load`.
+/// Times and routes of packets without contention, used by the networks `hops` and `link_load`.
 pub(crate) struct Lone {
     fabric: Fabric,
     alone: Alone,
@@ -17,13 +17,13 @@ impl Lone {
     /// Creates the packet model of a network.
     ///
     /// # Errors
-    /// Those of [`Engine::new`](super::Engine::new), except errors about lanes.
+    /// The errors of [`Engine::new`](super::Engine::new), except errors about lanes.
     pub(crate) fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Lone, Problem> {
         let fabric = outline(topology, setting)?.laid();
         Ok(Lone { fabric, alone: Alone::new(setting) })
     }
 
-    /// The links of the route between two nodes; calls `coins` only if routes can differ in their
+    /// The links of the route between two nodes. Calls `coins` only if routes can differ in their
     /// links.
     #[must_use]
     #[inline]
@@ -70,7 +70,7 @@ impl Lone {
         }
     }
 
-    /// Upper bound of the indices of links, which may have gaps.
+    /// Upper bound of the indices of links. Not every index below it has a link.
     #[must_use]
     pub(crate) fn places(&self) -> usize {
         self.fabric.routers() as usize * self.fabric.ports()

@@ -1,4 +1,4 @@
-//! Messages in a network, and the interface of the load that sends them.
+//! Messages in a network, and the interface of the load, which sends messages.
 
 use super::Cycle;
 use crate::topology::Node;
@@ -8,8 +8,8 @@ use crate::topology::Node;
 pub struct Message {
     /// The destination node, which may be the sender.
     pub to: Node,
-    /// Cycle at which the message entered its node's queue, not after the cycle in which it is
-    /// taken.
+    /// Cycle at which the message entered its node's queue. It is at most the cycle at which the
+    /// message is taken from the queue.
     pub created: Cycle,
     /// Random bits that choose among routes: on a grid with rings, one bit for each dimension.
     pub coins: u64,
@@ -22,15 +22,15 @@ pub struct Message {
 pub struct Delivery {
     /// The message that has arrived.
     pub message: Message,
-    /// Cycle at which the head of the packet left its node's queue. Then the packet was first in
-    /// the queue and began to be routed or, if processors send flit by flit, the head was sent.
+    /// Cycle at which the head of the packet left its node's queue. In that cycle the packet was
+    /// first in the queue and its routing began. If processors send flit by flit, it is the cycle
+    /// in which the head was sent.
     pub started: Cycle,
     /// Cycle at which the tail of the packet had arrived.
     pub at: Cycle,
     /// Number of links on the route of the packet.
     pub hops: u32,
-    /// Cycles from being first in the node's queue to arrival if nothing had been in the packet's
-    /// way.
+    /// Cycles from being first in the node's queue to arrival if the network were otherwise empty.
     pub alone: Cycle,
 }
 
@@ -47,7 +47,7 @@ pub enum Turn {
 
 /// A source of messages, which is told of the arrival of each message.
 pub trait Load {
-    /// The next message of a node, whose earlier messages have all been sent.
+    /// The next message of a node. All earlier messages of the node have been sent.
     fn next(&mut self, node: Node, now: Cycle) -> Turn;
 
     /// Records the arrival of a message. Returns a node that may have something to send now. The

@@ -155,7 +155,7 @@ pub struct WormholeConfig {
     pub buffer: u32,
     /// Number of virtual channels (lanes) of each link.
     pub virtual_channels: u32,
-    /// How a packet chooses the class of virtual channels that it uses on a ring.
+    /// Rule by which a packet chooses its class of virtual channels on a ring.
     pub class_rule: ClassRule,
     /// Whether the virtual channels of a link share its bandwidth.
     pub lanes: Lanes,
@@ -202,7 +202,7 @@ pub const MAX_FLITS: u32 = 1 << 16;
 /// The largest number of lanes of a router, since lanes are bits of a word.
 const MAX_LANES: usize = 64;
 
-/// The largest number of flits that all buffers of a network hold.
+/// The largest number of flits that all buffers of a network hold together.
 const MAX_PLACES: u64 = 1 << 28;
 
 impl WormholeConfig {
@@ -243,8 +243,8 @@ impl WormholeConfig {
         Ok(())
     }
 
-    /// Checks that the lanes of a network avoid deadlock and, with its buffers, are within the
-    /// bounds.
+    /// Checks that the lanes of a network avoid deadlock, and that lanes and buffers are within the
+    /// limits.
     fn check_lanes(&self, topology: &Topology, fabric: &Fabric) -> Result<(), Problem> {
         let refuse = |key: &str, message: String| Err(Problem::new(key, message));
         let Some(classes) = fabric.safe_classes() else {
@@ -325,7 +325,8 @@ pub struct Counts {
     pub injected: u64,
     /// Flits that have left the network.
     pub ejected: u64,
-    /// Sum over all flits of the routers that each has crossed, including the last one.
+    /// Sum over all flits of the number of routers that each has crossed, including the last
+    /// router.
     pub flit_hops: u64,
 }
 
@@ -347,7 +348,7 @@ enum Kind {
 }
 
 impl Engine {
-    /// An empty network, simulated by the faster of the engines that support it.
+    /// An empty network, simulated by the fastest engine that supports it.
     ///
     /// # Errors
     /// One sentence if the machine has no links, a number is out of bounds, or the network could
@@ -361,10 +362,10 @@ impl Engine {
     }
 
     /// An empty network, simulated by the cycle engine, in which lanes share links. With one
-    /// virtual channel this engine serves for comparison with the worm engine.
+    /// virtual channel, its results can be compared with those of the worm engine.
     ///
     /// # Errors
-    /// Those of [`new`](Engine::new).
+    /// The errors of [`new`](Engine::new).
     pub fn by_cycles(topology: &Topology, setting: &WormholeConfig) -> Result<Engine, Problem> {
         let fabric = wires(topology, setting)?;
         let links = fabric.links();
@@ -413,8 +414,8 @@ impl Engine {
         self.links
     }
 
-    /// Cycles that a packet takes over `links` local links if nothing is in its way. Any longer
-    /// time is time in which the packet was blocked.
+    /// Cycles that a packet takes over `links` local links if nothing is in its way. If a packet
+    /// takes longer, it was blocked in the additional cycles.
     #[must_use]
     pub fn zero_load(&self, links: u32) -> Cycle {
         let way = Way { links, global: 0 };
@@ -442,7 +443,7 @@ impl Engine {
     }
 }
 
-/// The links of a machine, in the form in which flits are simulated on them.
+/// The links of a machine as tables, on which flits are simulated.
 fn wires(topology: &Topology, setting: &WormholeConfig) -> Result<Fabric, Problem> {
     let fabric = outline(topology, setting)?;
     setting.check_lanes(topology, &fabric)?;
@@ -478,7 +479,7 @@ pub(super) fn wires_memory(
 /// ```
 ///
 /// # Errors
-/// Those of [`Engine::new`].
+/// The errors of [`Engine::new`].
 pub fn memory(topology: &Topology, setting: &WormholeConfig) -> Result<u64, Problem> {
     let fabric = outline(topology, setting)?;
     setting.check_lanes(topology, &fabric)?;
@@ -499,8 +500,8 @@ mod tests {
     use super::*;
     use crate::rng::Stream;
 
-    /// A load in which every node always has a message for another node, until there have been
-    /// enough.
+    /// A load in which every node always has a message for another node, up to a total number of
+    /// messages.
     struct Flood {
         nodes: u32,
         left: u32,
@@ -531,9 +532,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
 
-        /// Checks every cycle of a flooded network: flits that have entered and not left are in a
-        /// buffer or on a link, and for every buffer, credits, flits and free space add up to its
-        /// size.
+        /// Checks every cycle of a network at full load. Flits that have entered and not left must
+        /// be in a buffer or on a link. For every buffer, credits, flits and free space must add up
+        /// to its size.
         #[test]
         fn flits_and_credits_are_conserved_in_every_cycle(
             sides in prop::collection::vec(1_u32..5, 1..4),

@@ -11,8 +11,8 @@ use crate::topology::wires::Leg;
 /// Index of a packet in the store, which is reused when the packet has arrived.
 pub(super) type PacketId = u32;
 
-/// The packets in the network. Buffers bound their number, whatever the length of the queues of the
-/// processors.
+/// The packets in the network. Their number is bounded by the buffers, even if the queues of the
+/// processors are long.
 #[derive(Clone, Debug)]
 pub(super) struct Packets {
     alone: Alone,
@@ -37,7 +37,7 @@ struct Packet {
     /// Index of the current leg of the route, and number of legs.
     leg: u8,
     legs: u8,
-    /// Number of links left on the current leg.
+    /// Number of links that are left on the current leg.
     to_go: u32,
 }
 

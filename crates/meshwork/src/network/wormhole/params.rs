@@ -70,7 +70,7 @@ pub(super) const CLASS: Param = Param {
     help: "which class of lanes a packet uses on a ring: one for all of its way, or another from the edge on",
 };
 
-/// Parameter that says whether the virtual channels of a link share it.
+/// Parameter that says whether the virtual channels of a link share its bandwidth.
 pub(super) const LANES: Param = Param {
     name: "lanes",
     kind: LANE_RULES.kind(),
@@ -95,7 +95,7 @@ pub(super) const ROUTING: Param = Param {
            whose first link is less full",
 };
 
-/// Parameter for the routing in networks without queues, which cannot adapt to them.
+/// Parameter for the routing in networks without queues. Routing cannot adapt to queues there.
 pub(crate) const OBLIVIOUS_ROUTING: Param = Param {
     name: "routing",
     kind: Kind::Choice(&["minimal", "valiant"]),
@@ -151,7 +151,7 @@ impl WormholeConfig {
         setting
     }
 
-    /// The least number of virtual channels that avoids deadlock; 1 if no number is known to.
+    /// The smallest number of virtual channels that avoids deadlock; 1 if no such number is known.
     #[must_use]
     pub fn usual_channels(&self, topology: &Topology) -> u32 {
         let classes = topology.wires().and_then(|wires| wires.classes(&self.manner()));
@@ -159,7 +159,7 @@ impl WormholeConfig {
     }
 }
 
-/// Adds to a problem of a network the path of the study's key that causes it.
+/// Adds to a problem of a network the path of the study's key that is at fault.
 pub(crate) fn of_network(params: &Params, problem: Problem) -> Problem {
     if problem.path.is_empty() || problem.path == "topology" {
         return Problem::new(params.path(), problem.message);

@@ -1,4 +1,4 @@
-//! The switch of a router: which flits cross it in a cycle, one for each input and each output
+//! The switch of a router, which chooses the flits that cross it: one for each input and output
 //! port.
 
 use super::bits::{Bits, first_from};
@@ -10,8 +10,8 @@ pub(super) struct Switch {
     channels: usize,
     /// The port of each lane.
     port_of: [u8; 64],
-    /// Round-robin pointers: the input that each output considers first, and the output and the
-    /// channel that each input considers first.
+    /// Round-robin pointers. They are the input that each output considers first, and the output
+    /// and the channel that each input considers first.
     from_input: Vec<u8>,
     from_output: Vec<u8>,
     from_channel: Vec<u8>,

@@ -1,4 +1,4 @@
-//! The two timing presets: the delay of each step in cycles, and arbitration.
+//! Timing of a router, in two presets: delays in cycles, and how lanes are granted.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,8 @@ pub(super) enum Arbitration {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
     /// The router of ProcSimity, with the semantics of NETSIM, on which ProcSimity is built. Every
-    /// router takes `router_delay` cycles to route a head, after the packet ahead has left.
+    /// router takes `router_delay` cycles to route a head, after the packet in front of it has
+    /// left.
     Procsimity,
     /// The pipelined router of BookSim 2 with look-ahead routing.
     Booksim,
@@ -42,13 +43,14 @@ pub(super) struct Timing {
     /// Extra cycles that flits and credits take over a local link, and over a global link.
     pub(super) local: Cycle,
     pub(super) global: Cycle,
-    /// Whether a processor accepts flits only as fast as it returns credits.
+    /// Whether a processor limits the flits that it receives by credits, like a router.
     pub(super) sink_has_credits: bool,
     pub(super) arbitration: Arbitration,
 }
 
 impl Timing {
-    /// Delays of the router of a preset, with the latencies of local and global links in cycles.
+    /// Delays of a preset's router. `links` has the latencies of local and of global links, in
+    /// cycles.
     pub(super) fn new(preset: Preset, router_delay: Cycle, links: [u32; 2]) -> Timing {
         let [local, global] = links.map(|cycles| Cycle::from(cycles.max(1) - 1));
         match preset {
@@ -80,18 +82,18 @@ impl Timing {
         self.route + Cycle::from(self.arbitration == Arbitration::RoundRobin)
     }
 
-    /// Extra cycles of link number `link` of a route.
+    /// Extra cycles of the link with index `link` on a route, compared with the shortest links.
     fn length(&self, way: Way, link: usize) -> Cycle {
         if link < 8 && way.global >> link & 1 == 1 { self.global } else { self.local }
     }
 
     /// Cycles that a packet takes over the links of `way` in an empty network.
     ///
-    /// They are counted from when the packet is first in its processor's queue to the arrival of
-    /// its tail, with buffers of `buffer` flits. The head goes through one router more than there
-    /// are links; the other flits follow, one in a cycle, unless buffers are shorter than a
-    /// credit's return trip. If links differ in length and buffers are short, the order of the
-    /// links matters, and times are computed flit by flit.
+    /// The cycles are counted from when the packet is first in its processor's queue to the arrival
+    /// of its tail. Buffers have space for `buffer` flits. The head goes through one router more
+    /// than there are links. The remaining flits follow, one in a cycle, unless buffers are too
+    /// short for a credit to return in time. If links differ in length and buffers are short, the
+    /// order of the links matters. Times are then computed flit by flit.
     pub(super) fn zero_load(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         let (body, buffer) = (Cycle::from(flits - 1), Cycle::from(buffer));
         let (links, global) = (Cycle::from(way.links), Cycle::from(way.global.count_ones()));
@@ -109,13 +111,13 @@ impl Timing {
         self.inject.unwrap_or(0) + (links + 1) * (self.head() + self.transfer) + lengths + tail
     }
 
-    /// Cycles in which a packet is first in its processor's queue, in an otherwise empty network.
+    /// Cycles for which a packet is first in its processor's queue, in an otherwise empty network.
     pub(super) fn leaves(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         self.flit_times(way, flits, buffer).0
     }
 
-    /// Cycle in which a lone packet has left its processor's queue, and cycle of its tail's
-    /// arrival. O(D L) for *D* links and *L* flits.
+    /// Cycle in which a packet has left its processor's queue, and cycle of its tail's arrival. The
+    /// network is otherwise empty. O(D L) for *D* links and *L* flits.
     fn flit_times(&self, way: Way, flits: u32, buffer: u32) -> (Cycle, Cycle) {
         // Stages are the routers, and before them the processor if it sends flit by flit. For each
         // stage, `times` has the time at which each flit leaves it.

@@ -2,7 +2,7 @@
 
 use super::Cycle;
 
-/// Lists of the events of each of the next cycles, in a ring.
+/// A ring with a list of events for each of the next cycles.
 #[derive(Clone, Debug)]
 pub(super) struct Wheel<T> {
     slots: Vec<Vec<T>>,

@@ -1,12 +1,12 @@
 //! The worm engine, in which flits need not be simulated one by one, since lanes share no links.
 //!
-//! A flit leaves a buffer at the earliest one cycle after the flit before it, not before it has
-//! arrived, and not before the flit that is a buffer's length ahead has left the next buffer. So as
-//! soon as a head has been granted a lane, the times of all flits that fit in the lane follow, and
-//! with them the times of flits further back. The only events are that a head requests a lane, a
-//! lane becomes free, a packet has arrived, and a processor may send. All times that an event
-//! determines lie in its future, so the order of events within a cycle does not matter: releases
-//! and requests are collected first, and lanes are granted then.
+//! A flit leaves a buffer when three conditions hold: it has arrived, the flit before it left at
+//! least one cycle earlier, and the next buffer has space. So as soon as a head has been granted a
+//! lane, the times of all flits that fit in the lane are known, and with them the times of flits
+//! behind these. The only events are that a head requests a lane, a lane becomes free, a packet has
+//! arrived, and a processor may send. All times that an event determines lie in the future. So the
+//! order of events within a cycle does not matter. Releases and requests are collected first, and
+//! then lanes are granted.
 
 use super::Cycle;
 use super::calendar::Calendar;
@@ -29,19 +29,20 @@ const DELIVERY: u32 = 3 << 30;
 
 /// A buffer, and the known times of the flits that go through it.
 ///
-/// The buffer's ring of times has one entry for each flit of space: the arrival time of the flit
-/// and, once it is known when the flit leaves, the time from which the entry can be reused.
+/// The ring of times has one entry for each flit that fits into the buffer. An entry is the arrival
+/// time of a flit. Once it is known when the flit leaves, it is the time from which the entry can
+/// be reused.
 ///
-/// Aligned so that no lane lies in two lines of the processor's cache, because most of the time
-/// goes into fetching lanes.
+/// The entry is aligned so that no lane lies in two lines of the processor's cache. Most of the
+/// time goes into fetching lanes.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Lane {
     front: PacketId,
     back: PacketId,
-    /// Flits of the first packet whose departure times are unknown.
+    /// Number of flits of the first packet whose departure times are unknown.
     left: u32,
-    /// Flits whose arrival times are known, but whose departure times are not.
+    /// Number of flits whose arrival times are known, but whose departure times are not.
     present: u32,
     /// Index in the ring of the next flit to arrive, and of the next flit to leave.
     tail: u32,
@@ -52,7 +53,7 @@ struct Lane {
     feeder: u32,
     /// Output lane of the router that was granted to the first packet.
     output: u32,
-    /// Extra cycles of the link that leads to this buffer, over the shortest link.
+    /// Extra cycles of the link that leads to this buffer, compared with the shortest link.
     length: u32,
     /// The earliest departure time of the next flit, as far as it depends on this lane.
     from: Cycle,
@@ -60,8 +61,9 @@ struct Lane {
 
 /// Engine that computes the times of all flits of a packet at once, since lanes share no links.
 ///
-/// Buffers are numbered as in the cycle engine. Behind them come the processors as sinks, each a
-/// single lane since a processor accepts one flit in a cycle, and then the processors as sources.
+/// Buffers are numbered as in the cycle engine. Behind the buffers come the processors as sinks,
+/// and then the processors as sources. A sink is a single lane, because a processor accepts one
+/// flit in a cycle.
 pub(super) struct WormEngine {
     fabric: Fabric,
     timing: Timing,
@@ -69,7 +71,7 @@ pub(super) struct WormEngine {
     flits: u32,
     buffer: u32,
     shift: u32,
-    /// Index of the first lane of a local port; and the end of the lanes of routers with nodes.
+    /// Index of the first lane of a local port, and the end of the lanes of routers with nodes.
     local: u32,
     homes: u32,
     /// Index of the first sink, and of the first source that is not a buffer of a router.
@@ -85,7 +87,7 @@ pub(super) struct WormEngine {
     grants: Grants,
     calendar: Calendar,
     idle: Vec<bool>,
-    /// Events of the current cycle that have not been processed.
+    /// Events of the current cycle that have not been processed yet.
     events: Vec<u32>,
     requests: Vec<u32>,
     granted: Vec<(u32, u8, u8)>,
@@ -308,8 +310,8 @@ impl WormEngine {
         }
     }
 
-    /// Computes when flits leave lane `at`, as far as known by now. Returns the lane behind it if
-    /// that lane has gained space.
+    /// Computes when flits leave lane `at`, as far as this is known by now. Returns the lane from
+    /// which the last packet of `at` comes if that lane has gained space.
     fn advance(&mut self, at: u32) -> Option<u32> {
         let Lane { target, left, present, .. } = self.lanes[at as usize];
         if target == NONE {

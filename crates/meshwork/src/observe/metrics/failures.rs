@@ -1,4 +1,4 @@
-//! Metrics of the costs of outages and checkpoints.
+//! Metrics that show what outages and checkpoints cost.
 
 use super::{Integrand, Measure, MetricEntry};
 use crate::registry::About;

@@ -1,8 +1,9 @@
 //! Metrics, described as data.
 //!
-//! Nearly every metric is a ratio of two sums, over jobs or over time: a mean wait is waits over
-//! jobs, a utilization is processor-time held over processor-time available. So one accumulator
-//! serves all of these metrics, for the whole run, for each batch, and for each class of jobs.
+//! Nearly every metric is a ratio of two sums, over jobs or over time. The mean wait is the sum of
+//! waits divided by the number of jobs. Utilization is held processor-time divided by available
+//! processor-time. So one kind of accumulator serves these metrics, for the whole run, for each
+//! batch, and for each class of jobs.
 
 mod deadlines;
 mod energy;
@@ -88,42 +89,43 @@ pub enum Measure {
     Mean(Quantity),
     /// Mean of a function over the finished jobs; jobs for which it is NaN are skipped.
     PerJob(fn(&Running, Time, &Rules) -> f64),
-    /// Ratio of two sums over the finished jobs. The function returns what a job adds to numerator
-    /// and denominator; jobs for which either is NaN are skipped.
+    /// Ratio of two sums over the finished jobs. The function returns what a job adds to the
+    /// numerator and to the denominator. Jobs for which one of them is NaN are skipped.
     Ratio(fn(&Running, Time, &Rules) -> (f64, f64)),
-    /// Mean over the finished jobs of the time for which each job waited because of this cause.
+    /// Mean over the finished jobs of the time that a job waited for this reason.
     PerWait(Cause),
     /// Mean over the started jobs of a function of the job.
     PerStart(fn(&Running) -> f64),
     /// Ratio of two integrals over time.
     OverTime(Integrand, Integrand),
-    /// Mean power of the machine in watts, in which the energy of wake-ups is included.
+    /// Mean power of the machine in watts, including the energy of waking processors.
     Power,
-    /// Ratio of two integrals over time. From the first, the function's value is subtracted for
-    /// each run of a job that has ended or was interrupted: the part that was wasted.
+    /// Ratio of two integrals over time, after a subtraction. For each run of a job that has ended
+    /// or was interrupted, the value of the function, which is the wasted part, is subtracted from
+    /// the first integral.
     Net(Integrand, Integrand, fn(&Running) -> f64),
     /// Sum over the finished jobs of a function of the job, divided by an integral over time.
     Rate(fn(&Running) -> f64, Integrand),
-    /// Mean over arrivals of the number of jobs that waited at the arrival.
+    /// Mean, over arrivals, of the number of jobs that waited at the arrival.
     PerArrival,
-    /// Mean over starts and ends of jobs of a ratio right after each; given as numerator and
-    /// denominator.
+    /// Mean, over starts and ends of jobs, of a ratio right after the event. The function returns
+    /// numerator and denominator of the ratio.
     PerEvent(fn(&MachineState) -> (f64, f64)),
     /// Quantile of a quantity over the finished jobs, at a share from 0 to 1.
     Quantile(Quantity, f64),
-    /// Mean over the messages of the finished jobs; the function returns the sum over a job's
-    /// messages.
+    /// Mean over the messages of the finished jobs. The function returns the sum over the messages
+    /// of a job.
     PerMessage(fn(&Messages) -> f64),
     /// Jain's fairness index of the users' means of a quantity over the finished jobs.
     Evenness(Quantity),
-    /// Mean over the finished jobs of a function of each job's lateness. Lateness is the time by
-    /// which a job started later than it would have without later arrivals.
+    /// Mean, over the finished jobs, of a function of a job's lateness. Lateness is how much later
+    /// a job started than it would have without the jobs that arrived after it.
     PerLateness(fn(f64) -> f64),
-    /// Mean over the finished jobs of a function that is made for each run. The function is made
-    /// from the metric's description and the machine; jobs for which it is NaN are skipped.
+    /// Mean, over the finished jobs, of a function that is made for each run. The function is made
+    /// from the metric's description and the machine. Jobs for which its value is NaN are skipped.
     MeanBy(fn(&'static About, &[Topology]) -> JobValue),
     /// Final value of a gauge that is made for each run. The gauge is made from the metric's
-    /// description and the machine, and also observes the warm-up.
+    /// description and the machine. It observes the whole run, including the warm-up.
     Watched(fn(&'static About, &[Topology]) -> Box<dyn Gauge>),
     /// Value computed from the totals of the run.
     Total(fn(&Totals) -> Option<f64>),
@@ -218,13 +220,14 @@ pub trait Gauge: Observer + Send {
 /// Quantity of a job whose means and quantiles are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Start minus arrival, less the time for which earlier, interrupted runs held processors.
+    /// Time from arrival to start, minus the time for which earlier, interrupted runs held
+    /// processors.
     Wait,
-    /// Finish minus arrival.
+    /// Time from arrival to finish.
     Turnaround,
-    /// Turnaround divided by service; NaN for a job that held processors for no time.
+    /// Turnaround divided by service time; NaN for a job that held processors for no time.
     Slowdown,
-    /// Turnaround divided by service, each raised to at least the threshold of [`Rules`].
+    /// Slowdown with turnaround and service time raised to at least the threshold in [`Rules`].
     BoundedSlowdown,
     /// Time for which the job held processors.
     Service,
@@ -239,8 +242,8 @@ impl Quantity {
         Quantity::all(job, finish, rules)[self as usize]
     }
 
-    /// Values of all quantities, in order of their declaration. They share most of their
-    /// computation, so computing all at once is cheaper than computing several one by one.
+    /// Values of all quantities, in order of their declaration. The quantities share most of their
+    /// computation, so computing all at once is cheaper than one by one.
     #[inline]
     pub(super) fn all(job: &Running, finish: Time, rules: &Rules) -> [f64; 6] {
         let (turnaround, service) = (finish - job.job.arrival, job.service(finish));
@@ -250,7 +253,7 @@ impl Quantity {
     }
 }
 
-/// Settings of a study for its metrics.
+/// Settings in a study that metrics use.
 #[derive(Clone, Debug)]
 pub struct Rules {
     /// Smallest service time used in the bounded slowdown, in units of the clock.
@@ -382,10 +385,10 @@ static OF_MESSAGES: &[&MetricEntry] = &[
     &WEIGHTED_DISPERSAL,
 ];
 
-/// Metrics measured only on request, like all quantiles, functions made for a run, and gauges.
-/// Quantiles store a number for each job, and functions and gauges may cost anything. Causes of
-/// waits cost allocator queries, fair starts cost whole runs, and most jobs have neither deadlines
-/// nor users.
+/// Metrics measured only on request. Quantiles, functions made for a run and gauges are measured
+/// only on request too. Quantiles store a number for each job, and functions and gauges may be
+/// slow. Reasons for waits take allocator queries, and fair starts take whole runs. Most jobs have
+/// neither deadlines nor users.
 static ON_REQUEST: &[&MetricEntry] = &[
     &WAIT_FOR_NODES,
     &WAIT_FOR_SHAPE,
@@ -406,7 +409,8 @@ static ON_REQUEST: &[&MetricEntry] = &[
 /// Metrics that depend on which nodes a job holds.
 static OF_PLACES: &[&MetricEntry] = &[&DISPERSAL, &WEIGHTED_DISPERSAL];
 
-/// Whether a metric depends on which nodes a job holds. A user's own metric that is given jobs may.
+/// Whether a metric depends on which nodes a job holds. A metric that is not from this crate is
+/// assumed to, if it is computed from jobs.
 pub(super) fn goes_by_place(metric: &'static MetricEntry) -> bool {
     let is_in = |list: &[&MetricEntry]| list.iter().any(|own| std::ptr::eq(*own, metric));
     let is_shown_jobs = matches!(
@@ -420,7 +424,7 @@ pub(super) fn goes_by_place(metric: &'static MetricEntry) -> bool {
     is_in(OF_PLACES) || (is_shown_jobs && !is_in(METRICS))
 }
 
-/// Metrics of the costs of outages, measured by default only if nodes may fail.
+/// Metrics that show what outages cost, measured by default only if nodes may fail.
 static OF_FAILURES: &[&MetricEntry] = &[&GOODPUT, &AVAILABILITY, &INTERRUPTIONS, &LOST_NODE_HOURS];
 
 /// Metrics of energy, measured by default only if the scenario has an energy model.

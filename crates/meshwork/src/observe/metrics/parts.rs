@@ -13,10 +13,10 @@ use crate::registry::About;
 use crate::topology::Topology;
 use crate::topology::types::CORES;
 
-/// Function that gives what a node adds to the numerator and the denominator of a ratio.
+/// Function that returns what a node adds to the numerator and to the denominator of a ratio.
 type OfNode = Box<dyn FnMut(&NodeAmounts<'_>) -> [f64; 2] + Send>;
 
-/// Gauge: mean over time of a ratio of two sums over the nodes, or of the first sum alone.
+/// Gauge: mean over time of a sum over the nodes, or of a ratio of two such sums.
 struct NodeRatio {
     amounts: Option<Amounts>,
     of: OfNode,
@@ -25,13 +25,13 @@ struct NodeRatio {
     is_sum: bool,
     area: f64,
     time: f64,
-    /// Requests of the jobs that have arrived, if the function learns from requests.
+    /// Requests of the jobs that have arrived; `None` if the function does not depend on requests.
     typical: Option<Learned>,
 }
 
 struct Learned {
     jobs: Vec<crate::gpus::GpuTask>,
-    /// Number of tasks at which the function is next rebuilt.
+    /// Number of learned tasks at which the function is built again.
     due: usize,
 }
 
@@ -119,7 +119,7 @@ impl Gauge for NodeRatio {
     }
 }
 
-/// Gauge of the share of a kind of resource that is held. `kind` gives the free and the whole
+/// Gauge of the held share of one resource, such as GPUs. `kind` returns the free and the whole
 /// amount of a node.
 fn allocated(machine: &[Topology], kind: fn(&NodeAmounts<'_>) -> (u32, u32)) -> Box<dyn Gauge> {
     let of = move |node: &NodeAmounts<'_>| {
@@ -167,8 +167,8 @@ allocation!(MEM_ALLOCATION, "mem", "memory", mem);
 allocation!(GPU_ALLOCATION, "gpu", "GPUs", gpu);
 allocation!(OTHER_ALLOCATION, "other", "units of the fourth kind", other);
 
-/// Gauge: mean over time of what pieces of running jobs ask for, as a share of the machine, by
-/// kind.
+/// Gauge: mean over time of what pieces of running jobs request, as a share of the machine. One
+/// share for each kind of piece.
 struct Asked {
     kind: usize,
     own: f64,
@@ -310,8 +310,8 @@ pub(super) static FGD_FRAGMENTATION: MetricEntry = MetricEntry::new(
     }),
 );
 
-/// Function that gives, for a node, thousandths of free GPUs that no typical task can use, and of
-/// all.
+/// Function that returns, for a node, the free GPUs that no typical task can use, and all GPUs.
+/// Both are in thousandths of a GPU.
 fn unusable(typical: TypicalTasks) -> OfNode {
     let mut known = GpuNode::new("", 0, 0, 0, "");
     Box::new(move |node| {
@@ -320,7 +320,7 @@ fn unusable(typical: TypicalTasks) -> OfNode {
     })
 }
 
-/// Gauge of the share of a kind of resource that is free on nodes where another kind is used up.
+/// Gauge of the share of one resource that is free on nodes where another resource is used up.
 fn stranded(machine: &[Topology], kind: usize) -> Box<dyn Gauge> {
     let of = move |node: &NodeAmounts<'_>| {
         let all = [cpu(node), mem(node), gpu(node)];
@@ -356,8 +356,8 @@ stranded!(STRANDED_CPU, "cpu", "cores", 0);
 stranded!(STRANDED_MEM, "mem", "units of memory", 1);
 stranded!(STRANDED_GPU, "gpu", "GPUs", 2);
 
-/// Value of a job: in how many different places its parts of nodes are. `place` gives the place of
-/// a cell of a node.
+/// Value of a job: number of different places, such as islands, in which it holds parts of nodes.
+/// `place` returns the place of one resource of a node.
 fn spread(machine: &[Topology], place: fn(&Topology, u32, u16) -> Option<u32>) -> JobValue {
     let machine = machine.to_vec();
     Box::new(move |running, _, _| {
@@ -395,7 +395,7 @@ macro_rules! spread {
     };
 }
 
-/// The island to which a cell of a node belongs, if the cell counts cores.
+/// The island of a node to which some of its cores belong; `None` if the resource is not cores.
 fn island(topology: &Topology, node: u32, cell: u16) -> Option<u32> {
     let islands = topology.types()?.of(node).islands;
     let own = (cell as usize).checked_sub(CORES)? as u32;

@@ -1,4 +1,4 @@
-//! Metrics that split the wait by its cause.
+//! Metrics that split the wait by its reason.
 
 use super::{Measure, MetricEntry};
 use crate::job::Cause;

@@ -16,8 +16,8 @@ pub(super) struct Freed {
     pub(super) most: i64,
     /// Maximum number of free nodes right before and right after the interval.
     pub(super) beside: i64,
-    /// Number of the row of jobs that freed the nodes when a job of it moved; `u64::MAX` if no row
-    /// did. Rows with greater numbers are checked after the move, in the same pass.
+    /// Number of the row of jobs that freed the nodes, because a job of the row moved. `u64::MAX`
+    /// if no row did. Rows with greater numbers are checked after the move, in the same pass.
     pub(super) by: u64,
 }
 
@@ -30,8 +30,8 @@ impl Freed {
 
     /// Whether a gap for a job of `row` may lie within this interval or overlap it.
     ///
-    /// If too few nodes are free right before and after the interval, the gap lies within it: the
-    /// interval must then be as long as the job, or reach a reserved start of the row.
+    /// If too few nodes are free right before and after the interval, such a gap lies within it.
+    /// The interval must then be as long as the job, or reach a reserved start of the row.
     fn may_be_of_use_to(&self, row: &Row) -> bool {
         let count = row.count as i64;
         self.most >= count
@@ -44,9 +44,10 @@ impl Freed {
 
 /// Rows of waiting jobs, grouped by the number of nodes that each job needs.
 ///
-/// A job that could not start sooner when last checked can do so only on nodes released since, in a
-/// gap that lasts for its run time or until its reserved start. Gaps are searched once for all rows
-/// of a class.
+/// A gap is an interval with enough free nodes. A job that could not start sooner when last checked
+/// can start sooner only in a gap that contains nodes released since. The gap must last for the
+/// job's run time or until its reserved start. Gaps are searched once for all rows of a class,
+/// whose jobs need equally many nodes.
 #[derive(Default)]
 pub(super) struct Classes {
     classes: Vec<Class>,
@@ -56,7 +57,7 @@ pub(super) struct Classes {
 
 #[derive(Default)]
 struct Class {
-    /// Number of the compression pass for which the other fields hold.
+    /// Number of the compression pass for which the gaps and the other fields hold.
     pass: u64,
     /// Number of freed intervals that `gaps` accounts for.
     known: usize,
@@ -64,7 +65,8 @@ struct Class {
 }
 
 impl Classes {
-    /// Index of the class of rows whose jobs need `count` nodes each; a new class if there is none.
+    /// Index of the class of rows whose jobs need `count` nodes each. A new class is added if there
+    /// is none.
     pub(super) fn of(&mut self, count: u64) -> usize {
         let Classes { classes, by_count, .. } = self;
         *by_count.entry(count).or_insert_with(|| {
@@ -77,7 +79,7 @@ impl Classes {
         self.pass += 1;
     }
 
-    /// Lower bound on the first instant at which a job of `row` may start sooner; `None` if none
+    /// Lower bound on the first instant at which a job of `row` may start sooner; `None` if no job
     /// can.
     ///
     /// The first `seen` intervals of `freed` were considered when the row was last checked.

@@ -1,8 +1,9 @@
 //! Plan of conservative backfilling for machines where only the number of free processors matters.
 //!
-//! The plan is a profile: for each instant the number of free processors, less those reserved.
-//! Waiting jobs that ask for equal numbers of processors for equal spans, next to each other in the
-//! queue as in a job array, form a row.
+//! The plan is a profile, which gives for each instant the number of free processors minus reserved
+//! ones. Waiting jobs next to each other in the queue that ask for equal numbers of processors for
+//! equal times form a row, such as the jobs of a job array. The requested time of a job is its
+//! span.
 //!
 //! # Moving a row
 //! When processors become free, conservative backfilling moves each job of a row in turn to its
@@ -14,8 +15,8 @@
 //! after    | 1 |  |   | 2 | 3 | 4 |   |
 //! ```
 //!
-//! The jobs are alike, so the net effect is that the last job moves to the gap and the jobs are
-//! renumbered. So, for each earliest instant with a gap, one start moves: the last start whose own
+//! The jobs are alike. So the net effect is that the last job moves to the gap, and that the jobs
+//! are renumbered. For each earliest instant with a gap, one start moves: the last one whose own
 //! place, together with the gap, covers the span. Jobs that share this start move together as far
 //! as they fit. The gap must last for the span, or up to the next start of the row. No job moves
 //! before a job of its row that arrived earlier, so the instants are visited once, in order.
@@ -23,7 +24,7 @@
 //! # Overdrawn intervals
 //! After a job has outrun its estimate, the profile may be negative: more processors are reserved
 //! than will be free. A place given up in such an interval is of no use to the next job. There only
-//! the next start of the row may move, and only if the part of its own place that it keeps is not
+//! the next start of the row may move. The part of its own place that it keeps must not be
 //! overdrawn. A row is always searched if an interval in which it holds processors was overdrawn
 //! and processors have been released there.
 //!
@@ -42,11 +43,11 @@ use crate::job::Time;
 
 /// Reservations as numbers of nodes, for jobs that any free nodes suit.
 ///
-/// Consecutive jobs with equal node counts and spans form a row. After a release each job of a row
-/// could move to the place of the preceding one. The net effect is that a single job moves, and
-/// only this is done, see [`move_up`](Counts::move_up). A row is searched only if nodes released
-/// since its last check, together with the nodes free around them, leave a gap for one of its jobs
-/// before its reservation, see [`Classes`].
+/// Consecutive jobs with equal node counts and estimates form a row. After a release, each job of a
+/// row could move to the place of the preceding one. The net effect is that a single job moves, so
+/// only this is done (see [`move_up`](Counts::move_up)). A row is searched only if nodes have been
+/// released since its last check, and if these nodes, with the free nodes around them, leave an
+/// earlier gap for one of its jobs (see [`Classes`]).
 pub(super) struct Counts {
     profile: Profile,
     /// Rows of waiting jobs, in queue order; a row may be empty.
@@ -54,15 +55,16 @@ pub(super) struct Counts {
     classes: Classes,
     /// Time intervals with more free nodes than when the reservations were last checked.
     freed: Vec<Freed>,
-    /// First instant after which the profile is non-negative.
+    /// First instant from which on the number of free nodes is never negative.
     overdrawn_until: Time,
-    /// Intervals of released nodes in which the profile was negative before the release.
+    /// Intervals of releases in which the number of free nodes was negative before the release.
     mended: Vec<(Time, Time)>,
     /// Lower bound on the earliest reserved start.
     due: Time,
 }
 
-/// Number of empty rows above which rows are compacted, if more than an eighth of all are empty.
+/// Maximum number of empty rows. With more of them, rows are compacted if also more than an eighth
+/// of all rows are empty.
 const MAX_EMPTY: usize = 16;
 
 impl Counts {
@@ -135,7 +137,8 @@ impl Counts {
         from < self.overdrawn_until && self.profile.range(from, until).0 < 0
     }
 
-    /// Moves reserved starts that have passed, because a job outran its estimate, to `now`.
+    /// Moves reserved starts that have passed to `now`. They pass if a job runs beyond its
+    /// estimate.
     fn put_off(&mut self, now: Time) {
         for row in self.rows.iter_mut().filter(|row| row.first < now) {
             for (at, jobs) in row.starts_before(now) {
@@ -149,7 +152,7 @@ impl Counts {
         (self.due, self.overdrawn_until) = (now, Time::new(f64::INFINITY));
     }
 
-    /// Moves each reservation, in queue order, to the earliest start among all the others.
+    /// Moves each reservation, in queue order, to its earliest start among all other reservations.
     fn compress(&mut self, now: Time) {
         self.overdrawn_until = self.profile.overdrawn_until();
         self.freed.retain(|freed| freed.until > now);
@@ -187,12 +190,12 @@ impl Counts {
 
     /// Moves the jobs of a row, one after the other, to the earliest starts from `begin` on.
     ///
-    /// No job moves before an earlier job of its row, which would fit there too. An instant becomes
-    /// a start if there is a gap from there to a later start of the row. The moved job's place
-    /// passes to the next job, and so on to the last job that can use it. Since the jobs are alike,
-    /// the net effect is that only this last job moves. This holds where the profile is
-    /// non-negative. Where it is negative, no job can use a place given up, and a job may only move
-    /// to a start before the negative interval.
+    /// No job moves before an earlier job of its row, because that job would fit there too. An
+    /// instant becomes a start if there is a gap from the instant to a later start of the row. The
+    /// place of the moved job passes to the next job, and so on to the last job that can use it.
+    /// Because the jobs are alike, the net effect is that only this last job moves. This holds
+    /// where the profile is non-negative. Where it is negative, no job can use a place given up,
+    /// and a job may only move to a start before the negative interval.
     fn move_up(&mut self, index: usize, mut begin: Time) {
         loop {
             let row = &self.rows[index];
@@ -235,7 +238,7 @@ impl Counts {
         }
     }
 
-    /// Moves the reservations of `jobs` jobs of a row from `start` to `sooner`, in the profile.
+    /// Moves `jobs` reservations of a row in the profile, from `start` to `sooner`.
     fn shift(&mut self, index: usize, start: Time, sooner: Time, jobs: usize) {
         let row = &self.rows[index];
         let (count, by) = (row.wanted_by(jobs), row.number);

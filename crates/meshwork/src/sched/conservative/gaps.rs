@@ -1,9 +1,9 @@
 //! Gaps of the profile: maximal time intervals in which enough processors for a class are free.
 //!
-//! The known gaps contain all real gaps. Intervals in which processors became free are searched
-//! again, together with the gaps that they touch; processors taken since are not subtracted. If the
-//! number of such intervals exceeds a quarter of the number of known gaps, all gaps are searched
-//! anew.
+//! A class is a number of processors that some jobs ask for. The known gaps contain all real gaps.
+//! Intervals in which processors became free are searched again, together with the gaps that they
+//! touch. Processors that were taken are not subtracted. If there are more such intervals than a
+//! quarter of the known gaps, all gaps are searched anew.
 
 use std::ops::Range;
 
@@ -12,7 +12,8 @@ use super::row::Row;
 use crate::cluster::Profile;
 use crate::job::Time;
 
-/// Maximal time intervals with enough free nodes for a class; nodes may have been taken since.
+/// Maximal time intervals with enough free nodes for a class of jobs. Nodes may have been taken
+/// since the gaps were found.
 #[derive(Default)]
 pub(super) struct Gaps {
     /// Start and end of all gaps that begin before the field `end`, in order of time.
@@ -22,8 +23,8 @@ pub(super) struct Gaps {
     longest: f64,
 }
 
-/// All gaps are searched again if more than one interval was freed per this many gaps: an update
-/// would not be faster.
+/// Number of known gaps for each freed interval below which all gaps are searched again. With fewer
+/// known gaps, an update would not be faster.
 const SHARE: usize = 4;
 
 impl Gaps {
@@ -66,7 +67,7 @@ impl Gaps {
         }
     }
 
-    /// Replaces the gaps with indices in `range` by those of the profile between two instants.
+    /// Replaces the gaps with indices in `range` by the profile's gaps between two instants.
     fn look(&mut self, range: Range<usize>, begin: Time, end: Time, count: u64, profile: &Profile) {
         let Gaps { gaps, longest, .. } = self;
         let known = gaps.len();
@@ -113,7 +114,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Known gaps contain all real gaps, whatever was taken and released in between.
+        /// Checks that known gaps contain all real gaps, whatever was taken and released.
         #[test]
         fn all_room_is_known(
             taken in prop::collection::vec((0_u32..200, 1_u32..80, 1_i64..6), 0..60),

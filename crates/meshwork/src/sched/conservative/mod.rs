@@ -1,10 +1,10 @@
 //! Conservative backfilling: every waiting job has a reserved start.
 //!
-//! When a job has ended or runs beyond its estimate, a pass compresses the plan: in order of
+//! When a job has ended or runs beyond its estimate, a pass compresses the plan. In order of
 //! arrival, each reservation is removed and made again among all the others, so that none gets
-//! later. Compression is needed even when no job ends early: jobs may have moved ahead earlier, and
-//! reservations that waited for them have to follow. Three plans give identical schedules, and
-//! tests compare their transcripts:
+//! later. This is needed even when no job ends early, because jobs may have moved to earlier starts
+//! and later jobs can follow. Three plans give identical schedules, and tests compare their
+//! transcripts:
 //!
 //! - `Anew` is the definition. It rebuilds the future in each pass, on any machine.
 //! - `Counts` updates a profile of free processors, if only their number matters.
@@ -64,11 +64,11 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 /// Conservative backfilling over any allocator.
 ///
 /// Each arriving job gets the earliest start that delays no earlier reservation. When a job ends,
-/// the plan is compressed: in queue order, each reservation is removed and made again among all the
-/// others, so that none gets later. A job past its estimate is expected to end now; reservations
-/// that wait for this job stay late until it ends. If it is known on what a reservation depends,
-/// the plan is kept between passes and only reservations that may have improved are checked; the
-/// schedule is the same.
+/// the plan is compressed. In queue order, each reservation is removed and made again among all the
+/// others, so that none gets later. A job past its estimate is expected to end now, and
+/// reservations that wait for it stay late until it ends. On some machines the plan is kept between
+/// passes, and only reservations that may have improved are checked. The schedule is then
+/// identical.
 #[derive(Default)]
 struct Conservative(Option<Plan>);
 
@@ -140,8 +140,9 @@ impl Anew {
 
     /// Makes each reservation again among all the others, in queue order.
     ///
-    /// A reservation keeps its nodes unless others are free sooner. A reservation that is due may
-    /// also move to nodes that are free now, if a job past its estimate still holds its own.
+    /// A reservation keeps its nodes unless other nodes are free sooner. A reservation that is due
+    /// may also move to nodes that are free now, if a job past its estimate still holds the
+    /// reserved nodes.
     fn compress(&mut self, cluster: &Cluster<'_>, outlook: &mut Outlook) {
         let now = cluster.now();
         for (ticket, promise) in &mut self.promises {

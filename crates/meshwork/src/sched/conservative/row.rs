@@ -1,8 +1,8 @@
 //! Rows: waiting jobs next to each other in the queue, with equal node counts and spans.
 //!
-//! In a row, the *n*-th job in order of arrival has the *n*-th reserved start in order of time. So
-//! a row stores its starts, each with a number of jobs, apart from its jobs: moving a start changes
-//! which job has it, and no job has to be looked up.
+//! In a row, the *n*-th job in order of arrival has the *n*-th reserved start in order of time. A
+//! row stores its starts, each with a number of jobs, apart from its jobs. So a start is moved
+//! without looking up a job.
 
 use std::collections::VecDeque;
 
@@ -11,9 +11,9 @@ use crate::job::Time;
 
 /// Row of waiting jobs with equal node counts and spans, in order of both arrival and start.
 pub(super) struct Row {
-    /// Number of the row, ascending in queue order; parts of a split row share it.
+    /// Number of the row, ascending in queue order. Parts of a split row have equal numbers.
     pub(super) number: u64,
-    /// Index of the class of rows whose jobs need equally many nodes.
+    /// Index of the class of the row. Rows whose jobs need equally many nodes form a class.
     pub(super) class: usize,
     /// Number of nodes for each job.
     pub(super) count: u64,
@@ -23,7 +23,7 @@ pub(super) struct Row {
     pub(super) first: Time,
     /// Last reserved start; minus infinity if the row is empty.
     pub(super) last: Time,
-    /// Data of the row that few passes read, boxed to keep the row small.
+    /// Further data of the row, boxed to keep the row small because few passes read them.
     promised: Box<Promised>,
 }
 
@@ -48,7 +48,7 @@ impl Row {
         Row { number, class, count, span, first: at, last: at, promised: Box::new(promised) }
     }
 
-    /// End of a job's reservation that starts at `at`.
+    /// When the reservation of a job of the row ends if it starts at `at`.
     pub(super) fn until(&self, at: Time) -> Time {
         (at + self.span).max(at.next())
     }
@@ -116,13 +116,14 @@ impl Row {
         starts.range(first..).map(|(start, _)| *start)
     }
 
-    /// The row's last reserved start before an instant, which must be after its first start.
+    /// The row's last reserved start before an instant. The instant must be after the first start.
     pub(super) fn start_before(&self, instant: Time) -> Time {
         let starts = &self.promised.starts;
         starts[starts.partition_point(|(start, _)| *start < instant) - 1].0
     }
 
-    /// The row's last reserved start up to an instant, which must not be before its first start.
+    /// The row's last reserved start up to an instant. The instant must not be before the first
+    /// start.
     pub(super) fn start_up_to(&self, instant: Time) -> Time {
         let starts = &self.promised.starts;
         starts[starts.partition_point(|(start, _)| *start <= instant) - 1].0
@@ -133,7 +134,7 @@ impl Row {
         self.promised.place_of(start).map_or(0, |place| self.promised.starts[place].1)
     }
 
-    /// Moves `jobs` of the jobs with the reserved start `start` to the earlier start `sooner`.
+    /// Moves `jobs` jobs of the row from the reserved start `start` to the earlier start `sooner`.
     pub(super) fn replace(&mut self, start: Time, sooner: Time, jobs: usize) {
         self.promised.replace(start, sooner, jobs);
         self.note_ends();

@@ -1,14 +1,15 @@
 //! Plan of conservative backfilling for allocators that depend only on which nodes are free.
 //!
 //! The plan is the set of free nodes in each step of the future (`cluster/space`,
-//! `cluster/free_sets`). A placement for a span is one on the nodes that are free throughout the
-//! span.
+//! `cluster/free_sets`). A job's requested time is its span. A placement uses nodes that are free
+//! throughout the span.
 //!
 //! # Which reservations are examined, and where
 //! Nodes that were already free when a reservation was last examined cannot improve it. A job that
-//! can start sooner needs one of the nodes that have become free since, before its reserved end:
-//! for its whole span, or up to the start of its own reservation of this node. Its start is
-//! therefore in an *opening*, and only steps that begin in an opening are searched:
+//! can start sooner needs one of the nodes that have become free since. It needs the node before
+//! its reserved end: for its whole span, or up to the start of its own reservation of this node.
+//! Its start is therefore in an *opening* (an interval of possible starts), and only steps that
+//! begin in an opening are searched:
 //!
 //! ```text
 //! a node     |  free   | was held, now free |  free   | held
@@ -22,15 +23,17 @@
 //! span before this part begins, and not before the node is free without a break.
 //!
 //! If there is no placement throughout a span, bisection finds the last step from which there is
-//! none up to the span's end. Every request that contains the failed one, over a time that contains
-//! this part, has no placement either. When a release leaves nodes free throughout this part, the
-//! failure is only suspected, and the failed request is tried again before any larger one.
+//! none up to the span's end. A larger request has no placement either over a time that contains
+//! the interval between that step and that end. When a release leaves nodes free throughout this
+//! interval, the failure is only suspected, and the failed request is tried again before any larger
+//! one.
 //!
 //! # Jobs past their estimate
-//! A job past its estimate counts as ended, so its nodes can be reserved again. A reservation that
-//! such a job breaks is delayed from pass to pass, which frees nothing. It may come to hold nodes
-//! that are reserved for later jobs too: these nodes are held twice and subtracted twice, as in the
-//! definition. In this state three more things can improve a reservation:
+//! A job past its estimate counts as ended, so its nodes can be reserved again. If the job still
+//! runs, a reservation of its nodes is delayed from pass to pass, which frees nothing. The delayed
+//! reservation may come to hold nodes that are reserved for later jobs too. These nodes are held
+//! twice and subtracted twice, as in the reference plan. In this state three more events can
+//! improve a reservation:
 //!
 //! - A reservation that is due is examined in each pass.
 //! - While nodes are held twice, fewer seem free than are. When this ends, jobs are examined that
@@ -44,8 +47,8 @@ use crate::job::Time;
 
 /// Reservations as placements.
 ///
-/// A reservation is checked only if nodes released since its last check may be part of what it
-/// needs, or if it is due but blocked by a job that outruns its estimate.
+/// A reservation is checked only if its job may need some of the nodes released since the last
+/// check, or if it is due but blocked by a job that outruns its estimate.
 pub(super) struct Shapes {
     space: Space,
     /// Reservations of waiting jobs, in queue order.
@@ -85,7 +88,7 @@ impl Shapes {
         }
     }
 
-    /// Makes each reservation that can improve again among all the others, in queue order.
+    /// Makes each reservation that can improve again among all other reservations, in queue order.
     fn compress(&mut self) {
         let before = self.space.freed();
         for Promised { planned, .. } in &mut self.promises {

@@ -76,7 +76,8 @@ struct Slurm {
     ///
     /// Every `sched_interval` from this time on, the main scheduler considers all jobs.
     first_full: Option<Time>,
-    /// Time of the next main pass over all jobs, if it may start a job that the last pass did not.
+    /// Time of the next main pass over all jobs; `None` if it cannot start more jobs than the last
+    /// one.
     full_at: Option<Time>,
     last_backfill: Option<Time>,
     /// Whether anything has changed since the last backfill pass.
@@ -136,7 +137,7 @@ impl Scheduler for Slurm {
 impl Slurm {
     /// Records the passes over an empty queue that were due before now.
     ///
-    /// They start no job, but later passes keep their minimum distance from them.
+    /// Such a pass starts no job. But later passes keep their minimum distance from it.
     fn pass_over_nothing(&mut self, now: Time) {
         if let Some(at) = self.main_at().filter(|at| *at < now) {
             (self.last_main, self.is_main_due) = (Some(at), false);

@@ -10,14 +10,14 @@ use crate::registry::{Params, Problem};
 use crate::sched::shares::Shares;
 use crate::sched::usage::{Usage, User};
 
-/// Waiting jobs with their priorities, and the usage from which priorities follow.
+/// Waiting jobs with their priorities, and the users' past usage from which priorities follow.
 ///
 /// A job's priority is computed when it joins the queue, with age 0 and the fair shares of the last
 /// tick, and again at each tick. Ticks occur every `PriorityCalcPeriod` from the first pass on.
 /// Between ticks priorities do not change.
 pub(super) struct Order {
     weights: Weights,
-    /// Seconds after which the factor of age is 1.
+    /// Seconds of waiting after which a job's age factor is 1.
     max_age: f64,
     favors_small: bool,
     /// Seconds between two ticks, at which all priorities are computed.
@@ -101,13 +101,12 @@ impl Order {
         self.weights.age > 0.0 || self.weights.fair_share > 0.0
     }
 
-    /// Next instant at which priorities are computed anew, if this may change the order of the
-    /// queue.
+    /// Next instant at which priorities are computed anew; `None` if the order of the queue stays.
     pub(super) fn next_tick(&self) -> Option<Time> {
         self.next_tick.filter(|_| self.waiting.len() > 1 && self.is_moving())
     }
 
-    /// Computes priorities as of the last tick up to `now`; returns whether a priority changed.
+    /// Computes priorities as of the last tick at or before `now`; returns whether one changed.
     ///
     /// To be called before the events of this instant are handled.
     pub(super) fn tick(&mut self, now: Time) -> bool {
@@ -213,8 +212,8 @@ fn sum(weights: &Weights, fair: &[f64], job: &Waiting, age: f64) -> u64 {
 
 /// The fair-share factors of Fair Tree for users of one level, from their usages and shares.
 ///
-/// Users are ranked by share divided by usage. The factor is 1 for the first user and one divided
-/// by the number of users for the last; users with equal quotients have equal factors.
+/// Users are ranked by share divided by usage. With *u* users, the factor is 1 for the first and 1
+/// / *u* for the last. Users with equal quotients have equal factors.
 fn fair_tree(users: impl Iterator<Item = (f64, f64)>) -> Vec<f64> {
     let used: Vec<f64> = users.map(|(used, share)| used / share).collect();
     let mut sorted = used.clone();

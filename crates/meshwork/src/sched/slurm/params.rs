@@ -203,11 +203,11 @@ pub(super) struct Settings {
     pub(super) bf_resolution: f64,
     pub(super) rounds_up: bool,
     pub(super) bf_max_job_test: u64,
-    /// Most jobs of a user in one backfill pass; `u64::MAX` without a limit.
+    /// Maximum jobs of one user in one backfill pass; `u64::MAX` without a limit.
     pub(super) bf_max_job_user: u64,
-    /// Most jobs of a partition in one backfill pass; `u64::MAX` without a limit.
+    /// Maximum jobs of one partition in one backfill pass; `u64::MAX` without a limit.
     pub(super) bf_max_job_part: u64,
-    /// Age from which nodes may be reserved for a job, in seconds.
+    /// Age of a job, in seconds, from which nodes may be reserved for it.
     pub(super) bf_min_age_reserve: f64,
     pub(super) bf_min_prio_reserve: u64,
     pub(super) default_queue_depth: u64,
@@ -244,7 +244,7 @@ impl Settings {
     }
 }
 
-/// Numbers by name of a partition or QOS, such as tiers or factors, and the largest of them.
+/// Number for each named partition or QOS, such as its tier or factor, and the largest of them.
 pub(super) struct Named {
     of: BTreeMap<String, u64>,
     otherwise: u64,
@@ -317,7 +317,7 @@ pub(super) fn span(params: &Params, key: &str, zero: bool) -> Result<f64, Proble
     }
 }
 
-/// Seconds of a duration in one of the six forms of `slurm.conf`; `None` if it has none of them.
+/// Seconds of a duration in one of the six notations of `slurm.conf`; `None` for another text.
 fn parse_span(text: &str) -> Option<f64> {
     let (days, clock) = match text.split_once('-') {
         Some((days, clock)) => (Some(days.parse::<u32>().ok()?), clock),

@@ -1,9 +1,9 @@
 //! Dependencies: replay of a log in which jobs are submitted after other jobs have ended.
 //!
 //! Zakay and Feitelson (*Preserving user behavior characteristics in trace-based simulation of
-//! parallel job scheduling*, MASCOTS 2014): users wait for their jobs, think, and submit the next
-//! one. A replay at the recorded submission times, which depend on the recorded machine and
-//! scheduler, ignores this.
+//! parallel job scheduling*, MASCOTS 2014): users wait for a job to end, think, and submit the next
+//! one. A replay at the recorded submission times ignores this. These times depend on the recorded
+//! machine and scheduler.
 
 mod sessions;
 
@@ -110,7 +110,7 @@ static REPLAYS: Words<Replay, 2> = Words::new([("closed", Replay::Closed), ("hel
 /// Source of the dependencies between jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Source {
-    /// The log states the predecessors.
+    /// The log states the predecessor of each job.
     Log,
     /// Predecessors are inferred from the submission times of each user.
     User {
@@ -120,7 +120,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// Reads the source of dependencies that a workload's parameters request, if any.
+    /// Reads the source of dependencies that a workload's parameters request; `None` without one.
     pub(super) fn of(workload: &Params) -> Option<Source> {
         let params = workload.get_component("dependencies", &DEPENDENCIES)?;
         let is_named = |entry: &&&DependenciesEntry| entry.about.name == params.name();
@@ -160,8 +160,8 @@ pub(super) fn linked(jobs: Submissions, params: &Params) -> Submissions {
     }))
 }
 
-/// For each number that is a predecessor, how many jobs of the workload have it. Parts of a split
-/// job share a number, and so do the several lines that some logs have for one job.
+/// For each number that is the number of a predecessor, how many jobs of the workload have it.
+/// Parts of a split job share a number. So do the several lines that some logs have for one job.
 struct Followed(BTreeMap<u64, u32>);
 
 impl Followed {
@@ -175,14 +175,15 @@ impl Followed {
         Followed(followed)
     }
 
-    /// Predecessor of a job, and how many jobs have its number; `None` if the workload has none.
+    /// Predecessor of a job, and how many jobs have the predecessor's number. `None` if the
+    /// workload has no such job.
     fn after(&self, job: &Job) -> Option<(After, u32)> {
         let after = job.after()?;
         self.0.get(&after.number).map(|&ends| (after, ends))
     }
 
-    /// Describes a cycle of jobs that wait for each other and so are never submitted, if there is
-    /// one.
+    /// Describes a cycle of jobs that wait for each other, if there is one. Such jobs are never
+    /// submitted.
     fn cycle(&self, jobs: &[Job]) -> Option<String> {
         // For each number, how many of its jobs are not reached yet, and the numbers of its
         // followers.

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::job::{After, Job, Time};
 
-/// Tracker of sessions: a job submitted soon after its user's last job ended depends on that job.
+/// Tracker of sessions, by which dependencies are inferred. A job that is submitted soon after its
+/// user's last job ended depends on that job.
 pub(crate) struct Sessions {
     /// Longest think time between two jobs of one session.
     longest: f64,
@@ -16,7 +17,8 @@ pub(crate) struct Sessions {
 
 #[derive(Default)]
 struct User {
-    /// The user's jobs that have not ended: end, order of submission, and number of each.
+    /// The user's jobs that have not ended. For each its end, its place in the order of submission,
+    /// and its number.
     under_way: BinaryHeap<Reverse<(Time, u64, u64)>>,
     /// End and number of the user's job that ended last.
     last: Option<(Time, u64)>,
@@ -27,9 +29,9 @@ impl Sessions {
         Sessions { longest, users: BTreeMap::new(), count: 0 }
     }
 
-    /// Returns the predecessor of a job among the jobs of its user, if there is one. `wait` is how
-    /// long the job itself waited in the log, from which its end follows. Jobs must come in order
-    /// of submission.
+    /// Returns the predecessor of a job among the jobs of its user, if there is one. Jobs must come
+    /// in order of submission. `wait` is how long the job itself waited in the log; the job's end
+    /// follows from it.
     ///
     /// # Complexity
     /// **O(log j)** for *j* unfinished jobs of the user, and O(log u) for *u* users.

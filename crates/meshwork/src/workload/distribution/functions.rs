@@ -15,8 +15,8 @@ pub(crate) fn normal_cdf(x: f64) -> f64 {
     0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
 }
 
-/// Quantile of the standard normal distribution at probability `p`: −∞ for 0, ∞ for 1. Accurate to
-/// about 1 part in 10¹⁶ for every `p` in between.
+/// Quantile of the standard normal distribution at probability `p`: −∞ for 0, ∞ for 1. The result
+/// is accurate to about 1 part in 10¹⁶ for every `p` between 0 and 1.
 ///
 /// Source: Wichura, Algorithm AS 241, *Applied Statistics* 37(3), 1988, the variant of full double
 /// precision: one rational function for the middle and two for the tails.
@@ -45,8 +45,8 @@ pub(crate) fn standard_normal(stream: &mut Stream) -> f64 {
 }
 
 /// Probability that a gamma variate with shape `shape` and scale 1 is at most `x`. This is the
-/// regularised lower incomplete gamma function, computed by its power series below `shape + 1` and
-/// by its continued fraction (Lentz's method) above.
+/// regularised lower incomplete gamma function, computed by its power series for `x` below `shape +
+/// 1`, and by its continued fraction (Lentz's method) above.
 #[must_use]
 pub(crate) fn gamma_cdf(shape: f64, x: f64) -> f64 {
     const MAX_TERMS: u32 = 100_000;

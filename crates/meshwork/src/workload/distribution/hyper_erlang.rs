@@ -7,7 +7,8 @@ use super::runtimes::{Gamma, exponential};
 /// Highest order of an Erlang distribution that a fit tries.
 pub const MAX_ORDER: u32 = 1_000;
 
-/// First three moments of a positive quantity. Apart from the mean, they do not depend on its unit.
+/// First three moments of a positive quantity. The second and third are normalized so that they do
+/// not depend on the unit of the quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
     /// Mean of the quantity.
@@ -50,8 +51,8 @@ impl Moments {
 
 /// Mixture of two Erlang distributions of common order.
 ///
-/// A draw is the sum of several exponential stages, which with a fixed probability are all short,
-/// otherwise all long.
+/// A draw is the sum of several exponential stages. With a fixed probability all stages are short,
+/// otherwise all are long.
 ///
 /// Source: Johnson & Taaffe, *Matching moments to phase distributions: mixtures of Erlang
 /// distributions of common order*, Stochastic Models 5(4), 1989, as Jann et al. (JSSPP 1997) use
@@ -79,11 +80,11 @@ impl HyperErlang {
     /// Fits the distribution of least order with these moments. Returns `None` if no order up to
     /// [`MAX_ORDER`] allows for them, because the variation or the third moment is too small.
     ///
-    /// The moments of a sum of *n* stages are those of one stage times n, n(n + 1) and n(n + 1)(n +
-    /// 2), so the problem is to find a distribution on two points with three given moments. That
-    /// distribution exists if the second moment exceeds the square of the first, and the product of
-    /// the first and third exceeds the square of the second; its points are the roots of a
-    /// quadratic.
+    /// The three moments of a sum of *n* stages follow from powers of the mean stage, multiplied by
+    /// n, n(n + 1) and n(n + 1)(n + 2). So the problem is to find a distribution on two points with
+    /// three given moments. It exists on two conditions: the second moment exceeds the square of
+    /// the first, and the product of the first and third exceeds the square of the second. Its
+    /// points are the roots of a quadratic.
     ///
     /// # Complexity
     /// **O(1)**: the order is bounded.
@@ -149,7 +150,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Any sample with sufficient variation has a fit with the moments of the sample.
+        /// Checks that a sample with sufficient variation has a fit with the sample's moments.
         #[test]
         fn the_fit_has_the_moments_of_the_sample(
             values in prop::collection::vec(0.01..1000.0_f64, 2..40),

@@ -1,9 +1,9 @@
 //! Distributions of run times and of job sizes, and the functions behind them.
 //!
 //! Every draw takes its randomness from a [`Stream`](crate::rng::Stream). A distribution with a
-//! known inverse takes exactly one number per draw, so that two such distributions on the same
-//! stream use the same random numbers. Every distribution knows its exact mean, from which a load
-//! determines the rate of arrivals.
+//! known inverse takes exactly one number per draw. So two such distributions on equal streams use
+//! the same random numbers. Every distribution knows its exact mean, because a requested load
+//! determines the rate of arrivals through the mean.
 
 pub(crate) mod functions;
 mod hyper_erlang;

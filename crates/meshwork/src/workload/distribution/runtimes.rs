@@ -107,16 +107,16 @@ pub fn exponential(mean: f64, stream: &mut Stream) -> f64 {
 
 /// Normal distribution truncated to two bounds, as if values outside were drawn again.
 ///
-/// A draw takes one number of the stream and inverts the distribution function, which gives the
-/// same distribution in bounded time. Bounds above the mean are mirrored below it, where small
-/// probabilities keep their digits.
+/// A draw takes one number of the stream and inverts the distribution function. This gives the
+/// distribution of repeated draws in bounded time. Bounds above the mean are mirrored below the
+/// mean, where small probabilities keep their digits.
 #[derive(Clone, Debug, PartialEq)]
 struct TruncatedNormal {
     mean: f64,
     sd: f64,
     min: f64,
     max: f64,
-    /// Bounds, in standard deviations from the mean; with reversed sign if `mirrored`.
+    /// Bounds, in standard deviations from the mean. Their sign is reversed if `mirrored` is set.
     low: f64,
     high: f64,
     mirrored: bool,
@@ -459,7 +459,7 @@ mod tests {
         Runtime::new(&RUNTIMES.resolve("runtimes", &table.into())?)
     }
 
-    /// Mean and standard deviation of `draws` draws of a run time.
+    /// Mean and standard deviation of run times, from `draws` draws.
     fn moments(runtime: &Runtime, draws: u32) -> (f64, f64) {
         let mut stream = Stream::new(1, 0, "runtimes");
         let (mut sum, mut squares) = (0.0, 0.0);

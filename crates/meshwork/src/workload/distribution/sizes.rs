@@ -17,9 +17,9 @@ use crate::workload::pieces::of_table;
 
 /// Distribution of requests on a machine of one shape, ready to draw from.
 ///
-/// Default bounds follow from the machine: the sides of a block extend up to the sides of the
-/// machine, the side of a square up to the shortest of them, a subcube up to half the machine, a
-/// count up to all processors.
+/// Default upper bounds follow from the machine. They are the sides of the machine for the sides of
+/// a block, its shortest side for the side of a square, half the machine for a subcube, and all
+/// processors for a count.
 ///
 /// ```
 /// use meshwork::topology::Topology;
@@ -33,11 +33,11 @@ use crate::workload::pieces::of_table;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sizes {
     form: Form,
-    /// One distribution for each side of a block that is drawn, otherwise a single distribution.
+    /// One distribution for each side if blocks are drawn, otherwise a single distribution.
     laws: Vec<Law>,
     mean_nodes: f64,
-    /// Requests for pieces, each with the cumulative share of jobs; if there are any, only these
-    /// are drawn.
+    /// Requests for pieces, each with the cumulative share of jobs. If there are any, no other
+    /// requests are drawn.
     vectors: Arc<[(f64, Pieces)]>,
 }
 
@@ -54,7 +54,8 @@ enum Form {
     Count,
 }
 
-/// Forms of a draw, by name and for a machine's number of dimensions: what drawn integers measure.
+/// Quantities that drawn integers measure (such as a side of a block), by name. Each is a function
+/// of the machine's number of dimensions.
 static FORMS: Words<fn(usize) -> Form, 4> = Words::new([
     ("block", |_| Form::Block),
     ("square", Form::Square),
@@ -64,8 +65,8 @@ static FORMS: Words<fn(usize) -> Form, 4> = Words::new([
 
 impl Sizes {
     /// Creates the distribution of sizes that these parameters describe, for one machine. Bounds
-    /// given by a study may exceed the machine: jobs that can never fit are then drawn, and refused
-    /// one by one on arrival.
+    /// given by a study may exceed the machine. Then some drawn jobs can never fit. Each of them is
+    /// refused on arrival.
     ///
     /// # Errors
     /// A contradiction between the parameters, or with the machine, in one sentence.
@@ -120,8 +121,8 @@ impl Sizes {
         self.mean_nodes
     }
 
-    /// Requests among which every integer that can be drawn occurs. These are all requests, except
-    /// that of blocks only those are listed in which at most one side exceeds 1.
+    /// Requests that together contain every integer that can be drawn. These are all possible
+    /// requests. But of blocks only those are listed in which at most one side exceeds 1.
     pub fn samples(&self) -> impl Iterator<Item = Request> {
         let vectors = Arc::clone(&self.vectors);
         let vectors = (0..vectors.len()).map(move |at| Request::pieces(vectors[at].1.clone()));
@@ -142,7 +143,7 @@ impl Sizes {
         numbers.chain(vectors)
     }
 
-    /// Number of random streams needed for a draw: one for each side that is drawn independently.
+    /// Number of random streams needed for a draw, which is one for each independently drawn side.
     #[must_use]
     pub fn streams(&self) -> usize {
         self.laws.len().max(1)
@@ -233,7 +234,8 @@ fn form(params: &Params, machine: &Topology) -> Result<Form, Problem> {
     Ok(given)
 }
 
-/// One side of a block, or the only integer, that is drawn: its parameters and default bounds.
+/// Parameters and default bounds of one drawn integer, which is one side of a block or the only
+/// one.
 struct Side<'a> {
     params: &'a Params,
     form: Form,
@@ -244,8 +246,8 @@ struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// The value of a parameter for this side; a study gives one number for all sides or one for
-    /// each.
+    /// The value of a parameter for this side. A study gives one number for all sides, or one
+    /// number for each.
     fn get(&self, key: &str) -> Result<Option<u32>, Problem> {
         let Some(list) = self.params.get_integers(key) else { return Ok(None) };
         match list.len() {
@@ -300,8 +302,8 @@ impl Side<'_> {
         Ok((min, max))
     }
 
-    /// Default of the largest size: the size of the machine, or a share of it if the study gives
-    /// one.
+    /// Default of the largest size: the size of the machine, or the share of it that the study
+    /// gives.
     fn most_of_share(&self) -> u32 {
         let share = self.params.get_number("max_share").unwrap_or(1.0);
         libm::floor(share * f64::from(self.most)) as u32
@@ -376,7 +378,7 @@ static VECTORS: SizeEntry = SizeEntry {
     build: |own| Err(own.params.problem("of", "pieces have no sides")),
 };
 
-/// Reads a request for pieces from the keys of a study, which are columns of a table of jobs.
+/// Reads a request for pieces from keys in a study that are named like columns of a table of jobs.
 ///
 /// # Errors
 /// If the machine's nodes have no types, or such pieces can never be placed there.
@@ -537,7 +539,7 @@ static NORMAL: SizeEntry = SizeEntry {
     },
 };
 
-/// Values of the parameter that says whether cell probabilities are those printed in papers.
+/// Values of the parameter for cell probabilities; `true` if they are those printed in papers.
 static CELLS: Words<bool, 2> = Words::new([("printed", true), ("computed", false)]);
 
 fn mirrored(half: &[f64]) -> Vec<f64> {

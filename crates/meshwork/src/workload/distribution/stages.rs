@@ -1,5 +1,4 @@
-//! Two-stage distribution of job sizes: serial jobs, and powers of 2 with a two-piece uniform
-//! exponent.
+//! Two-stage distribution of job sizes: serial jobs, then parallel jobs with two ranges of sizes.
 
 use crate::rng::Stream;
 
@@ -44,10 +43,10 @@ impl Stages {
         libm::round(libm::exp2(exponent)) as u32
     }
 
-    /// Fits the distribution to these sizes. The border between small and large jobs is one of 400:
-    /// that with the least maximum distance between the distribution functions of the rounded model
-    /// and of the parallel jobs. The shares of serial jobs and of powers of two are those among the
-    /// sizes.
+    /// Fits the distribution to these sizes. 400 borders between small and large jobs are tried.
+    /// The best one has the smallest maximum distance between the distribution functions of the
+    /// rounded model and of the parallel jobs. The shares of serial jobs and of powers of two are
+    /// taken from the sizes.
     ///
     /// ```
     /// use meshwork::workload::distribution::Stages;
@@ -119,7 +118,7 @@ impl Stages {
     }
 }
 
-/// Distribution function of a logarithm that is uniform within each of two pieces.
+/// Distribution function of a logarithm that is uniform within each of two pieces, at `log`.
 fn piecewise(low: f64, med: f64, high: f64, share: f64, log: f64) -> f64 {
     if log <= low {
         return 0.0;
@@ -137,7 +136,7 @@ fn piecewise(low: f64, med: f64, high: f64, share: f64, log: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// A fit to sizes drawn from a distribution has similar parameters.
+    /// Checks that a fit to drawn sizes has parameters similar to those of their distribution.
     #[test]
     fn the_fit_finds_what_was_drawn() {
         let stages =

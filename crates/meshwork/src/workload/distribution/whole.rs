@@ -9,9 +9,10 @@ use super::functions::normal_cdf;
 pub(super) enum Law {
     /// Every number from `min` to `max` with equal probability.
     Uniform { min: u32, max: u32 },
-    /// `min`, `min + 1` and so on, with their cumulative probabilities.
+    /// The numbers `min`, `min + 1` and so on, with their cumulative probabilities.
     Weights { min: u32, up_to: Vec<f64> },
-    /// An exponential variate rounded up, drawn again while out of bounds; `min` is at least 1.
+    /// An exponential variate, rounded up. It is drawn again while it is out of bounds; `min` is at
+    /// least 1.
     Exponential { mean: f64, min: u32, max: u32 },
 }
 
@@ -116,7 +117,8 @@ impl Law {
     }
 }
 
-/// Normal probability of each of `cells` cells from −2.5 to 2.5 standard deviations, normalized.
+/// Probability of each of `cells` equal cells of a normal variate. The cells range from −2.5 to 2.5
+/// standard deviations, and the probabilities are normalized.
 pub(super) fn normal_cells(cells: u32) -> Vec<f64> {
     let edge = |i: u32| 5.0 * f64::from(i) / f64::from(cells) - 2.5;
     let within = normal_cdf(2.5) - normal_cdf(-2.5);

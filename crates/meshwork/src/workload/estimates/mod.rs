@@ -14,7 +14,7 @@ use crate::rng::Stream;
 use super::{Submission, Submissions, WorkloadContext};
 struct EstimatesEntry {
     about: About,
-    /// Whether the model needs all jobs before it can give any of them an estimate.
+    /// Whether the model needs all jobs before it can give an estimate to any of them.
     holds_all: bool,
     /// Replaces the estimates of the jobs, with random numbers from the stream.
     build: fn(Submissions, &Params, Stream) -> Result<Submissions, Problem>,

@@ -1,7 +1,7 @@
 //! Model of Tsafrir, Etsion and Feitelson: users choose few round values, and often the longest.
 //!
 //! Source: D. Tsafrir, Y. Etsion and D. Feitelson, *Modeling user runtime estimates*, JSSPP 2005.
-//! The constants are those of the authors' program in the Parallel Workloads Archive.
+//! The constants are taken from the authors' program in the Parallel Workloads Archive.
 
 use std::collections::BTreeSet;
 
@@ -82,7 +82,7 @@ const POPULAR: &[Param] = &[
     },
 ];
 
-/// Number of popular values, which most jobs have as their estimate.
+/// Number of popular values. Most jobs have one of these values as their estimate.
 const HEAD: usize = 20;
 
 const MINUTE: f64 = 60.0;
@@ -93,12 +93,13 @@ const SHARED: [f64; 15] = [
     1_080.0,
 ];
 
-/// Steps, in minutes, whose multiples are further popular values: the largest step first, and its
+/// Steps, in minutes, whose multiples are popular values too. The largest step comes first, and its
 /// multiples from the maximum down.
 const ROUND: [f64; 10] = [12_000.0, 6_000.0, 3_000.0, 600.0, 300.0, 120.0, 60.0, 20.0, 10.0, 5.0];
 
-/// Popularity ranks of the popular values in SDSC-SP2, CTC-SP2, KTH-SP2 (up to 4 h) and SDSC-BLUE.
-/// There is a row for each value: the longest first, then the others from the shortest on.
+/// Popularity ranks of the popular values in four logs: SDSC-SP2, CTC-SP2, KTH-SP2 (up to 4 h) and
+/// SDSC-BLUE. There is a row for each value. The longest value comes first, then the remaining ones
+/// from the shortest on.
 const RANKS: [[usize; 4]; HEAD] = [
     [3, 1, 1, 1],
     [1, 3, 4, 6],
@@ -122,7 +123,8 @@ const RANKS: [[usize; 4]; HEAD] = [
     [20, 19, 11, 12],
 ];
 
-/// Numbers of jobs with the number of different estimates among them; interpolated linearly.
+/// Pairs of a number of jobs and the number of different estimates among them. Between pairs,
+/// interpolation is linear.
 const VALUES: [(f64, f64); 7] = [
     (0.0, 0.0),
     (20.0, 10.0),
@@ -133,7 +135,8 @@ const VALUES: [(f64, f64); 7] = [
     (250_000.0, 565.0),
 ];
 
-/// Share of jobs, in percent, that have the popular value of this rank; for ranks from 2 on.
+/// Share of jobs, in percent, whose estimate is the popular value of a given rank. For ranks from 2
+/// on.
 fn popularity(rank: usize) -> f64 {
     14.0491 * libm::exp(-0.177_531 * rank as f64) + 0.462_513
 }
@@ -147,7 +150,8 @@ fn build(jobs: Submissions, params: &Params, mut stream: Stream) -> Result<Submi
 struct Model {
     path: String,
     max: f64,
-    /// Estimates known to be popular at the site, as time and share; the most popular first.
+    /// Estimates known to be popular at the site, each with its share of jobs; the most popular
+    /// first.
     popular: Vec<(f64, f64)>,
     head: f64,
     values: Option<usize>,
@@ -181,7 +185,7 @@ impl Model {
         Ok(Model { path, max, popular, head: params.number("head"), values })
     }
 
-    /// Popular estimates: the maximum first, then the others from the shortest on.
+    /// Popular estimates: the maximum first, then the remaining ones from the shortest on.
     fn popular_times(&self) -> Vec<f64> {
         let mut times = vec![self.max];
         let mut add = |time: f64| {
@@ -202,7 +206,7 @@ impl Model {
         times
     }
 
-    /// Popular estimates as time and share of jobs; the shares sum to `head`.
+    /// Popular estimates, each with its share of jobs. The shares sum to `head`.
     fn popular_values(&self, stream: &mut Stream) -> Vec<(f64, f64)> {
         let times = self.popular_times();
         let known = |time: f64| self.popular.iter().find(|value| (value.0 - time).abs() <= 0.0);
@@ -259,7 +263,8 @@ impl Model {
         values
     }
 
-    /// Estimates that are not popular: whole minutes, or a few seconds off if the minute is taken.
+    /// Estimates that are not popular. They are whole minutes, or a few seconds off if the minute
+    /// is taken.
     fn other_times(&self, count: usize, popular: &[(f64, f64)]) -> Vec<f64> {
         const OFF: [f64; 7] = [0.0, 30.0, -30.0, 20.0, -20.0, 10.0, -10.0];
         let a = 1.0 + 12.1039 * libm::pow(count as f64, -0.6026);
@@ -330,9 +335,10 @@ fn values_among(jobs: usize) -> usize {
 
 /// Ranks, from 0, of popular values, in the order of [`Model::popular_times`].
 ///
-/// `own` contains the ranks that are already known. For each other value, the ranks that it has in
-/// the four logs join a pool. A rank that no later value has in any log is assigned at once;
-/// otherwise two ranks are drawn from the pool, and the smaller one is taken.
+/// `own` has the ranks that are already known. For each further value, the ranks that the value has
+/// in the four logs are added to the ranks to choose from. If one of these ranks does not occur in
+/// any log for later values, it is assigned at once. Otherwise two of these ranks are drawn, and
+/// the smaller one is taken.
 fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
     let count = own.len();
     let mut is_free = vec![true; count];
@@ -363,8 +369,8 @@ fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
     ranks
 }
 
-/// Expands shares to one estimate for each job, in the order of `values`. Largest remainders are
-/// rounded up.
+/// Expands shares to one estimate for each job, in the order of `values`. Job counts are rounded so
+/// that the largest remainders are rounded up.
 fn rounded(values: &[(f64, f64)], jobs: usize) -> Vec<f64> {
     let exact = |share: f64| share * jobs as f64;
     let mut counts: Vec<usize> =
@@ -407,8 +413,8 @@ mod tests {
     }
 
     /// Checks generated estimates against the paper's findings on four logs. 89 % of the jobs have
-    /// one of 20 values, no value has more jobs than the maximum, and the share of each rank is
-    /// that of the fit.
+    /// one of 20 values. No value has more jobs than the maximum. The share of each rank is that of
+    /// the paper's fit.
     #[test]
     fn twenty_values_have_nearly_nine_jobs_of_ten_and_the_longest_most() {
         let given = format!("{LUBLIN}estimates = {{ name = 'tsafrir', max = 200000 }}");
@@ -454,7 +460,7 @@ mod tests {
         assert_eq!([0, 20, 110, 1_000_000].map(values_among), [0, 10, 15, 565]);
     }
 
-    /// Every popular value gets a rank of its own, whatever is drawn.
+    /// Checks that every popular value gets a rank of its own, whatever is drawn.
     #[test]
     fn ranks_are_a_permutation() {
         for replication in 0..200 {
@@ -476,8 +482,8 @@ mod tests {
         }
     }
 
-    /// Straightforward implementation: each estimate is drawn from a list of those that remain and
-    /// are long enough, made anew for each job.
+    /// Straightforward reference version. For each job, it lists the remaining estimates that are
+    /// long enough, and draws one of them.
     #[test]
     fn estimates_are_given_as_the_definition_says() {
         let times = [900.0_f64, 900.0, 600.0, 300.0, 300.0, 60.0];

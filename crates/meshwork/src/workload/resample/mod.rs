@@ -1,7 +1,7 @@
 //! Resampling: many logs made from one log, as a function of seed and replication.
 //!
-//! One log is one observation. With a resampling, each replication has another log that could have
-//! been recorded at the same site, so that results have confidence intervals.
+//! A log is a single observation. With a resampling, each replication has another log that could
+//! have been recorded at the site. So results have confidence intervals.
 
 mod shake;
 mod users;
@@ -20,7 +20,7 @@ struct ResampleEntry {
     about: About,
     /// Whether this resampling needs the owners of jobs.
     asks_for_owners: bool,
-    /// Makes another log of the jobs, which are given in order of arrival.
+    /// Makes another log from the jobs, which are given in order of arrival.
     apply: fn(&Resampling, Vec<Job>, Stream) -> Result<Vec<Job>, WorkloadError>,
 }
 
@@ -36,7 +36,7 @@ pub static RESAMPLES: Family =
 
 static ENTRIES: &[&ResampleEntry] = &[&users::ENTRY, &weeks::ENTRY, &shake::ENTRY];
 
-/// Parameter for the length of the result, of resamplings that move weeks.
+/// Parameter for the length of the resampled log, for resamplings that move whole weeks.
 const WEEKS: Param = Param {
     name: "weeks",
     kind: Kind::Integer(1, 10_000),
@@ -64,7 +64,7 @@ pub(super) fn asks_for_owners(params: &Params) -> bool {
     entry(ENTRIES, params.name()).asks_for_owners
 }
 
-/// Makes another log by the requested resampling. All jobs are held in memory.
+/// Makes another log by the requested resampling. All jobs of the log are held in memory.
 pub(super) fn resampled(
     jobs: Submissions,
     params: &Params,
@@ -123,8 +123,8 @@ impl Weeks {
         Ok(Weeks { first, period, count, wanted: own.params.get_integer("weeks").unwrap_or(count) })
     }
 
-    /// Week in which a job arrives, and its arrival within the week; `None` after the last whole
-    /// week.
+    /// Week in which a job arrives, and its arrival within the week. `None` after the last whole
+    /// week of the log.
     fn of_job(&self, job: &Job) -> Option<(u64, f64)> {
         let since = job.arrival - self.first;
         let week = libm::floor(since / self.period);
@@ -132,7 +132,7 @@ impl Weeks {
         ((week as u64) < self.count).then_some((week as u64, within))
     }
 
-    /// Instant in the resampled log of a time `within` a week.
+    /// Instant in the resampled log: `within` after the start of a week.
     fn at(&self, week: u64, within: f64) -> Time {
         self.first + (week as f64 * self.period + within)
     }

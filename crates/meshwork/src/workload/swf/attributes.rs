@@ -1,4 +1,4 @@
-//! Further attributes of a log's jobs: owner, queue and partition, and predecessor.
+//! Attributes of a log's jobs that are stored on request: owner, queue, partition, predecessor.
 //!
 //! These attributes are stored apart from the jobs, so that a log costs nothing more unless they
 //! are requested.
@@ -9,17 +9,17 @@ use crate::registry::LARGEST;
 use crate::workload::dependencies::{Sessions, Source};
 use crate::workload::owners::{Owners, UNKNOWN};
 
-/// Number that stands for a job without further attributes.
+/// Number that stands for a job without stored attributes.
 pub(super) const NOTHING: u32 = UNKNOWN;
 
 /// User, group, application, queue and partition of a job; −1 if unknown.
 type Key = [i64; 5];
 
-/// Store of further attributes of the jobs of a log.
+/// Store of attributes of the jobs of a log, such as their owners.
 pub(super) struct Attributes {
     owners: Owners<Key>,
-    /// Attributes of each job, if dependencies are requested. Otherwise `None`, and the number of a
-    /// job's attributes is the number of its owner.
+    /// Owner and predecessor of each job, if dependencies are requested. Otherwise `None`, and the
+    /// number of a job's attributes is the number of its owner.
     came: Option<Came>,
 }
 
@@ -42,7 +42,7 @@ impl Attributes {
         (owners || came.is_some()).then(|| Attributes { owners: Owners::default(), came })
     }
 
-    /// Stores the attributes of a line, and returns the number under which they are found.
+    /// Stores the attributes of a line, and returns the number under which they are stored.
     ///
     /// # Errors
     /// If the number of the preceding job is invalid.
@@ -71,8 +71,8 @@ impl Attributes {
 }
 
 impl Record {
-    /// Fields 17 and 18: the predecessor after whose end the job was submitted, if any, and think
-    /// time.
+    /// Fields 17 and 18 of a line: the job's predecessor and think time; `None` without a
+    /// predecessor.
     ///
     /// # Errors
     /// If the number of the predecessor is not a whole number.

@@ -13,7 +13,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Reads the parameters `users` and `queues` of the workload `swf`.
+    /// Reads the selection from the parameters `users` and `queues` of the workload `swf`.
     #[must_use]
     pub fn of(params: &Params) -> Choice {
         let list = |key: &str| params.get_integers(key).unwrap_or_default();
@@ -27,7 +27,7 @@ impl Choice {
         is_among(&self.users, record.user()) && is_among(&self.queues, record.queue())
     }
 
-    /// Error text for a selection that contains none of the log's lines.
+    /// Error text for a selection that selects none of the log's lines.
     pub(super) fn nothing(&self, lines: u64) -> String {
         let list = |what: &str, numbers: &[u32]| {
             let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();

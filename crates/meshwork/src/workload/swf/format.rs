@@ -38,7 +38,7 @@ pub const FIELDS: [&str; 18] = [
 /// Maximum length of a line in bytes, which bounds the memory used for a file that is not a log.
 const MAX_LINE: usize = 1 << 20;
 
-/// Error in a line of a log, in words that follow `PATH:LINE:` of the log.
+/// Error in a line of a log, as the end of a sentence that begins with `PATH:LINE:`.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
@@ -102,7 +102,7 @@ impl Record {
     /// Parses the first 18 fields of a line, separated by any blanks. Further fields are ignored.
     ///
     /// # Errors
-    /// The problem with the line, in words that follow `PATH:LINE:` of the log.
+    /// The problem with the line, as the end of a sentence that begins with `PATH:LINE:`.
     pub fn parse(line: &[u8]) -> Result<Record, RecordError> {
         let mut record = Record { fields: [-1.0; 18] };
         if record.read(line) { Ok(record) } else { Err(fault(line)) }
@@ -197,7 +197,7 @@ impl Record {
         Some(self.fields[2]).filter(|&wait| wait >= 0.0)
     }
 
-    /// Field 17: number of the predecessor, if any. Jobs of a log are numbered from 1.
+    /// Field 17: number of the predecessor, if any. The numbers of jobs in a log begin at 1.
     #[must_use]
     pub fn preceding(&self) -> Option<f64> {
         Some(self.fields[16]).filter(|&number| number > 0.0)
@@ -211,9 +211,9 @@ impl Record {
     }
 
     /// Parses a line into this record; returns `false` for an invalid line, which [`fault`]
-    /// explains. Integers of up to seven digits are read at once, others of up to 15 digits with
-    /// one multiplication and one addition per digit. Nearly all lines are
-    /// [plain](Record::read_plain) and never reach this function.
+    /// explains. Integers of up to seven digits are read in one step. Longer ones, of up to 15
+    /// digits, take one multiplication and one addition per digit. Nearly all lines are
+    /// [plain](Record::read_plain) and are not read by this function.
     pub(super) fn read(&mut self, line: &[u8]) -> bool {
         let mut at = 0;
         for field in &mut self.fields {
@@ -262,7 +262,7 @@ impl Record {
     }
 }
 
-/// `-1` and the blank after it, as the lowest bytes of a word.
+/// The text `-1` and the blank after it, as the lowest bytes of a word.
 const NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 \0\0\0\0\0");
 
 /// Whether a byte separates fields, as any blank or control character does.
@@ -284,8 +284,8 @@ pub(super) fn number_in(token: &[u8]) -> Option<f64> {
     std::str::from_utf8(token).ok()?.parse().ok()
 }
 
-/// Parses a decimal number of up to 15 digits. All digits and the power of ten are then exact, so
-/// that one division rounds as correctly as the standard library does.
+/// Parses a decimal number of up to 15 digits. The digits and the power of ten are then exact
+/// numbers. So one division gives the correctly rounded result, like the standard library.
 fn short_decimal(token: &[u8]) -> Option<f64> {
     const POWERS: [f64; 16] =
         [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
@@ -355,7 +355,7 @@ impl Lines {
         Lines { reader, path: path.to_owned(), buffer, rest: 0..0, line: 0 }
     }
 
-    /// Returns the next nonblank line from its first nonblank byte; `None` at the end.
+    /// Returns the next nonblank line, without leading blanks; `None` at the end.
     #[inline]
     pub(super) fn next(&mut self) -> Result<Option<&[u8]>, WorkloadError> {
         loop {
@@ -375,7 +375,7 @@ impl Lines {
     }
 
     /// Reads the next line into a record if it is plain ([`Record::read_plain`]) and wholly in the
-    /// buffer. Otherwise returns `false`, and only fields of the record may have changed.
+    /// buffer. Otherwise returns `false`, and may have changed fields of the record.
     #[inline]
     pub(super) fn read_plain(&mut self, record: &mut Record) -> bool {
         let Some(length) = record.read_plain(&self.buffer[self.rest.clone()]) else { return false };
@@ -499,7 +499,7 @@ impl Iterator for Records {
     }
 }
 
-/// Comments of a log as labels with values, in order.
+/// Comments of a log in order, each as a label and a value.
 ///
 /// A comment without a label, such as the second line of a note, has an empty label, and its whole
 /// text as the value.
@@ -547,7 +547,7 @@ impl Header {
         value[..end].parse().ok()
     }
 
-    /// Processors of the log's machine: `MaxProcs`, or else `MaxNodes`.
+    /// Processors of the log's machine: `MaxProcs` or, if it is missing, `MaxNodes`.
     #[must_use]
     pub fn processors(&self) -> Option<u64> {
         let known = |label| self.number(label).filter(|&processors| processors > 0);
@@ -563,7 +563,7 @@ fn is_label(text: &str) -> bool {
 /// Reads the comments at the beginning of a log, up to the first job.
 ///
 /// # Errors
-/// An error of the reader, with the line after which it occurred.
+/// An error of the reader, with the number of the line after which it occurred.
 pub fn header(reader: Box<dyn BufRead + Send>, path: &str) -> Result<Header, WorkloadError> {
     let mut lines = Lines::new(reader, path);
     let mut header = Header::default();
@@ -589,7 +589,7 @@ pub fn write_header(to: &mut dyn Write, header: &Header) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes one line of a log: integers without a decimal point, other numbers in the shortest form
+/// Writes one line of a log. Integers have no decimal point. Other numbers have the shortest form
 /// that is read back exactly.
 ///
 /// # Errors
@@ -608,7 +608,7 @@ mod tests {
 
     use super::*;
 
-    /// Reference implementation: one to seven digits before a blank, read one by one.
+    /// Reference version of a fast reader: one to seven digits before a blank, read one by one.
     fn digit_by_digit(bytes: &[u8; 8]) -> Option<(u32, usize)> {
         let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
         if digits == 0 || digits == 8 || !is_blank(bytes[digits]) {

@@ -1,9 +1,9 @@
 //! Jobs from a log in the Standard Workload Format, read as a stream.
 //!
-//! Where the format leaves a choice, these rules apply. A job requests the processors of field 8,
-//! or those of field 5 if field 8 is unknown. Field 4 is the run time. Field 9 is the estimate, or
-//! else the run time is. No job is killed at its estimate, and a run time of 0 is kept. A line
-//! without run time, processors or submission time is not a job: such lines are counted and
+//! Where the format leaves a choice, these rules apply. Field 8 is the requested number of
+//! processors, or field 5 if field 8 is unknown. Field 4 is the run time. Field 9 is the estimate,
+//! or field 4 if field 9 is unknown. No job is killed at its estimate, and a run time of 0 is kept.
+//! A line without run time, processors or submission time is not a job. Such lines are counted and
 //! skipped. Memory does not grow with the log.
 
 mod attributes;
@@ -91,8 +91,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 /// While reading, `reorder` jobs are held back for sorting. Lines that are not jobs are reported as
 /// they are read. The first error ends the log.
 ///
-/// A line takes constant time in an ordered log, otherwise O(log `reorder`) comparisons and
-/// O(`reorder`) moves.
+/// In an ordered log, a line takes constant time. Otherwise it takes O(log `reorder`) comparisons
+/// and O(`reorder`) moves.
 pub fn jobs(
     reader: Box<dyn BufRead + Send>,
     path: &str,
@@ -127,13 +127,13 @@ fn chosen_jobs(
     }
 }
 
-/// Converts a line to a job, or returns the reason for which the line is not a job.
+/// Converts a line to a job, or returns the reason why the line is not a job.
 ///
-/// The outer error is an invalid line. `count` is the index, from 1, of the line among all lines
-/// that may be jobs; it becomes the job's number if the line gives none.
+/// The outer error is an invalid line. `count` is the index of the line, from 1, among all lines
+/// that may be jobs. It becomes the job's number if the line gives none.
 ///
 /// # Errors
-/// The problem with the line, in words that follow `PATH:LINE:` of the log.
+/// The problem with the line, as the end of a sentence that begins with `PATH:LINE:`.
 pub fn job(record: &Record, count: u64) -> Result<Result<Job, &'static str>, RecordError> {
     match flaw(record) {
         None => Ok(Ok(Plain::of(record, count, NOTHING).job())),
@@ -150,17 +150,17 @@ struct Plain {
     run_time: f64,
     estimate: f64,
     processors: u32,
-    /// Number under which the job's further attributes are stored.
+    /// Number under which the job's attributes (such as its owner) are stored.
     attributes: u32,
 }
 
-/// Reason for which a line is not a job: missing information or an invalid value.
+/// Reason why a line is not a job: missing information or an invalid value.
 enum Flaw {
     Unusable(&'static str),
     Wrong(RecordError),
 }
 
-/// Returns the reason for which a line is not a job; `None` if the line is a job.
+/// Returns the reason why a line is not a job; `None` if the line is a job.
 #[inline]
 fn flaw(record: &Record) -> Option<Flaw> {
     let processors = record.processors();
@@ -179,7 +179,7 @@ fn flaw(record: &Record) -> Option<Flaw> {
 }
 
 impl Plain {
-    /// Converts a line that has no [`flaw`].
+    /// Converts a line that has no [`flaw`] to a job in compact form.
     #[inline]
     fn of(record: &Record, count: u64, attributes: u32) -> Plain {
         let number = record.number() as i64;
@@ -207,7 +207,8 @@ impl Plain {
     }
 }
 
-/// Whether a number of processors fits a `u32`. A cast and a difference are faster than `fract`.
+/// Whether a number of processors is a whole number that fits a `u32`. A cast and a difference are
+/// faster than `fract`.
 #[inline]
 fn is_whole(processors: f64) -> bool {
     f64::from(processors as u32) - processors == 0.0
@@ -233,8 +234,8 @@ struct Log {
     /// Submission of the job returned last.
     released: f64,
     choice: Choice,
-    /// Number of lines that are not comments, of those not selected, and of jobs among the
-    /// selected.
+    /// Numbers of lines: those that are no comments, those not selected, and jobs among the
+    /// selected ones.
     seen: u64,
     passed: u64,
     usable: u64,

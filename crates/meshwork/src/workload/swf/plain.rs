@@ -1,12 +1,13 @@
 //! Fast path for lines as programs write them: 18 numbers separated by single blanks.
 //!
-//! Nearly all lines of logs are read here, directly from the buffer. The general reader reads the
-//! others.
+//! Nearly all lines of logs are plain and read here, directly from the buffer. The general reader
+//! reads all other lines.
 
 use super::format::{Record, is_blank, number_in};
 use crate::registry::LARGEST;
 
-/// The text `-1 `, once and three times, as the lowest bytes of a word: most fields are unknown.
+/// The text `-1 `, once and three times, as the lowest bytes of a word. In most lines, most fields
+/// are unknown.
 const NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 \0\0\0\0\0");
 const THREE_NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 -1 -1");
 
@@ -14,8 +15,8 @@ const THREE_NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 -1 -1");
 const LAST_NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1\n\0\0\0\0\0");
 
 impl Record {
-    /// Reads a plain line at the start of `text` into this record. Returns the length of the line
-    /// with its line end, or `None` for a line that is not plain.
+    /// Reads a plain line (18 numbers, single blanks) at the start of `text` into this record.
+    /// Returns the length of the line with its line end, or `None` for a line that is not plain.
     #[inline]
     pub(super) fn read_plain(&mut self, text: &[u8]) -> Option<usize> {
         let [fields @ .., last] = &mut self.fields;
@@ -111,7 +112,7 @@ pub(super) fn short(bytes: u64, is_end: impl Fn(u8) -> bool) -> Option<(u32, usi
 }
 
 /// Reads the number from index `at` up to a blank, and returns it with its length. `bytes` holds
-/// its first eight bytes.
+/// the first eight bytes of the number.
 fn long(text: &[u8], at: usize, bytes: u64) -> Option<(f64, usize)> {
     let (values, others) = digits(bytes);
     if others != 0 {
@@ -130,7 +131,7 @@ fn long(text: &[u8], at: usize, bytes: u64) -> Option<(f64, usize)> {
     }
 }
 
-/// Reads a number in any other notation from index `at` on, like [`long`].
+/// Reads a number in any notation from index `at` on, and returns it with its length.
 #[inline(never)]
 fn odd(text: &[u8], at: usize) -> Option<(f64, usize)> {
     let token = &text[at..];
@@ -145,7 +146,8 @@ mod tests {
 
     use super::*;
 
-    /// Reference implementation: parses the first line, if single blanks separate its fields.
+    /// Reference version of the fast path: parses the first line, if single blanks separate its
+    /// fields.
     fn by_lines(text: &[u8]) -> Option<(Record, usize)> {
         let length = text.iter().position(|&byte| byte == b'\n')?;
         let line = text[..length].strip_suffix(b"\r").unwrap_or(&text[..length]);

@@ -39,7 +39,7 @@ impl CellKind {
         }
     }
 
-    /// Description of a valid cell, in words that follow "must be".
+    /// Description of a valid cell, as the end of a sentence with "must be".
     #[must_use]
     pub fn meaning(self) -> &'static str {
         match self {
@@ -61,8 +61,8 @@ pub struct Column {
     pub unit: &'static str,
     /// Meaning of the column for a job, in one line.
     pub help: &'static str,
-    /// Index, from 0, of the field with the same meaning in a line of a log; `None` if there is
-    /// none.
+    /// Index, from 0, of the corresponding field in a line of a log; `None` if there is no such
+    /// field.
     pub field: Option<usize>,
     get: fn(&Job) -> Option<String>,
     set: fn(&mut Row, Cell<'_>) -> Result<(), String>,
@@ -81,14 +81,14 @@ impl Column {
         OF_PIECES.contains(&self.name) || self.name == "exclusive"
     }
 
-    /// Whether every job has a cell in this column.
+    /// Whether the column has a cell for every job.
     #[must_use]
     pub fn is_certain(&self) -> bool {
         ["job", "submit", "runtime", "estimate"].contains(&self.name)
     }
 
     /// The cell of a job in this column; `None` if it is empty. The column `wait` is always empty,
-    /// since a job does not know how long it waited.
+    /// because a job does not store how long it waited.
     #[must_use]
     pub fn get(&self, job: &Job) -> Option<String> {
         (self.get)(job)
@@ -466,7 +466,7 @@ pub static COLUMNS: [Column; 35] = [
 const OF_PIECES: [&str; 9] =
     ["pieces", "cpu", "mem", "gpu", "other", "per_node", "inside", "type", "roles"];
 
-/// Maximum amount of one kind of resource that a piece may ask for.
+/// Maximum amount of one resource that a piece may request.
 pub(super) const MOST_OF_A_KIND: u32 = 1 << 30;
 
 fn put<T>(slot: &mut Option<T>, read: Result<T, String>) -> Result<(), String> {
@@ -482,7 +482,8 @@ fn wanted(job: &Job, column: &str) -> Option<String> {
         .map(|(_, cell)| cell)
 }
 
-/// The cell of a column for a job whose pieces are all alike; `None` if there are several roles.
+/// The cell of a column for a job whose pieces are all of one role; `None` if there are several
+/// roles.
 fn of_piece(job: &Job, column: &str) -> Option<String> {
     let [piece] = &pieces(job)?.roles[..] else { return None };
     piece.cells().into_iter().find(|(name, _)| *name == column).map(|(_, cell)| cell)
@@ -522,8 +523,8 @@ pub struct Ended<'a> {
     pub blocks: String,
 }
 
-/// A column of per-job output for the outcome of a job. A table of jobs may have such a column, but
-/// it is not read.
+/// A column of per-job output that describes the outcome of a job. A table of jobs may have such a
+/// column, but it is not read.
 #[derive(Debug)]
 pub struct Outcome {
     /// Name of the column, as in the first line of the table.
@@ -551,7 +552,7 @@ impl Outcome {
     }
 }
 
-/// The columns of per-job output that give the outcome of jobs.
+/// The columns of per-job output that describe the outcomes of jobs.
 pub static OUTCOMES: [Outcome; 6] = [
     Outcome {
         name: "start",
@@ -602,8 +603,8 @@ pub static OUTCOMES: [Outcome; 6] = [
 /// An unknown name is ignored, unless it resembles a column that is missing.
 ///
 /// # Errors
-/// In words that follow the name of the table: a column that occurs twice, a misspelt one, or a
-/// missing one that is required.
+/// The end of a sentence that begins with the name of the table. The problem is a column that
+/// occurs twice, is misspelt, or is required but missing.
 pub fn places<'n>(
     names: impl IntoIterator<Item = &'n str>,
 ) -> Result<[Option<usize>; COLUMNS.len()], String> {
@@ -669,7 +670,7 @@ pub fn places<'n>(
     ))
 }
 
-/// Columns of which each row has exactly one; those from `pieces` on may occur together.
+/// Columns of which each row has exactly one. The columns from `pieces` on may occur together.
 const ASKED: [&str; 7] = ["nodes", "block", "subcube", "pieces", "cpu", "gpu", "roles"];
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Jobs from a table with named columns: made by hand, by another program, or by an earlier run.
 //!
-//! A machine's log may have lines that are not jobs; in a table every problem is an error with its
-//! line.
+//! While a log may have lines that are not jobs, in a table every problem is an error, which names
+//! its line.
 
 mod columns;
 
@@ -88,10 +88,11 @@ impl From<f64> for Instant {
     }
 }
 
-/// One row of a table of jobs; a field is `None` if its cell is empty or its column missing.
+/// One row of a table of jobs. A field is `None` if its cell is empty or its column is missing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// Line in the file, or number of the row in a file without lines, from 1.
+    /// Number of the row's line in the file, from 1. In a file without lines, the number of the
+    /// row.
     pub line: u64,
     /// Number of the job.
     pub job: Option<u64>,
@@ -127,9 +128,9 @@ pub struct Row {
     pub cpu: Option<u32>,
     /// Memory of each piece in MiB.
     pub mem: Option<u32>,
-    /// GPUs of each piece, and the thousandths of each.
+    /// GPUs of each piece, and the thousandths of each GPU.
     pub gpu: Option<(u32, u32)>,
-    /// Amount, for each piece, of the fourth kind of resource of a node.
+    /// Amount for each piece of a node's resource `other`, whose meaning the study defines.
     pub other: Option<u32>,
     /// Minimum and maximum number of pieces on a node.
     pub per_node: Option<(u32, u32)>,
@@ -166,7 +167,7 @@ pub struct Listed {
     /// Number of jobs with a think time but no predecessor; their think time has no effect.
     pub idle_thinks: u64,
     /// Start of the table's clock in seconds since the beginning of 1970, if submissions are dates.
-    /// It is the first submission.
+    /// The clock starts at the first submission.
     pub origin: Option<f64>,
 }
 
@@ -221,7 +222,8 @@ impl Listed {
         Ok(listed)
     }
 
-    /// Sorts the jobs by submission, and infers their predecessors instead of those in the table.
+    /// Sorts the jobs by submission, and infers their predecessors. Predecessors in the table are
+    /// ignored.
     fn infer(&mut self, mut sessions: Sessions) {
         let waits = std::mem::take(&mut self.waits);
         let mut jobs: Vec<_> = std::mem::take(&mut self.jobs).into_iter().zip(waits).collect();
@@ -300,10 +302,10 @@ fn request(row: Row) -> Result<Request, String> {
 /// Reads a request for pieces from words, such as `pieces=4 cpu=8 gpu=1`. Names in the words are
 /// columns of a table of jobs.
 ///
-/// This is the inverse of how [`Pieces`] is displayed.
+/// The function is the inverse of the display of [`Pieces`].
 ///
 /// # Errors
-/// The first word that names no column of pieces, or what is wrong with the value of a word.
+/// The first word that names no column of pieces, or the problem with the value of a word.
 pub fn pieces_in_words(text: &str) -> Result<Request, String> {
     let mut row = Row::default();
     for word in text.split_whitespace() {
@@ -376,8 +378,8 @@ pub(super) fn pieces(row: Row) -> Result<Request, String> {
 /// Largest whole number that a cell may hold.
 const LARGEST_WHOLE: u64 = LARGEST as u64;
 
-/// Parsers for cells that [`Column::set`] has already made numbers or texts. The errors are words
-/// that follow the name of the column.
+/// Parsers for cells that [`Column::set`] has already made numbers or texts. An error is the end of
+/// a sentence that begins with the name of the column.
 impl Cell<'_> {
     fn must_be(&self, what: &str) -> String {
         match self {
@@ -449,8 +451,8 @@ impl Cell<'_> {
         Ok(list)
     }
 
-    /// Whether a cell says that the job excludes others from its nodes, not just from its base
-    /// blocks.
+    /// Whether the text of a cell is `node`, by which a job excludes other jobs from its nodes. The
+    /// other valid text is `topo`, by which it excludes other jobs from its base blocks.
     fn is_exclusive_of_nodes(&self) -> Result<bool, String> {
         match self.text()?.as_str() {
             EXCLUSIVE => Ok(false),
@@ -522,7 +524,8 @@ mod tests {
 
     use super::*;
 
-    /// A row with the given cells, and defaults for those that every row needs; `@` begins a date.
+    /// A row with the given cells, and defaults for cells that every row needs. A text with `@` is
+    /// a date.
     fn row(given: &[(&str, &str)]) -> Result<Row, String> {
         let mut row = Row { line: 7, ..Row::default() };
         let needed = [("submit", "1"), ("runtime", "2"), ("nodes", "3")];

@@ -1,4 +1,5 @@
-//! Search for the free block with the most contact, shared by best fit and boundary searches.
+//! Search for the free block with the most contact with held nodes, for best fit and boundary
+//! searches.
 
 use std::cmp::Reverse;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +20,7 @@ use crate::topology::{Grid, Node};
 pub(super) struct BestBase {
     rotation: Rotation,
     corners: bool,
-    /// Scratch buffers, overwritten by each search; shared by forks.
+    /// Scratch buffers, overwritten by each search. Copies of the allocator share them.
     scratch: Arc<Mutex<Scratch>>,
 }
 
@@ -40,15 +41,16 @@ impl BestBase {
         BestBase { rotation, corners, scratch: Arc::new(Mutex::new(scratch)) }
     }
 
-    /// The free block with the greatest `contact(corner, sides, blocked)`, over the allowed
-    /// orientations.
+    /// The free block with the greatest contact with held nodes, in any allowed orientation.
     ///
-    /// Only faces in `blocked` have contact, at most `most` for each node of a face. `outline`
-    /// marks the edges of held blocks, where contact begins and ends; it is called at most once.
+    /// The contact of a block is `contact(corner, sides, blocked)`. Only the faces in the argument
+    /// `blocked` can touch held nodes. Each node of such a face adds at most `most` to the contact.
+    /// `outline` marks the edges of held blocks, where contact begins and ends, and is called at
+    /// most once.
     ///
     /// # Complexity
-    /// That of [`FreeBases`] and [`Peaks`] for each orientation, and one call of `contact` for each
-    /// peak that could exceed the best block so far.
+    /// The cost of [`FreeBases`] and [`Peaks`] for each orientation, and one call of `contact` for
+    /// each peak that could exceed the best block so far.
     pub(super) fn search(
         &self,
         site: &Site,

@@ -7,18 +7,19 @@ use crate::topology::Grid;
 
 /// Counts the held neighbours of free blocks.
 ///
-/// A face of a block is a block of thickness 1. Its held nodes are its area minus its free nodes,
-/// which are counted word by word. This is fast along dimension 0 only, so a second set of free
-/// nodes with dimensions 0 and 1 exchanged serves the faces across dimension 0.
+/// A face of a block is a block of thickness 1. The number of its held nodes is its area minus its
+/// free nodes, which are counted word by word. This is fast only along dimension 0. So the faces
+/// across dimension 0 use a second set of free nodes, in which dimensions 0 and 1 are exchanged.
 ///
 /// # Complexity
 /// In two dimensions **O(s / 64)** for sides up to *s*; in *d* dimensions **O(sᵈ⁻² · s / 64)** for
-/// each of the *2 d* faces.
+/// each of the 2 *d* faces.
 #[derive(Clone, Debug)]
 pub(super) struct Contact {
     /// The grid with dimensions 0 and 1 exchanged, and its free nodes; `None` in one dimension.
     turned: Option<(Grid, NodeSet)>,
-    /// Count of each node of a face that lies off the mesh: 1 if walls count as held, else 0.
+    /// Contact of each node of a face that lies off the mesh: 1 if walls count as held, otherwise
+    /// 0.
     wall: u32,
 }
 
@@ -59,12 +60,12 @@ impl Contact {
         }
     }
 
-    /// The boundary value of a free block: the number of pairs of a node in it and a held
+    /// The boundary value of a free block: the number of pairs of a node of the block and a held
     /// neighbour.
     ///
     /// If walls count, neighbours off the mesh count as held. A block that fills a ring has no
-    /// neighbours along the ring; if it leaves one node of a ring, this node counts on both sides.
-    /// Only faces in `blocked` are examined; the others have no contact.
+    /// neighbours along the ring. If it leaves one node of a ring, this node counts on both sides.
+    /// Only the faces in `blocked` are examined, because the remaining ones touch no held nodes.
     pub(super) fn boundary(
         &self,
         grid: &Grid,
@@ -138,7 +139,8 @@ impl Faces {
         all
     }
 
-    /// Adds a face across dimension `d`, the high or the low one, if `is` is set.
+    /// Adds a face across dimension `d` if `is` is set: the high face if `high` is set, otherwise
+    /// the low one.
     pub(super) fn add(&mut self, d: usize, high: bool, is: bool) {
         self.0 |= u64::from(is) << (2 * d + usize::from(high));
     }
@@ -154,25 +156,25 @@ impl Faces {
             .sum()
     }
 
-    /// Whether the set contains a face across dimension `d`: the high one if `high` is set, else
-    /// the low one.
+    /// Whether the set contains a face across dimension `d`: the high one if `high` is set,
+    /// otherwise the low one.
     pub(super) fn has(self, d: usize, high: bool) -> bool {
         self.0 >> (2 * d + usize::from(high)) & 1 == 1
     }
 }
 
-/// Surroundings of a block on one of its sides.
+/// Nodes, wall or nothing next to a block on one of its sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beside {
     /// Nothing lies outside the block, which fills the ring.
     Nothing,
     /// The block ends at the edge of the mesh.
     Wall,
-    /// Next to the block are the nodes with this coordinate.
+    /// Next to the block are nodes. The value is their coordinate.
     Nodes(u32),
 }
 
-/// The surroundings of a block along dimension `d`: above it if `high` is set, else below it.
+/// Surroundings of a block along dimension `d`: above it if `high` is set, otherwise below it.
 ///
 /// The block covers `length` coordinates from `at` on.
 pub(super) fn beside(grid: &Grid, d: usize, at: u32, length: u32, high: bool) -> Beside {
@@ -187,10 +189,10 @@ pub(super) fn beside(grid: &Grid, d: usize, at: u32, length: u32, high: bool) ->
     }
 }
 
-/// The corner value of a block: the number of held nodes around each corner, over all corners.
+/// The corner value of a block: the number of held nodes around its corners.
 ///
-/// Around each corner are 2ᵈ − 1 nodes outside the block: in two dimensions the one on the left or
-/// right, the one above or below, and the one diagonally across. Nodes off the mesh count as held.
+/// Around each corner are 2ᵈ − 1 nodes outside the block. In two dimensions these are one on the
+/// left or right, one above or below, and one diagonally across. Nodes off the mesh count as held.
 /// Rings wrap, so one node may count at several corners.
 ///
 /// # Complexity
@@ -220,9 +222,10 @@ pub(super) fn corner_value(grid: &Grid, free: &NodeSet, corner: &[u32], sides: &
     held
 }
 
-/// The coordinate `at`, or its neighbour outwards if `beyond` is set; `None` past a wall.
+/// The coordinate `at`, or the neighbouring coordinate if `beyond` is set; `None` past a wall.
 ///
-/// Outwards is up if `high` is set, else down.
+/// The neighbouring coordinate is the next higher one if `high` is set, otherwise the next lower
+/// one.
 fn step(grid: &Grid, d: usize, at: u32, high: bool, beyond: bool) -> Option<u32> {
     let side = grid.sides()[d];
     let at = if grid.is_ring(d) { at % side } else { at };
@@ -245,8 +248,8 @@ fn exchanged(numbers: &[u32]) -> Dims {
 
 /// Visits the rows of a block as runs of consecutive nodes, in any order.
 ///
-/// Faster than [`Block::for_each_run`](crate::machine::Block::for_each_run): the coordinates of the
-/// corner are known, so nothing is divided.
+/// This is faster than [`Block::for_each_run`](crate::machine::Block::for_each_run), because the
+/// coordinates of the corner are given and need not be computed by divisions.
 fn for_each_row(grid: &Grid, corner: &[u32], sides: &[u32], mut visit: impl FnMut(u32, u32)) {
     if let (&[x, y], &[w, h], &[width, height]) = (corner, sides, grid.sides()) {
         for at in y..y + h {
@@ -294,8 +297,7 @@ mod tests {
     use crate::machine::{Block, Site};
     use crate::topology::Topology;
 
-    /// Counts the held neighbours of both pockets in the example of
-    /// docs/weighted-boundary-search.md.
+    /// Counts the held neighbours of the two free pockets in docs/weighted-boundary-search.md.
     #[test]
     fn two_pockets_of_which_one_has_the_greater_boundary() {
         let mut site = Site::new(Topology::mesh(&[18, 9]).unwrap(), 1.0);

@@ -1,6 +1,7 @@
 //! Boundary searches: allocators that put a block where most of its boundary touches held nodes.
 //!
-//! They share the search for the best base, its candidate bases, and the counts of contact.
+//! The allocators share the search for the best base, the selection of candidate bases, and the
+//! counts of contact with held nodes.
 
 mod best_base;
 mod contact;

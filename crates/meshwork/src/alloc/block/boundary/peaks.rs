@@ -7,8 +7,9 @@ use crate::topology::{Grid, Node};
 
 /// Nodes at the edges of held blocks, for each dimension.
 ///
-/// `low` contains at least the held nodes whose neighbour below is not held or belongs to another
-/// block; `high` likewise for the neighbour above. The sets may contain more held nodes.
+/// `low` contains the held nodes whose neighbour below is not held or belongs to another block.
+/// `high` contains those whose neighbour above is not held or belongs to another block. Both sets
+/// may contain further held nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Edges {
     pub(super) low: Vec<NodeSet>,
@@ -50,7 +51,8 @@ impl Edges {
         }
     }
 
-    /// Sets the edges of each span by itself, since neighbouring spans may differ in weight.
+    /// Sets the edges of each span of held nodes by itself, because neighbours may differ in
+    /// weight.
     ///
     /// **O(n / 64)** for *n* nodes, and the number of nodes on the surfaces.
     pub(super) fn of_spans<'a>(&mut self, grid: &Grid, spans: impl Iterator<Item = &'a Span>) {
@@ -74,15 +76,16 @@ impl Edges {
 /// across this dimension only at both ends of its range. In between, only its other faces have
 /// contact; each step adds the nodes that enter at the front of a face and subtracts those that
 /// leave at its back. Where contact has risen and does not rise further, there is an edge of a held
-/// block: either a low edge level with the back of the moving block, or a high edge level with its
-/// front. So a base is a peak only if, along each dimension, it is an end of its range or is level
-/// with an edge of a held block in a face across another dimension. Das Sharma & Pradhan argue so
-/// for lists of blocks, that the best place lies at the corners of held blocks; here the argument
-/// is for sets of nodes. It only requires that no contact is negative, so blocks may have weights.
+/// block. Either a low edge is level with the back of the moving block, or a high edge is level
+/// with its front. So a base is a peak only if, along each dimension, it is an end of its range or
+/// is level with an edge of a held block in a face across another dimension. Das Sharma & Pradhan
+/// show with a similar argument, for lists of blocks, that the best place lies at the corners of
+/// held blocks. Here the argument is for sets of nodes. It requires only that no contact is
+/// negative, so that held blocks may have different weights.
 ///
-/// With `corners`, ties in contact go to the block with more held nodes around its corners. This
-/// number can rise along the range without a change in contact where a held block begins level with
-/// the back or the front of the moving block, or one step before or beyond.
+/// If `corners` is set, ties in contact go to the block with more held nodes around its corners.
+/// This number can rise along the range without a change in contact where a held block begins level
+/// with the back or the front of the moving block, or one step before or beyond.
 ///
 /// # Complexity
 /// **O(d² · n / 64)** in two dimensions, and **O(d³ · log s · n / 64)** in *d* dimensions, for *n*
@@ -92,14 +95,16 @@ pub(super) struct Peaks {
     peaks: NodeSet,
     /// Indices of the nonzero words of the set `peaks`.
     words: Vec<usize>,
-    /// For each dimension, the nodes with no base directly below.
+    /// For each dimension, the nodes without a base directly below.
     ///
-    /// They include nodes that are not bases and, around a ring, some bases from which the block
-    /// can move down.
+    /// They include nodes that are not bases. Around a ring, they include some bases from which the
+    /// block can move down.
     low: Vec<NodeSet>,
-    /// For each dimension, the nodes with no base directly above, with similar exceptions.
+    /// For each dimension, the nodes without a base directly above. Like for `low`, some more nodes
+    /// are included.
     high: Vec<NodeSet>,
-    /// Candidate bases along one dimension: ends of ranges, and bases next to an edge.
+    /// Candidate bases along one dimension: ends of ranges of bases, and bases next to an edge of a
+    /// held block.
     candidates: NodeSet,
     /// Positions of bases whose blocks end level with an edge of a held block, along one dimension.
     level: NodeSet,
@@ -123,8 +128,8 @@ impl Peaks {
         }
     }
 
-    /// Finds the peaks among the free `bases` of a block with these sides, and possibly other
-    /// bases.
+    /// Finds the peaks among the free `bases` of a block with these sides. Bases that are no peaks
+    /// may be among them.
     pub(super) fn find(
         &mut self,
         grid: &Grid,
@@ -186,7 +191,8 @@ impl Peaks {
         }
     }
 
-    /// Maps each edge along dimension `d` to the coordinates of the bases that are level with it.
+    /// Maps edges of held blocks along dimension `d` to coordinates of bases that are level with
+    /// them. A base is level with an edge if its block begins or ends there.
     fn level_with(&mut self, grid: &Grid, d: usize, side: u32, edges: &Edges, corners: bool) {
         let (low, high) = (&edges.low[d], &edges.high[d]);
         self.level.copy_from(low);
@@ -198,7 +204,8 @@ impl Peaks {
         }
     }
 
-    /// Adds the bases of blocks with a level edge in a face across a dimension other than `d`.
+    /// Adds bases of blocks that have an edge of a held block level with them, beside one of their
+    /// faces. The face is across a dimension other than `d`.
     fn beside_faces(&mut self, grid: &Grid, d: usize, sides: &[u32], corners: bool) {
         for across in (0..sides.len()).filter(|&across| across != d) {
             if sides.len() == 2 {
@@ -217,7 +224,7 @@ impl Peaks {
 
     /// Maps nodes within a block along a dimension to the block's base.
     ///
-    /// With `corners`, maps nodes one step before or beyond the block too.
+    /// If `corners` is set, nodes one step before or beyond the block are mapped too.
     fn spread(&mut self, grid: &Grid, along: usize, side: u32, corners: bool) {
         let mut length = side;
         if corners {
@@ -235,8 +242,8 @@ impl Peaks {
     }
 }
 
-/// Adds to `to` every node with a member of `from` exactly `steps` ahead along `d`, and maybe
-/// others.
+/// Adds to `to` every node from which the node `steps` ahead along `d` is in `from`. Some more
+/// nodes may be added.
 fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     let steps = if grid.is_ring(d) { steps % side } else { steps };
@@ -246,7 +253,8 @@ fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32
     }
 }
 
-/// Adds to `to` every node with a member of `from` one step behind along `d`, and maybe others.
+/// Adds to `to` every node from which the node one step back along `d` is in `from`. Some more
+/// nodes may be added.
 fn add_behind(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     to.unite_shifted_up(from, stride);

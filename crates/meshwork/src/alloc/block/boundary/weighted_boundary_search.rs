@@ -102,7 +102,7 @@ enum Weighting {
     Exponential,
 }
 
-/// Weight of a wall, and of a block claimed at this instant; 1 in units of 2⁻³².
+/// The weight 1, in units of 2⁻³². Walls have this weight, and blocks claimed at this instant.
 const ONE: u64 = 1 << 32;
 
 impl WeightedBoundarySearch {
@@ -157,9 +157,8 @@ impl Allocator for WeightedBoundarySearch {
 
 /// Held blocks with a positive weight, sorted by begin and by end along each dimension.
 ///
-/// A held block that touches a free block from above begins exactly where the free block ends: if
-/// it began earlier, it would overlap the free block. So each face of a free block needs only a few
-/// of the held blocks.
+/// A held block that touches a free block from above begins exactly where the free block ends. So
+/// only a few of the held blocks are compared with each face of a free block.
 struct Surfaces<'a> {
     begins: Vec<Vec<(u32, u64, &'a Span)>>,
     ends: Vec<Vec<(u32, u64, &'a Span)>>,

@@ -85,7 +85,7 @@ pub struct Anchors {
     covered: NodeSet,
 }
 
-/// The best free boxes of one listed placement of a torus.
+/// The best free boxes of one listed placement of a torus (boxes of one shape).
 struct Found {
     torus: usize,
     entry: usize,
@@ -96,7 +96,8 @@ struct Found {
 }
 
 impl Anchors {
-    /// Creates the rule for a machine of `count` nodes, from tori in the order of their file.
+    /// Creates the rule for a machine of `count` nodes, from tori in the order in which they are
+    /// listed.
     #[must_use]
     pub fn new(count: u32, toruses: Vec<Torus>, criteria: &[Criterion]) -> Anchors {
         let mut covered = NodeSet::empty(count);
@@ -115,7 +116,8 @@ impl Anchors {
     /// The total number of nodes of all listed boxes that are not entirely free.
     ///
     /// # Complexity
-    /// **O(p · log s · n / 64)** for *p* listed placements with sides up to *s* on *n* nodes.
+    /// **O(p · log s · n / 64)** for *p* listed placements (shapes of boxes) with sides up to *s*
+    /// on *n* nodes.
     #[must_use]
     pub fn fragmentation(&self, available: &NodeSet) -> u64 {
         self.toruses.iter().map(|torus| torus.fragmentation(available)).sum()
@@ -127,7 +129,8 @@ impl Anchors {
         self.toruses.iter().any(|torus| torus.entries().iter().any(|entry| entry.size() == size))
     }
 
-    /// The best free box of `size` nodes, and whether boxes of its listed placement overlap others.
+    /// The best free box of `size` nodes, and whether boxes of its shape overlap other listed
+    /// boxes.
     fn best(
         &self,
         nodes: &Nodes,
@@ -238,10 +241,11 @@ impl Rule for Anchors {
         true
     }
 
-    /// Whether a job waits that cannot start even on the empty machine: yes, if it has segments.
+    /// Whether a job that cannot start even on the empty machine waits. It waits if it has
+    /// segments.
     ///
-    /// Slurm rejects a job with segments only if no list has boxes of their size, however few boxes
-    /// there are.
+    /// Slurm rejects a job with segments only if no list has boxes of their size. It does not check
+    /// that there are enough boxes.
     fn waits_in_vain(&self, request: &NodeRequest) -> bool {
         request.is_cut()
     }

@@ -6,7 +6,7 @@ use crate::topology::Grid;
 
 /// Whether boxes of a listed placement overlap each other, or boxes of another listed placement.
 ///
-/// A placement that is listed twice overlaps its duplicate. `sides` are those of the torus.
+/// A placement that is listed twice overlaps its duplicate. `sides` are the sides of the torus.
 pub(super) fn grids_overlap<'a>(
     sides: &[u32],
     shape: &Shape,
@@ -39,9 +39,9 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Number of boxes, of 16 or 32 bits.
+/// Unsigned integer of 16 or 32 bits that counts boxes.
 ///
-/// For a torus of fewer than 2¹⁶ cells 16 bits suffice, and one instruction adds twice as many
+/// 16 bits suffice for a torus of fewer than 2¹⁶ cells, and one instruction adds twice as many
 /// 16-bit numbers as 32-bit numbers.
 pub(super) trait Count: Copy + Ord + Into<u32> {
     /// The number 0.
@@ -52,10 +52,10 @@ pub(super) trait Count: Copy + Ord + Into<u32> {
     /// Converts a number that is known to fit into the type.
     fn of(number: u32) -> Self;
 
-    /// `self` where the 16-bit mask is all ones, `other` where it is 0.
+    /// Returns `self` if all bits of the mask are ones, and `other` if the mask is 0.
     fn where_or(self, mask: u16, other: Self) -> Self;
 
-    /// `self + more - less`; intermediate sums may wrap, the result does not.
+    /// Returns `self + more - less`. Intermediate sums may wrap, the result does not.
     fn with_without(self, more: Self, less: Self) -> Self;
 }
 
@@ -95,10 +95,9 @@ impl Count for u32 {
 
 /// For each box with the sides `own`, by its corner, counts the other boxes that overlap it.
 ///
-/// The other boxes have the sides `other` and corners in `others`; the torus wraps in every
-/// dimension. Two boxes overlap if they do along every axis, that is, if the corner of one lies in
-/// a window around the corner of the other. The corners in each window are summed along one axis
-/// after another.
+/// The other boxes have the sides `other` and corners in `others`. The torus wraps in every
+/// dimension. Two boxes overlap if the corner of one lies in a window around the corner of the
+/// other. The corners in each window are counted by sums along one axis after another.
 ///
 /// # Complexity
 /// **O(n)** for *n* cells of the torus.
@@ -139,13 +138,13 @@ pub(super) fn count_meeting<C: Count>(
     counts
 }
 
-/// Length of the longest row of which two copies fit in a word of 64 bits.
+/// Maximum length of a row of bits for which two copies of the row fit in a word of 64 bits.
 const LONGEST_ROW_OF_BITS: usize = 32;
 
 /// Counts the members of a set in a window around each position of each row of `length` nodes.
 ///
-/// A window has `window` positions and begins `before` positions before its own. Most rows are full
-/// or empty.
+/// The window of a position has `window` positions and begins `before` positions earlier. Most rows
+/// are full or empty.
 fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usize) -> Vec<C> {
     let mut counts = vec![C::ZERO; set.universe() as usize];
     let full = (1_u64 << length) - 1;
@@ -175,7 +174,7 @@ fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usi
     counts
 }
 
-/// Masks for the eight bits of each byte: all ones for a bit of 1, else 0.
+/// For each byte, a mask for each of its eight bits: all ones if the bit is 1, otherwise 0.
 const LANES: [[u16; 8]; 256] = {
     let mut lanes = [[0; 8]; 256];
     let mut i = 0;
@@ -186,9 +185,9 @@ const LANES: [[u16; 8]; 256] = {
     lanes
 };
 
-/// Counts the bits in the window that begins at each position of a row of up to `L` positions.
+/// Counts the bits in the window that begins at each position of a row of up to `L` bits.
 ///
-/// `twice` contains the bits of the row twice.
+/// `twice` contains two copies of the row, because windows wrap around.
 fn sum_windows<C: Count, const L: usize>(twice: u64, counts: &mut [C], window: usize) {
     let length = counts.len();
     let mut numbers = [C::ZERO; 64];
@@ -212,7 +211,7 @@ fn sum_windows<C: Count, const L: usize>(twice: u64, counts: &mut [C], window: u
     }
 }
 
-/// The minimum and maximum of those of up to 64 numbers whose bit in `word` is 1.
+/// The minimum and maximum of the numbers whose bit in `word` is 1; there are up to 64 numbers.
 pub(super) fn extremes<C: Count>(word: u64, numbers: &[C]) -> (C, C) {
     let (mut least, mut most) = ([C::MOST; 8], [C::ZERO; 8]);
     let mut look_at = |byte: u8, numbers: &[C; 8]| {
@@ -238,7 +237,7 @@ pub(super) fn extremes<C: Count>(word: u64, numbers: &[C]) -> (C, C) {
     (least, most.into_iter().fold(C::ZERO, C::max))
 }
 
-/// The number 1 for each node of a set, and 0 for each other node.
+/// One number for each node of the universe: 1 if the node is in the set, otherwise 0.
 fn as_numbers<C: Count>(set: &NodeSet) -> Vec<C> {
     let mut numbers = vec![C::ZERO; set.universe() as usize];
     set.iter().for_each(|node| numbers[node as usize] = C::of(1));
@@ -307,7 +306,7 @@ mod tests {
         (0..own).any(|i| (0..other).any(|j| (a + i) % length == (b + j) % length))
     }
 
-    /// Compares counts of overlapping boxes with a naive count, for all windows.
+    /// Compares counts of overlapping boxes with counts of all pairs, for all windows.
     ///
     /// Rows have up to 16, up to 32, and more positions.
     #[test]

@@ -94,7 +94,7 @@ pub(super) fn build(params: &Params, machine: &Topology) -> Result<RuleAllocator
     Ok(if looks { allocator.remembering_ends() } else { allocator })
 }
 
-/// The machine as one torus; dimensions beyond the third are joined with the third as layers.
+/// The machine as one torus. Dimensions beyond the third become further layers of the third.
 fn of_machine(params: &Params, grid: &Grid, listed: Option<&[Params]>) -> Result<Torus, Problem> {
     let side = |axis: usize| grid.sides().get(axis).copied().unwrap_or(1);
     let sides = [side(0), side(1), grid.sides().iter().skip(2).product()];
@@ -189,7 +189,8 @@ fn three(params: &Params, key: &str) -> Result<Option<[u32; 3]>, Problem> {
     })
 }
 
-/// Placements whose boxes double one axis after another, from one node up to the whole torus.
+/// Placements with boxes of all sizes from one node to the whole torus. From each to the next, the
+/// box doubles along one axis.
 fn nested(sides: [u32; 3]) -> Vec<Shape> {
     let mut shapes = vec![Shape::aligned([1; 3])];
     let mut dims = [1; 3];

@@ -3,7 +3,7 @@
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// Tables of distances and coordinates of a grid, whichever nodes are free.
+/// Tables of distances and coordinates of a grid. They do not depend on which nodes are free.
 #[derive(Clone)]
 pub(super) struct Axes {
     pub(super) axes: Vec<Axis>,
@@ -18,7 +18,7 @@ pub(super) struct Axis {
     pub(super) is_ring: bool,
     /// Distances between all pairs of coordinates, one row for each coordinate.
     apart: Vec<u32>,
-    /// Maximum distance of two nodes over all lower dimensions together.
+    /// Maximum distance between two nodes, over all lower dimensions together.
     below: u32,
 }
 
@@ -62,7 +62,8 @@ impl Axis {
 ///
 /// The shell has the nodes at `distance` from the centre `here` over the dimensions of `axes`. In
 /// the higher dimensions, its nodes have the coordinates of node `row`. `count` is called with a
-/// dimension, a coordinate and the number of taken nodes that have it. `left` is reduced.
+/// dimension, a coordinate in it, and the number of taken nodes with this coordinate. `left` is
+/// reduced by the number of taken nodes.
 pub(super) fn take_of_shell(
     axes: &[Axis],
     here: &[u16],

@@ -5,35 +5,36 @@ use crate::topology::{Grid, Node};
 
 /// Counts of free nodes in balls around all nodes, computed radius by radius as far as needed.
 ///
-/// A ball has the nodes within a radius of a centre. It is the sum, over the positions along one
-/// dimension, of balls over the preceding dimensions, whose radius shrinks with the distance from
-/// the centre. For the next radius, this sum on one side of the centre is the present sum of the
-/// adjacent position plus one ball. So each count is computed from a few others, for all centres in
-/// parallel. For each dimension, the balls over all other dimensions are kept: the number of nodes
-/// of a ball with a given coordinate is the ball, over the other dimensions, around the centre
-/// moved to this coordinate.
+/// A ball has the nodes within a radius of a centre. Its count is a sum over the positions along
+/// one dimension. Each position adds a ball over the preceding dimensions, whose radius is smaller
+/// by the distance from the centre. For the next radius, the sum on one side of the centre is the
+/// present sum of the adjacent position plus one ball. So each count is computed from a few other
+/// counts, for all centres in parallel. For each dimension, the balls over all other dimensions are
+/// kept. They give the number of a ball's nodes with a given coordinate: it is the ball over the
+/// other dimensions around the centre moved to this coordinate.
 ///
-/// The balls within planes are kept too; a plane has the nodes that agree in all but the lower
-/// dimensions.
+/// Balls within planes are kept too. A plane has the nodes that agree in all coordinates except
+/// those of the lower dimensions.
 pub(super) struct Balls {
     /// The number 1 for each free node, and 0 for each held node.
     free: Vec<u16>,
-    /// Sums of balls, ordered so that each sum comes after its source.
+    /// Sums of balls along one dimension more. Each comes after the table from which it is
+    /// computed.
     sums: Vec<Sum>,
     /// For each dimension, the balls over all other dimensions.
     pub(super) slices: Vec<Source>,
     /// For each lower dimension, the balls over all other lower dimensions.
     pub(super) slices_of_planes: Vec<Source>,
-    /// Balls over all lower dimensions.
+    /// Balls over all lower dimensions, which are balls within planes.
     pub(super) planes: Source,
     /// Balls over all dimensions.
     all: Source,
 }
 
-/// Table of counts of free nodes by radius, then by centre.
+/// Table of counts of free nodes in balls, by radius and then by centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// The free nodes themselves, which are balls over no dimension.
+    /// The free nodes themselves, which are used as balls over no dimension.
     Free,
     Sum(usize),
 }
@@ -44,16 +45,17 @@ struct Sum {
     dimension: usize,
     /// Counts for all radii so far, radius by radius.
     layers: Vec<u16>,
-    /// Part of the last layer from the centre on, along the dimension.
+    /// Counts of the last radius over the part of a ball from the centre on, along the dimension.
     ahead: Vec<u16>,
-    /// Part of the last layer behind the centre, along the dimension.
+    /// Counts of the last radius over the part of a ball behind the centre, along the dimension.
     behind: Vec<u16>,
     spare: Vec<u16>,
 }
 
 /// Extent of a given number of nodes nearest to a centre.
 ///
-/// It has all nodes at a distance below `shell` and the first `of_it` nodes at this distance.
+/// The extent has all nodes at a distance below `shell`, and the first `of_it` nodes at the
+/// distance `shell`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reached {
     pub(super) centre: Node,
@@ -61,7 +63,7 @@ pub(super) struct Reached {
     pub(super) of_it: u32,
 }
 
-/// Maximum number of stored counts, since a long and narrow machine may have thousands of radii.
+/// Maximum number of stored counts. A long and narrow machine may have thousands of radii.
 const MAX_COUNTS: usize = 1 << 24;
 
 impl Balls {
@@ -79,7 +81,7 @@ impl Balls {
         balls
     }
 
-    /// For each dimension in `first..end`, the sum of `outside` over the other dimensions in this
+    /// For each dimension in `first..end`, the sum of `outside` over the other dimensions of the
     /// range.
     fn each_left_out(&mut self, first: usize, end: usize, outside: Source) -> Vec<Source> {
         if end - first == 1 {
@@ -227,7 +229,8 @@ impl Sum {
         Sum { of, dimension, layers: Vec::new(), ahead, behind, spare }
     }
 
-    /// Computes the layer of the next radius from layers of the source.
+    /// Computes the counts for the next radius from those of the source. The source has balls over
+    /// one dimension fewer.
     fn widen(&mut self, grid: &Grid, sources: &Sources<'_>) {
         let Sum { dimension, layers, ahead, behind, spare, .. } = self;
         let (side, stride) =

@@ -1,4 +1,4 @@
-//! Search for the best centre by counts of nodes for all centres at once.
+//! Search for the best centre, with counts of nodes for all centres at once.
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};

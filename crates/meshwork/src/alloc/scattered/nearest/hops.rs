@@ -2,9 +2,10 @@
 
 /// The sum of distances over all pairs of items on a line or ring.
 ///
-/// `counts` has the number of items at each place. A gap between two places of a line is crossed by
-/// the pairs with one item on either side. On a ring, a pair is separated by two half rings for
-/// each step of its distance: by one half ring that begins at this step, and by its complement.
+/// `counts` has the number of items at each place. On a line, each gap between two places is
+/// crossed by the pairs with one item on either side. On a ring, a pair is separated by two half
+/// rings for each step of its distance: by the half ring that begins at this step, and by the other
+/// half.
 ///
 /// # Complexity
 /// **O(s)** for *s* places.

@@ -39,7 +39,8 @@ pub(super) fn hops_side_by_side(
     sums
 }
 
-/// Adds to each sum the number of pairs of one item among `some` and one among the rest of `all`.
+/// Adds to each sum the number of pairs of an item among `some` and any other item of `all`. The
+/// second item must not be among `some`.
 fn add_parted(sums: &mut Lanes<u64>, some: &Lanes<u16>, all: &Lanes<u16>) {
     for ((sum, &some), &all) in sums.iter_mut().zip(some).zip(all) {
         *sum += u64::from(u32::from(some) * u32::from(all.wrapping_sub(some)));

@@ -23,7 +23,7 @@ use crate::topology::{Grid, Node};
 pub(super) enum Centres {
     /// Every free node may be a centre.
     Free,
-    /// Every node may be a centre each of whose coordinates occurs among the free nodes.
+    /// Every node may be a centre if each of its coordinates occurs among the free nodes.
     Crossings,
 }
 
@@ -34,11 +34,11 @@ pub(super) enum Centres {
 ///
 /// # Complexity
 /// With *c* centres, *n* nodes in *d* dimensions of side *s*, and a reached radius *r*: **O(d · log
-/// d · n · r)** for the counts of all centres at once, several nodes in a step. With *p* planes of
-/// *l* dimensions, **O(n · p · r · l)** for the nodes taken of the last shells, also several in a
-/// step, **O(c · (p + l · s))** for the centres, and a walk through one plane for each centre that
-/// may be the best. Few centres are handled [one by one](OneByOne), and so are machines so long
-/// that counts for all their radii would need too much memory.
+/// d · n · r)** for the counts of all centres at once. With *p* planes of *l* dimensions, **O(n · p
+/// · r · l)** for the nodes taken from the last shells, and **O(c · (p + l · s))** for the centres.
+/// One plane is examined for each centre that may be the best. Few centres are handled [one by
+/// one](OneByOne). This is also done on machines so long that counts for all their radii would need
+/// too much memory.
 pub(super) struct NearestNodes {
     centres: Centres,
     one_by_one: OneByOne,
@@ -48,8 +48,8 @@ pub(super) struct NearestNodes {
 /// Number of nodes of the largest supported machine; every node may be a centre.
 pub(super) const MAX_NODES: u32 = 1 << 14;
 
-/// Threshold for counting for all centres at once: pairs of a centre and a free node, divided by
-/// the number of nodes and of dimensions.
+/// Threshold above which counts are computed for all centres at once. Compared with it is the
+/// number of pairs of a centre and a free node, divided by the number of nodes and of dimensions.
 const LOOKS: u64 = 16;
 
 impl NearestNodes {
@@ -91,7 +91,7 @@ impl NearestNodes {
     }
 }
 
-/// The nodes each of whose coordinates occurs among the free nodes.
+/// The nodes whose coordinates each occur among the free nodes.
 fn crossings(site: &Site) -> NodeSet {
     let grid = site.grid();
     let mut crossings = NodeSet::full(grid.nodes());
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(nearest.best(&site, 5), Some(0));
     }
 
-    /// Checks that requests whose counts exceed 16 bits are left to the search one by one.
+    /// Checks that requests with counts of more than 16 bits are left to the search one by one.
     #[test]
     fn more_nodes_than_can_be_counted_are_left_to_others() {
         let grid = Grid::new(&[42, 42, 42], true).unwrap();

@@ -15,10 +15,10 @@ use super::hops::hops_over_pairs;
 ///
 /// # Complexity
 /// **O(F + h)** for each centre, with *F* free nodes. The dimensions of the grid are divided into
-/// lower and higher ones, and *h* is the number of nodes of a grid of the lower ones and of one of
-/// the higher ones together: about twice the square root of all nodes. A distance is the sum of two
-/// table entries, one for the lower and one for the higher dimensions. Hops over all pairs follow,
-/// dimension by dimension, from the number of nodes with each coordinate.
+/// lower and higher ones. *h* is the number of nodes of a grid of the lower dimensions plus that of
+/// a grid of the higher ones, which is about twice the square root of all nodes. A distance is the
+/// sum of two table entries, one for the lower and one for the higher dimensions. Hops over all
+/// pairs follow, dimension by dimension, from the number of nodes with each coordinate.
 #[derive(Clone)]
 pub(super) struct OneByOne {
     /// Free nodes in ascending order, with their distances from the present centre.
@@ -34,15 +34,16 @@ pub(super) struct OneByOne {
 struct Half {
     sides: Dims,
     are_rings: Vec<bool>,
-    /// For each free node, its row-major index within these dimensions.
+    /// For each free node, its row-major index among the coordinates of these dimensions.
     at: Vec<u32>,
-    /// Distance of each index from the present centre.
+    /// For each index, its distance from the present centre over the dimensions of this half.
     apart: Vec<u32>,
     /// Number of taken nodes at each index.
     counts: Vec<u32>,
 }
 
-/// Extent of the nodes nearest to a centre: all nearer than `shell`, and `of_it` nodes at `shell`.
+/// Extent of the nodes nearest to a centre. It has all nodes nearer than `shell`, and `of_it` nodes
+/// at the distance `shell`.
 #[derive(Clone, Copy)]
 struct Reach {
     shell: u32,
@@ -160,16 +161,16 @@ impl Half {
         }
     }
 
-    /// Sum of hops along the dimensions of this part over all pairs of taken nodes.
+    /// Sum of hops over all pairs of taken nodes, along the dimensions of this half.
     ///
-    /// Consumes the counts of taken nodes.
+    /// The counts of taken nodes are set to 0.
     fn hops_over_pairs(&mut self) -> u64 {
         let mut sum = 0;
         self.for_each_dimension(|counts, is_ring| sum += hops_over_pairs(counts, is_ring));
         sum
     }
 
-    /// Calls `visit` for each dimension, the last first, and consumes the counts.
+    /// Calls `visit` for each dimension, the last one first, and sets the counts to 0.
     ///
     /// The arguments of `visit` are the number of nodes with each coordinate, and whether the
     /// dimension is a ring.

@@ -8,14 +8,14 @@ use super::lanes::{LANES, Lanes};
 
 /// For all centres of a plane, the number of nearest nodes around them that have each coordinate.
 ///
-/// A plane consists of the nodes that agree in all but the lower dimensions, so planes are
-/// consecutive in row-major order. The nodes that are taken of the last shell around a centre are
-/// therefore the whole shell in some planes, a part of it in one plane, and none in the later
-/// planes. The number in each plane follows from the balls of planes. The number with a given
-/// coordinate along a lower dimension, including all nearer nodes, is stored for each number of
-/// planes with the whole shell taken. It depends on the remaining radius and on the position in the
-/// plane, not on the centre. So it is computed once for all centres of a plane, for each number of
-/// planes from the preceding number; nodes are examined only in the one plane that is partly taken.
+/// A plane consists of the nodes that agree in all coordinates except those of the lower
+/// dimensions. So planes are consecutive in row-major order. Of the last shell around a centre, all
+/// nodes are taken in the first planes, some nodes in one plane, and none in later planes. The
+/// number of nodes in each plane follows from the balls within planes. The number of nodes with a
+/// given coordinate along a lower dimension is stored for each number of planes with the whole
+/// shell taken. It depends on the remaining radius and on the position in the plane, not on the
+/// centre. So it is computed once for all centres of a plane. Nodes are examined only in the one
+/// plane that is partly taken.
 ///
 /// # Complexity
 /// With *p* planes and *l* lower dimensions: **O(l · r / 8)** for each node and plane up to a
@@ -28,7 +28,8 @@ pub(super) struct Planes {
     nodes: usize,
     /// Number of nodes of the grid.
     all: usize,
-    /// For each lower dimension, the number of nodes at exactly each distance over the other ones.
+    /// For each lower dimension, the number of nodes at each distance over the other lower
+    /// dimensions.
     ///
     /// Ordered by distance, then by node of the grid.
     rings: Vec<Vec<u16>>,
@@ -50,7 +51,7 @@ pub(super) struct Planes {
 }
 
 impl Planes {
-    /// The number of dimensions of a plane for which the estimated cost is lowest.
+    /// The number of lower dimensions (those of a plane) for which the estimated cost is lowest.
     pub(super) fn lower(grid: &Grid) -> usize {
         // For each centre: `lower + 1` lookups for each plane, and about ten for each row of the
         // plane that is examined.
@@ -97,9 +98,10 @@ impl Planes {
         (node as usize / self.nodes, self.lane(node) / LANES)
     }
 
-    /// For [`LANES`] nodes, the number of nodes of `plane` within `distance`, and of nearer ones.
+    /// For [`LANES`] nodes, the number of nodes of `plane` within `distance`, and of those nearer
+    /// than it.
     ///
-    /// The [`LANES`] nodes are those of the present plane from index `first` on.
+    /// The [`LANES`] nodes are nodes of the present plane from index `first` on.
     pub(super) fn within(
         &self,
         plane: usize,
@@ -114,7 +116,7 @@ impl Planes {
         (lanes(radius_and_one), lanes(radius_and_one.saturating_sub(1)))
     }
 
-    /// The counts along lower dimension `d` if all of the shell is taken in the first `whole`
+    /// The counts along lower dimension `d` if the whole last shell is taken in the first `whole`
     /// planes.
     ///
     /// Ordered by radius, then by node of the plane, after a row of zeros.
@@ -123,12 +125,12 @@ impl Planes {
         &self.taken[d][whole * table..][..table]
     }
 
-    /// The first node of plane `whole`, and the part of `distance` that is left within this plane.
+    /// The first node of plane `whole`, and the part of `distance` that remains within this plane.
     pub(super) fn after(&self, whole: usize, distance: u32) -> (usize, u32) {
         (whole * self.nodes, distance - self.away[whole])
     }
 
-    /// Records the counts of free nodes for distances below `shells`.
+    /// Records the counts of free nodes at distances below `shells`.
     pub(super) fn look_at(&mut self, balls: &Balls, shells: u32) {
         self.all = balls.layer(Source::Free, 0).len();
         self.within.clear();

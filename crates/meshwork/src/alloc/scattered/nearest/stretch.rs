@@ -9,12 +9,12 @@ use super::hops::hops_over_pairs;
 use super::lanes::{LANES, Lanes, hops_side_by_side};
 use super::planes::Planes;
 
-/// Up to [`LANES`] adjacent centres of a plane, and numbers of nodes around each by coordinate.
+/// Up to [`LANES`] adjacent centres of a plane, with the number of nodes around each by coordinate.
 ///
 /// # Complexity
-/// For each centre: **O(p)** with *p* planes, eight centres in a step, repeated for each distinct
-/// last shell; one lookup for each coordinate of the lower dimensions; and the cost of examining
-/// one plane for a centre that may be the best.
+/// The cost for each centre is **O(p)** with *p* planes, repeated for each distinct last shell
+/// (nodes at one distance), and one lookup for each coordinate of the lower dimensions. One plane
+/// is examined for each centre that may be the best.
 pub(super) struct Stretch {
     /// Number of nodes around each centre in each plane.
     by_plane: Vec<Lanes<u16>>,
@@ -24,7 +24,8 @@ pub(super) struct Stretch {
     ///
     /// Nodes of the last shell in the partly taken plane are not counted.
     lower: Vec<Vec<Lanes<u16>>>,
-    /// Number of planes in which the whole last shell is taken, for each centre.
+    /// For each centre, the number of planes in which all nodes of its last shell are taken. A
+    /// shell has the nodes at one distance from the centre.
     whole: Lanes<u16>,
     /// Number of nodes taken in the next plane, for each centre.
     rest: Lanes<u16>,
@@ -32,7 +33,7 @@ pub(super) struct Stretch {
     counted: Lanes<u16>,
     /// Hops along the upper dimensions, for each centre.
     above: Lanes<u64>,
-    /// Hops along the lower dimensions over pairs of counted nodes, for each centre.
+    /// Hops along the lower dimensions over all pairs of counted nodes, for each centre.
     below: Lanes<u64>,
     /// Number of nodes around one centre with each coordinate of each lower dimension.
     counts: Vec<Vec<u32>>,
@@ -176,7 +177,7 @@ impl Stretch {
 
     /// Hops along the upper dimensions over all pairs of the nodes counted by plane.
     ///
-    /// Consumes the counts.
+    /// The counts are overwritten.
     fn hops_above(&mut self, planes: &Planes, axes: &Axes, all: &Lanes<u16>) -> Lanes<u64> {
         let (mut by_plane, mut sums) = (&mut self.by_plane[..], [0; LANES]);
         for axis in axes.axes[planes.dimensions()..].iter().rev() {

@@ -14,15 +14,14 @@ use crate::topology::{Grid, Node, TopologyError};
 pub struct Shape {
     /// Sides of the box.
     pub sides: [u32; 3],
-    /// Distance from one position to the next along each axis.
+    /// Distance from one position of the box to the next along each axis.
     pub spacing: [u32; 3],
-    /// First position along each axis.
+    /// First position of the box along each axis.
     pub seed: [u32; 3],
 }
 
 impl Shape {
-    /// Creates a listed placement whose box can be at every multiple of its sides, around each
-    /// axis.
+    /// Creates a listed placement whose box can be at every multiple of its sides along each axis.
     ///
     /// ```
     /// use meshwork::alloc::listed::anchors::Shape;
@@ -55,24 +54,25 @@ impl Shape {
     }
 }
 
-/// Number of cells of the largest torus on which listed placements store their boxes in order.
+/// Maximum number of cells of a torus for which listed placements store their boxes in order.
 const MOST_IN_ORDER: u32 = 1 << 16;
 
-/// Number of boxes up to which the first box is found faster by rank than in the stored order.
+/// Maximum number of boxes for which the first box is found by rank. For more boxes, the stored
+/// order is faster.
 const FEW: u32 = 32;
 
 /// Entry of a torus: a listed placement with all of its boxes.
 #[derive(Clone, Debug)]
 pub struct Entry {
     shape: Shape,
-    /// For each axis and coordinate, the index of the position in order; `None` if it is no
-    /// position.
+    /// For each axis and coordinate, the index of this position in the order of positions. `None`
+    /// if the coordinate is no position.
     order: [Vec<Option<u32>>; 3],
     /// Corner cells of all boxes of the entry.
     bases: NodeSet,
     /// Corner cells in the order in which boxes are tried; empty on a large torus, to save memory.
     in_order: Vec<u32>,
-    /// Corner cells of boxes with a node in every cell, all of them distinct.
+    /// Corner cells of the boxes that have a node in every cell, with no node in two cells.
     complete: NodeSet,
     overlaps_others: bool,
 }
@@ -96,7 +96,7 @@ impl Entry {
         self.bases.count()
     }
 
-    /// Number of boxes with distinct nodes in all cells; other boxes are never allocated.
+    /// Number of boxes with a different node in every cell. Other boxes are never allocated.
     #[must_use]
     pub fn complete_anchors(&self) -> u32 {
         self.complete.count()
@@ -108,7 +108,8 @@ impl Entry {
         self.overlaps_others
     }
 
-    /// The corner cell of each box in the order in which boxes are tried; x changes slowest.
+    /// The corner cell of each box, in the order in which boxes are tried. In this order, x changes
+    /// slowest.
     pub fn corners<'a>(&'a self, grid: &'a Grid) -> impl Iterator<Item = u32> + 'a {
         let sides = grid.sides();
         let [xs, ys, zs] = [0, 1, 2].map(|axis| self.shape.positions(axis, sides[axis]));
@@ -136,12 +137,13 @@ impl Entry {
 pub struct Torus {
     grid: Grid,
     cells: Vec<Option<Node>>,
-    /// Runs of consecutive cells with consecutive nodes: first cell, first node, length.
+    /// Runs of consecutive cells with consecutive nodes. Each is its first cell, its first node and
+    /// its length.
     runs: Vec<(u32, Node, u32)>,
     holes: NodeSet,
-    /// Whether every node is in one cell only.
+    /// Whether every node is in a single cell of the torus.
     is_plain: bool,
-    /// Listed placements sorted by size; equal sizes in the order of the list.
+    /// Listed placements sorted by size. Placements of equal size are in the order of the list.
     entries: Vec<Entry>,
     free_bases: FreeBases,
 }
@@ -150,7 +152,8 @@ pub struct Torus {
 #[derive(Clone)]
 pub(super) struct View {
     free: NodeSet,
-    /// For each weight, lightest first, the free cells up to this weight; empty if all are equal.
+    /// For each weight, lightest first, the free cells of up to this weight. Empty if all weights
+    /// are equal.
     by_weight: Vec<(u32, NodeSet)>,
     required: Option<NodeSet>,
     /// Whether all required nodes are in the torus.
@@ -165,7 +168,8 @@ impl View {
 }
 
 impl Torus {
-    /// Creates a torus with these sides and placements; `cells` are nodes or holes, x fastest.
+    /// Creates a torus with these sides and placements. `cells` has the node of each cell, or
+    /// `None` for a hole, and x changes fastest.
     ///
     /// # Errors
     /// If there is no grid with these sides.
@@ -316,9 +320,11 @@ impl Torus {
         boxes.len() as u32
     }
 
-    /// The minimum and maximum number of boxes of entry `other` that one box of `entry` overlaps.
+    /// The smallest and the largest number of boxes of entry `other` that one box of `entry`
+    /// overlaps.
     ///
-    /// Counted on the empty machine; `None` if `entry` has no complete box.
+    /// Counted on the empty machine. `None` if `entry` has no box with a different node in every
+    /// cell.
     #[must_use]
     pub fn breaks(&self, entry: usize, other: usize) -> Option<(u32, u32)> {
         let mut free = NodeSet::empty(self.grid.nodes());
@@ -392,7 +398,7 @@ impl Torus {
         (!bases.is_empty()).then_some(bases)
     }
 
-    /// The first of the boxes of an entry with these corner cells, in the order of the entry.
+    /// The first box of an entry whose corner cell is one of `bases`, in the order of the entry.
     pub(super) fn first_in_order(&self, entry: usize, bases: &NodeSet) -> Option<u32> {
         let in_order = &self.entries[entry].in_order;
         if !in_order.is_empty() && bases.count() > FEW {
@@ -444,7 +450,8 @@ impl Torus {
     }
 }
 
-/// Runs of consecutive cells with consecutive nodes: first cell, first node, length.
+/// Runs of consecutive cells with consecutive nodes. Each is its first cell, its first node and its
+/// length.
 fn runs_of(cells: &[Option<Node>]) -> Vec<(u32, Node, u32)> {
     let mut runs: Vec<(u32, Node, u32)> = Vec::new();
     for (cell, node) in (0..).zip(cells) {

@@ -94,9 +94,9 @@ impl Torus {
         counts
     }
 
-    /// Keeps the boxes whose neighbours have the longest total remaining run time.
+    /// Keeps the boxes whose neighbouring nodes have the longest total remaining run time.
     ///
-    /// Returns the cost, which is lower for longer times.
+    /// Returns the cost of these boxes, which is lower for longer times.
     fn narrow_to_lasting(&self, view: &View, entry: usize, bases: &mut NodeSet) -> i64 {
         let Some(ends) = &view.ends else { return 0 };
         let lasting = |base: u32| -> f64 {
