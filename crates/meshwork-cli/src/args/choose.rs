@@ -86,8 +86,8 @@ pub(crate) struct Choose {
     /// kept
     #[arg(long, requires = "out")]
     pub(crate) replace: bool,
-    /// Run only part I of the N parts of the next round, where I is 0 to N-1; /N takes I from the
-    /// number of the array task
+    /// Run only one part of the next round: with I/N the part I, from 0 to N-1, of N parts; with /N
+    /// the part with the number of the array task
     #[arg(long, value_name = "I/N", requires = "out", conflicts_with = "json")]
     pub(crate) shard: Option<String>,
     /// The number of threads that simulate [default: one for each processor of this computer]

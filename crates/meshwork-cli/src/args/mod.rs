@@ -375,7 +375,7 @@ pub(crate) struct Plan {
 pub(crate) struct List {
     /// A kind of entries, or the name of an entry of any kind; lists everything if omitted
     pub(crate) kind: Option<String>,
-    /// The name of an entry of this kind, which is shown with its parameters
+    /// The entry of the given kind to show with all its parameters
     pub(crate) name: Option<String>,
     /// List only entries with this text in name, alias, summary, definition or source, ignoring
     /// case
