@@ -1,9 +1,10 @@
-//! The winner measured again: on fresh replications, and on the end of a log that was kept back.
+//! Measures the winner of a race again, on fresh replications and on the end of a log.
 //!
-//! The winner of a race is the best of the data that chose it, so its lead there is too large. Here
-//! it is compared with the baseline on replications of the next seed, which no race reads, by the
-//! ordinary interval of a fixed number of pairs; and on the held-out time of the log as it was, one
-//! run of each, by batches of the same jobs.
+//! The winner is the best candidate on the data of the race, so its lead on these data is too
+//! large. Here it is compared with the baseline on data that no race reads. On fresh replications,
+//! which use the next seed, the interval is that of a fixed number of pairs. On the held-out end of
+//! the log, each of the two is run once, and the interval is computed from batches of the same
+//! jobs.
 
 use std::sync::Mutex;
 
@@ -21,20 +22,20 @@ use crate::run::{Results, Runner, ScenarioRuns};
 use crate::study::expand::Point;
 use crate::study::{Refused, Replications, Study};
 
-/// Number of fresh replications, each of the winner and of the baseline.
+/// Number of fresh replications of the winner, and likewise of the baseline.
 const FRESH: u64 = 20;
 
-/// Maximum number of job sizes whose change against the baseline is reported.
+/// Largest number of job sizes for which the change against the baseline is reported.
 pub const MAX_CLASSES: usize = 40;
 
-/// The time that is held out: where it begins in the log of each candidate.
+/// Held-out end of a log: where it begins in the log of each candidate.
 pub(crate) struct Held {
     begins: Vec<f64>,
-    /// The candidates before the log was cut.
+    /// Candidates whose logs have not been cut.
     whole: Vec<Point>,
 }
 
-/// Cuts the end off the log of each candidate.
+/// Cuts the end off each candidate's log, so that the race does not read it.
 ///
 /// # Errors
 /// If a candidate reads no log, the unit of its clock is unknown, or its log is too short.
@@ -89,37 +90,37 @@ pub(crate) fn hold_out(
     Ok(Held { begins, whole })
 }
 
-/// The metric of the winner compared with that of the baseline.
+/// Comparison of the winner's metric with the baseline's metric, on one kind of data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gain {
-    /// `fresh replications` or `held-out weeks`.
+    /// Kind of data: `fresh replications` or `held-out weeks`.
     pub on: &'static str,
-    /// Change from the baseline to the winner: a share, or a difference on the raw scale.
+    /// Change from the baseline to the winner: relative, or a difference on the raw scale.
     pub change: f64,
-    /// Ends of its 95 % interval; `None` if there is too little data.
+    /// Ends of the 95 % interval of the change; `None` if there is too little data.
     pub ends: Option<[f64; 2]>,
     pub pairs: u64,
-    /// Whether the interval says that the winner is better.
+    /// Whether the whole interval is on the side where the winner is better.
     pub is_clear: bool,
-    /// Changes by class of jobs.
+    /// Changes of a metric by job size.
     pub classes: Vec<ClassChange>,
 }
 
-/// Change of a metric for jobs of similar size.
+/// Change of a metric for the jobs of one size class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassChange {
-    /// Least and greatest size of the class.
+    /// Smallest and largest job size in the class, in processors.
     pub sizes: [u64; 2],
     pub metric: String,
-    /// Change relative to the baseline, with the ends of its 95 % interval.
+    /// Change relative to the baseline; `ends` are the ends of its 95 % interval.
     pub change: f64,
     pub ends: [f64; 2],
-    /// Whether jobs of this class certainly lose.
+    /// Whether the winner is worse for these jobs over the whole interval.
     pub loses: bool,
 }
 
 impl ClassChange {
-    /// The class in words: `jobs of 5 to 8 processors`.
+    /// The size class in words: `jobs of 5 to 8 processors`.
     #[must_use]
     pub fn words(&self) -> String {
         match self.sizes {
@@ -130,7 +131,7 @@ impl ClassChange {
     }
 }
 
-/// A comparison of the winner with the baseline on other data.
+/// Comparison of the winner with the baseline on data that the race has not read.
 pub(crate) struct Confirmation<'a> {
     pub(crate) raced: &'a Raced<'a>,
     pub(crate) inputs: &'a [Option<Input>],
@@ -138,7 +139,7 @@ pub(crate) struct Confirmation<'a> {
 }
 
 impl Confirmation<'_> {
-    /// Measures, and returns the keys of the runs in their final order.
+    /// Runs the comparison, and returns the keys of its runs: by scenario, then by replication.
     pub(crate) fn run(
         &self,
         runner: &mut Runner<'_>,
@@ -217,7 +218,7 @@ impl Confirmation<'_> {
         Ok(results)
     }
 
-    /// Comparison by pairs of replications, on the scale of the race.
+    /// Compares the fresh replications in pairs, on the scale of the race.
     fn fresh(&self, results: &Results) -> Option<Gain> {
         let scale = &self.raced.scale;
         let [ours, theirs] = [&results.runs[0], &results.runs[1]];
@@ -242,10 +243,11 @@ impl Confirmation<'_> {
         })
     }
 
-    /// Comparison of two runs of the log, by batches.
+    /// Compares two runs of the whole log, by batches of jobs in the held-out time.
     fn held_out(&self, results: &Results) -> Option<Gain> {
         let scale = &self.raced.scale;
-        // Each of the two runs stands alone.
+        // Treat the values as if they varied between replications, because each run is the only
+        // one.
         let results = Results { constant: vec![false; 2], ..results.clone() };
         let ratio = ratio(self.raced.study, &results, (0, 1), &scale.metric)?;
         let base = results.runs[1].measured(&scale.metric).next()?.1;
@@ -259,7 +261,7 @@ impl Confirmation<'_> {
         Some(Gain { on: "held-out weeks", change, ends, pairs: 1, is_clear, classes: Vec::new() })
     }
 
-    /// Changes by size of job, by pairs of replications with jobs of that size.
+    /// Changes by job size, computed from pairs of replications that have jobs of the size.
     fn classes(&self, ours: &ScenarioRuns, theirs: &ScenarioRuns) -> Vec<ClassChange> {
         let sizes = theirs.sizes();
         let named: Vec<&str> =
@@ -284,7 +286,8 @@ impl Confirmation<'_> {
             let ends = [centre - half, centre + half];
             let loses = if is_highest { ends[1] < 0.0 } else { ends[0] > 0.0 };
             let metric = metric.to_owned();
-            // A class is named by its greatest size, which is a power of two.
+            // A class has the name of its largest size, which is a power of two unless sizes are
+            // exact.
             let sizes = [if is_exact { size } else { size / 2 + 1 }, size];
             (base > 0.0).then_some(ClassChange { sizes, metric, change: centre, ends, loses })
         };
@@ -292,7 +295,7 @@ impl Confirmation<'_> {
     }
 }
 
-/// Values of the same replications.
+/// Pairs of values from the same replication. Each list has replications with their values.
 fn paired(ours: &[(u64, f64)], theirs: &[(u64, f64)]) -> Vec<(f64, f64)> {
     let other = |replication: u64| {
         let at = theirs.binary_search_by_key(&replication, |pair| pair.0).ok()?;

@@ -1,9 +1,9 @@
-//! Choice of the best of many candidates, with a guarantee, at a fraction of the runs.
+//! Chooses the best of many candidates with a statistical guarantee, and with few runs.
 //!
-//! The scenarios of a study's `[sweep]` are the candidates of a [`race`] on one metric. Runs come
-//! from and go to the study's ordinary store, made by the ordinary runner in rounds that the race
-//! asks for, so a race that was stopped is resumed by the same command. The winner is then measured
-//! anew: see [`confirm`]. [`outcome`] has all of it as data and as sentences.
+//! The scenarios of a study's `[sweep]` are the candidates of a [`race`] on one metric. The
+//! ordinary runner makes the runs in rounds that the race requests, and reads and writes the
+//! study's ordinary store. So the same command resumes a stopped race. The winner is then measured
+//! again, see [`confirm`]. [`outcome`] gives the result as data and as sentences.
 
 pub mod confirm;
 pub mod outcome;
@@ -37,32 +37,34 @@ use race::{Field, MAX_REPLICATIONS, NoValue, RaceRules};
 use request::{Budget, ChoiceRequest, Constraint, Within, must_measure};
 pub use rounds::{RaceRound, ShardOfRound, choose_shard, next_round};
 
-/// Name of the file with the outcome in a results folder.
+/// Name of the file with the outcome of the choice, in a results folder.
 pub const CHOICE: &str = "choice.json";
 
-/// Name of the winner's study in a results folder.
+/// Name of the file with the winner's study, in a results folder.
 pub const WINNER: &str = "winner.toml";
 
-/// Pairs before anything is dropped, on logarithms and on the raw scale, where skewed values need
-/// more.
+/// Pairs of replications before a candidate may be dropped: on logarithms, and on the raw scale.
+///
+/// The raw scale needs more pairs, because its values are skewed.
 pub const LEAST_PAIRS: [u64; 2] = [20, 40];
 
-/// Options for making a choice.
+/// Options for making a choice among the candidates of a study.
 pub struct ChooseOptions<'a> {
     pub request: ChoiceRequest,
-    /// Folder for results; `None` writes nothing.
+    /// Results folder; `None` writes no files.
     pub out: Option<PathBuf>,
-    /// Number of threads; 0 uses one per processor.
+    /// Number of threads; 0 stands for one per processor.
     pub threads: usize,
-    /// Limit on the memory of concurrent runs in bytes; `None` refuses nothing.
+    /// Limit on the memory of concurrent runs in bytes; `None` for no limit.
     pub max_memory: Option<u64>,
-    /// Called after every run.
+    /// Function that is called after every run.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
-    /// Build of the program; runs stored by another build are repeated.
+    /// Identifier of the program's build. Runs that another build has stored are repeated.
     pub build: String,
-    /// Called before every run; `true` stops the race, whose outcome is then that of now.
+    /// Function that is called before every run. If it returns `true`, the race stops with the
+    /// outcome so far.
     pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// Whether tables of another study in the folder may be replaced.
+    /// Whether result tables of another study in the folder may be replaced.
     pub replace: bool,
 }
 
@@ -81,20 +83,20 @@ impl Default for ChooseOptions<'_> {
     }
 }
 
-/// Scale on which candidates are compared; less is better on it.
+/// Scale on which candidates are compared. Smaller values are better on this scale.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
     pub(crate) metric: String,
-    /// Whether more of the metric is better.
+    /// Whether larger values of the metric are better.
     pub(crate) is_highest: bool,
     pub(crate) raw: bool,
 }
 
 impl Scale {
-    /// Converts a value of the metric.
+    /// Converts a value of the metric to this scale.
     ///
     /// # Errors
-    /// On logarithms, if the value is not positive.
+    /// If the scale is logarithmic and the value is not positive.
     pub(crate) fn of(&self, value: f64) -> Result<f64, NotPositive> {
         let value = match self.raw {
             true => value,
@@ -104,22 +106,23 @@ impl Scale {
         Ok(if self.is_highest { -value } else { value })
     }
 
-    /// Distance on this scale as a share of the better value; on the raw scale it stays as it is.
+    /// Converts a distance on this scale to a relative difference. On the raw scale it is
+    /// unchanged.
     pub(crate) fn distance(&self, difference: f64) -> f64 {
         if self.raw { difference } else { libm::expm1(difference) }
     }
 
-    /// Change of the metric for a difference on this scale, on which less is better.
+    /// Change of the metric that corresponds to a difference on this scale.
     pub(crate) fn change(&self, difference: f64) -> f64 {
         self.distance(if self.is_highest { -difference } else { difference })
     }
 }
 
-/// A value without a logarithm.
+/// Value that has no logarithm, because it is not positive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NotPositive(f64);
 
-/// Everything that a race reads and writes.
+/// Inputs of a race: study, candidates, scale, rules and options.
 pub(crate) struct Raced<'a> {
     pub(crate) study: &'a Study,
     pub(crate) points: &'a [Point],
@@ -130,11 +133,11 @@ pub(crate) struct Raced<'a> {
     pub(crate) rules: RaceRules,
     pub(crate) options: Vec<String>,
     within: Within,
-    /// Replications that there can be.
+    /// Largest number of replications that the candidates can have.
     most: u64,
 }
 
-/// Results so far, as the race reads them.
+/// Results so far, in the form that the race reads.
 struct Columns<'a> {
     raced: &'a Raced<'a>,
     runs: &'a [ScenarioRuns],
@@ -175,12 +178,12 @@ impl Field for Columns<'_> {
     }
 
     fn is_growing(&self, own: usize) -> bool {
-        // Under overload this metric keeps its meaning.
+        // The metric `carried_load` has a meaning even if the queue grows.
         self.raced.scale.metric != "carried_load" && is_growing(&self.runs[own].trends())
     }
 }
 
-/// A choice that is checked and ready to run.
+/// Choice whose options were checked, so that it is ready to run.
 struct Setup {
     points: Vec<Point>,
     inputs: Vec<Option<Input>>,
@@ -228,7 +231,7 @@ impl Setup {
         let held = match hold_out {
             Some(length) => {
                 let held = confirm::hold_out(study, request, &mut points, &files, length)?;
-                // Windows are those of the time that is left.
+                // Take the windows from the remaining part of the log.
                 spans = windows::open(study, &mut points, &files)?;
                 Some(held)
             }
@@ -240,7 +243,7 @@ impl Setup {
             alpha,
             within: match within {
                 Within::Share(share) if !request.raw => libm::log1p(share),
-                // A share of the raw scale is fixed after the first pairs.
+                // On the raw scale, the share is converted to units after the first pairs.
                 Within::Share(_) => f64::NAN,
                 Within::Units(units) => units,
             },
@@ -265,7 +268,7 @@ impl Setup {
         })
     }
 
-    /// The contents of a new folder of a race.
+    /// Data for a new results folder of a race.
     fn prepared(&self, study: &Study) -> Prepared {
         Prepared {
             points: self.points.clone(),
@@ -276,7 +279,7 @@ impl Setup {
     }
 
     fn raced<'a>(&'a self, study: &'a Study, request: &ChoiceRequest) -> Raced<'a> {
-        // Windows of a log are as many pairs as there can be.
+        // If windows of a log are the replications, their number limits the pairs.
         let windows = self.points.iter().filter_map(|point| Some(point.windows.as_ref()?.count()));
         Raced {
             study,
@@ -296,8 +299,9 @@ impl Setup {
 /// Races the scenarios of a study, measures the winner again, and writes the outcome.
 ///
 /// # Errors
-/// If the study, its inputs or the folder are invalid; if it has no candidates, if a value has no
-/// place on the scale, or if no candidate can be chosen. Finished runs are kept.
+/// If the study, its inputs or the folder are invalid, if the study has no candidates, if a value
+/// cannot be converted to the scale, or if no candidate can be chosen. Finished runs stay in the
+/// folder.
 pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<ChoiceOutcome, Refused> {
     let setup = Setup::of(study, options)?;
     let mut warnings = Vec::new();
@@ -377,7 +381,7 @@ pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<ChoiceOutcom
     Ok(choice)
 }
 
-/// Keys of runs in their final order: by scenario, then by replication.
+/// Keys of runs, sorted by scenario and then by replication.
 pub(crate) fn key_order(runs: &[ScenarioRuns]) -> Vec<u128> {
     let keys = runs.iter().flat_map(ScenarioRuns::keys);
     keys.filter_map(|(_, key)| u128::from_str_radix(&key, 16).ok()).collect()
@@ -400,7 +404,9 @@ fn must_have_candidates(study: &Study) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Refuses logs that give every replication the same jobs: they are one observation.
+/// Returns an error for logs that give every replication the same jobs.
+///
+/// The replications would all be equal, and count as a single observation.
 fn must_differ_by_replication(study: &Study, points: &[Point]) -> Result<(), Refused> {
     let same = |point: &Point| point.windows.is_none() && has_same_jobs(&point.scenario);
     let Some(index) = points.iter().position(same) else { return Ok(()) };
@@ -418,7 +424,7 @@ fn must_differ_by_replication(study: &Study, points: &[Point]) -> Result<(), Ref
     ))
 }
 
-/// Sets a key of a scenario's table and reads it again.
+/// Copy of a scenario in which one key has another value.
 pub(crate) fn with(
     study: &Study,
     point: &Point,
@@ -444,12 +450,12 @@ pub(crate) fn with(
     Ok(Point { swept: point.swept.clone(), scenario, windows: point.windows.clone() })
 }
 
-/// The clock of a scenario, for showing times.
+/// Clock of a scenario, by which its times are printed.
 pub(crate) fn clock(study: &Study, point: &Point) -> Clock {
     Clock::of(study, &point.scenario, None)
 }
 
-/// Arrivals of the log of a scenario, for the time that is held out.
+/// Arrival times of the jobs in a scenario's log, from which the held-out time is cut.
 pub(crate) use windows::arrivals;
 
 #[cfg(test)]

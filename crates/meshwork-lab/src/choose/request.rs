@@ -1,4 +1,4 @@
-//! Options of a choice, as words of the command line or of Python.
+//! Options of a choice, as texts from the command line or from Python.
 
 use std::time::Duration;
 
@@ -14,28 +14,28 @@ use crate::study::expand::Point;
 use crate::study::set::assignment;
 use crate::study::{Refused, Study, same};
 
-/// Options of a choice, as written.
+/// Options of a choice, as texts that are not parsed yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChoiceRequest {
     /// Indifference zone: `2%`, or a number in units of the metric on the raw scale.
     pub within: String,
-    /// Confidence of the guarantee: `95%` or `0.95`.
+    /// Confidence level of the guarantee: `95%` or `0.95`.
     pub confidence: String,
     /// Limit of the race: a number of runs, or a time such as `30m`.
     pub budget: Option<String>,
-    /// Limits such as `p95_wait <= 4 h`.
+    /// Constraints on metrics, such as `p95_wait <= 4 h`.
     pub constraints: Vec<String>,
-    /// Time at the end of a log that is kept back, such as `8w`.
+    /// Length of the time at the end of a log that the race must not read, such as `8w`.
     pub hold_out: Option<String>,
-    /// Settings that name one candidate, `KEY=VALUE`.
+    /// Settings of swept keys that identify the baseline among the candidates, as `KEY=VALUE`.
     pub baseline: Vec<String>,
-    /// Metric to race on; `None` for the first that the study measures.
+    /// Metric of the race; `None` for the first metric that the study measures.
     pub metric: Option<String>,
-    /// A second metric, for the trade-off.
+    /// Second metric, whose means are reported to show the trade-off.
     pub second: Option<String>,
-    /// Whether differences are raced on, and not ratios.
+    /// Whether candidates are compared by differences of the metric instead of ratios.
     pub raw: bool,
-    /// Number of candidates above which a screening comes first.
+    /// Number of candidates above which a screening precedes the race.
     pub screen_above: usize,
 }
 
@@ -56,23 +56,23 @@ impl Default for ChoiceRequest {
     }
 }
 
-/// Limit of a race.
+/// Limit of a race: a number of runs, or a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Budget {
     Runs(u64),
     Time(Duration),
 }
 
-/// An indifference zone.
+/// Indifference zone: candidates that differ by no more than this count as equally good.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Within {
-    /// Share of the best.
+    /// Relative to the best candidate, as a fraction.
     Share(f64),
     /// In units of the metric.
     Units(f64),
 }
 
-/// Units of time in options, with their lengths in seconds.
+/// Names of time units in options, with their lengths in seconds.
 const UNITS: [(&[&str], f64); 5] = [
     (&["s", "sec", "second", "seconds"], 1.0),
     (&["m", "min", "minute", "minutes"], 60.0),
@@ -81,7 +81,7 @@ const UNITS: [(&[&str], f64); 5] = [
     (&["w", "week", "weeks"], 604_800.0),
 ];
 
-/// Seconds of a time such as `8w`, `1h30m` or `90`; `None` if it is none.
+/// Seconds of a time such as `8w`, `1h30m` or `90`; `None` if the text is not a time.
 fn seconds(text: &str) -> Option<f64> {
     let (mut rest, mut sum) = (text.trim(), 0.0);
     while !rest.is_empty() {
@@ -95,13 +95,13 @@ fn seconds(text: &str) -> Option<f64> {
     (sum > 0.0 && sum.is_finite()).then_some(sum)
 }
 
-/// Seconds of a unit; the empty one counts seconds.
+/// Length of a time unit in seconds. The empty text stands for seconds.
 fn unit(word: &str) -> Option<f64> {
     let word = if word.is_empty() { "s" } else { word };
     UNITS.iter().find(|(words, _)| words.contains(&word)).map(|(_, seconds)| *seconds)
 }
 
-/// A share written as `2%`, `2 %` or `0.02`.
+/// Fraction that is written as `2%`, `2 %` or `0.02`; `None` if the text is none of these.
 fn share(text: &str) -> Option<f64> {
     let text = text.trim();
     match text.strip_suffix('%') {
@@ -112,7 +112,7 @@ fn share(text: &str) -> Option<f64> {
 }
 
 impl ChoiceRequest {
-    /// The options as words of the command `meshwork choose`, without defaults and budget.
+    /// The options as arguments of `meshwork choose`, without defaults and without the budget.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
         let plain = ChoiceRequest::default();
@@ -145,10 +145,10 @@ impl ChoiceRequest {
         words
     }
 
-    /// Reads the indifference zone.
+    /// Parses the indifference zone.
     ///
     /// # Errors
-    /// If it is no share, or no positive number.
+    /// If the text is neither a percentage nor a positive number.
     pub(super) fn within(&self) -> Result<Within, Refused> {
         let text = &self.within;
         let given = share(text).filter(|given| *given > 0.0);
@@ -162,10 +162,10 @@ impl ChoiceRequest {
         }
     }
 
-    /// Error probability of the guarantee.
+    /// Probability that the guarantee fails: 1 minus the confidence level.
     ///
     /// # Errors
-    /// If the confidence is no share between 50 % and 100 %.
+    /// If the confidence level is not between 50 % and 100 %.
     pub(super) fn alpha(&self) -> Result<f64, Refused> {
         let text = &self.confidence;
         share(text).filter(|given| (0.5..1.0).contains(given)).map(|given| 1.0 - given).ok_or_else(
@@ -177,10 +177,10 @@ impl ChoiceRequest {
         )
     }
 
-    /// Reads the limit of the race.
+    /// Parses the limit of the race.
     ///
     /// # Errors
-    /// If it is neither a number of runs nor a time.
+    /// If the text is neither a number of runs nor a time.
     pub fn budget(&self) -> Result<Option<Budget>, Refused> {
         let Some(text) = &self.budget else { return Ok(None) };
         if let Some(runs) = text.parse().ok().filter(|runs| *runs > 0) {
@@ -194,10 +194,10 @@ impl ChoiceRequest {
         })
     }
 
-    /// Length of the time that is kept back, in seconds.
+    /// Length of the held-out time at the end of a log, in seconds.
     ///
     /// # Errors
-    /// If it is no time.
+    /// If the text is not a time.
     pub(super) fn hold_out(&self) -> Result<Option<f64>, Refused> {
         let Some(text) = &self.hold_out else { return Ok(None) };
         seconds(text).map(Some).ok_or_else(|| {
@@ -205,10 +205,10 @@ impl ChoiceRequest {
         })
     }
 
-    /// Index of the baseline of `--baseline`, else of the study's `[compare]` if it names one.
+    /// Index of the baseline: from `--baseline`, or else from the study's `[compare]`.
     ///
     /// # Errors
-    /// If a setting is none of the sweep, or names no candidate or several.
+    /// If a setting is not in the sweep, or the settings do not identify exactly one candidate.
     pub(super) fn baseline(
         &self,
         study: &Study,
@@ -262,27 +262,27 @@ impl ChoiceRequest {
     }
 }
 
-/// A limit on the mean of a metric.
+/// Constraint on the mean of a metric: an upper or a lower limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
-    /// Text of the option.
+    /// Text of the option that gives the constraint.
     pub text: String,
     pub metric: String,
-    /// Whether values must be at most the limit, and not at least.
+    /// Whether the limit is an upper limit; otherwise it is a lower limit.
     pub is_upper: bool,
-    /// Limit, in units of the metric.
+    /// Limit in the metric's own unit.
     pub limit: f64,
-    /// Length of the unit in which it was written, in units of the metric.
+    /// Factor from the unit in the option's text to the metric's own unit.
     pub(super) unit: f64,
-    /// Unit in which it was written.
+    /// Name of the unit in the option's text; empty if there is none.
     pub(super) unit_name: String,
 }
 
 impl Constraint {
-    /// Reads a constraint such as `p95_wait <= 4 h` or `utilization >= 80 %`.
+    /// Parses a constraint such as `p95_wait <= 4 h` or `utilization >= 80 %`.
     ///
     /// # Errors
-    /// If it is none, or its unit is unknown or none of the metric.
+    /// If the text is not a constraint, or its unit is unknown or does not suit the metric.
     pub(super) fn read(
         text: &str,
         study: &Study,
@@ -335,12 +335,12 @@ impl Constraint {
         })
     }
 
-    /// Excess of a value over the limit; at most 0 where it is met.
+    /// Amount by which a value breaks the limit; 0 or negative if the value meets the limit.
     pub(super) fn excess(&self, value: f64) -> f64 {
         if self.is_upper { value - self.limit } else { self.limit - value }
     }
 
-    /// The value whose excess is this, in the unit of the constraint.
+    /// Text of the value that breaks the limit by `excess`, in the unit of the option's text.
     pub(super) fn shown(&self, excess: f64) -> String {
         let value = if self.is_upper { self.limit + excess } else { self.limit - excess };
         let number = crate::findings::number::significant(value / self.unit, 4);
@@ -348,7 +348,7 @@ impl Constraint {
     }
 }
 
-/// Metrics that a scenario measures, the named ones in their order; `None` if it names none.
+/// Metrics that a scenario names to be measured, in order; `None` if it names none.
 pub(super) fn measured(scenario: &Scenario) -> Option<Vec<&str>> {
     let names = scenario.table()["measure"].get("metrics").and_then(Value::as_array)?;
     Some(names.iter().filter_map(name_of).collect())
@@ -357,7 +357,7 @@ pub(super) fn measured(scenario: &Scenario) -> Option<Vec<&str>> {
 /// Checks that a scenario measures a metric.
 ///
 /// # Errors
-/// If there is no such metric, or the study names others.
+/// If there is no such metric, or the study names only other metrics.
 pub(super) fn must_measure(
     study: &Study,
     scenario: &Scenario,

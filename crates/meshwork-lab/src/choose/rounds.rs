@@ -1,4 +1,4 @@
-//! The rounds of a race: run by one process, or shared by the shards of a cluster.
+//! Rounds of a race, run by one process or divided among the shards of a sweep.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -17,7 +17,9 @@ use crate::sweep::name::attempt;
 use crate::sweep::shard::begin;
 
 impl Raced<'_> {
-    /// Runs the rounds of the race until it is decided, or the budget does not allow the next.
+    /// Runs rounds until the race is decided, or until the budget does not allow another round.
+    ///
+    /// The result also says whether the budget ended the race.
     pub(super) fn race(
         &self,
         runner: &Runner<'_>,
@@ -54,12 +56,13 @@ impl Raced<'_> {
         race.wanted().into_iter().map(|next| next.min(self.most)).collect()
     }
 
-    /// Gives the race the replications that all of its survivors have.
+    /// Passes to the race those replications that all surviving candidates have.
     fn advance(&self, race: &mut Race, runs: &[ScenarioRuns]) {
         let field = Columns { raced: self, runs };
         let have = race.racing().iter().map(|&own| runs[own].len() as u64).min().unwrap_or(0);
         if let (Within::Share(share), true) = (self.within, race.within().is_nan()) {
-            // Fixed from the first pairs, so that it does not depend on later results.
+            // The zone is computed from the first pairs only, so that it does not depend on later
+            // results.
             while race.seen() < have && race.pairs() + 1 < race.least() {
                 race.advance(&field, race.seen() + 1);
             }
@@ -72,7 +75,7 @@ impl Raced<'_> {
         race.advance(&field, have);
     }
 
-    /// The state of the race after the runs that are found.
+    /// State of the race after all runs that `find` returns, and these runs.
     fn known(
         &self,
         find: &mut dyn FnMut(&str) -> Option<RunFindings>,
@@ -100,7 +103,8 @@ impl Raced<'_> {
         }
     }
 
-    /// Least mean of the metric among the survivors over the first replications, without its sign.
+    /// Smallest absolute mean of the metric among the survivors, over the first `pilot`
+    /// replications.
     fn least_mean(&self, race: &Race, runs: &[ScenarioRuns], pilot: u64) -> f64 {
         let mean = |own: usize| {
             let column = runs[own].column(&self.scale.metric);
@@ -111,17 +115,19 @@ impl Raced<'_> {
     }
 }
 
-/// The round that a race needs next.
+/// Next round of a race, which shards can divide among themselves.
 pub struct RaceRound {
-    /// Its runs, with their costs.
+    /// Missing runs of the round, with their estimated costs.
     pub deal: Deal,
-    /// Whether the stored runs decide the race, so that no round is left.
+    /// Whether the stored runs already decide the race, so that no round is left.
     pub is_over: bool,
 }
 
 impl Raced<'_> {
-    /// The round that the race needs after some runs. Rounds are larger than those of one process:
-    /// by half of what there is.
+    /// Next round of the race after the runs that `find` returns.
+    ///
+    /// Once candidates can be dropped, a round adds half as many replications as there are. So
+    /// there are fewer but larger rounds than in one process.
     fn round(
         &self,
         inputs: &[Option<Input>],
@@ -149,7 +155,7 @@ impl Raced<'_> {
     }
 }
 
-/// Plans the round that a race needs next. The folder is begun, unless `writes` is `false`.
+/// Plans the next round of a race. If `writes` is `true`, a new results folder is prepared.
 ///
 /// # Errors
 /// If the study, its inputs or the folder are invalid.
@@ -169,28 +175,29 @@ pub fn next_round(
     Ok(raced.round(&setup.inputs, &options.build, &mut |key| archive.findings(key)))
 }
 
-/// Outcome of one shard of a round.
+/// Result of running one shard of a round.
 pub struct ShardOfRound {
     pub shard: Shard,
-    /// Whether the stored runs decide the race, so that no round is left.
+    /// Whether the stored runs already decide the race, so that no round is left.
     pub is_over: bool,
-    /// Runs of the round, of all shards.
+    /// Number of runs in the round, over all shards.
     pub round: u64,
-    /// Runs of this shard that have ended.
+    /// Number of ended runs of this shard.
     pub done: u64,
     pub stopped: bool,
     /// Warnings, one sentence each.
     pub warnings: Vec<String>,
-    /// Failed runs and failures of writing, one sentence each.
+    /// Failed runs and write errors, one sentence each.
     pub failures: Vec<String>,
 }
 
-/// Runs one shard of the round that the race needs after the runs in `runs.jsonl`. Once all shards
-/// have ended, `meshwork collect` or the choice itself puts their runs together; then the next
-/// round can be shared.
+/// Runs one shard of the next round, which depends on the runs in `runs.jsonl`.
+///
+/// After all shards have ended, `meshwork collect` or the choice itself merges their runs. The next
+/// round can then be divided.
 ///
 /// # Errors
-/// If the study, its inputs or the folder are invalid; in that case nothing has run.
+/// If the study, its inputs or the folder are invalid. In that case nothing has run.
 pub fn choose_shard(
     study: &Study,
     options: &ChooseOptions<'_>,

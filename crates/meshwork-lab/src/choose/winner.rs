@@ -1,4 +1,4 @@
-//! The winner as files: its study, and changed lines of the configuration of a Slurm machine.
+//! Writes the winner as a study, and as changed lines of Slurm's configuration files.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,11 +12,11 @@ use crate::study::expand::Point;
 use crate::study::set::set;
 use crate::study::{SCENARIO_KEYS, Study};
 
-/// The study of one candidate: that of the race without its sweep.
+/// Text of a study with only one candidate: the study of the race without its sweep.
 pub(super) fn study_file(study: &Study, point: &Point) -> String {
     let mut table: Table = study.scenario.clone();
     for (key, value) in &point.swept {
-        // It was set once already, when the study was expanded.
+        // This cannot fail: the value was already set when the study was expanded.
         let _ = set(&mut table, key, value.clone());
     }
     for setting in &study.settings {
@@ -25,7 +25,7 @@ pub(super) fn study_file(study: &Study, point: &Point) -> String {
             let _ = set(&mut table, &setting.key, setting.value.clone());
         }
     }
-    // Without its folder, which may be a temporary one, the same study gives the same bytes.
+    // Leave out the folder, which may be temporary, so that equal studies give equal texts.
     let file = Path::new(&study.file).file_name().unwrap_or_default().display();
     let mut text = format!("# The choice of `meshwork choose {file}`.\n");
     let mut head = Table::new();
@@ -34,7 +34,7 @@ pub(super) fn study_file(study: &Study, point: &Point) -> String {
     text + &toml::to_string(&table).unwrap_or_default()
 }
 
-/// Schedulers that also exist in Slurm, each with its line of `slurm.conf`.
+/// Schedulers that exist in Slurm too, each with its line of `slurm.conf`.
 const SLURM_LINES: [(&str, &str); 3] = [
     ("fcfs", "SchedulerType=sched/builtin"),
     ("easy", "SchedulerType=sched/backfill"),
@@ -43,8 +43,8 @@ const SLURM_LINES: [(&str, &str); 3] = [
 
 /// Lines of `slurm.conf` and `topology.yaml` that differ between the baseline and the winner.
 ///
-/// They are `-` and `+` lines below the name of the file; empty if the machine is not given by
-/// Slurm's files. Keys that Slurm has no line for are named.
+/// Each is a `-` or `+` line below the name of its file. Differing keys for which Slurm has no line
+/// are listed by name. The result is empty if the machine is not read from Slurm files.
 pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) -> Vec<String> {
     let machine = raced.study.scenario.get("machine").and_then(Value::as_table);
     let swept = &raced.points[winner].swept;
@@ -97,7 +97,7 @@ pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) ->
     lines
 }
 
-/// Lines of one text that the other lacks, by their order.
+/// Lines that are in only one of two texts, in order, marked with `-` or `+`.
 fn changed(old: Option<String>, new: Option<String>) -> Vec<String> {
     let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
     let only = |text: &str, other: &str, sign: char| -> Vec<String> {

@@ -1,7 +1,7 @@
-//! Expected ends of jobs: their limits, or run times predicted from the past of their users.
+//! Expected ends of jobs: their time limits, or predictions from earlier jobs of the same user.
 //!
-//! A prediction is made of a recorded history alone, so that an agent which begins anew, anywhere,
-//! expects what the one before it expected.
+//! Predictions depend on a recorded history alone. So an agent that is restarted, on any computer,
+//! predicts the same ends.
 
 use std::collections::BTreeMap;
 
@@ -9,30 +9,33 @@ use super::look::FAR;
 use crate::operator::history::{History, JobRecord};
 use crate::slurm::live::QueuedJob;
 
-/// A rule for the expected run time of a job. No rule expects more than the limit.
+/// Rule that predicts the run time of a job. No rule predicts more than the job's time limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EndRule {
-    /// The time limit.
+    /// The job runs for its time limit.
     #[default]
     Limit,
-    /// The mean run time of the user's last two jobs, as Tsafrir, Etsion and Feitelson predict.
+    /// The job runs for the mean of its user's last two run times (Tsafrir, Etsion and Feitelson).
+    /// predict.
     UserMean,
-    /// The 90 % quantile of the user's last [`REMEMBERED`] run times.
+    /// The job runs for the 90 % quantile of its user's last [`REMEMBERED`] run times.
     UserQuantile,
 }
 
-/// Run times of a user from which a quantile is taken.
+/// Largest number of a user's latest run times from which the quantile is taken.
 pub const REMEMBERED: usize = 100;
 
 impl EndRule {
-    /// All rules, by name.
+    /// All rules, each with its name on the command line.
     pub const ALL: [(&'static str, EndRule); 3] = [
         ("limit", EndRule::Limit),
         ("user_mean", EndRule::UserMean),
         ("user_p90", EndRule::UserQuantile),
     ];
 
-    /// The expected run time in seconds after these, the last one last; `None` for the limit.
+    /// Predicted run time in seconds, from a user's run times in order of end.
+    ///
+    /// It is `None` if the rule uses the time limit, or if there are no run times.
     fn expected(self, seconds: &[i64]) -> Option<i64> {
         let last = |count: usize| &seconds[seconds.len().saturating_sub(count)..];
         match self {
@@ -50,19 +53,21 @@ impl EndRule {
     }
 }
 
-/// Expected run times by user; those of users that it does not have are limits.
+/// Predicted run times of jobs by user. A user without one is expected to use the time limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedEnds {
     seconds: BTreeMap<String, i64>,
 }
 
 impl ExpectedEnds {
-    /// Predictions from all jobs of a history that ended by themselves or at their limits.
+    /// Predicts run times from the jobs of a history that ended on their own or at their time
+    /// limits.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* records.
     #[must_use]
     pub fn of(rule: EndRule, history: &History) -> ExpectedEnds {
+        // Jobs that have run are recognized by their nodes, or by different times of start and end.
         // A log in the Standard Workload Format names no nodes, and a job that was cancelled while
         // it waited may have its end as its start.
         let ended = |stay: &&JobRecord| {
@@ -82,7 +87,7 @@ impl ExpectedEnds {
         ExpectedEnds { seconds: times.into_iter().filter_map(expected).collect() }
     }
 
-    /// The expected run time of a job in seconds; `None` if it has no limit either.
+    /// Expected run time of a job in seconds; `None` without a prediction and without a time limit.
     pub(super) fn runtime(&self, job: &QueuedJob) -> Option<i64> {
         match self.seconds.get(&job.user) {
             Some(&own) => Some(job.limit.map_or(own, |limit| own.min(limit))),
@@ -90,7 +95,8 @@ impl ExpectedEnds {
         }
     }
 
-    /// The expected end of a running job. One that has outlived its prediction ends at its limit.
+    /// Expected end of a running job. A job that has run longer than predicted ends at its time
+    /// limit.
     pub(super) fn end(&self, job: &QueuedJob, now: f64) -> f64 {
         let predicted = job.start.zip(self.seconds.get(&job.user)).map(|(start, own)| start + own);
         let limit = job.end.map_or(now + FAR, |end| end as f64);
@@ -129,7 +135,7 @@ mod tests {
             ("ann", 950, 0, "RUNNING"),
         ]);
         let mean = ExpectedEnds::of(EndRule::UserMean, &seen);
-        // Jobs of 200 s and 1,000 s ended last.
+        // The last two jobs to end ran for 200 s and 1,000 s.
         assert_eq!(mean.runtime(&job("ann", Some(7_200))), Some(600));
         assert_eq!(mean.runtime(&job("ann", Some(300))), Some(300));
         assert_eq!(mean.runtime(&job("ann", None)), Some(600));
@@ -157,7 +163,7 @@ mod tests {
     fn nine_of_ten_jobs_end_by_the_quantile() {
         let times: Vec<(&str, i64, i64, &str)> =
             (0..120).map(|own| ("ann", own, own + 1 + own, "COMPLETED")).collect();
-        // The last hundred took 21 to 120 seconds.
+        // The last hundred jobs ran for 21 to 120 seconds.
         let ends = ExpectedEnds::of(EndRule::UserQuantile, &history(&times));
         assert_eq!(ends.runtime(&job("ann", Some(7_200))), Some(110));
         let one = ExpectedEnds::of(EndRule::UserQuantile, &history(&times[..1]));

@@ -1,4 +1,4 @@
-//! One look at a running Slurm: jobs, then nodes, then reservations.
+//! Reads the state of a running Slurm: first its jobs, then its nodes, then its reservations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,27 +10,29 @@ use crate::slurm::live::{
     read_queue, read_ranges, read_reservations,
 };
 
-/// Assumed run time of a job without a limit, and assumed duration of an outage, in seconds.
+/// Assumed run time of a job without a time limit, and assumed duration of an outage, in seconds.
 pub(super) const FAR: f64 = 365.0 * 86_400.0;
-/// Maximum number of new jobs in a look that are queried one by one.
+/// Largest number of new jobs that one query names.
 ///
-/// With more of them, all jobs of the partition are queried.
+/// If there are more new jobs, the query is for all jobs of the partition.
 const MANY: usize = 200;
 
-/// The state of Slurm as its commands print it.
+/// State of jobs, nodes and reservations, as Slurm's commands print it at one time.
 #[derive(Clone, Debug, Default)]
 pub struct SiteLook {
-    /// Seconds since 1970, before the first command.
+    /// Time just before the first command, in seconds since 1970.
     pub now: f64,
     pub jobs: Vec<QueuedJob>,
-    /// Nodes of the partition with their states.
+    /// Nodes of the partition, each with its state.
     pub nodes: Vec<(String, String)>,
     pub reservations: Vec<NodeReservation>,
 }
 
 impl SiteLook {
-    /// Queries Slurm. A node that becomes busy between the queries for jobs and for nodes counts as
-    /// busy.
+    /// Queries Slurm, whose jobs come before its nodes.
+    ///
+    /// A node that becomes busy between the queries for jobs and for nodes counts as busy.
+    /// Reservations are queried only if `reservations` is true.
     ///
     /// # Errors
     /// One sentence, if a command does not answer.
@@ -45,7 +47,7 @@ impl SiteLook {
         let nodes = read_nodes(&commands.ask("sinfo", &node_arguments(partition))?);
         let reservations = if reservations {
             let says = commands.control("show reservation")?;
-            // Without an answer nothing may be taken for free of reservations.
+            // Without a valid answer, the nodes must not be treated as free of reservations.
             let is_answer = says.contains("ReservationName=") || says.contains("No reservations");
             if !is_answer {
                 let says = says.lines().next().unwrap_or("nothing").trim();
@@ -59,14 +61,14 @@ impl SiteLook {
     }
 }
 
-/// The minimum numbers of nodes of waiting jobs, queried once for each job.
+/// Minimum number of nodes of each waiting job. It is queried once for each job.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranges {
     known: BTreeMap<(String, i64), u32>,
 }
 
 impl Ranges {
-    /// Asks for jobs that are not known yet, and forgets those that are gone.
+    /// Queries the minimum numbers of new jobs, and forgets jobs that are not in `jobs`.
     pub(super) fn learn(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -77,7 +79,7 @@ impl Ranges {
         self.known.retain(|key, _| keys.contains(key));
         let new: Vec<&&QueuedJob> =
             jobs.iter().filter(|job| !self.known.contains_key(&job.key())).collect();
-        // A job of one node has no range.
+        // Only a job of several nodes can request a range of node counts.
         let wide: BTreeSet<u64> =
             new.iter().filter(|job| job.nodes > 1).map(|job| job.number).collect();
         let said = if wide.is_empty() {
@@ -95,7 +97,7 @@ impl Ranges {
         Ok(())
     }
 
-    /// Records that a job requests a single number of nodes, not a range.
+    /// Records that a job requests a fixed number of nodes, not a range.
     pub(super) fn has_none(&mut self, job: &QueuedJob) {
         self.known.insert(job.key(), job.nodes);
     }
@@ -105,7 +107,7 @@ impl Ranges {
     }
 }
 
-/// Nodes that a job has or will have, by number.
+/// Nodes that a job holds or is about to get, as node numbers of the policy's machine.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
     pub(super) id: String,
@@ -114,16 +116,16 @@ pub(super) struct Claim {
     pub(super) until: f64,
 }
 
-/// The numbers of the nodes of a list that the policy knows.
+/// Node numbers of the nodes in a host list. Nodes outside of the policy's machine are left out.
 pub(super) fn numbers_of(numbers: &BTreeMap<String, u32>, list: &str) -> Vec<u32> {
     let names = hostlist::names(list).unwrap_or_default();
     names.iter().filter_map(|name| numbers.get(name).copied()).collect()
 }
 
-/// Holders of nodes.
+/// Nodes that are not available to waiting jobs, with their holders.
 ///
-/// Jobs that run or end hold theirs, jobs placed in `placed_in` those that they require, and other
-/// nodes that are not idle are unusable.
+/// A job that runs or ends holds its nodes. A pending job in the partition `placed_in` holds the
+/// nodes that it requires. All further nodes that are not idle are held by the holder `unusable`.
 pub(super) fn claims(
     look: &SiteLook,
     numbers: &BTreeMap<String, u32>,
@@ -139,7 +141,7 @@ pub(super) fn claims(
             all.push(Claim { id: id.to_owned(), nodes, since, until });
         }
     };
-    // The instant of a plan comes after all starts.
+    // Every start must be earlier than the instant for which the policy decides.
     let before =
         |at: Option<i64>| at.map_or(look.now - 1.0, |at| (at as f64).min(look.now - 0.001));
     let far = look.now + FAR;
@@ -158,7 +160,7 @@ pub(super) fn claims(
     all
 }
 
-/// The idle nodes. A state with a mark, as in `idle*`, is another one.
+/// Numbers of idle nodes. A state with a mark, such as `idle*`, does not count as idle.
 pub(super) fn idle<'a>(
     look: &'a SiteLook,
     numbers: &'a BTreeMap<String, u32>,

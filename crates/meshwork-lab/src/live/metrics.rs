@@ -1,14 +1,14 @@
-//! Counters of an agent or a shadow, as Prometheus reads them.
+//! Metrics of an agent or of a shadow, in the text format of Prometheus.
 
 use std::fmt::Write;
 
 use super::look::SiteLook;
 
-/// Counters and gauges of an agent. No text of a user is among them unless
-/// [`names_jobs`](AgentMetrics::names_jobs) says so.
+/// Counters and gauges of an agent. They contain job ids only if
+/// [`names_jobs`](AgentMetrics::names_jobs) is true.
 #[derive(Clone, Debug, Default)]
 pub struct AgentMetrics {
-    /// Whether waiting jobs are listed by their ids.
+    /// Whether the metrics list each waiting job by its id.
     pub names_jobs: bool,
     pub parked: usize,
     pub left: usize,
@@ -27,7 +27,7 @@ pub struct AgentMetrics {
     last_look: f64,
     last_seconds: f64,
     placements: u64,
-    /// Sum over placed jobs of the seconds from submission to placement.
+    /// Sum of the times from submission to placement over all placed jobs, in seconds.
     waited: f64,
     waiting: Vec<(String, f64)>,
 }
@@ -55,18 +55,18 @@ impl AgentMetrics {
         self.waited += waited.max(0.0);
     }
 
-    /// Counts a look to which Slurm did not answer.
+    /// Counts a failed query of Slurm's state.
     pub fn missed(&mut self) {
         self.failed += 1;
     }
 
-    /// The number of looks.
+    /// Number of successful queries of Slurm's state.
     #[must_use]
     pub fn looks(&self) -> u64 {
         self.looks
     }
 
-    /// All of them in the text format of Prometheus.
+    /// All metrics in the text format of Prometheus.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();

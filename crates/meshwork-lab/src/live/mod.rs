@@ -1,10 +1,10 @@
-//! A policy beside a running Slurm: observed with [`shadow`], run by the [`agent`].
+//! Runs a policy next to a running Slurm: a [`shadow`] only observes, an [`agent`] places jobs.
 //!
-//! Slurm holds all state. Each [`look`] begins from the output of its commands, a [`policy`]
-//! decides by [`plan`](crate::plan), and one update per job moves it from a closed parking
-//! partition to a partition in which it starts on the chosen nodes. [`process`] runs the commands;
-//! [`ends`] expects the ends of jobs, [`replay`] repeats the decisions of a log, and [`metrics`]
-//! counts them.
+//! Slurm holds all state. Each [`look`] reads the state from Slurm's commands, and a [`policy`]
+//! decides by [`plan`](crate::plan). The agent then moves a job from a closed parking partition to
+//! a partition in which it starts on the chosen nodes. One update of the job does this. [`process`]
+//! runs the commands, [`ends`] predicts the ends of jobs, [`replay`] repeats the decisions in a
+//! log, and [`metrics`] counts events.
 
 pub mod agent;
 pub mod ends;
@@ -15,23 +15,25 @@ pub mod process;
 pub mod replay;
 pub mod shadow;
 
-/// Slurm's commands, and the clock.
+/// Interface to Slurm's commands and to the clock, which a test can replace.
 pub trait SlurmCommands {
-    /// The output of `squeue` or `sinfo`.
+    /// Output of the program `squeue` or `sinfo` with these arguments.
     ///
     /// # Errors
-    /// One sentence, if there is no answer.
+    /// One sentence, if the program does not answer.
     fn ask(&mut self, program: &str, arguments: &[String]) -> Result<String, String>;
 
-    /// The answer of a long-lived `scontrol` to one line; an update that is accepted has none.
+    /// Sends one line to a long-lived `scontrol`, and returns the answer.
+    ///
+    /// The answer to an accepted update is empty.
     ///
     /// # Errors
     /// One sentence, if there is no answer.
     fn control(&mut self, line: &str) -> Result<String, String>;
 
-    /// Seconds since 1970.
+    /// Present time in seconds since 1970.
     fn now(&mut self) -> f64;
 
-    /// A text that no user can have known before.
+    /// Random text that no user can predict. It separates the columns in the output of `squeue`.
     fn token(&mut self) -> String;
 }

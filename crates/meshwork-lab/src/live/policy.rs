@@ -1,4 +1,4 @@
-//! The policy of a study for a machine whose nodes have names.
+//! Policy of a study, applied to a machine whose nodes have names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,58 +15,60 @@ use crate::slurm::scenario::node_order;
 use crate::study::Study;
 use crate::study::expand::expand;
 
-/// A policy, and the names of its machine's nodes.
+/// Policy of a scenario, with the names of the nodes of the scenario's machine.
 #[derive(Debug)]
 pub struct LivePolicy {
     scenario: Scenario,
     pub(super) topology: Topology,
-    /// The names in the order of the numbers.
+    /// Names of the nodes, in the order of their node numbers.
     pub names: Vec<String>,
     pub(super) numbers: BTreeMap<String, u32>,
 }
 
-/// A waiting job as the policy sees it.
+/// Waiting job in the form that the policy reads.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub(super) id: String,
     pub(super) nodes: u32,
-    /// Sides of the block, if it asks for one.
+    /// Sides of the requested block; `None` if the job does not request a block.
     pub(super) block: Option<Vec<u32>>,
-    /// The expected run time in seconds; `None` if nothing is known of it.
+    /// Expected run time in seconds; `None` if it is unknown.
     pub(super) estimate: Option<i64>,
     pub(super) user: String,
     pub(super) queue: String,
-    /// Nodes that it may not use.
+    /// Nodes on which the job must not run.
     pub(super) without: Vec<u32>,
 }
 
-/// Nodes kept from jobs in an interval.
+/// Nodes that are reserved from the time `from` to the time `until`, so that jobs cannot use them.
 #[derive(Clone, Debug)]
 pub(super) struct Kept {
     pub(super) nodes: Vec<u32>,
-    /// The ids of these jobs; empty for all.
+    /// Ids of the jobs that must not use the nodes; if empty, no job may use them.
     pub(super) jobs: Vec<String>,
     pub(super) from: f64,
     pub(super) until: f64,
 }
 
-/// A decision of the policy for a state.
+/// Decision of the policy for one state of the machine.
 #[derive(Clone, Debug)]
 pub(super) struct LiveDecision {
-    /// The state and the decision, as `meshwork plan` reads and prints them.
+    /// State and decision, in the JSON of the command `meshwork plan`.
     pub(super) state: Json,
     pub(super) answer: Json,
-    /// Indices of candidates with their nodes in order of ranks.
+    /// Jobs to start: index in the list of candidates, and nodes in the order of MPI ranks.
     pub(super) starts: Vec<(usize, Vec<u32>)>,
-    /// Indices of candidates that the machine could not run if it were empty.
+    /// Indices of candidates that could not start even on an empty machine.
     pub(super) never: Vec<usize>,
 }
 
 impl LivePolicy {
-    /// Takes the only scenario of a study. `names` are the nodes in the order of their numbers.
+    /// Takes the policy from a study's only scenario. `names` are the nodes in the order of their
+    /// numbers.
     ///
     /// # Errors
-    /// One sentence: the study has several scenarios or sites, or another number of nodes.
+    /// One sentence: the study has several scenarios or sites, or its number of nodes is not the
+    /// number of names.
     pub fn of(study: &Study, names: Vec<String>) -> Result<LivePolicy, String> {
         let file = &study.file;
         let points = expand(study).map_err(|refused| refused.0)?;
@@ -79,10 +81,11 @@ impl LivePolicy {
         LivePolicy::named(point.scenario.clone(), names).map_err(|says| format!("{file}: {says}"))
     }
 
-    /// A scenario whose nodes have these names.
+    /// Takes the policy from a scenario. `names` are the nodes in the order of their numbers.
     ///
     /// # Errors
-    /// One sentence: it has several sites, or another number of nodes.
+    /// One sentence: the scenario has several sites, its number of nodes is not the number of
+    /// names, or two names are equal.
     pub fn named(scenario: Scenario, names: Vec<String>) -> Result<LivePolicy, String> {
         let topologies = scenario.topologies();
         let [topology] = &topologies[..] else {
@@ -109,7 +112,8 @@ impl LivePolicy {
         nodes.iter().map(|&node| self.names[node as usize].as_str()).collect()
     }
 
-    /// A waiting job as the policy sees it, with a number of nodes within its range.
+    /// Waiting job in the form that the policy reads. `nodes` is a node count within the job's
+    /// range.
     pub(super) fn candidate(&self, job: &QueuedJob, nodes: u32, ends: &ExpectedEnds) -> Candidate {
         let numbers = &self.numbers;
         let without = if job.requires.is_empty() {
@@ -133,7 +137,7 @@ impl LivePolicy {
         }
     }
 
-    /// Lets the policy decide once.
+    /// Asks the policy for one decision: which waiting jobs start now, and on which nodes.
     pub(super) fn decide(
         &self,
         now: f64,
@@ -189,15 +193,15 @@ impl LivePolicy {
         })
     }
 
-    /// The decision for a state that was recorded, as `meshwork plan` prints it.
+    /// Decides again for a recorded state. The result is the output of `meshwork plan`.
     ///
     /// # Errors
-    /// One sentence, if it is no state of this machine.
+    /// One sentence, if the JSON is not a state of this machine.
     pub fn again(&self, state: Json) -> Result<Json, String> {
         ReadState::of(&self.scenario, state)?.decide(&self.scenario)
     }
 
-    /// Mean distance between the nodes of a job; `None` for a single node.
+    /// Mean distance in links over all pairs of a job's nodes; `None` for a single node.
     pub(super) fn distance(&self, nodes: &[u32]) -> Option<f64> {
         let mut sum = 0.0;
         for (place, &a) in nodes.iter().enumerate() {
@@ -211,8 +215,10 @@ impl LivePolicy {
     }
 }
 
-/// The names of the nodes of a study's machine, in the order of its numbers: those of the Slurm
-/// files if its machine is made of them, else those of a partition in the order of `slurm.conf`.
+/// Names of the nodes of a study's machine, in the order of its node numbers.
+///
+/// If the study's machine is read from Slurm files, the order is that of these files. Otherwise it
+/// is the order of the partition's nodes in `slurm.conf`.
 ///
 /// # Errors
 /// One sentence, if there is no such partition.

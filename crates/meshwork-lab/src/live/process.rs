@@ -1,4 +1,4 @@
-//! Slurm's commands as processes, without a shell.
+//! Runs Slurm's commands as processes, without a shell.
 
 use std::hash::BuildHasher;
 use std::io::{BufRead, BufReader, PipeReader, Write};
@@ -9,20 +9,20 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::SlurmCommands;
 
-/// The longest wait for an answer of `scontrol`.
+/// Longest wait for an answer of `scontrol`.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The commands of this computer's Slurm.
+/// Commands of the Slurm that is installed on this computer.
 #[derive(Debug, Default)]
 pub struct ProcessCommands {
-    /// The folder of the commands; `None` to look in `PATH`.
+    /// Folder with the commands; `None` to look for them in `PATH`.
     folder: Option<PathBuf>,
     control: Option<Controlling>,
-    /// Number of the last line for `scontrol`.
+    /// Number of lines sent to `scontrol` so far.
     lines: u64,
 }
 
-/// A running `scontrol`.
+/// Running process of `scontrol`, with its input and its output.
 #[derive(Debug)]
 struct Controlling {
     child: Child,
@@ -38,7 +38,7 @@ impl Drop for Controlling {
 }
 
 impl ProcessCommands {
-    /// Commands in a folder, or in `PATH`.
+    /// Uses the commands in a folder, or those in `PATH` if the folder is `None`.
     #[must_use]
     pub fn new(folder: Option<PathBuf>) -> ProcessCommands {
         ProcessCommands { folder, control: None, lines: 0 }
@@ -47,7 +47,7 @@ impl ProcessCommands {
     fn command(&self, program: &str) -> Command {
         let path = self.folder.as_ref().map_or_else(|| program.into(), |own| own.join(program));
         let mut command = Command::new(path);
-        // Options of a user's environment change what is printed.
+        // Variables such as `SQUEUE_FORMAT` in the environment would change the output.
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
             if ["SQUEUE_", "SINFO_", "SCONTROL_"].iter().any(|own| text.starts_with(own)) {
@@ -63,10 +63,12 @@ impl ProcessCommands {
         let (reader, writer) = std::io::pipe().map_err(failed)?;
         let errors = writer.try_clone().map_err(failed)?;
         let mut command = self.command("scontrol");
-        // Both outputs share a pipe, so that an error comes before the answer to the next line.
+        // Standard output and standard error share a pipe, so that an error is read before the next
+        // answer.
         command.arg("--oneliner").stdin(Stdio::piped()).stdout(writer).stderr(errors);
         let mut child = command.spawn().map_err(failed)?;
-        // The command holds the writing ends, and the pipe would not end with the process.
+        // Drop the command, which holds the writing ends of the pipe. Otherwise the pipe would stay
+        // open after the process has ended.
         drop(command);
         let Some(input) = child.stdin.take() else {
             return Err("scontrol has no input".to_owned());
@@ -80,7 +82,7 @@ impl ProcessCommands {
         }
         let Some(own) = &mut self.control else { return Err("scontrol is not there".to_owned()) };
         let ask = format!("show hostnames {mark}");
-        // Of a command that has ended, the output says why.
+        // A failed write is ignored, because the output of the ended process tells the reason.
         let _ = write!(own.input, "{line}\n{ask}\n").and_then(|()| own.input.flush());
         let mut answer = String::new();
         loop {
@@ -106,7 +108,7 @@ impl ProcessCommands {
     }
 }
 
-/// Reads lines on a thread of its own, which ends with the pipe.
+/// Reads lines in a separate thread, which ends when the pipe is closed.
 fn lines(reader: PipeReader) -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -143,7 +145,7 @@ impl SlurmCommands for ProcessCommands {
         let mark = format!("{}{}", self.token(), self.lines);
         let answer = self.exchange(line, &mark);
         if answer.is_err() {
-            // The next line gets a new process.
+            // Start a new process for the next line.
             self.control = None;
         }
         answer
@@ -154,7 +156,7 @@ impl SlurmCommands for ProcessCommands {
     }
 
     fn token(&mut self) -> String {
-        // The keys of this hash are drawn from the operating system for each map.
+        // The keys of this hash are random numbers from the operating system.
         let random = || std::collections::hash_map::RandomState::new().hash_one(self.lines);
         let clock = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
         let second = std::collections::hash_map::RandomState::new().hash_one(clock);

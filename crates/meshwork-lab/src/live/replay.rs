@@ -1,24 +1,24 @@
-//! Decisions of a log, made again.
+//! Repeats the decisions in a log, and compares them with the recorded ones.
 
 use serde_json::Value as Json;
 
 use super::policy::LivePolicy;
 
-/// The result of a replay.
+/// Result of repeating the decisions in a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogReplay {
-    /// The number of decisions in the log.
+    /// Number of decisions in the log.
     pub decisions: usize,
-    /// Lines whose decision differs now.
+    /// Numbers of the log's lines whose repeated decision differs from the recorded one.
     pub different: Vec<usize>,
-    /// Whether the last line is cut off, as by a kill.
+    /// Whether the last line is incomplete, as after the writing process was killed.
     pub is_cut: bool,
 }
 
-/// Makes every decision of a log again.
+/// Repeats every decision in the text of a log.
 ///
 /// # Errors
-/// One sentence with the line that is no event, or whose state is not one of this machine.
+/// One sentence with the line that is not an event, or whose state is not one of this machine.
 pub fn replay(policy: &LivePolicy, text: &str) -> Result<LogReplay, String> {
     let mut found = LogReplay::default();
     let mut lines = text.lines().enumerate().peekable();

@@ -1,7 +1,8 @@
-//! A running Slurm observed: what a policy would have chosen at every start, and a history.
+//! Observes a running Slurm, and compares each start of a job with the choice of a policy.
 //!
-//! It asks `squeue` and `sinfo` and changes nothing. Slurm's own choices make the next state, so
-//! that decisions are compared one by one, without drift.
+//! The observer queries `squeue` and `sinfo`, and changes nothing. Each decision of the policy is
+//! made for the real state before a start, so that earlier differences do not accumulate. The
+//! observed jobs are also recorded as a history.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -21,19 +22,19 @@ use crate::report::html::{POLICY, STYLES, head};
 use crate::slurm::hostlist;
 use crate::slurm::live::QueuedJob;
 
-/// Waiting jobs that the policy considers, in order of priority.
+/// Largest number of waiting jobs that the policy considers, in order of priority.
 const DEPTH: usize = 1_000;
-/// Maximum number of nodes of a job for which the routes between all pairs are followed.
+/// Largest job in nodes for which the routes between all pairs of nodes are followed.
 const ALL_PAIRS: usize = 64;
 
-/// The policy's decision in the state of a start.
+/// Agreement of the policy with one start by Slurm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShadowVerdict {
-    /// Equal nodes.
+    /// The policy chose the nodes that Slurm chose.
     Equal,
-    /// Other nodes.
+    /// The policy chose other nodes than Slurm.
     Other,
-    /// It would have let the job wait.
+    /// The policy would have let the job wait.
     Waits,
 }
 
@@ -48,40 +49,39 @@ impl ShadowVerdict {
     }
 }
 
-/// A measure of Slurm's choice and of the policy's.
+/// Value of one measure for Slurm's choice of nodes, and for the policy's choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BothChoices {
     pub slurm: Option<f64>,
     pub policy: Option<f64>,
 }
 
-/// One start by Slurm, beside the policy's decision in that state.
+/// One start of a job by Slurm, with the policy's decision for the state before the start.
 #[derive(Clone, Debug)]
 pub struct ShadowedStart {
     pub id: String,
-    /// Seconds since 1970.
+    /// Time of the start in seconds since 1970.
     pub at: i64,
-    /// Host lists: the nodes that were free, and the chosen ones.
+    /// Nodes that were free before the start, as a host list.
     pub free: String,
     pub slurm: String,
     pub policy: Option<String>,
     pub verdict: ShadowVerdict,
-    /// Mean links between two nodes of the job.
+    /// Mean distance in links between two nodes of the job.
     pub distance: BothChoices,
-    /// Links that messages of the job share with those of other running jobs.
+    /// Number of links that messages of the job share with messages of running jobs.
     pub contention: BothChoices,
-    /// Number of sizes (powers of two) for which the policy has a place before the start, but not
-    /// after it.
+    /// Number of job sizes (powers of two) that have a place before the start, but not after it.
     pub blocked: BothChoices,
-    /// Waiting jobs for which the policy had a place, and which Slurm left waiting.
+    /// Number of waiting jobs for which the policy had a place, but which Slurm left waiting.
     pub had_place: usize,
-    /// The state and the policy's decision, as `meshwork plan` reads and prints them.
+    /// State before the start, in the JSON that `meshwork plan` reads.
     pub state: Json,
     pub plan: Json,
 }
 
 impl ShadowedStart {
-    /// The start as a line of a file.
+    /// The start as one JSON line of a log.
     #[must_use]
     pub fn json(&self) -> Json {
         let both = |own: BothChoices| json!({ "slurm": own.slurm, "policy": own.policy });
@@ -93,7 +93,7 @@ impl ShadowedStart {
         })
     }
 
-    /// The start as a sentence.
+    /// Sentence with the job, its nodes and the policy's choice.
     #[must_use]
     pub fn sentence(&self) -> String {
         let choice = match (&self.policy, self.verdict) {
@@ -105,19 +105,19 @@ impl ShadowedStart {
     }
 }
 
-/// Sums over starts.
+/// Counts and sums of measures over all observed starts.
 #[derive(Clone, Debug, Default)]
 pub struct ShadowSummary {
     pub starts: usize,
     pub equal: usize,
     pub other: usize,
     pub waits: usize,
-    /// Starts in whose state the policy had a place for another waiting job, which was left
-    /// waiting.
+    /// Number of starts before which the policy had a place for a job that Slurm left waiting.
     pub had_place: usize,
-    /// Looks in which several jobs started, so that their order is not certain.
+    /// Number of queries of Slurm that found several starts at once, whose order is uncertain.
     pub ambiguous: usize,
-    /// Starts that both place, and their sums of distance, contention and blocked sizes.
+    /// Number of starts that the policy would have made too. Sums of measures are over these
+    /// starts.
     pub both: usize,
     distance: (f64, f64),
     contention: (f64, f64),
@@ -134,7 +134,7 @@ impl ShadowSummary {
         }
         self.had_place += usize::from(start.had_place > 0);
         let pair = |own: BothChoices| own.slurm.zip(own.policy);
-        // A job of one node has no distance.
+        // A job on a single node has no mean distance.
         if let Some(distance) = pair(start.distance) {
             self.both += 1;
             let add = |sum: &mut (f64, f64), own: (f64, f64)| {
@@ -146,7 +146,7 @@ impl ShadowSummary {
         }
     }
 
-    /// The summary as rows of name and value.
+    /// The summary as rows of a table, each a name and a value.
     #[must_use]
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let share = |count: usize| {
@@ -181,7 +181,7 @@ impl ShadowSummary {
         rows
     }
 
-    /// The summary in one line.
+    /// The summary as one line of text.
     #[must_use]
     pub fn line(&self) -> String {
         format!(
@@ -194,26 +194,26 @@ impl ShadowSummary {
     }
 }
 
-/// An observer of a running Slurm.
+/// Observer of one partition of a running Slurm.
 pub struct SiteShadow<'a> {
     policy: &'a LivePolicy,
     partition: String,
     is_exclusive: bool,
     ranges: Ranges,
-    /// Jobs of the last look that ran, and all that were seen, by key and start.
+    /// Jobs that ran at the last query of Slurm, by job id and start time.
     running: BTreeSet<(String, i64)>,
     has_looked: bool,
     records: BTreeMap<(String, i64, u32), JobRecord>,
     attempts: BTreeMap<(String, i64), u32>,
     open: BTreeSet<(String, i64, u32)>,
-    /// The ends that the policy expects.
+    /// Expected ends of running jobs, which the policy uses.
     pub ends: ExpectedEnds,
     pub summary: ShadowSummary,
     pub metrics: AgentMetrics,
 }
 
 impl<'a> SiteShadow<'a> {
-    /// Creates an observer of a partition.
+    /// Creates an observer of a partition. `is_exclusive` tells whether its jobs hold whole nodes.
     #[must_use]
     pub fn new(policy: &'a LivePolicy, partition: &str, is_exclusive: bool) -> SiteShadow<'a> {
         SiteShadow {
@@ -232,10 +232,10 @@ impl<'a> SiteShadow<'a> {
         }
     }
 
-    /// Looks once, and compares the starts since the last look.
+    /// Queries Slurm once, and compares the starts since the last query with the policy's choices.
     ///
     /// # Errors
-    /// One sentence, if a command does not answer, or the policy breaks its contract.
+    /// One sentence, if a command does not answer, or the policy violates its contract.
     pub fn look(&mut self, commands: &mut dyn SlurmCommands) -> Result<Vec<ShadowedStart>, String> {
         let look = SiteLook::take(commands, &self.partition, false)?;
         let is_own = |job: &&QueuedJob| job.partition == self.partition;
@@ -262,7 +262,8 @@ impl<'a> SiteShadow<'a> {
                 let start = self.compare(&look, &before, &queue, &left, job)?;
                 self.summary.add(&start);
                 found.push(start);
-                // The next start of this look happened after this one.
+                // Starts of one query are ordered, so this job no longer waits when the next one
+                // starts.
                 left.remove(&job.key());
                 queue.retain(|own| own.key() != job.key());
                 before.push(Claim {
@@ -284,7 +285,7 @@ impl<'a> SiteShadow<'a> {
         Ok(found)
     }
 
-    /// The claims before the new jobs started.
+    /// Holders of nodes before the jobs `new` started.
     fn before(&self, look: &SiteLook, new: &[&QueuedJob]) -> Vec<Claim> {
         let keys: BTreeSet<(String, i64)> = new.iter().map(|job| run_key(job)).collect();
         let taken: BTreeSet<String> =
@@ -379,7 +380,7 @@ impl<'a> SiteShadow<'a> {
         known.flat_map(|claim| self.policy.links(&claim.nodes)).collect()
     }
 
-    /// The powers of two for which the policy has a place, beside these claims and nodes.
+    /// Powers of two for which the policy finds a place while `claims` and `nodes` are occupied.
     fn sizes(&self, now: f64, claims: &[Claim], nodes: &[u32]) -> Result<BTreeSet<u32>, String> {
         let mut all = claims.to_vec();
         if !nodes.is_empty() {
@@ -405,7 +406,7 @@ impl<'a> SiteShadow<'a> {
         Ok(found)
     }
 
-    /// Adds what a look says of each job to the history.
+    /// Updates the history with the state of each job in a query.
     fn record(&mut self, look: &SiteLook) {
         let mut seen = BTreeSet::new();
         let partition = self.partition.clone();
@@ -413,7 +414,8 @@ impl<'a> SiteShadow<'a> {
             let key = job.key();
             let attempt = *self.attempts.entry(key.clone()).or_insert(1);
             let mut full = (key.0.clone(), key.1, attempt);
-            // A job that ran and waits again, or that started anew, is in its next attempt.
+            // A job that waits again after running, or that has a later start, is in its next
+            // attempt.
             let known = self.records.get(&full).and_then(|own| own.start);
             let is_again = match (known, job.is_pending()) {
                 (Some(_), true) => true,
@@ -450,7 +452,8 @@ impl<'a> SiteShadow<'a> {
             } else if record.start.is_none() || job.state == "R" {
                 "RUNNING".clone_into(&mut record.state);
                 record.start = job.start;
-                // A job that ends gives back one node after the other.
+                // Keep the nodes from the running state: a job that is ending releases its nodes
+                // one by one.
                 record.nodelist.clone_from(&job.has);
                 record.nodes = hostlist::names(&job.has).map_or(job.nodes, |own| own.len() as u32);
             }
@@ -463,7 +466,7 @@ impl<'a> SiteShadow<'a> {
         }
     }
 
-    /// Ends a record at a look in which the job is gone.
+    /// Ends a job's record at the time `now` of the query in which the job is missing.
     fn close(&mut self, full: &(String, i64, u32), now: f64, state: &str) {
         self.open.remove(full);
         let Some(record) = self.records.get_mut(full) else { return };
@@ -472,8 +475,9 @@ impl<'a> SiteShadow<'a> {
         record.end = Some(now as i64);
     }
 
-    /// All jobs seen so far, in order of submission. An end is the time of the look in which a job
-    /// was gone.
+    /// History of all observed jobs, in order of submission.
+    ///
+    /// The end of a job is the time of the first query in which the job is missing.
     #[must_use]
     pub fn history(&self) -> History {
         let mut stays: Vec<JobRecord> = self.records.values().cloned().collect();
@@ -481,7 +485,7 @@ impl<'a> SiteShadow<'a> {
         History { stays }
     }
 
-    /// A page with the summary.
+    /// HTML page with the summary of all observed starts.
     #[must_use]
     pub fn page(&self, title: &str) -> String {
         let markup = html! {
@@ -508,7 +512,7 @@ impl<'a> SiteShadow<'a> {
         markup.into_string()
     }
 
-    /// The summary as text.
+    /// The summary of all observed starts as lines of text.
     #[must_use]
     pub fn text(&self) -> String {
         let rows = self.summary.rows();
@@ -521,15 +525,15 @@ impl<'a> SiteShadow<'a> {
     }
 }
 
-/// Identifies one run of a job.
+/// Key of one run of a job: job id and start time.
 fn run_key(job: &QueuedJob) -> (String, i64) {
     (job.id.clone(), job.start.unwrap_or(0))
 }
 
 impl LivePolicy {
-    /// The links on routes between nodes of a job.
+    /// Links on the routes between the nodes of a job.
     ///
-    /// Of a large job, routes between each node and the next ones are followed.
+    /// For a large job, only the routes between each node and the next ones are followed.
     fn links(&self, nodes: &[u32]) -> BTreeSet<(Router, u16)> {
         let mut links = BTreeSet::new();
         let Some(wires) = self.topology.wires() else { return links };

@@ -1,8 +1,8 @@
-//! Causes of waits during a replay: each second of a wait has one cause.
+//! Causes of waits during a replay: each second of a job's wait has one cause.
 //!
-//! A job that could start has the cause `Priority` from the last time that nodes became free until
-//! backfill has considered it. If backfill did not start it, it has the cause `Reserved` from then
-//! on, since nodes are reserved for other jobs.
+//! A job that could start has the cause `Priority` until backfill has considered it. This is
+//! counted anew each time that nodes become free. If backfill did not start the job, the cause is
+//! `Reserved` from then on, because nodes are reserved for other jobs.
 
 use std::collections::BTreeMap;
 
@@ -11,27 +11,27 @@ use crate::slurm::desk::SlurmAnswer;
 use meshwork::alloc::listed::Wait;
 use meshwork::job::Cause;
 
-/// The seconds that a job waited, by cause.
+/// Seconds that a job waited, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WaitsByCause {
     seconds: [Second; 4],
 }
 
 impl WaitsByCause {
-    /// The seconds of waiting for one cause.
+    /// Seconds that the job waited for one cause.
     #[must_use]
     pub fn seconds(&self, cause: Cause) -> Second {
         self.seconds[cause as usize]
     }
 
-    /// The seconds of waiting for all causes.
+    /// Seconds that the job waited for all causes together.
     #[must_use]
     pub fn all(&self) -> Second {
         self.seconds.iter().sum()
     }
 }
 
-/// The answer that a kind of request would get from the machine in its present state.
+/// Answer that the machine in its present state gives to requests of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     Nodes,
@@ -39,15 +39,15 @@ enum Answer {
     Start,
 }
 
-/// Accumulates waits, instant by instant.
+/// Accumulates the waits of all jobs by cause, as a replay proceeds.
 #[derive(Clone, Debug)]
 pub(super) struct Causes {
     waited: Vec<WaitsByCause>,
-    /// The answers by kind of request. Equal requests in one partition are of one kind.
+    /// Answers of the machine by kind of request. Equal requests in one partition are of one kind.
     answers: BTreeMap<usize, Answer>,
-    /// The number of changes of the machine for which the answers hold.
+    /// Count of the machine's changes at which the answers were obtained.
     changes: u64,
-    /// The cause for which each waiting job waits since `since`.
+    /// Waiting jobs, each with the cause for which it waits since `since`.
     now: Vec<(usize, Cause)>,
     since: Second,
 }
@@ -63,7 +63,7 @@ impl Causes {
         }
     }
 
-    /// Adds the time since the last instant to the waits, each under its present cause.
+    /// Adds the time since the last call to each job's wait, under the job's present cause.
     pub(super) fn pass(&mut self, now: Second) {
         for &(place, cause) in &self.now {
             self.waited[place].seconds[cause as usize] += now - self.since;
@@ -71,14 +71,15 @@ impl Causes {
         self.since = now;
     }
 
-    /// Determines the cause of each waiting job from now on.
+    /// Determines the cause for which each waiting job waits from now on.
     ///
-    /// `queue` gives the index and the kind of each job, and `changes` counts the changes of the
-    /// machine. `ask` returns the machine's answer, and `has_looked` whether backfill has
-    /// considered a job without starting it since nodes last became free.
+    /// `queue` gives the index and the kind of request of each waiting job. `changes` counts the
+    /// changes of the machine. `ask` returns the machine's answer for a job. `has_looked` returns
+    /// whether backfill has considered a job without starting it since nodes last became free.
     ///
     /// # Complexity
-    /// One query for each kind of waiting job after each change, and **O(q)** for *q* waiting jobs.
+    /// One query for each kind of waiting request after each change, and **O(q)** for *q* waiting
+    /// jobs.
     pub(super) fn look(
         &mut self,
         queue: impl Iterator<Item = (usize, usize)>,
@@ -95,8 +96,8 @@ impl Causes {
             let answer = self.answers.entry(kind).or_insert_with(|| match ask(place) {
                 SlurmAnswer::Nodes(_) => Answer::Start,
                 SlurmAnswer::Wait(Wait::Shape, _) => Answer::Shape,
-                // A request that can never fit is refused when it is considered; until then it
-                // lacks nodes.
+                // A request that can never fit is refused once a scheduler considers it. Until then
+                // its cause is the lack of nodes.
                 SlurmAnswer::Wait(Wait::Nodes, _) | SlurmAnswer::Never(_) => Answer::Nodes,
             });
             let cause = match answer {
@@ -109,7 +110,7 @@ impl Causes {
         }
     }
 
-    /// The waits of each job by cause; unfinished waits count up to the last instant.
+    /// Waits of each job by cause. An unfinished wait ends at the last call.
     pub(super) fn into_waited(self) -> Vec<WaitsByCause> {
         self.waited
     }

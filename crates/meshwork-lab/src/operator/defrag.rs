@@ -1,4 +1,4 @@
-//! Jobs that must move so that a place becomes free.
+//! Moves of running jobs after which a place of a requested shape is free.
 
 use std::collections::BTreeSet;
 
@@ -12,57 +12,59 @@ use super::state::MachineState;
 use crate::slurm::desk::{SlurmAllocator, SlurmAnswer};
 use crate::slurm::topology::Structure;
 
-/// The cost of a move.
+/// Measure by which the cost of a job's move is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cost {
-    /// The number of moves.
+    /// Each move costs 1.
     #[default]
     Moves,
-    /// The nodes of the job.
+    /// A move costs the number of nodes of the moved job.
     Nodes,
-    /// The node-seconds since its start, which a restart would lose.
+    /// A move costs the job's node-seconds since its start, which a restart would lose.
     NodeSeconds,
 }
 
-/// A move of a job.
+/// Move of one job to other nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobMove {
-    /// The index of the job among the running ones.
+    /// Index of the moved job among the running jobs.
     pub job: usize,
     pub from: NodeSet,
-    /// The new nodes, all of which are free by then.
+    /// New nodes of the job. They are free after the earlier moves of the plan.
     pub to: NodeSet,
 }
 
-/// Moves in order, after which a place is free.
+/// Sequence of moves after which a place is free.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefragPlan {
-    /// The name of the place in the lists.
+    /// Name of the freed place in the lists of the topology.
     pub name: String,
     pub nodes: NodeSet,
     pub steps: Vec<JobMove>,
-    /// The total cost.
+    /// Total cost of the moves, by the chosen measure.
     pub cost: i64,
 }
 
-/// The place to be freed.
+/// Requirements on the place that the moves must free.
 #[derive(Clone, Debug, Default)]
 pub struct DefragTarget {
-    /// The partition; the default one if empty.
+    /// Name of the partition; empty for the default partition.
     pub partition: String,
     pub size: u32,
-    /// The sides of a box; `None` for any place of the size.
+    /// Sides of the requested box; `None` for any place of the requested size.
     pub sides: Option<[u32; 3]>,
-    /// Jobs that must not be moved.
+    /// Ids of jobs that must not be moved.
     pub exempt: BTreeSet<String>,
     pub cost: Cost,
 }
 
 impl DefragTarget {
-    /// Reads `8x8x4`, or a number of nodes.
+    /// Parses a shape such as `8x8x4`, or a number of nodes.
+    ///
+    /// The result is the number of nodes, with the sides if there are any.
     ///
     /// # Errors
-    /// One sentence, if it is neither.
+    /// One sentence, if the text is neither.
     pub fn shape(text: &str) -> Result<(u32, Option<[u32; 3]>), String> {
         let wrong = || format!("`{text}` is no shape: three sides, as 8x8x4, or a number of nodes");
         let sides: Result<Vec<u32>, _> = text.split('x').map(str::parse::<u32>).collect();
@@ -78,21 +80,22 @@ impl DefragTarget {
     }
 }
 
-/// The cheapest plans, at most `most`.
+/// Finds the cheapest plans that free a place, at most `most` plans.
 ///
-/// The jobs on each place of the target are moved, the largest first. The rule chooses the new
-/// nodes of each among those that are free by then, outside of the place.
+/// For each possible place, the jobs on this place are moved, the largest first. The site's
+/// placement rule chooses the new nodes of each job. These are free after the earlier moves, and
+/// outside of the place.
 ///
-/// The result is exact over all places: each place is either tried, or could only cost more than
-/// all returned plans. The cost of a place is known before its jobs are moved, so expensive places
-/// are never tried.
+/// No cheaper plan of this kind exists: each place is either tried, or costs more than all returned
+/// plans. The cost of a place is known before its jobs are moved, so expensive places are never
+/// tried.
 ///
 /// # Errors
-/// One sentence: the target is not listed, or all jobs in the way are exempt.
+/// One sentence: the topology does not list the target, or all jobs in the way are exempt.
 ///
 /// # Complexity
-/// **O(a r)** set operations for *a* places and *r* running jobs, and the rule for each move that
-/// is tried.
+/// **O(a r)** set operations for *a* places and *r* running jobs, and a query to the placement rule
+/// for each tried move.
 pub fn defrag(
     state: &MachineState,
     target: &DefragTarget,
@@ -160,7 +163,7 @@ pub fn defrag(
             break;
         }
         let (name, nodes) = &all[number];
-        // A place that is listed twice counts once.
+        // A place that the topology lists twice counts once.
         if plans.iter().any(|plan| plan.nodes == *nodes) {
             continue;
         }
@@ -171,8 +174,9 @@ pub fn defrag(
     Ok(plans)
 }
 
-/// The moves that clear a place; `None` if a job has no other place. The allocator is left
-/// unchanged.
+/// Moves that clear a place of jobs; `None` if a job fits nowhere else.
+///
+/// The allocator is unchanged after the call.
 fn clear(
     state: &MachineState,
     desk: &mut SlurmAllocator<usize>,

@@ -1,4 +1,4 @@
-//! The reason why a job waits, and events that would let it start.
+//! Reasons why a job waits, and events after which the job could start.
 
 use std::collections::BTreeSet;
 
@@ -13,28 +13,28 @@ use super::state::{HeldBack, MachineState};
 use crate::slurm::desk::SlurmAnswer;
 use crate::slurm::topology::{Structure, by};
 
-/// The maximum number of places reported.
+/// Largest number of reported places for a waiting job.
 const NEAREST: usize = 3;
 
-/// The reason why a job waits.
+/// Reason why a job waits on a Slurm machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WaitReason {
-    /// The job can never start, for Slurm's reason.
+    /// The job can never start; the text is Slurm's reason.
     Never(String),
-    /// Too few nodes are free, or a required node is not.
+    /// Too few nodes are free, or a required node is not free.
     Nodes(String),
-    /// Enough nodes are free, but not in a suitable place.
+    /// Enough nodes are free, but they do not form a suitable place.
     Shape(String),
-    /// Slurm holds it back for a reason other than the machine and other jobs.
+    /// Slurm holds the job back for a reason other than nodes and other jobs.
     HeldBack(HeldBack),
-    /// It could start, but nodes are reserved for jobs before it.
+    /// The job could start, but nodes are reserved for jobs before it.
     Reserved,
-    /// It could start without delaying another job, but has not been considered yet.
+    /// The job could start without delaying another job, but no scheduler has considered it yet.
     Turn,
 }
 
 impl WaitReason {
-    /// The key in JSON.
+    /// Key of the reason in JSON output.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -48,46 +48,46 @@ impl WaitReason {
     }
 }
 
-/// A place of the size of a job, and the jobs in its way.
+/// Place of the size of a job, with the running jobs in the job's way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlace {
-    /// The name of the place in the lists.
+    /// Name of the place in the lists of the topology.
     pub name: String,
     pub nodes: NodeSet,
-    /// Indices of the running jobs that must end.
+    /// Indices of the running jobs that must end before the place is free.
     pub jobs: Vec<usize>,
-    /// The number of nodes of the place that are down.
+    /// Number of nodes of the place that are down.
     pub down: u32,
-    /// The last end of these jobs by their time limits; `None` if one of them has no limit.
+    /// Latest end of the jobs in the way by time limits; `None` if one of them has no time limit.
     pub until: Option<Second>,
 }
 
-/// The explanation of a waiting job.
+/// Explanation why a job waits, with events after which it could start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     pub stay: JobRecord,
-    /// The most important reason.
+    /// Most important reason why the job waits.
     pub reason: WaitReason,
-    /// The number of nodes free for it now.
+    /// Number of nodes that are free for the job now.
     pub free: u32,
     pub nearest: Vec<NearestPlace>,
-    /// The first start by limits if it were first in the queue.
+    /// Earliest start by time limits if the job were first in the queue, with its nodes.
     pub alone: Option<(Second, NodeSet)>,
-    /// The first start by limits behind the jobs before it.
+    /// Earliest start by time limits behind the jobs before it in the queue, with its nodes.
     pub planned: Option<(Second, NodeSet)>,
-    /// Indices of running jobs; the end of any one of them would let it start.
+    /// Indices of running jobs. If any one of them ended, the waiting job could start.
     pub ends: Vec<usize>,
-    /// Free boxes that are not listed, one for each shape.
+    /// Free boxes of the job's size that the topology does not list, one for each shape.
     pub listings: Vec<(String, NodeSet)>,
 }
 
-/// Explains why a job waits.
+/// Explains why the waiting job with the id `job` waits.
 ///
 /// # Errors
 /// One sentence, if no such job waits.
 ///
 /// # Complexity
-/// That of the rule for each running job, and **O(a n)** for *a* places of *n* nodes.
+/// A query to the placement rule for each running job, and **O(a n)** for *a* places of *n* nodes.
 pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     let Some(place) = state.waiting.iter().position(|stay| stay.id == job) else {
         let runs = state.running.iter().any(|holder| holder.stay.id == job);
@@ -100,7 +100,7 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     let site = state.machine.site(&stay.partition);
     let asked = asked(stay);
     let mut desk = state.desk(&stay.partition);
-    // A limit that the model knows holds a job back, whether Slurm has said so or not.
+    // A limit that the model knows holds a job back, even if Slurm has not reported the limit yet.
     let held_back = state.held_back(stay).or_else(|| {
         let own = state.reasons().into_iter().find(|own| own.id == stay.id)?;
         (own.kind == "limit").then_some(HeldBack { kind: own.kind, says: own.says })
@@ -138,7 +138,7 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     }
     let size = asked.wanted.segments().map_or(stay.nodes, |(_, size)| size);
     let mut near = places_by_distance(state, &stay.partition, size);
-    // If the topology lists places, an end helps only if it frees one of them.
+    // If the topology lists places, the end of a job helps only if it frees a listed place.
     let is_listed = matches!(site.structure, Structure::Torus3d(..) | Structure::Ring(..));
     let singles: BTreeSet<usize> = near
         .iter()
@@ -161,7 +161,7 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     Ok(explained)
 }
 
-/// The places of a size, by number of jobs in the way, then by the last of their ends.
+/// Places of a size, sorted by the number of jobs in the way, then by the last end of these jobs.
 fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<NearestPlace> {
     let site = state.machine.site(partition);
     let mut all: Vec<NearestPlace> = Vec::new();
@@ -169,7 +169,7 @@ fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<N
         let mut jobs: Vec<usize> = (0..state.running.len())
             .filter(|&place| state.running[place].nodes.meets(&nodes))
             .collect();
-        // In a block larger than the job, only the jobs on some of its nodes must end.
+        // In a block that is larger than the job, only jobs on some of the nodes must end.
         jobs.sort_by_key(|&place| (state.running[place].until.unwrap_or(Second::MAX), place));
         let mut free = nodes.clone();
         free.intersect(&site.up);
@@ -198,7 +198,7 @@ fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<N
     all
 }
 
-/// The free boxes of a size that are not listed: rotations of listed shapes, at any corner.
+/// Free boxes of a size that the topology does not list: rotations of listed shapes, at any corner.
 fn listings(
     state: &MachineState,
     partition: &str,

@@ -1,4 +1,4 @@
-//! A machine and its history in one folder.
+//! Folder with the files of a Slurm machine and with its history of jobs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,42 +19,42 @@ use crate::slurm::shared::{SharedSite, gres, options};
 use crate::slurm::site::{self, Reading, SlurmFiles, SlurmSite};
 use crate::slurm::topology::{SlurmTopology, build};
 
-/// The job records of the folder.
+/// Name of the file with the job records of a site folder.
 const JOBS: &str = "jobs.csv";
 const QUALITY: &str = "quality.json";
 const CONF: &str = "slurm.conf";
-/// The description of GPUs, beside the `slurm.conf`.
+/// Name of the file that describes GPUs, in the folder of the `slurm.conf`.
 const GRES: &str = "gres.conf";
-/// The key of the file digests in `quality.json`.
+/// Key in `quality.json` for the digests of the imported files.
 const DIGESTS: &str = "blake3";
-/// Optional tables of a site, as printed by Slurm.
+/// Names of optional tables of a site, whose contents are printed by Slurm's commands.
 ///
-/// QOS, associations and node events are those of `sacctmgr show … -P`; reservations are those of
-/// `scontrol show res -o` or `sacctmgr show reservation -P`.
+/// QOS, associations and node events are printed by `sacctmgr show … -P`. Reservations are printed
+/// by `scontrol show res -o` or `sacctmgr show reservation -P`.
 pub const TABLES: [&str; 4] = ["qos.txt", "assoc.txt", "events.txt", "reservations.txt"];
-/// The topology of a machine without a topology file.
+/// Topology of a machine that has no topology file.
 const FLAT: &str = "- topology: flat\n  cluster_default: true\n  flat: true\n";
-/// The topology file in its two formats.
+/// Names of the topology file in its two formats.
 const TOPOLOGIES: [&str; 2] = ["topology.yaml", "topology.conf"];
 
-/// The partitions of a machine, with their topologies.
+/// Partitions of a Slurm machine with their topologies, read from Slurm's files.
 #[derive(Clone, Debug)]
 pub struct SlurmMachine {
     pub reading: Reading,
-    /// The named partitions; `default` is used for jobs without one.
+    /// Partitions by name. A job that names no partition uses the partition `default`.
     partitions: BTreeMap<String, SlurmSite>,
     default: SlurmSite,
-    /// The texts of the files, by their names in the folder.
+    /// Texts of the machine's files, by file name.
     texts: Vec<(PathBuf, String)>,
-    /// The partitions with the parts of their nodes, once they were needed.
+    /// Partitions with models for shared nodes. They are made when they are first needed.
     parts: OnceLock<Result<Arc<BTreeMap<String, SharedSite>>, String>>,
 }
 
 impl SlurmMachine {
-    /// Reads the files of a machine.
+    /// Reads a topology file and, if given, a `slurm.conf`.
     ///
     /// # Errors
-    /// One sentence, if one of them cannot be read, or Slurm would not start with them.
+    /// One sentence, if a file cannot be read, or Slurm would not start with the files.
     pub fn read(topology: &Path, conf: Option<&Path>) -> Result<SlurmMachine, String> {
         let text = |path: &Path| read_text(path).map_err(|trouble| trouble.to_string());
         let ends_in_conf = topology.extension().is_some_and(|end| end.eq_ignore_ascii_case("conf"));
@@ -80,10 +80,11 @@ impl SlurmMachine {
         SlurmMachine::of(reading, texts)
     }
 
-    /// Reads a machine from a folder with Slurm's files. Without a topology file it is flat.
+    /// Reads a machine from a folder with Slurm's files. Without a topology file the machine is
+    /// flat.
     ///
     /// # Errors
-    /// One sentence, if a file cannot be read, or Slurm would not start with them.
+    /// One sentence, if a file cannot be read, or Slurm would not start with the files.
     pub fn of_folder(path: &Path) -> Result<SlurmMachine, String> {
         let there = |name: &str| Some(path.join(name)).filter(|file| file.is_file());
         let conf = there(CONF);
@@ -98,7 +99,7 @@ impl SlurmMachine {
         }
     }
 
-    /// A flat machine with the nodes of a `slurm.conf`.
+    /// Makes a flat machine with the nodes of a `slurm.conf`.
     ///
     /// # Errors
     /// One sentence, if the file cannot be read, or Slurm would not start with it.
@@ -114,14 +115,14 @@ impl SlurmMachine {
         SlurmMachine::made(made).map_err(|says| format!("{}: {says}", conf.display()))
     }
 
-    /// Adds tables of [`TABLES`] by name; tables without text are skipped.
+    /// Adds tables, whose names are in [`TABLES`]. Tables without text are left out.
     #[must_use]
     pub fn with_tables(mut self, tables: impl IntoIterator<Item = (&'static str, String)>) -> Self {
         self.texts.extend(tables.into_iter().map(|(name, text)| (PathBuf::from(name), text)));
         self
     }
 
-    /// Adds the tables of another machine, and its `gres.conf` if this one has none.
+    /// Adds the tables of another machine. Its `gres.conf` is added if this machine has none.
     #[must_use]
     pub fn with_tables_of(mut self, other: &SlurmMachine) -> Self {
         for (name, text) in &other.texts {
@@ -135,16 +136,16 @@ impl SlurmMachine {
         self
     }
 
-    /// The text of a table of [`TABLES`], if the site has it.
+    /// Text of the table with a name in [`TABLES`]; `None` if the site does not have this table.
     #[must_use]
     pub fn table(&self, table: &str) -> Option<&str> {
         self.texts().find_map(|(name, text)| (name == table).then_some(text))
     }
 
-    /// A machine of generated files: `topology.yaml`, and optionally `slurm.conf`.
+    /// Makes a machine from texts of the files `topology.yaml` and, optionally, `slurm.conf`.
     ///
     /// # Errors
-    /// One sentence, if Slurm would not start with them.
+    /// One sentence, if Slurm would not start with the files.
     pub fn made(texts: Vec<(PathBuf, String)>) -> Result<SlurmMachine, String> {
         let text = |own: &str| {
             texts.iter().find_map(|(name, text)| (name == Path::new(own)).then_some(text.as_str()))
@@ -171,7 +172,7 @@ impl SlurmMachine {
         for name in &names {
             partitions.insert(name.clone(), reading.site(Some(name))?);
         }
-        // Without a default partition, the first is used for jobs that name none.
+        // Without a default partition, jobs that name no partition use the first one.
         let default = match reading.site(None) {
             Ok(site) => site,
             Err(says) => match names.first() {
@@ -182,20 +183,20 @@ impl SlurmMachine {
         Ok(SlurmMachine { reading, partitions, default, texts, parts: OnceLock::new() })
     }
 
-    /// The partition of this name, or the default one if there is none.
+    /// Partition with this name, or the default partition if there is none with this name.
     #[must_use]
     pub fn site(&self, partition: &str) -> &SlurmSite {
-        // Of several requested partitions, the first is used.
+        // If a job requests several partitions, the first one is used.
         let first = partition.split(',').next().unwrap_or(partition);
         self.partitions.get(first).unwrap_or(&self.default)
     }
 
-    /// The texts of its files, by their names in the folder.
+    /// Texts of the machine's files, with their file names.
     pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.texts.iter().filter_map(|(name, text)| Some((name.to_str()?, text.as_str())))
     }
 
-    /// The text of its topology file.
+    /// Text of the machine's topology file.
     #[must_use]
     pub fn topology_text(&self) -> &str {
         self.texts()
@@ -203,13 +204,14 @@ impl SlurmMachine {
             .unwrap_or_default()
     }
 
-    /// The text of its `slurm.conf`, if it has one.
+    /// Text of the machine's `slurm.conf`, if there is one.
     #[must_use]
     pub fn conf_text(&self) -> Option<&str> {
         self.texts().find_map(|(name, text)| (name == CONF).then_some(text))
     }
 
-    /// The last value of a key in its `slurm.conf`.
+    /// Value of a key in the machine's `slurm.conf`. If the key occurs several times, the last one
+    /// counts.
     #[must_use]
     pub fn setting(&self, key: &str) -> Option<String> {
         let lines = conf::lines(self.conf_text()?);
@@ -223,15 +225,15 @@ impl SlurmMachine {
         shares && !self.site(&stay.partition).is_exclusive
     }
 
-    /// The partitions by name, with the parts of their nodes.
+    /// Partitions by name, with models for nodes that several jobs share.
     ///
-    /// A machine without partitions has one without a name.
+    /// A machine without partitions has a single one, whose name is empty.
     ///
     /// # Errors
-    /// One sentence: why parts of nodes are not modelled on this machine.
+    /// One sentence that tells why shared nodes are not modelled on this machine.
     ///
     /// # Complexity
-    /// At first **O(p n²)** for *p* partitions and *n* nodes, later **O(1)**.
+    /// **O(p n²)** for *p* partitions and *n* nodes at the first call, **O(1)** later.
     pub fn parts(&self) -> Result<Arc<BTreeMap<String, SharedSite>>, String> {
         let read = || {
             let text = self.texts().find_map(|(name, text)| (name == GRES).then_some(text));
@@ -252,7 +254,7 @@ impl SlurmMachine {
         self.parts.get_or_init(read).clone()
     }
 
-    /// Whether the options by which a job asks for parts of nodes can be read.
+    /// Whether the job's options for parts of nodes (cores, memory, GPUs) can be parsed.
     #[must_use]
     pub fn reads_options(&self, stay: &JobRecord) -> bool {
         let name = stay.partition.split(',').next().unwrap_or_default();
@@ -261,7 +263,9 @@ impl SlurmMachine {
         site.is_none_or(|site| options::read(&stay.options, site).is_ok())
     }
 
-    /// A copy with another topology of the same name; `None` if Slurm would not start with it.
+    /// Copy of the machine in which a topology of the same name is replaced by this one.
+    ///
+    /// It is `None` if Slurm would not start with this topology.
     ///
     /// # Complexity
     /// That of building the topology, and **O(n)** for *n* nodes and each partition.
@@ -280,14 +284,14 @@ impl SlurmMachine {
         Some(machine)
     }
 
-    /// Sets whether single-node jobs follow the placement rule of larger jobs on a flat machine.
+    /// Sets whether single-node jobs on a flat machine follow the placement rule of larger jobs.
     pub fn fit_single_nodes(&mut self, fits: bool) {
         let sites = self.partitions.values_mut().chain(std::iter::once(&mut self.default));
         sites.for_each(|site| site.fits_single = fits);
         self.parts = OnceLock::new();
     }
 
-    /// The number of nodes on which jobs may run, in any partition.
+    /// Number of nodes on which jobs of at least one partition may run.
     #[must_use]
     pub fn nodes_up(&self) -> u32 {
         let mut up = NodeSet::empty(self.reading.hosts.count());
@@ -295,7 +299,7 @@ impl SlurmMachine {
         up.count()
     }
 
-    /// Takes nodes down, so that no job may start on them.
+    /// Marks nodes as down, so that no job may start on them.
     pub fn take_down(&mut self, nodes: &NodeSet) {
         self.partitions.values_mut().for_each(|site| site.up.subtract(nodes));
         self.default.up.subtract(nodes);
@@ -307,16 +311,16 @@ impl SlurmMachine {
         self.partitions.contains_key(partition) || self.reading.conf.is_none()
     }
 
-    /// The partitions; without a `slurm.conf` only the default one.
+    /// All partitions; without a `slurm.conf` only the default one.
     pub fn sites(&self) -> impl Iterator<Item = &SlurmSite> {
         let alone = self.partitions.is_empty().then_some(&self.default);
         self.partitions.values().chain(alone)
     }
 
-    /// The nodes of a host list.
+    /// Nodes in a host list such as `n[0-7]`.
     ///
     /// # Errors
-    /// One sentence: the list cannot be read, or names a node that the machine does not have.
+    /// One sentence: the list cannot be parsed, or names a node that the machine does not have.
     pub fn nodes(&self, list: &str) -> Result<NodeSet, String> {
         let mut set = NodeSet::empty(self.reading.hosts.count());
         for name in hostlist::names(list)? {
@@ -327,7 +331,7 @@ impl SlurmMachine {
     }
 }
 
-/// The request of a job record.
+/// Slurm request that corresponds to a job record.
 #[must_use]
 pub fn asked(stay: &JobRecord) -> SlurmRequest {
     let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
@@ -352,7 +356,7 @@ pub fn asked(stay: &JobRecord) -> SlurmRequest {
     }
 }
 
-/// The digests of the files written by the last import, by name. `None` if nothing was imported.
+/// Digests that the last import has written, by file name; `None` if nothing was imported.
 fn known(path: &Path) -> Option<BTreeMap<String, String>> {
     let quality = read_text(&path.join(QUALITY)).ok()?;
     let quality: Json = serde_json::from_str(&quality).ok()?;
@@ -369,17 +373,17 @@ pub struct Folder {
     pub history: History,
 }
 
-/// The topology file in a folder, whether it exists or not.
+/// Path of the topology file in a folder, even if the file does not exist.
 fn topology_in(folder: &Path) -> PathBuf {
     let files = TOPOLOGIES.map(|name| folder.join(name));
     files.iter().find(|file| file.is_file()).unwrap_or(&files[0]).clone()
 }
 
 impl Folder {
-    /// Writes a machine, its history and its quality into a folder, created if missing.
+    /// Writes a machine, its history and its quality into a folder, which is created if missing.
     ///
     /// # Errors
-    /// One sentence, if it cannot be written, or contains other files.
+    /// One sentence, if the folder cannot be written, or contains files of another kind.
     pub fn write(
         path: &Path,
         machine: &SlurmMachine,
@@ -420,7 +424,7 @@ impl Folder {
             let there = std::fs::read(path.join(&name)).ok();
             let now = digest(text.as_bytes());
             let before = there.map(|bytes| digest(&bytes)).filter(|before| *before != now);
-            // Imports by older versions recorded no digests.
+            // Older versions did not record digests at an import.
             let noted = known.as_ref().filter(|known| !known.is_empty());
             if before
                 .is_some_and(|before| noted.is_some_and(|known| known.get(&name) != Some(&before)))
@@ -443,8 +447,8 @@ impl Folder {
             }
             write_whole(&whole, text.as_bytes()).map_err(|error| error.to_string())?;
         }
-        // An earlier import may have written the other topology format, or tables that no longer
-        // exist.
+        // Remove files of an earlier import that are not written again: the topology in the other
+        // format, and missing tables.
         for other in TOPOLOGIES
             .iter()
             .chain(&TABLES)
@@ -456,22 +460,22 @@ impl Folder {
         Ok(())
     }
 
-    /// The path of its `slurm.conf`, if it has one.
+    /// Path of the folder's `slurm.conf`, if there is one.
     #[must_use]
     pub fn conf_path(&self) -> Option<PathBuf> {
         Some(self.path.join(CONF)).filter(|file| file.is_file())
     }
 
-    /// The path of its topology file.
+    /// Path of the folder's topology file.
     #[must_use]
     pub fn topology_path(&self) -> PathBuf {
         topology_in(&self.path)
     }
 
-    /// Reads a folder written by [`Folder::write`].
+    /// Reads a folder that [`Folder::write`] has written.
     ///
     /// # Errors
-    /// One sentence, if it is no such folder or a file cannot be read.
+    /// One sentence, if the folder is of another kind or a file cannot be read.
     pub fn read(path: &Path) -> Result<Folder, String> {
         let shown = path.display();
         let jobs = path.join(JOBS);
@@ -500,16 +504,16 @@ impl Folder {
     }
 }
 
-/// Checks that a text is the table of the given name.
+/// Checks that a text is the table with the given name.
 ///
 /// # Errors
-/// One sentence, if its header lacks a required column.
+/// One sentence, if the header of the text lacks a required column.
 pub fn check_table(name: &str, text: &str) -> Result<(), String> {
     let (prints, needed): (&str, &[&str]) = match name {
         "qos.txt" => ("sacctmgr show qos -P", &["Name"]),
         "assoc.txt" => ("sacctmgr show assoc -P", &["Account", "User"]),
         "events.txt" => ("sacctmgr show event -P", &["NodeName", "TimeStart", "TimeEnd"]),
-        // Only the accounting database knows past reservations.
+        // Past reservations are only known to the accounting database.
         _ if text.contains('|') => {
             ("sacctmgr show reservation -P", &["Name", "TimeStart", "TimeEnd"])
         }

@@ -1,4 +1,4 @@
-//! The history of a machine: requests of jobs with their times, and the allocated nodes.
+//! History of a machine: requests of jobs with their times, and the allocated nodes.
 
 use std::fmt::Write;
 
@@ -9,95 +9,96 @@ use crate::cell::{plain, written};
 /// Seconds since the beginning of 1970 in UTC.
 pub type Second = i64;
 
-/// One scheduling attempt of a job. A requeued job has several.
+/// One scheduling attempt of a job. A requeued job has one record for each attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobRecord {
-    /// The job ID shown to users, such as `1173_7`.
+    /// Job ID as shown to users, such as `1173_7`.
     pub id: String,
-    /// The number of the attempt, from 1.
+    /// Number of the attempt, counted from 1.
     pub attempt: u32,
     pub user: String,
-    /// The charged account.
+    /// Account that is charged for the job.
     pub account: String,
     pub partition: String,
-    /// The partitions that it named, separated by commas, if there are several.
+    /// All requested partitions, separated by commas, if the job requested several.
     pub partitions: String,
-    /// The quality of service.
+    /// Name of the job's quality of service (QOS).
     pub qos: String,
-    /// The final state, in one word of the scheduler.
+    /// Final state of the job, as one word of the scheduler.
     pub state: String,
-    /// The time of submission.
+    /// Time of submission.
     pub submit: Option<Second>,
-    /// The time from which it could start but for the machine and other jobs.
+    /// Time from which the job could start if nodes and other jobs did not delay it.
     pub eligible: Option<Second>,
-    /// The time of its start, if it started.
+    /// Time of the start, if the job started.
     pub start: Option<Second>,
-    /// The time of its end, if it ended.
+    /// Time of the end, if the job ended.
     pub end: Option<Second>,
-    /// The time limit in seconds, if it has one.
+    /// Time limit in seconds, if the job has one.
     pub limit: Option<Second>,
-    /// The number of requested nodes.
+    /// Number of requested nodes.
     pub nodes: u32,
-    /// The allocated nodes as a host list; empty if there are none.
+    /// Allocated nodes as a host list; empty if the job has no nodes.
     pub nodelist: String,
-    /// The processors allocated on all nodes; 0 if unknown.
+    /// Number of processors allocated on all nodes; 0 if unknown.
     pub processors: u32,
-    /// Whether it was allocated whole nodes.
+    /// Whether the job was allocated whole nodes.
     pub exclusive: bool,
-    /// Whether it was allocated whole base blocks.
+    /// Whether the job was allocated whole base blocks.
     pub whole_blocks: bool,
-    /// The segment size: the number of nodes that must be placed together.
+    /// Segment size: the number of nodes that must be placed together.
     pub segment: Option<u32>,
-    /// Whether each segment had blocks of its own.
+    /// Whether each segment must be placed on base blocks of its own.
     pub spread: bool,
-    /// Whether all segments were in one aggregated block.
+    /// Whether all segments must be placed in one aggregated block.
     pub consolidate: bool,
-    /// The maximum number of leaf switches.
+    /// Largest number of leaf switches that the job's nodes may use.
     pub switches: Option<u32>,
-    /// Whether its nodes were contiguous.
+    /// Whether the job requested contiguous nodes.
     pub contiguous: bool,
-    /// The required nodes, as a host list.
+    /// Nodes that the job requires, as a host list.
     pub require: String,
-    /// The excluded nodes, as a host list.
+    /// Nodes that the job excludes, as a host list.
     pub exclude: String,
-    /// The nice value: the points subtracted from its priority.
+    /// Nice value: points that are subtracted from the job's priority.
     pub nice: i64,
-    /// The name of its reservation; empty for none.
+    /// Name of the job's reservation; empty for none.
     pub reservation: String,
-    /// The maximum number of tasks of its array that may run at once.
+    /// Largest number of tasks of the job's array that may run at once.
     pub throttle: Option<u32>,
-    /// The options for parts of nodes in its request, in the form that `salloc` takes.
+    /// Requested options for parts of nodes (cores, memory, GPUs), as arguments of `salloc`.
     pub options: String,
-    /// The minimum of the requested range of node counts, if it is less than `nodes`.
+    /// Smallest acceptable number of nodes, if the request is a range with `nodes` as its upper
+    /// end.
     pub least: Option<u32>,
-    /// The total time for which it was suspended, in seconds.
+    /// Total time in seconds for which the job was suspended.
     pub suspended: Second,
-    /// The last priority.
+    /// Last recorded priority of the job.
     pub priority: Option<i64>,
-    /// The scheduler that started it.
+    /// Scheduler that started the job.
     pub by: StartedBy,
-    /// The last reason of its wait, as recorded by the scheduler.
+    /// Last reason for the job's wait, as recorded by Slurm.
     pub reason: String,
-    /// Requests that are not modelled, in the order of [`Beyond::ALL`].
+    /// Requested features that the model ignores, in the order of [`Beyond::ALL`].
     pub beyond: Vec<Beyond>,
-    /// The line in the file it was read from.
+    /// Line of the record in the file from which it was read.
     pub line: usize,
 }
 
-/// The scheduler that started a job.
+/// Scheduler that started a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StartedBy {
-    /// Unknown, or not started.
+    /// The scheduler is unknown, or the job did not start.
     #[default]
     Unknown,
-    /// The main scheduler, which goes through the queue by priority.
+    /// Main scheduler, which goes through the queue in order of priority.
     Main,
-    /// The backfill scheduler, which starts jobs early if they delay no other.
+    /// Backfill scheduler, which starts jobs early if they delay no other job.
     Backfill,
 }
 
 impl StartedBy {
-    /// The word in a table.
+    /// Word for the scheduler in a table.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -109,45 +110,47 @@ impl StartedBy {
 }
 
 impl JobRecord {
-    /// Whether it started and has a node list.
+    /// Whether the job started and has a list of nodes.
     #[must_use]
     pub fn ran(&self) -> bool {
         self.start.is_some() && !self.nodelist.is_empty()
     }
 
-    /// The seconds from `queued` to its start, if it started.
+    /// Seconds from [`queued`](JobRecord::queued) to the start, if the job started.
     #[must_use]
     pub fn wait(&self) -> Option<Second> {
         Some((self.start? - self.queued()?).max(0))
     }
 
-    /// The time from which it could start.
+    /// Time from which the job could start: when it became eligible, or else its submission.
     #[must_use]
     pub fn queued(&self) -> Option<Second> {
         self.eligible.or(self.submit)
     }
 
-    /// Whether it was killed before its end. Its nodes are available again once its processes have
-    /// ended; the main scheduler then runs without delay.
+    /// Whether the job was killed before its end.
+    ///
+    /// The nodes of a killed job are available again once its processes have ended. The main
+    /// scheduler then runs without delay.
     #[must_use]
     pub fn was_killed(&self) -> bool {
         ["PREEMPTED", "REQUEUED", "CANCELLED", "NODE_FAIL"].contains(&self.state.as_str())
     }
 
-    /// Whether it was refused at submission: failed without a start.
+    /// Whether the job was refused at submission: it failed without a start.
     #[must_use]
     pub fn is_rejected(&self) -> bool {
         self.state == "FAILED" && self.start.is_none()
     }
 }
 
-/// All records, in order of submission.
+/// All job records of a machine, in order of submission.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
     pub stays: Vec<JobRecord>,
 }
 
-/// The columns of a history as a table.
+/// Columns of the table with a history.
 const COLUMNS: [&str; 35] = [
     "id",
     "attempt",
@@ -187,13 +190,13 @@ const COLUMNS: [&str; 35] = [
 ];
 
 impl History {
-    /// The number of jobs, each counted once.
+    /// Number of jobs. A requeued job counts once.
     #[must_use]
     pub fn jobs(&self) -> usize {
         self.stays.iter().filter(|stay| stay.attempt == 1).count()
     }
 
-    /// The first and the last second in the history.
+    /// First and last second in the history.
     #[must_use]
     pub fn span(&self) -> Option<(Second, Second)> {
         let times = |stay: &JobRecord| [stay.submit, stay.eligible, stay.start, stay.end];
@@ -202,7 +205,7 @@ impl History {
         Some((first, last))
     }
 
-    /// The history as CSV, one line per record.
+    /// The history as CSV with one line for each record.
     ///
     /// # Complexity
     /// **O(n)** for *n* records.
@@ -259,10 +262,11 @@ impl History {
         text
     }
 
-    /// Reads a history from CSV; missing columns are empty, and the order of columns is free.
+    /// Reads a history from CSV. Columns may have any order, and optional columns may be missing.
     ///
     /// # Errors
-    /// With the file and the line: a cell that is no number, or a missing required column.
+    /// A sentence with the file and the line: a cell is not a number, or a required column is
+    /// missing.
     pub fn read(file: &str, text: &str) -> Result<History, FileProblem> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
         let wrong = |line: usize, says: String| FileProblem::at(file, line, says);
@@ -348,7 +352,7 @@ impl History {
     }
 }
 
-/// Appends a cell, quoted if needed, and a comma.
+/// Appends a cell and a comma to a table. The cell is quoted if needed.
 fn cell(table: &mut String, text: &str) {
     let text = written(text);
     if text.contains([',', '"', '\n', '\r']) {

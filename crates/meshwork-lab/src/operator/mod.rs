@@ -1,18 +1,20 @@
-//! Questions of operators, answered from the history of their own machine.
+//! Answers questions of a machine's operators, from the history of the machine's own jobs.
 //!
-//! [`sacct`] reads Slurm's accounting records, [`kueue`] Kueue's workloads, and [`swf`] a log
-//! without nodes; all of them produce a [`history`]. [`quality`] reports how reliable it is,
-//! [`unmodelled`] lists the features of a site that a replay ignores, and [`places`] tests whether
-//! nodes are a listed place of the machine. [`folder`] stores a machine with its history.
+//! [`sacct`] reads Slurm's accounting records, [`kueue`] reads Kueue's workloads, and [`swf`] reads
+//! a log without nodes. Each of them produces a [`history`]. [`quality`] reports how reliable the
+//! history is, and [`unmodelled`] lists the features of a site that a replay ignores. [`places`]
+//! tests whether nodes form a listed place of the machine. [`folder`] stores a machine with its
+//! history.
 //!
-//! [`controller`] models Slurm's controller with its two schedulers and replays histories, and
-//! [`causes`] records what jobs wait for meanwhile. [`fidelity`] compares it with recorded starts,
-//! and [`when`] estimates starts of waiting jobs over sampled futures.
+//! [`controller`] models Slurm's controller with its two schedulers, and replays histories.
+//! [`causes`] records what jobs wait for during a replay. [`fidelity`] compares the model with
+//! recorded starts. [`when`] predicts the starts of waiting jobs from sampled futures.
 //!
-//! [`compare`] replays a history under several topologies, with [`paired`] intervals and
-//! [`unlisted`] sizes, and [`propose`] searches a better topology. A [`state`] is a machine at one
-//! instant, for which [`explain`] says why a job waits and [`defrag`] which moves free a place; an
-//! [`instant`] is the state of a simulated run or of a pool with any allocator.
+//! [`compare`] replays a history under several topologies, with [`paired`] intervals and a
+//! treatment of [`unlisted`] sizes. [`propose`] searches for a better topology. A [`state`] is a
+//! Slurm machine at one instant: [`explain`] tells why a job waits, and [`defrag`] tells which
+//! moves free a place. An [`instant`] is the state of a simulated run, or of a pool with any
+//! allocator.
 
 pub mod causes;
 pub mod compare;
@@ -40,23 +42,23 @@ use std::path::Path;
 
 use crate::run::file::{FileError, MAX_RECORDS, bounded, read_whole};
 
-/// A problem with a file, in one sentence.
+/// Problem with a file, described in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileProblem {
     pub file: String,
-    /// The line, from 1; `None` for the file as a whole.
+    /// Number of the line with the problem, from 1; `None` for the file as a whole.
     pub line: Option<usize>,
     pub says: String,
 }
 
 impl FileProblem {
-    /// A problem with a line.
+    /// Creates a problem with one line of a file.
     #[must_use]
     pub fn at(file: &str, line: usize, says: impl Into<String>) -> FileProblem {
         FileProblem { file: file.to_owned(), line: Some(line), says: says.into() }
     }
 
-    /// A problem with a file as a whole.
+    /// Creates a problem with a file as a whole.
     #[must_use]
     pub fn of(file: &str, says: impl Into<String>) -> FileProblem {
         FileProblem { file: file.to_owned(), line: None, says: says.into() }
@@ -70,10 +72,10 @@ impl fmt::Display for FileProblem {
     }
 }
 
-/// The text of a file of at most [`MAX_RECORDS`] bytes, decompressed if it is gzip.
+/// Reads a text file of at most [`MAX_RECORDS`] bytes, and decompresses it if it is a gzip file.
 ///
 /// # Errors
-/// If it cannot be read, is longer, or is no text.
+/// If the file cannot be read, is longer, or is not text.
 pub fn read_text(path: &Path) -> Result<String, FileProblem> {
     let file = path.display().to_string();
     let unread = |error: FileError| {

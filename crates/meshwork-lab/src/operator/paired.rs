@@ -5,7 +5,7 @@
 
 use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean};
 
-/// The number of batches.
+/// Number of batches into which consecutive jobs are grouped.
 pub const BATCHES: usize = 20;
 
 /// The means of consecutive values in [`BATCHES`] batches of nearly equal length.

@@ -1,4 +1,4 @@
-//! Classification of node sets by the listed places of a machine.
+//! Tests whether the nodes of a job form a place that the machine's topology lists.
 
 use meshwork::geometry::NodeSet;
 use meshwork::topology::Node;
@@ -6,26 +6,27 @@ use meshwork::topology::Node;
 use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::{Structure, by};
 
-/// The kind of place that a set of nodes is.
+/// Relation of a set of nodes to the listed places of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceKind {
-    /// One place of the size of the job.
+    /// The nodes are one place of the size of the job.
     One,
-    /// One place of the segment size for each segment.
+    /// The nodes are several places, one of the segment size for each segment.
     Union,
-    /// No listed place.
+    /// The nodes are not a listed place.
     None,
 }
 
-/// Classifies the nodes of a job.
+/// Classifies the nodes of a job by the listed places of the machine.
 ///
-/// A place of a torus is a listed box; that of a ring is a run of consecutive nodes; that of blocks
-/// lies in one aggregated block of the smallest listed size that holds the job. Trees and flat
-/// machines list no places: there any nodes of the partition are a place. A single node is always a
-/// place of rings, blocks and trees, because their rules do not apply to it.
+/// A place of a torus is a listed box. A place of a ring is a run of consecutive nodes. A place of
+/// blocks is a set of nodes in one aggregated block of the smallest listed size that holds the job.
+/// Trees and flat machines list no places, so any nodes of the partition are a place. A single node
+/// is always a place of rings, blocks and trees, because their placement rules do not apply to a
+/// single node.
 ///
 /// # Complexity
-/// **O(a k)** for *a* boxes of the size on a torus, and *k* segments; **O(n)** for *n* nodes
+/// **O(a k)** on a torus, for *a* boxes of the size and *k* segments; **O(n)** for *n* nodes
 /// elsewhere.
 #[must_use]
 pub fn place_of(site: &SlurmSite, nodes: &NodeSet, segment: Option<u32>) -> PlaceKind {
@@ -64,10 +65,10 @@ fn is_one(site: &SlurmSite, nodes: &NodeSet, count: u32) -> bool {
     }
 }
 
-/// Whether nodes are a disjoint union of places of one size.
+/// Whether a set of nodes is a disjoint union of places of one size.
 fn is_union(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     match &site.structure {
-        // Aggregated blocks of a size do not overlap.
+        // Aggregated blocks of one size do not overlap.
         Structure::Block(..) => {
             let groups = groups(site, size);
             let shared: Vec<u32> = groups.iter().map(|group| group.count_shared(nodes)).collect();
@@ -78,7 +79,7 @@ fn is_union(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     }
 }
 
-/// Whether nodes can be partitioned into places, by trying each place with the lowest node.
+/// Whether nodes can be divided into places. Each place with the lowest node is tried.
 fn falls_apart(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     let Some(first) = nodes.first() else { return true };
     let places: Vec<NodeSet> = match &site.structure {
@@ -100,10 +101,10 @@ fn falls_apart(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     })
 }
 
-/// All places of a size with their names: boxes, runs of rings, and aggregated blocks.
+/// All places of a size, with their names: boxes, runs of rings, and aggregated blocks.
 ///
-/// Boxes have no holes, and the given sides if there are any. Aggregated blocks hold at least
-/// `size` nodes, and are returned whole.
+/// Boxes have no holes, and have the sides `sides` if these are given. Aggregated blocks hold at
+/// least `size` nodes, and are returned whole.
 ///
 /// # Complexity
 /// **O(a n)** for *a* places of *n* nodes.
@@ -150,7 +151,7 @@ pub fn places(site: &SlurmSite, size: u32, sides: Option<[u32; 3]>) -> Vec<(Stri
     found
 }
 
-/// The boxes of a size within a set of nodes.
+/// Boxes of a size that lie within a set of nodes.
 fn boxes_within<'a>(
     site: &'a SlurmSite,
     nodes: &'a NodeSet,
@@ -176,14 +177,14 @@ fn boxes_within<'a>(
     }))
 }
 
-/// The runs of `length` consecutive nodes of a ring.
+/// All runs of `length` consecutive nodes of a ring.
 fn windows(ring: &[Node], length: u32) -> impl Iterator<Item = Vec<Node>> + '_ {
     let length = length as usize;
     let starts = if length <= ring.len() { ring.len() } else { 0 };
     (0..starts).map(move |start| (start..start + length).map(|at| ring[at % ring.len()]).collect())
 }
 
-/// The aggregated blocks of the smallest listed size that holds `count` nodes.
+/// Aggregated blocks of the smallest listed size that holds `count` nodes.
 fn groups(site: &SlurmSite, count: u32) -> Vec<NodeSet> {
     let Structure::Block(blocks, _, base, levels) = &site.structure else { return Vec::new() };
     let needed = count.div_ceil((*base).max(1)).next_power_of_two().trailing_zeros();
@@ -208,7 +209,7 @@ mod tests {
         reading.site(None).unwrap()
     }
 
-    /// The place of the nodes with these numbers in their names.
+    /// Kind of place that the nodes with these numbers in their names form.
     fn place(site: &SlurmSite, numbers: &[u32], segment: Option<u32>) -> PlaceKind {
         let count = site.hosts.count();
         let mut set = NodeSet::empty(count);

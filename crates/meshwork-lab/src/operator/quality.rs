@@ -1,4 +1,4 @@
-//! The quality of a history: present and missing data, and the use of listed places.
+//! Quality of a history: which data are present or missing, and whether jobs used listed places.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,57 +16,59 @@ use super::sacct::Tally;
 use super::unmodelled::{self, Unmodelled};
 use crate::slurm::desk::SlurmAnswer;
 
-/// The maximum number of waits examined for their cause.
+/// Largest number of waits whose cause is examined.
 const MOST_WAITS: usize = 400;
 
-/// The maximum number of instants examined per wait.
+/// Largest number of instants at which one wait is examined.
 const MOST_INSTANTS: u32 = 16;
 
-/// The quality of a history.
+/// Quality of a history and of its machine's description.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Quality {
-    /// Counts made while reading.
+    /// Counts made while the history was read.
     pub tally: Tally,
-    /// The number of jobs, each counted once.
+    /// Number of jobs. A requeued job counts once.
     pub jobs: usize,
-    /// The number of records, one for each scheduling attempt.
+    /// Number of records. A requeued job has one record for each attempt.
     pub stays: usize,
-    /// The number of records by final state.
+    /// Number of records by final state.
     pub states: BTreeMap<String, usize>,
-    /// Jobs refused at submission.
+    /// Number of jobs that were refused at submission.
     pub rejected: usize,
-    /// Jobs cancelled before they started.
+    /// Number of jobs that were cancelled before they started.
     pub cancelled_waiting: usize,
-    /// Records with a list of nodes.
+    /// Number of records with a list of nodes.
     pub placed: usize,
-    /// The number of those with one listed place.
+    /// Number of records whose nodes are one listed place.
     pub single: usize,
-    /// The number of those with a place for each segment.
+    /// Number of records whose nodes are one listed place for each segment.
     pub unions: usize,
-    /// The first node lists that are no place.
+    /// First few node lists that are not a listed place, with their lines.
     pub elsewhere: Vec<FileProblem>,
-    /// The number of records without a field, by field.
+    /// Number of records in which a field is missing, by field.
     pub missing: BTreeMap<&'static str, usize>,
-    /// Jobs that waited.
+    /// Number of jobs that waited.
     pub waited: usize,
-    /// The number of waits examined, and of those with enough free nodes in no suitable place.
+    /// Number of examined waits, and number of them that were for a suitable place.
+    ///
+    /// During the latter, enough nodes were free at some time, but not in a suitable place.
     pub shape: (usize, usize),
-    /// The first and the last second.
+    /// First and last second of the history.
     pub span: Option<(Second, Second)>,
-    /// Features of the site that are not modelled.
+    /// Features of the site that the model ignores.
     pub unmodelled: Vec<Unmodelled>,
     /// Warnings, one sentence each.
     pub warnings: Vec<FileProblem>,
 }
 
 impl Quality {
-    /// The number of node lists that are places.
+    /// Number of records whose nodes are listed places: a single one, or one for each segment.
     #[must_use]
     pub fn placements(&self) -> usize {
         self.single + self.unions
     }
 
-    /// The result as JSON.
+    /// The quality as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let tally = &self.tally;
@@ -99,11 +101,11 @@ impl Quality {
     }
 }
 
-/// Examines a history and its machine.
+/// Examines a history and the description of its machine.
 ///
 /// # Complexity
-/// **O(n log n)** for *n* records; each node list is looked up once, and at most 400 waits, evenly
-/// spread, are examined for their cause.
+/// **O(n log n)** for *n* records. Each node list is looked up once, and the causes of at most 400
+/// waits are examined.
 #[must_use]
 pub fn of(
     file: &str,
@@ -198,10 +200,10 @@ impl Quality {
     }
 }
 
-/// The number of waits examined, and the number of those that were for shape at some time.
+/// Number of examined waits, and number of them that were for a suitable place at some time.
 ///
-/// Slurm's recorded reasons do not show this, so the state of the machine is examined at the ends
-/// of jobs within a wait.
+/// Slurm's recorded reasons do not show waits for a suitable place. So the state of the machine is
+/// examined at the ends of jobs within a wait.
 fn waits_for_shape(
     machine: &SlurmMachine,
     history: &History,
@@ -213,7 +215,7 @@ fn waits_for_shape(
         .collect();
     let step = waited.len().div_ceil(MOST_WAITS).max(1);
     let looked: Vec<usize> = waited.into_iter().step_by(step).collect();
-    // Order of events at one instant: ends, begins of waits, starts.
+    // Numbers that sort the events of one instant: ends, begins of waits, starts.
     let mut events: Vec<(Second, u8, usize)> = Vec::new();
     for (place, stay) in stays.iter().enumerate().filter(|(place, _)| nodes[*place].is_some()) {
         events.extend(stay.start.map(|start| (start, 2, place)));

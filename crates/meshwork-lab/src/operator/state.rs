@@ -1,4 +1,4 @@
-//! A Slurm machine at one instant: running jobs with their limits, and the queue.
+//! State of a Slurm machine at one instant: running jobs with their time limits, and the queue.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -15,34 +15,34 @@ use super::{FileProblem, read_text, sacct};
 use crate::slurm::desk::SlurmAllocator;
 use crate::slurm::hostlist;
 
-/// A job that holds nodes.
+/// Running job with the nodes that it holds.
 #[derive(Clone, Debug)]
 pub struct RunningJob {
     pub stay: JobRecord,
     pub nodes: NodeSet,
-    /// The end by its time limit; `None` if it has none.
+    /// End of the job by its time limit; `None` if the job has no time limit.
     pub until: Option<Second>,
 }
 
-/// A machine at one instant.
+/// State of a Slurm machine at one instant.
 #[derive(Clone, Debug)]
 pub struct MachineState {
-    /// The machine; no job may run on nodes that are down.
+    /// Machine with its partitions. Jobs cannot run on nodes that are down.
     pub machine: SlurmMachine,
     pub now: Second,
-    /// The running jobs.
+    /// Running jobs with their nodes.
     pub running: Vec<RunningJob>,
-    /// The waiting jobs, in queue order.
+    /// Waiting jobs, in queue order.
     pub waiting: Vec<JobRecord>,
-    /// The clock by which times are shown.
+    /// Clock that converts times to local dates for output.
     pub clock: LocalClock,
 }
 
 impl MachineState {
-    /// The state of a site at an instant of its history. Jobs that start at that second still wait.
+    /// State of a site at an instant of its history. Jobs that start in this second still wait.
     ///
     /// # Errors
-    /// One sentence, if the history does not cover that second.
+    /// One sentence, if the history does not cover this second.
     pub fn of_history(folder: Folder, now: Second) -> Result<MachineState, String> {
         let Folder { path, machine, history } = folder;
         let span = history.span();
@@ -73,19 +73,19 @@ impl MachineState {
         MachineState::of(machine, now, running, waiting, LocalClock::utc())
     }
 
-    /// The second from which the last attempt of a job in a history waited.
+    /// Second from which the last attempt of a job in a history waited.
     #[must_use]
     pub fn waited_since(history: &History, job: &str) -> Option<Second> {
         history.stays.iter().rev().find(|stay| stay.id == job).and_then(JobRecord::queued)
     }
 
-    /// Reads the output of `scontrol show job -o` and `scontrol show nodes -o`.
+    /// Reads the state from outputs of `scontrol show job -o` and `scontrol show nodes -o`.
     ///
-    /// Dates in the output have no time zone; `clock` gives it.
+    /// Dates in the output have no time zone, so `clock` supplies the time zone.
     ///
     /// # Errors
-    /// One sentence with the line: a record that is none of a job, an invalid time, or a node that
-    /// the machine does not have.
+    /// One sentence with the line: a record is not of a job, a time is invalid, or the machine does
+    /// not have a node.
     pub fn of_scontrol(
         mut machine: SlurmMachine,
         jobs: &Path,
@@ -96,7 +96,8 @@ impl MachineState {
         let text = read_text(jobs).map_err(|trouble| trouble.to_string())?;
         let (mut now, mut running, mut waiting) = (Second::MIN, Vec::new(), Vec::new());
         let is_local = Cell::new(false);
-        // Records of `squeue --json` have no lines: they are counted from 1.
+        // Records of `squeue --json` have no line numbers, so messages have their positions, from
+        // 1.
         let is_json = text.trim_start().starts_with('{');
         let records: Vec<Vec<(String, String)>> = match is_json {
             true => {
@@ -158,8 +159,8 @@ impl MachineState {
                 exclude: text("ExcNodeList"),
                 priority: get("Priority").parse().ok(),
                 reason: match text("Reason").as_str() {
-                    // Slurm gives the dependency as the reason only after it has considered the
-                    // job.
+                    // Slurm gives the dependency as the reason only after a scheduler has
+                    // considered the job.
                     "None" if !text("Dependency").is_empty() => "Dependency".to_owned(),
                     reason => reason.replace('_', " "),
                 },
@@ -203,13 +204,13 @@ impl MachineState {
             .map_err(|says| format!("{file}, {says}"))
     }
 
-    /// Reads the answers of `meshwork place --slurm` to `show`; of several the last counts.
+    /// Reads the state from answers of `meshwork place --slurm` to `show`. The last answer counts.
     ///
-    /// They have no waiting jobs and no times.
+    /// The state has no waiting jobs and no times.
     ///
     /// # Errors
-    /// One sentence with the line: no answer lists holders, or it names a node that the machine
-    /// does not have.
+    /// One sentence with the line: no answer lists holders of nodes, or the machine does not have a
+    /// node.
     pub fn of_place(machine: SlurmMachine, answers: &Path) -> Result<MachineState, String> {
         let file = answers.display().to_string();
         let text = read_text(answers).map_err(|trouble| trouble.to_string())?;
@@ -275,13 +276,13 @@ impl MachineState {
         Ok(state)
     }
 
-    /// The rules of the site, with recorded priorities if there are any.
+    /// Rules of the site. Recorded priorities are used if there are any.
     fn rules(&self) -> SiteRules {
         let lacks_priorities = self.waiting.iter().any(|stay| stay.priority.is_some());
         SiteRules { lacks_priorities, ..SiteRules::of(&self.machine).known_at(self.now) }
     }
 
-    /// A controller with the running jobs, and some waiting ones.
+    /// Controller model with all running jobs, and with some of the waiting jobs.
     fn controller<'s>(&'s self, rules: &'s SiteRules, waiting: &[JobRecord]) -> Controller<'s> {
         let running = self.running.iter().map(|own| {
             let limit = own.until.map(|until| until - own.stay.start.unwrap_or(self.now));
@@ -291,7 +292,7 @@ impl MachineState {
         Controller::at(&self.machine, rules, &running, waiting, self.now)
     }
 
-    /// An allocator of a partition in which the running jobs hold their nodes, by index.
+    /// Allocator of a partition in which each running job, by its index, holds its nodes.
     #[must_use]
     pub fn desk(&self, partition: &str) -> SlurmAllocator<usize> {
         let mut desk = SlurmAllocator::new(self.machine.site(partition).clone());
@@ -301,17 +302,18 @@ impl MachineState {
         desk
     }
 
-    /// Slurm's reason for holding back a waiting job, if it is neither the machine nor other jobs.
+    /// Reason why Slurm holds a waiting job back; `None` if the job waits for nodes or other jobs.
     ///
-    /// The reason recorded for a started job is ignored, as it does not belong to an instant.
+    /// A reason that was recorded for a job that has started is ignored, because its time is
+    /// unknown.
     #[must_use]
     pub fn held_back(&self, stay: &JobRecord) -> Option<HeldBack> {
         MachineState::reason_at(stay, self.now)
     }
 
-    /// The reason for which a job is held back at an instant, if it is neither nodes nor the queue.
+    /// Reason why a job is held back at an instant; `None` if it waits for nodes or other jobs.
     ///
-    /// A reason recorded for a job that has started since counts until it was eligible.
+    /// If the job started later, its recorded reason applies only until the job became eligible.
     #[must_use]
     pub fn reason_at(stay: &JobRecord, now: Second) -> Option<HeldBack> {
         let reason = stay.reason.as_str();
@@ -323,16 +325,16 @@ impl MachineState {
         })
     }
 
-    /// The reasons of all waiting jobs, in queue order.
+    /// Reasons of all waiting jobs, in queue order.
     ///
-    /// A reason that Slurm has recorded for a waiting job is taken; otherwise it is that of a main
-    /// pass over the queue as it is now.
+    /// If Slurm has recorded a reason for a job, this reason is used. Otherwise the reason comes
+    /// from a pass of the modelled main scheduler over the present queue.
     ///
     /// # Complexity
-    /// That of the rule for each waiting job.
+    /// A query to the placement rule for each waiting job.
     #[must_use]
     pub fn reasons(&self) -> Vec<QueueReason> {
-        // Accounting has this word for limits of a partition, which Slurm's queue names.
+        // In accounting records, limits of a partition have another word than in Slurm's queue.
         let held_back =
             |stay: &JobRecord| self.held_back(stay).filter(|own| own.says != "PartitionConfig");
         let eligible = self.waiting.iter().filter(|stay| held_back(stay).is_none());
@@ -361,10 +363,10 @@ impl MachineState {
         self.waiting.iter().map(reason).collect()
     }
 
-    /// The earliest starts of a waiting job by time limits.
+    /// Earliest starts of a waiting job by time limits, with its nodes.
     ///
-    /// The first is the start if it were first in the queue, the second that behind all eligible
-    /// jobs before it.
+    /// In the first, the job is first in the queue. In the second, it is behind all eligible jobs
+    /// before it.
     #[must_use]
     pub fn starts(&self, place: usize) -> [Option<(Second, NodeSet)>; 2] {
         let eligible = self.waiting[..place].iter().filter(|stay| self.held_back(stay).is_none());
@@ -376,17 +378,18 @@ impl MachineState {
     }
 }
 
-/// The reason of a waiting job.
+/// Reason why a job in the queue waits, in Slurm's words and as predicted by the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueReason {
     pub id: String,
-    /// The number of nodes that it requests.
+    /// Number of nodes that the job requests.
     pub nodes: u32,
-    /// A kind of [`HeldBack`], `nodes`, `priority`, or `turn` if it has not been considered yet.
+    /// A kind of [`HeldBack`], `nodes`, `priority`, or `turn` if no scheduler has considered the
+    /// job.
     pub kind: &'static str,
-    /// The reason in Slurm's words.
+    /// Reason in Slurm's words.
     pub says: String,
-    /// The reason that the model predicts; `None` if the job is held back.
+    /// Reason that the model predicts; `None` if the job is held back.
     pub predicted: Option<&'static str>,
 }
 
@@ -401,18 +404,19 @@ impl QueueReason {
     }
 }
 
-/// A reason to wait that is neither the machine nor other jobs.
+/// Reason to wait that is neither a lack of nodes nor other jobs, such as a dependency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldBack {
-    /// The kind: `held`, `dependency`, `begin_time`, `limit`, `reservation` or `other`.
+    /// Kind of the reason: `held`, `dependency`, `begin_time`, `limit`, `reservation` or `other`.
     pub kind: &'static str,
-    /// The reason in Slurm's words.
+    /// Reason in Slurm's words.
     pub says: String,
 }
 
 impl HeldBack {
-    /// Reads Slurm's reason; `None` if the job waits for nodes or its turn. Reasons of the machine
-    /// are sentences, apart from a few words.
+    /// Parses a reason of Slurm; `None` if the job waits for nodes or for other jobs.
+    ///
+    /// Apart from a few words, Slurm's reasons about nodes are sentences.
     fn of(reason: &str) -> Option<HeldBack> {
         const OF_THE_MACHINE: [&str; 7] =
             ["None", "Priority", "Resources", "ReqNodeNotAvail", "NodeDown", "Prolog", "Cleaning"];
@@ -438,7 +442,7 @@ impl HeldBack {
     }
 }
 
-/// The keys and values of a record; a word without a key belongs to the value before it.
+/// Keys and values of a record. A word without a key is part of the value before it.
 fn pairs(record: &str) -> Vec<(String, String)> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for word in record.split_whitespace() {
@@ -460,7 +464,7 @@ fn pairs(record: &str) -> Vec<(String, String)> {
     pairs
 }
 
-/// The keys and values of a record of `squeue --json`, as `scontrol show job -o` would print them.
+/// Keys and values of a job in `squeue --json`, in the form of `scontrol show job -o`.
 fn pairs_of_json(job: &Json) -> Vec<(String, String)> {
     let get = |key: &str| sacct::json::field(job, &[key]);
     let set = |key: &str| Some(get(key)).filter(|text| text != "0").unwrap_or_default();
@@ -486,7 +490,7 @@ fn pairs_of_json(job: &Json) -> Vec<(String, String)> {
         ("StartTime", set("start_time")),
         ("EndTime", set("end_time")),
         ("LastSchedEval", set("last_sched_evaluation")),
-        // In minutes; Slurm prints seconds behind the colon.
+        // The limit is in minutes; Slurm prints seconds after the colon.
         ("TimeLimit", if limit.is_empty() { limit } else { format!("{limit}:00") }),
         ("NumNodes", get("node_count")),
         ("NodeList", get("nodes")),
@@ -501,7 +505,7 @@ fn pairs_of_json(job: &Json) -> Vec<(String, String)> {
     values.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// The nodes on which no job may start, from the output of `scontrol show nodes -o`.
+/// Nodes on which no job may start, each with its line, from `scontrol show nodes -o`.
 fn down(path: &Path) -> Result<Vec<(usize, String)>, String> {
     let text = read_text(path).map_err(|trouble| trouble.to_string())?;
     let mut down = Vec::new();
@@ -511,8 +515,8 @@ fn down(path: &Path) -> Result<Vec<(usize, String)>, String> {
             pairs.iter().find(|(own, _)| own == key).map_or("", |(_, value)| value.as_str())
         };
         let state = get("State");
-        // Reserved nodes are for other jobs, `FUTURE` nodes do not exist yet, and a star marks
-        // nodes that do not respond.
+        // Reserved nodes are for other jobs, `FUTURE` nodes do not exist yet, and nodes with a star
+        // do not respond.
         if ["DOWN", "DRAIN", "FAIL", "MAINT", "NOT_RESPONDING", "RESERVED", "FUTURE", "*"]
             .iter()
             .any(|word| state.contains(word))

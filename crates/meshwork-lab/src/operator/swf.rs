@@ -1,16 +1,16 @@
-//! A history from a log in the Standard Workload Format: requests and times without nodes.
+//! Reads a history from a log in the Standard Workload Format: requests and times, without nodes.
 
 use super::FileProblem;
 use super::folder::SlurmMachine;
 use super::history::{History, JobRecord, Second};
 use super::sacct::{Imported, LOSSES, TimeFormat};
 
-/// The number of fields in a line.
+/// Number of fields in a line of the log.
 const FIELDS: usize = 18;
 
-/// Reads a log for a machine, converting processors to nodes.
+/// Reads a log for a machine, and converts processors to nodes.
 ///
-/// Without node lists, waits can be compared, but not places and decisions.
+/// Because the log has no node lists, waits can be compared, but not places and decisions.
 ///
 /// ```
 /// # use std::path::Path;
@@ -27,7 +27,7 @@ const FIELDS: usize = 18;
 /// ```
 ///
 /// # Errors
-/// One sentence with the line: a line that does not have 18 numbers, or no job at all.
+/// One sentence with the line: a line does not have 18 numbers, or the log has no job.
 pub fn read(file: &str, text: &str, machine: &SlurmMachine) -> Result<Imported, FileProblem> {
     let site = machine.site("");
     let processors = site.whole.first().map_or(1, |node| site.nodes.processors(node)).max(1);

@@ -1,4 +1,4 @@
-//! Job sizes that a topology does not list, and the treatment of such jobs.
+//! Treatment of jobs whose number of nodes is a size that the topology does not list.
 
 use std::borrow::Cow;
 
@@ -7,20 +7,20 @@ use super::history::JobRecord;
 use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::Structure;
 
-/// The treatment of jobs of unlisted sizes.
+/// Treatment of jobs of unlisted sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unlisted {
-    /// The next larger listed size is requested; Slurm refuses the job if there is none.
+    /// The job requests the next larger listed size. Slurm refuses the job if there is none.
     #[default]
     RoundUp,
-    /// The size is requested unchanged, and refused.
+    /// The job requests its own size, and Slurm refuses it.
     Refuse,
 }
 
-/// The number of nodes of a job if sizes are rounded up.
+/// Number of nodes that a job requests if sizes are rounded up.
 ///
-/// It is the job's own if that is listed, if the topology lists no sizes, or if there is no larger
-/// size. Jobs with segments are not changed.
+/// It is the job's own number if this size is listed, if the topology lists no sizes, or if no
+/// larger size is listed. The number of a job with segments is not changed.
 ///
 /// # Complexity
 /// **O(p)** for *p* placements.
@@ -35,7 +35,7 @@ pub fn rounded_up(site: &SlurmSite, stay: &JobRecord) -> u32 {
     sizes.filter(|&size| size >= stay.nodes).min().unwrap_or(stay.nodes)
 }
 
-/// The records of a history as they would be submitted on a machine.
+/// Records of a history as the jobs would be submitted on a machine, with rounded sizes.
 #[must_use]
 pub fn submitted<'a>(
     machine: &SlurmMachine,
@@ -48,7 +48,7 @@ pub fn submitted<'a>(
     }
     let submit = |stay: &JobRecord| {
         let nodes = rounded_up(machine.site(&stay.partition), stay);
-        // A job that shares nodes takes the same processors of each node as before.
+        // On shared nodes, the job takes the same number of processors of each node as before.
         let processors = match stay.nodes {
             0 => stay.processors,
             own => stay.processors.div_ceil(own) * nodes,

@@ -7,22 +7,22 @@ use super::folder::SlurmMachine;
 use super::history::{History, JobRecord};
 use crate::findings::number::{plural, significant};
 
-/// A request of a job beside nodes and processors.
+/// Part of a job's request that concerns neither nodes nor processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Beyond {
     Gres,
-    /// Node features.
+    /// The job requests features of nodes.
     Features,
     Licences,
-    /// Alternative partitions.
+    /// The job requests several partitions as alternatives.
     Partitions,
     Reservation,
-    /// Components of a heterogeneous job.
+    /// The job is a component of a heterogeneous job.
     Heterogeneous,
 }
 
 impl Beyond {
-    /// All requests, in display order.
+    /// All parts of requests that are not modelled, in display order.
     pub const ALL: [Beyond; 6] = [
         Beyond::Gres,
         Beyond::Features,
@@ -32,7 +32,7 @@ impl Beyond {
         Beyond::Heterogeneous,
     ];
 
-    /// The word in a table.
+    /// Word for the part of a request in a table.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -57,16 +57,16 @@ impl Beyond {
     }
 }
 
-/// A feature that is not modelled.
+/// Feature of a site that is not modelled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unmodelled {
-    /// The key in results.
+    /// Key of the feature in results.
     pub key: &'static str,
-    /// A short description.
+    /// Short description of the feature.
     pub what: String,
-    /// The number of affected records, if known.
+    /// Number of affected job records, if known.
     pub stays: Option<usize>,
-    /// The share of these records of all node-seconds.
+    /// Node-seconds of the affected job records as a fraction of all node-seconds.
     pub share: Option<f64>,
 }
 
@@ -91,7 +91,7 @@ impl std::fmt::Display for Unmodelled {
     }
 }
 
-/// All features of a machine and its history that are not modelled.
+/// All features of a machine and its history that a placement rule alone does not model.
 ///
 /// # Complexity
 /// **O(n)** for *n* records, and **O(p²)** sets for *p* partitions.
@@ -149,7 +149,7 @@ pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     let what = "memory (SelectTypeParameters)";
     rule("memory", what, shares && names("SelectTypeParameters", &["memory"]));
     if shares && machine.parts().is_ok() {
-        // The controller gives out parts of nodes.
+        // The controller model allocates parts of nodes.
         found.retain(|own| !matches!(own.key, "shared_nodes" | "gres" | "features" | "memory"));
         let unread = stays.iter().filter(|stay| !machine.reads_options(stay)).count();
         let what = "options for parts of nodes that are not read".to_owned();
@@ -159,7 +159,7 @@ pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     found
 }
 
-/// The features that the [controller](super::controller) does not model either.
+/// Features that the [controller model](super::controller) ignores.
 ///
 /// # Complexity
 /// That of [`of`].
@@ -176,7 +176,7 @@ pub fn by_controller(machine: &SlurmMachine, history: &History) -> Vec<Unmodelle
     of(machine, history).into_iter().filter(is_left_out).collect()
 }
 
-/// The sentences above the results of a site: its doubts, and unmodelled features.
+/// Sentences above the results of a site: doubts about the model, and features that it ignores.
 #[must_use]
 pub fn caveats(doubts: &[String], unmodelled: &[Unmodelled]) -> Vec<String> {
     let doubt = |doubt: &String| format!("The site is not modelled well enough to go on: {doubt}.");
@@ -186,7 +186,7 @@ pub fn caveats(doubts: &[String], unmodelled: &[Unmodelled]) -> Vec<String> {
     says
 }
 
-/// The partitions that share nodes with another.
+/// Names of the partitions that share nodes with another partition.
 fn overlapping(machine: &SlurmMachine) -> Vec<&str> {
     let conf = machine.reading.conf.iter().flat_map(|conf| &conf.partitions);
     let sets: Vec<(&str, &NodeSet)> =

@@ -1,7 +1,7 @@
-//! The possible starts of waiting jobs: the scheduler of a site, run over sampled futures.
+//! Predicts when waiting jobs start: the modelled scheduler of a site runs over sampled futures.
 //!
-//! A future draws the run time of each job from jobs that ended before, and future submissions from
-//! past ones. Nothing that a history records after the instant is used.
+//! In a future, the run time of each job is drawn from jobs that ended earlier, and submissions are
+//! drawn from earlier submissions. Records after the instant of the prediction are not used.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,54 +16,56 @@ use super::folder::SlurmMachine;
 use super::history::{JobRecord, Second};
 use super::state::{HeldBack, MachineState};
 
-/// The minimum number of similar jobs from which run times are drawn.
+/// Smallest number of similar jobs from which run times are drawn.
 const LEAST_SIMILAR: usize = 20;
 
-/// The maximum ratio of the time limits of similar jobs.
+/// Largest ratio between the time limits of two jobs that count as similar.
 const SIMILAR_LIMITS: f64 = 1.5;
 
-/// Periods with which submissions may repeat, if a history has at least [`LEAST_PERIODS`] of them.
+/// Periods in seconds with which submissions may repeat: a week and a day.
+///
+/// A period is used if the history has at least [`LEAST_PERIODS`] of them.
 const PERIODS: [Second; 2] = [7 * 86_400, 86_400];
 const LEAST_PERIODS: Second = 3;
 
-/// The share of futures without further submissions.
+/// Fraction of futures in which no further jobs are submitted.
 ///
-/// It applies to histories that are too short to show when there are few.
+/// It applies if the history is too short to show how often there are few submissions.
 const LULLS: f64 = 0.2;
 
-/// The minimum length in seconds of a piece of past submissions that is resampled as a whole.
+/// Shortest piece of past submissions that is resampled as a whole, in seconds.
 const SHORTEST_PIECE: Second = 60;
 
-/// The number of earlier instants at which forecasts are compared with recorded starts.
+/// Number of earlier instants at which predictions are compared with recorded starts.
 const EARLIER: Second = 8;
 
-/// The minimum number of recorded starts for a correction of intervals.
+/// Smallest number of recorded starts from which intervals are corrected.
 const LEAST_STARTS: usize = 30;
 
-/// The seconds added to both waits of a ratio, because waits are known to the second only.
+/// Seconds added to both waits of a ratio, because waits are only known to the second.
 const SLACK: f64 = 5.0;
 
-/// The number and the conditions of sampled futures.
+/// Number of sampled futures, and the conditions for sampling them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampledFutures {
     pub count: u32,
     pub seed: u64,
-    /// The probability that a job starts within its interval.
+    /// Probability with which a job should start within its predicted interval.
     pub confidence: f64,
-    /// The seconds from the end of a job until its nodes can be allocated again.
+    /// Seconds from the end of a job until its nodes can be allocated again.
     pub cleanup: Second,
 }
 
-/// The interval in which a waiting job is likely to start.
+/// Interval in which a waiting job is likely to start.
 ///
-/// A bound is `None` if the job has not started by then in enough futures.
+/// A bound is `None` if the job has not started in enough futures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StartInterval {
     pub id: String,
     pub earliest: Option<Second>,
     pub median: Option<Second>,
     pub latest: Option<Second>,
-    /// The reason that keeps it from starting, if it is neither nodes nor the queue.
+    /// Reason why Slurm holds the job back; `None` if it waits for nodes or other jobs.
     pub held: Option<HeldBack>,
 }
 
@@ -79,15 +81,15 @@ impl StartInterval {
     }
 }
 
-/// Run times of ended jobs, from which those of other jobs are drawn.
+/// Run times of ended jobs, from which the run times of other jobs are drawn.
 #[derive(Clone, Debug, Default)]
 pub struct RunTimes<'a> {
-    /// The ended jobs with their run times, in seconds.
+    /// Ended jobs with their run times in seconds.
     ended: Vec<(&'a JobRecord, Second)>,
 }
 
 impl<'a> RunTimes<'a> {
-    /// The run times known at an instant.
+    /// Run times of the jobs that have ended before an instant.
     #[must_use]
     pub fn before(stays: &'a [JobRecord], at: Second) -> RunTimes<'a> {
         let run = |stay: &'a JobRecord| {
@@ -97,12 +99,13 @@ impl<'a> RunTimes<'a> {
         RunTimes { ended: stays.iter().filter_map(run).collect() }
     }
 
-    /// The sample of run times for a job that has run for `elapsed` seconds.
+    /// Sample of run times for a job that has run for `elapsed` seconds.
     ///
-    /// It is taken from jobs with a similar time limit: those of the same user if there are enough,
-    /// else those of all users. If these are too few, the shares of their limits that all jobs used
-    /// are added. If no job ran longer than `elapsed`, ten evenly spaced times up to the limit are
-    /// returned, but none more than an hour, or than `elapsed`, ahead.
+    /// The sample is taken from jobs with a similar time limit: from jobs of the same user if there
+    /// are enough, else from jobs of all users. If these are too few, run times of all jobs are
+    /// added, scaled by the ratio of the time limits. If no job ran longer than `elapsed`, the
+    /// sample is ten evenly spaced times up to the limit. None of these is more than an hour, or
+    /// than `elapsed`, ahead.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* ended jobs.
@@ -140,22 +143,23 @@ impl<'a> RunTimes<'a> {
     }
 }
 
-/// The ratios of real to predicted waits at earlier instants, for each bound of the interval.
+/// Ratios of real to predicted waits at earlier instants, for each bound of the interval.
 ///
-/// Effects that the model leaves out make forecasts early or late by a factor, which past forecasts
-/// show.
+/// Effects that the model ignores make all predictions too early or too late by some factor. The
+/// earlier predictions show this factor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PastRatios {
-    /// Ratios, ascending, and whether the start is known. For unknown starts the wait so far
-    /// counts.
+    /// Ratios in ascending order, each with a flag that tells whether the start is known.
+    ///
+    /// If the start is unknown, the real wait is the wait so far.
     of: [Vec<(f64, bool)>; 3],
 }
 
 impl PastRatios {
-    /// Computes the ratios at instants before `at` from starts recorded by then.
+    /// Computes the ratios at instants before `at`, from starts that were recorded before `at`.
     ///
     /// # Complexity
-    /// That of a forecast for each earlier instant and future.
+    /// That of a prediction for each earlier instant and future.
     ///
     /// # Errors
     /// Those of [`StartQueue::of`].
@@ -199,8 +203,9 @@ impl PastRatios {
         Ok(ratios)
     }
 
-    /// The ratio that a given share of starts does not exceed, by the Kaplan–Meier estimator.
-    /// `None` if too few starts are known.
+    /// Ratio that a given fraction of starts does not exceed, by the Kaplan–Meier estimator.
+    ///
+    /// It is `None` if too few starts are known.
     fn quantile(&self, bound: usize, share: f64) -> Option<f64> {
         let own = &self.of[bound];
         if own.iter().filter(|(_, is_known)| *is_known).count() < LEAST_STARTS {
@@ -218,9 +223,10 @@ impl PastRatios {
         own.last().map(|(ratio, _)| *ratio)
     }
 
-    /// Corrects an interval by the ratios of past forecasts.
+    /// Corrects a predicted interval by the ratios of earlier predictions.
     ///
-    /// They move the median. Intervals only become longer: that past ones were long for what
+    /// The median may move in both directions, but the interval only becomes longer. Earlier
+    /// intervals that were too long do not show that a shorter one would be enough now.
     /// happened does not show that a short one would be enough now.
     #[must_use]
     pub fn correct(&self, own: StartInterval, at: Second, confidence: f64) -> StartInterval {
@@ -248,26 +254,26 @@ impl PastRatios {
     }
 }
 
-/// The jobs of a site at an instant, from which futures are sampled; only its past is used.
+/// Jobs of a site at an instant, from which futures are sampled. Only the past is used.
 pub struct StartQueue<'a> {
     machine: &'a SlurmMachine,
     rules: &'a SiteRules,
     sampled: SampledFutures,
     at: Second,
-    /// Running jobs, waiting ones, and those that have ended.
+    /// Records of running jobs, then of waiting jobs, then of ended jobs.
     known: Vec<JobRecord>,
-    /// The number of running jobs, and that of running and waiting ones.
+    /// Number of running jobs; `present` is the number of running and waiting jobs.
     running: usize,
     present: usize,
     state: ReplayState<'a>,
-    /// The possible run times of each present job, in seconds from its start.
+    /// Possible run times of each running or waiting job, in seconds from its start.
     times: Vec<Arc<[Second]>>,
-    /// Past submissions in order, to be resampled.
+    /// Past submissions in order, which are resampled for futures.
     past: Vec<PastSubmission>,
     held: Vec<StartInterval>,
 }
 
-/// A past submission: its time, the index of its job, and the run times that it may have.
+/// Past submission: its time, the index of its job, and the job's possible run times.
 struct PastSubmission {
     at: Second,
     job: usize,
@@ -275,12 +281,12 @@ struct PastSubmission {
 }
 
 impl<'a> StartQueue<'a> {
-    /// The running and waiting jobs of a site just before a second of its history.
+    /// Running and waiting jobs of a site just before a second of its history.
     ///
-    /// The `rules` should be those known at that second ([`SiteRules::known_at`]).
+    /// The `rules` should be those known at this second ([`SiteRules::known_at`]).
     ///
     /// # Errors
-    /// A sentence of the engine, if it cannot run.
+    /// One sentence, if the simulation engine cannot run.
     ///
     /// # Complexity
     /// **O(k n log n)** for *n* records before the instant, and *k* running jobs or pairs of a user
@@ -293,7 +299,7 @@ impl<'a> StartQueue<'a> {
         sampled: SampledFutures,
     ) -> Result<StartQueue<'a>, String> {
         let lengths = RunTimes::before(stays, at);
-        // Before its start, only its user and its limit tell how long a job may run.
+        // Before the start of a job, only its user and its time limit tell how long it may run.
         let mut drawn: BTreeMap<(String, Option<Second>), Arc<[Second]>> = BTreeMap::new();
         let mut whole = |stay: &JobRecord| {
             let times = drawn.entry((stay.user.clone(), stay.limit));
@@ -304,7 +310,7 @@ impl<'a> StartQueue<'a> {
         for stay in stays.iter().filter(|stay| !stay.is_rejected() && stay.nodes > 0) {
             let is_submitted = stay.submit.or(stay.eligible).is_some_and(|submit| submit <= at);
             let is_left = stay.end.is_none_or(|end| end > at);
-            // What follows is not known yet; a recorded priority is that of the start.
+            // Remove what is not known yet. A recorded priority is that at the start of the job.
             let open = |start: Option<Second>| JobRecord {
                 start,
                 end: if start.is_some() { None } else { stay.start.or(stay.end) },
@@ -354,13 +360,15 @@ impl<'a> StartQueue<'a> {
         })
     }
 
-    /// The intervals of all waiting jobs, first of those that wait only for nodes and the queue.
+    /// Predicted start intervals of all waiting jobs.
+    ///
+    /// Jobs that wait only for nodes and other jobs come first.
     ///
     /// # Complexity
-    /// That of a forecast for each future.
+    /// That of a prediction for each future.
     ///
     /// # Errors
-    /// A sentence of the engine, if it cannot run.
+    /// One sentence, if the simulation engine cannot run.
     pub fn intervals(&self) -> Result<Vec<StartInterval>, String> {
         let futures = (0..self.sampled.count).into_par_iter().map(|future| self.starts(future));
         let starts: Vec<Vec<Option<Second>>> = futures.collect::<Result<_, String>>()?;
@@ -383,12 +391,13 @@ impl<'a> StartQueue<'a> {
         Ok(waiting.chain(self.held.iter().cloned()).collect())
     }
 
-    /// Changes of a waiting job that may let it start sooner, each with its new median start.
+    /// Changes to a waiting job's request that may let it start sooner, each with the new median
+    /// start.
     ///
     /// All changes are evaluated in the same futures.
     ///
     /// # Errors
-    /// A sentence of the engine, if it cannot run.
+    /// One sentence, if the simulation engine cannot run.
     ///
     /// # Complexity
     /// That of [`StartQueue::intervals`] for each change.
@@ -439,7 +448,7 @@ impl<'a> StartQueue<'a> {
         ReplayState::recorded(self.machine, self.rules, known, self.present, self.at)
     }
 
-    /// The start of each present job in a future.
+    /// Start of each running or waiting job in one future.
     fn starts(&self, future: u32) -> Result<Vec<Option<Second>>, String> {
         let mut stream = Stream::new(self.sampled.seed, future.into(), "when");
         let draw = |times: &Arc<[Second]>| times[stream.below(times.len() as u64) as usize];
@@ -456,11 +465,11 @@ impl<'a> StartQueue<'a> {
         self.state.starts(&runs, &later, self.sampled.cleanup, self.at + 2 * horizon)
     }
 
-    /// Resampled past submissions of a future.
+    /// Submissions in one future, resampled from past submissions.
     ///
-    /// Pieces of the past begin at random, or in a long history at the same time of the week or
-    /// day. How long ago submissions may have been like those to come is not known: each future
-    /// draws it, from a minute to the whole past, with equal probabilities of equal ratios. Some
+    /// The pieces of the past begin at random times. In a long history, they begin at the same time
+    /// of the week or day. The length of the past that resembles the future is unknown. So each
+    /// future draws it, between a minute and the whole past, uniformly on a logarithmic scale. Some
     /// futures have no further submissions at all.
     fn later(&self, stream: &mut Stream, horizon: Second) -> Vec<LaterJob> {
         let mut later = Vec::new();
@@ -597,10 +606,10 @@ mod tests {
         let known = RunTimes::before(&stays, 1_000);
         let own = job(99, 0, None, "");
         assert_eq!(known.of(&own, 0), (10..40).collect::<Vec<Second>>());
-        // Too few jobs of its user ran longer than 30 s, so those of all users count.
+        // Too few jobs of the user ran longer than 30 s, so run times of all users are used.
         let longer = known.of(&own, 30);
         assert!(longer.iter().all(|&runs| runs > 30) && longer.contains(&500));
-        // No job has run that long: any time up to the limit is possible.
+        // No job has run for so long, so any time up to the limit is possible.
         let beyond = known.of(&own, 550);
         assert!(beyond.iter().all(|&runs| (551..=600).contains(&runs)), "{beyond:?}");
         // A job that has not ended does not count.
@@ -640,12 +649,12 @@ mod tests {
         };
         let found = ratios.correct(own.clone(), 100, 0.9);
         assert_eq!([found.earliest, found.median, found.latest], [Some(105), Some(155), Some(215)]);
-        // Half of the starts are unknown: they are only known to be later.
+        // Half of the starts are unknown: they are later than the instant of the data.
         let mut of = ratios.of;
         of[1] = (0..80).map(|own| (1.0 + f64::from(own), own % 2 == 0)).collect();
         let censored = PastRatios { of };
         assert!(censored.quantile(1, 0.5).unwrap() > 41.0);
-        // Too few known starts correct nothing.
+        // With too few known starts, nothing is corrected.
         let few = PastRatios { of: [vec![(9.0, true); 5], Vec::new(), vec![(9.0, false); 99]] };
         assert_eq!(few.correct(own.clone(), 100, 0.9), own);
     }

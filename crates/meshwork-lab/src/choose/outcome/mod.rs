@@ -1,4 +1,4 @@
-//! The outcome of a choice: as data, as one JSON object, and in `sentences`.
+//! Outcome of a choice: as data, as one JSON object, and as `sentences`.
 
 mod sentences;
 
@@ -17,21 +17,21 @@ use crate::findings::words::{short, short_label};
 use crate::run::ScenarioRuns;
 use crate::study::{Refused, Study, same};
 
-/// Reason for which a race ended.
+/// Reason why a race ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RaceEnd {
     /// No candidate can beat the leader by more than the indifference zone.
     Decided,
     /// The budget of runs does not allow another round.
     Budget,
-    /// The caller stopped it, or its time ran out.
+    /// The caller stopped the race, or its time ran out.
     Interrupted,
-    /// There are no more replications.
+    /// The largest number of replications has been run.
     Most,
 }
 
 impl RaceEnd {
-    /// Name in results.
+    /// Name of the reason in results.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl RaceEnd {
     }
 }
 
-/// A race that has ended, and its runs.
+/// A race that has ended, with its runs and the reason why it ended.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
     pub(crate) race: &'a Race,
@@ -51,42 +51,44 @@ pub(crate) struct Parts<'a> {
     pub(crate) stopped: RaceEnd,
 }
 
-/// A candidate at the end.
+/// A candidate and its results at the end of the race.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// Swept keys and their values.
     pub swept: Vec<(String, Value)>,
-    /// Swept keys with short values, as a label.
+    /// Swept keys with shortened values, as a label in tables.
     pub label: String,
     pub fate: Fate,
-    /// Replications that it ran.
+    /// Number of replications that the candidate has run.
     pub replications: u64,
-    /// Geometric mean of the metric, arithmetic on the raw scale; `None` without a run.
+    /// Mean of the metric: geometric, or arithmetic on the raw scale; `None` without a run.
     pub mean: Option<f64>,
     /// Mean of the second metric.
     pub second: Option<f64>,
-    /// Certain bound on its distance from the best; `None` if there is none.
+    /// Bound on the candidate's distance from the best one; `None` if there is none.
     pub bound: Option<f64>,
     /// Difference from the winner after some numbers of pairs, with the half width of its interval.
-    /// Both are on the scale of the race.
+    ///
+    /// Each entry has the number of pairs, the mean difference and the half width. The latter two
+    /// are on the scale of the race.
     pub course: Vec<(u64, f64, f64)>,
 }
 
-/// Mean effect of one value of a swept key.
+/// Mean effect of one value of a swept key on the metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
     pub key: String,
     pub value: String,
-    /// Distance of the mean of its candidates from the mean of all, on the scale of the race.
+    /// Mean of the candidates with this value minus the mean of all, on the scale of the race.
     pub effect: f64,
-    /// Half the width of its 95 % interval, by these replications alone.
+    /// Half the width of the effect's 95 % interval; `None` if there are too few replications.
     pub half_width: Option<f64>,
     pub candidates: u64,
-    /// First replications, which all candidates have, over which the mean is taken.
+    /// Number of replications in the means: the first ones, which all candidates have.
     pub replications: u64,
 }
 
-/// Outcome of a choice.
+/// Outcome of a choice: the race, the recommended candidate, and its new measurement.
 #[derive(Clone, Debug)]
 pub struct ChoiceOutcome {
     pub study: String,
@@ -100,52 +102,53 @@ pub struct ChoiceOutcome {
     pub stopped: RaceEnd,
     pub least_pairs: u64,
     pub pairs: u64,
-    /// Replications of the screening; 0 without one.
+    /// Number of replications that the screening used; 0 without a screening.
     pub screening: u64,
     pub candidates: Vec<Candidate>,
     constraints: Vec<Constraint>,
-    /// The recommended candidate; `None` while there is no value of any.
+    /// Index of the recommended candidate; `None` while no candidate has a value.
     pub recommended: Option<usize>,
-    /// Reason for it, in words.
+    /// Reason for the recommendation: `leader`, `baseline`, `simplest` or `none`.
     pub reason: &'static str,
-    /// Certain bound of the recommended candidate, on the scale of the race.
+    /// Bound on the recommended candidate's distance from the best one, on the scale of the race.
     pub bound: Option<f64>,
-    /// Survivors that are certainly within the indifference zone of the best.
+    /// Survivors that are certainly within the indifference zone of the best candidate.
     pub equal: Vec<usize>,
-    /// Candidate that the winner is compared with.
+    /// Index of the candidate with which the winner is compared.
     pub reference: usize,
-    /// Whether the reference was named as the baseline.
+    /// Whether the user named that candidate as the baseline.
     pub has_baseline: bool,
     pub wins: Wins,
     pub effects: Vec<Effect>,
     pub looks: Vec<Look>,
-    /// Options of the choice, as words of a command.
+    /// Options of the choice, as arguments of the command.
     pub options: Vec<String>,
-    /// Runs of the race, including stored ones.
+    /// Number of runs of the race, including runs from the store.
     pub runs: u64,
-    /// Runs if each candidate ran as often as the winner.
+    /// Number of runs if every candidate ran as often as the winner.
     pub full_grid: u64,
-    /// Runs of Clark and Yang's procedure, estimated.
+    /// Estimated number of runs of Clark and Yang's procedure.
     pub clark_yang: Option<u64>,
     pub validation_runs: u64,
     pub gains: Vec<Gain>,
-    /// Whether the winner could not be measured again because of a stop.
+    /// Whether a stop prevented the new measurement of the winner.
     pub is_stopped_early: bool,
-    /// Whether raw differences are so skewed that the level may not hold.
+    /// Whether raw differences are so skewed that the confidence level may not hold.
     pub is_skewed: bool,
     pub study_file: String,
     pub slurm: Vec<String>,
-    /// Warnings that did not stop it, one sentence each.
+    /// Warnings, one sentence each.
     pub warnings: Vec<String>,
-    /// Failures of writing results, one sentence each.
+    /// Errors in writing results, one sentence each.
     pub failures: Vec<String>,
 }
 
 impl ChoiceOutcome {
-    /// The outcome of a race that has ended.
+    /// Outcome of a race that has ended.
     ///
     /// # Errors
-    /// If no candidate can be chosen: one sentence with the reason, and the nearest.
+    /// If no candidate can be chosen: one sentence with the reason. If constraints are the reason,
+    /// the sentence names the candidate that is nearest to meeting them.
     pub(crate) fn of(raced: &Raced<'_>, parts: Parts<'_>) -> Result<ChoiceOutcome, Refused> {
         let Parts { race, runs, stopped } = parts;
         let rules = RaceRules { within: race.within(), ..raced.rules };
@@ -243,13 +246,13 @@ impl ChoiceOutcome {
         })
     }
 
-    /// Whether the gain is confirmed by all that was measured anew; `None` if nothing was.
+    /// Whether all new measurements confirm the winner's gain; `None` if there are none.
     #[must_use]
     pub fn is_confirmed(&self) -> Option<bool> {
         (!self.gains.is_empty()).then(|| self.gains.iter().all(|gain| gain.is_clear))
     }
 
-    /// The outcome as one object.
+    /// The outcome as one JSON object.
     #[must_use]
     pub fn json(&self) -> Json {
         let distance = |difference: f64| {
@@ -351,7 +354,7 @@ impl ChoiceOutcome {
     }
 }
 
-/// The sentence if no candidate can be chosen.
+/// Sentence that tells why no candidate can be chosen; `None` if one can be chosen.
 fn nobody(raced: &Raced<'_>, race: &Race, stopped: RaceEnd) -> Option<String> {
     let file = &raced.study.file;
     let racing = race.racing();
@@ -363,7 +366,7 @@ fn nobody(raced: &Raced<'_>, race: &Race, stopped: RaceEnd) -> Option<String> {
     if racing.is_empty() && has_unfit
         || is_over && !racing.is_empty() && racing.iter().all(|&own| breaks(own))
     {
-        // Nearest: least largest excess relative to the limit.
+        // The nearest candidate has the smallest maximum of excesses, each relative to its limit.
         let excess = |own: usize| {
             (0..raced.constraints.len())
                 .map(|k| (race.excess(own, k).0 / raced.constraints[k].limit.abs().max(1e-300), k))
@@ -401,7 +404,7 @@ fn nobody(raced: &Raced<'_>, race: &Race, stopped: RaceEnd) -> Option<String> {
     })
 }
 
-/// Number of parameters in the swept values of a candidate; candidates with fewer count as simpler.
+/// Number of parameters in a candidate's swept values. A candidate with fewer counts as simpler.
 fn words(raced: &Raced<'_>, own: usize) -> usize {
     fn parameters(value: &Value) -> usize {
         match value {
@@ -412,8 +415,9 @@ fn words(raced: &Raced<'_>, own: usize) -> usize {
     raced.points[own].swept.iter().map(|(_, value)| parameters(value)).sum()
 }
 
-/// Numbers of pairs at which the race is shown: a few, those at which a candidate is dropped, and
-/// its end.
+/// Numbers of pairs for which results are shown.
+///
+/// They are a growing sequence, the numbers at which a candidate is dropped, and the last number.
 fn checkpoints(race: &Race) -> BTreeSet<u64> {
     let mut shown: BTreeSet<u64> = BTreeSet::from([race.pairs()]);
     let mut next = 4;
@@ -428,7 +432,9 @@ fn checkpoints(race: &Race) -> BTreeSet<u64> {
     shown
 }
 
-/// Differences from the winner at some numbers of pairs, where the interval is finite.
+/// Mean differences from the winner after the numbers of pairs in `shown`, with half widths.
+///
+/// Differences whose interval is infinite are left out.
 fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Vec<(u64, f64, f64)> {
     let (mut moments, mut course) = (RunningMoments::default(), Vec::new());
     for (number, (a, b)) in (1..).zip(ours.iter().zip(winner)) {
@@ -445,8 +451,9 @@ fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Ve
 }
 
 /// Mean effect of each value of each swept key, over the replications that all candidates have.
-/// Candidates count where there is one for every value, with all other keys equal: without that a
-/// value would gain by a growing queue, which has no mean.
+///
+/// A candidate counts only if there is one for every value of the key with all other keys equal.
+/// Otherwise a value would gain if candidates with it have dropped out because of a growing queue.
 fn effects(raced: &Raced<'_>, race: &Race) -> Vec<Effect> {
     let counts = |fate: &Fate| !matches!(fate, Fate::Growing | Fate::Failed(_));
     let fit: Vec<usize> =
@@ -493,7 +500,7 @@ fn effects(raced: &Raced<'_>, race: &Race) -> Vec<Effect> {
     effects
 }
 
-/// Standardised third moment.
+/// Skewness of values: the standardised third moment.
 fn skewness(values: &[f64]) -> f64 {
     let Some(mean) = mean(values) else { return 0.0 };
     let n = values.len() as f64;

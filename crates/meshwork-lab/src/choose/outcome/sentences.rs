@@ -1,4 +1,4 @@
-//! The outcome of a choice in words: sentences, rows of a table, and a line.
+//! Outcome of a choice as text: sentences, table rows, and one line.
 
 use super::{ChoiceOutcome, Effect, RaceEnd};
 use crate::choose::confirm::Gain;
@@ -7,13 +7,13 @@ use crate::findings::number::{count, plural, significant};
 use crate::findings::sequence::Wins;
 
 impl ChoiceOutcome {
-    /// Distance on the scale of the race in words: `3.1 %`, or units of the metric.
+    /// Text of a distance on the scale of the race: `3.1 %`, or units of the metric.
     fn distance(&self, difference: f64) -> String {
         let distance = self.scale.distance(difference);
         if self.raw { significant(distance, 3) } else { percent(distance) }
     }
 
-    /// Change of the metric in words, such as `3.1 % lower`.
+    /// Text of a change of the metric, such as `3.1 % lower`.
     fn change(&self, change: f64) -> String {
         let word = if change < 0.0 { "lower" } else { "higher" };
         let size = if self.raw { significant(change.abs(), 3) } else { percent(change.abs()) };
@@ -25,8 +25,10 @@ impl ChoiceOutcome {
         format!("on {} {} is {}{ends}", gain.on, self.metric, self.change(gain.change))
     }
 
-    /// The outcome in a line: the choice, the certain bound, the change from the baseline on fresh
-    /// data, and the runs.
+    /// Cells of one table row for the outcome.
+    ///
+    /// They are the choice, its bound, the change from the baseline on fresh data, and the number
+    /// of runs.
     #[must_use]
     pub fn line(&self) -> [String; 4] {
         let label = self.recommended.map(|own| self.candidates[own].label.clone());
@@ -44,12 +46,12 @@ impl ChoiceOutcome {
         [or(label), or(bound), or(change), count(self.runs + self.validation_runs)]
     }
 
-    /// A change of the metric with its sign.
+    /// Text of a change of the metric with its sign.
     fn signed(&self, change: f64) -> String {
         if self.raw { significant(change, 3) } else { percent_with_sign(change) }
     }
 
-    /// The sentences of the outcome, most important first.
+    /// All sentences of the outcome, most important first.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let mut all = Vec::new();
@@ -146,7 +148,7 @@ impl ChoiceOutcome {
         all
     }
 
-    /// The sentence that says what is guaranteed now.
+    /// Sentence that tells what is guaranteed at present.
     #[must_use]
     pub fn guarantee(&self) -> String {
         let confidence = percent(self.confidence);
@@ -231,8 +233,10 @@ impl ChoiceOutcome {
         )
     }
 
-    /// Rows of a table of candidates: number, label, replications, mean of the metric and of the
-    /// second one, and what became of it. Survivors come first, then by mean.
+    /// Rows of the table of candidates.
+    ///
+    /// The cells are number, label, replications, mean of the metric, mean of the second metric,
+    /// and state of the candidate. Survivors come first; otherwise rows are in order of the mean.
     #[must_use]
     pub fn rows(&self) -> Vec<[String; 6]> {
         let mut order: Vec<usize> = (0..self.candidates.len()).collect();
@@ -298,7 +302,7 @@ impl ChoiceOutcome {
         }
     }
 
-    /// Ends of the interval of an effect on the metric, the lower one first.
+    /// Ends of the interval of an effect, as changes of the metric, the lower end first.
     pub(super) fn effect_ends(&self, effect: &Effect) -> Option<[f64; 2]> {
         let half = effect.half_width?;
         let mut ends = [effect.effect - half, effect.effect + half].map(|at| self.scale.change(at));
@@ -306,7 +310,7 @@ impl ChoiceOutcome {
         Some(ends)
     }
 
-    /// Mean effects of swept values: a sentence, and a line for each.
+    /// Mean effects of swept values: an introductory sentence, and one line for each value.
     #[must_use]
     pub fn effect_lines(&self) -> Vec<String> {
         let signed = |change: f64| match self.raw {
@@ -331,7 +335,7 @@ impl ChoiceOutcome {
     }
 }
 
-/// An interval of a change in words; a ratio of few batches may have an infinite end.
+/// Text of the interval of a change. A ratio of few batches may have an infinite end.
 fn interval(ends: Option<[f64; 2]>, change: impl Fn(f64) -> String) -> String {
     match ends.map(|ends| ends.map(|end| Some(end).filter(|end| end.is_finite()))) {
         Some([Some(low), Some(high)]) => {
@@ -351,7 +355,7 @@ fn percent(share: f64) -> String {
     format!("{} %", significant(100.0 * share, 2.max(digits(share))))
 }
 
-/// Digits of a share that show whole percents.
+/// Number of digits with which a fraction shows whole percents.
 fn digits(share: f64) -> i32 {
     if share.abs() >= 1.0 { 3 } else { 2 }
 }

@@ -1,130 +1,134 @@
 //! The race: candidates are replicated on common random numbers until one is certainly good.
 //!
 //! Every ordered pair of candidates has a confidence sequence for the mean of its paired
-//! differences, at level α / (k − 1). A candidate is dropped once any other is certainly better,
-//! and the race ends once no survivor can beat the leader by more than the indifference zone.
+//! differences, at level α / (k − 1) for *k* candidates. A candidate is dropped once any other is
+//! certainly better. The race ends once no survivor can beat the leader by more than the
+//! indifference zone.
 //!
-//! **Guarantee.** With probability at least 1 − α, all k − 1 sequences of pairs with the true best
-//! hold at all times. Then the best is never dropped, and a candidate reported as within a bound of
-//! the survivors is within that bound of the best: under any correlation, at any time of stopping.
+//! **Guarantee.** With probability at least 1 − α, all k − 1 confidence sequences of pairs with the
+//! true best candidate hold at all times. Then the best candidate is never dropped. A candidate
+//! whose bound over the survivors is *b* is then within *b* of the best candidate. This holds under
+//! any correlation, and at any time of stopping.
 //!
 //! With constraints, half of α is spent on them, and only candidates that certainly meet them may
-//! drop others or lead. Above a limit, a screening by successive halving chooses finalists first;
-//! the race then uses fresh replications only, and its guarantee covers the finalists.
+//! drop others or lead. If there are many candidates, a screening by successive halving first
+//! chooses finalists. The race then uses fresh replications only, and the guarantee covers the
+//! finalists.
 
 use crate::findings::sequence::{RunningMoments, factor};
 use crate::findings::statistics::quantile;
 
-/// Replications after which growing queues are looked for, and screening halves first.
+/// Number of replications after which growing queues are detected and screening first halves.
 pub const FIRST_LOOK: u64 = 4;
 
-/// Maximum number of candidates left by a screening.
+/// Largest number of candidates that a screening leaves.
 pub const FINALISTS: usize = 64;
 
-/// Maximum number of replications of a candidate; beyond it the race is given up.
+/// Largest number of replications of a candidate. The race ends undecided after them.
 pub const MAX_REPLICATIONS: u64 = 10_000;
 
-/// Maximum number of survivors that are compared further once the leader is certain.
+/// Largest number of survivors that are compared further once the leader is certain.
 const MAX_TIES: usize = 8;
 
-/// Minimum number of runs in a round, so that few survivors keep several threads busy.
+/// Smallest number of runs in a round, so that a few survivors keep several threads busy.
 const ROUND: usize = 16;
 
-/// Rules of a race.
+/// Rules of a race: error probability, indifference zone and numbers of replications.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RaceRules {
-    /// Probability that the guarantee may fail.
+    /// Largest probability with which the guarantee may fail.
     pub alpha: f64,
     /// Indifference zone, on the scale of the race.
     pub within: f64,
-    /// Pairs before anything is dropped.
+    /// Number of pairs of replications before a candidate may be dropped.
     pub least: u64,
-    /// Number of candidates above which a screening comes first.
+    /// Number of candidates above which a screening precedes the race.
     pub screen_above: usize,
     /// Number of constraints.
     pub constraints: usize,
 }
 
-/// Results that a race reads, by candidate and replication.
+/// Source of the results that a race reads, by candidate and replication.
 pub trait Field {
-    /// Value on the scale of the race, of which less is better.
+    /// Value of one run on the scale of the race. Smaller values are better.
     ///
     /// # Errors
     /// If the run has no such value.
     fn value(&self, candidate: usize, replication: u64) -> Result<f64, NoValue>;
 
-    /// Excess over a constraint's limit, met where it is at most 0.
+    /// Amount by which one run breaks a constraint; 0 or negative if the run meets it.
     ///
     /// # Errors
     /// If the run has no such value.
     fn excess(&self, candidate: usize, constraint: usize, replication: u64)
     -> Result<f64, NoValue>;
 
-    /// Whether the queue of a candidate grows over its runs so far.
+    /// Whether the queue of a candidate grows in its runs so far.
     fn is_growing(&self, candidate: usize) -> bool;
 }
 
-/// Reason for which a run has no value.
+/// Reason why a run has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoValue {
-    /// The run failed: its candidate leaves the race.
+    /// The run failed, so its candidate leaves the race.
     Failed(String),
-    /// The value has no place on the scale, which ends the race.
+    /// The value cannot be converted to the scale of the race, which ends the race.
     OffScale(String),
 }
 
-/// State of a candidate.
+/// State of a candidate in the race.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fate {
-    /// Still in the race.
+    /// The candidate is still in the race.
     Racing,
-    /// Another is certainly better.
+    /// Another candidate is certainly better.
     Beaten {
-        /// The better candidate.
+        /// Index of the better candidate.
         by: usize,
-        /// Pairs at that time.
+        /// Number of pairs of replications at that time.
         pairs: u64,
-        /// Mean difference, and the least that is certain.
+        /// Mean difference from the better candidate; `least` is the lower end of its interval.
         difference: f64,
         least: f64,
     },
-    /// Its queue grows to the end, so it has no mean.
+    /// The candidate's queue grows to the end, so that its metric has no mean.
     Growing,
-    /// It certainly breaks a constraint, by this mean excess.
+    /// The candidate certainly breaks a constraint, on average by `excess`.
     Unfit { constraint: usize, pairs: u64, excess: f64 },
-    /// A run failed.
+    /// A run of the candidate failed.
     Failed(String),
-    /// The screening left it out after this many replications.
+    /// The screening dropped the candidate after this many replications.
     Screened(u64),
 }
 
-/// State of a race after a replication.
+/// State of a race after one replication of all survivors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
-    /// Pairs of each survivor.
+    /// Number of pairs of replications of each pair of survivors.
     pub pairs: u64,
-    /// Candidates that are still in the race.
+    /// Number of candidates that are still in the race.
     pub racing: usize,
-    /// The leader.
+    /// Index of the leader.
     pub leader: usize,
-    /// Least certain bound on its distance from the best.
+    /// Bound on the leader's distance from the best candidate, on the scale of the race.
     pub bound: f64,
 }
 
-/// A race in progress; a function of the results alone.
+/// Race in progress. Its state depends only on the rules and on the results that it has read.
 #[derive(Clone, Debug)]
 pub struct Race {
     rules: RaceRules,
     fates: Vec<Fate>,
-    /// Values of each candidate from replication 0, as far as they were read.
+    /// Values of each candidate that were read so far, from replication 0 on.
     values: Vec<Vec<f64>>,
-    /// Excess of each candidate over each constraint.
+    /// Statistics of the excess of each candidate over each constraint.
     excesses: Vec<Vec<RunningMoments>>,
-    /// Position of each candidate among those whose pairs are counted.
+    /// Position of each candidate among the candidates that are compared in pairs.
     places: Vec<usize>,
-    /// Differences of each pair of them, the first minus the second, in the upper triangle.
+    /// Statistics of the difference of each compared pair: value of the first minus value of the
+    /// second.
     pairs: Vec<RunningMoments>,
-    /// Replications used for the screening, which do not count as evidence.
+    /// Number of replications that the screening used, which do not count as evidence.
     offset: u64,
     is_screening: bool,
     seen: u64,
@@ -169,7 +173,7 @@ impl Race {
             vec![vec![RunningMoments::default(); self.rules.constraints]; self.fates.len()];
     }
 
-    /// Candidates that are still in the race, in order.
+    /// Indices of the candidates that are still in the race, in ascending order.
     #[must_use]
     pub fn racing(&self) -> Vec<usize> {
         (0..self.fates.len()).filter(|&own| self.fates[own] == Fate::Racing).collect()
@@ -181,25 +185,25 @@ impl Race {
         &self.fates
     }
 
-    /// Values of a candidate from replication 0, on the scale of the race.
+    /// Values of a candidate from replication 0 on, on the scale of the race.
     #[must_use]
     pub fn values(&self, candidate: usize) -> &[f64] {
         &self.values[candidate]
     }
 
-    /// States after each replication, in order.
+    /// States of the race after each replication, in order.
     #[must_use]
     pub fn looks(&self) -> &[Look] {
         &self.looks
     }
 
-    /// Replications read so far.
+    /// Number of replications that the race has read.
     #[must_use]
     pub fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// Pairs of each survivor: replications without those of the screening.
+    /// Number of pairs of replications of the survivors, without the screening's replications.
     #[must_use]
     pub fn pairs(&self) -> u64 {
         self.seen - self.offset
@@ -211,26 +215,28 @@ impl Race {
         self.is_screening
     }
 
-    /// Replications of the screening; 0 without one.
+    /// Number of replications that the screening used; 0 without a screening.
     #[must_use]
     pub fn screening(&self) -> u64 {
         if self.is_screening { self.seen } else { self.offset }
     }
 
-    /// Runs of the two-stage procedure of Clark and Yang with the same guarantee. It is estimated
-    /// from the least number of pairs of all candidates; `None` with a screening or before.
+    /// Estimated runs of Clark and Yang's two-stage procedure with the same guarantee.
+    ///
+    /// The estimate is made when the survivors have the least number of pairs. It is `None` before
+    /// that time, and after a screening.
     #[must_use]
     pub fn clark_yang(&self) -> Option<u64> {
         self.clark_yang
     }
 
-    /// The sentence that ended the race, if a value has no place on its scale.
+    /// Sentence that ended the race, because a value could not be converted to its scale.
     #[must_use]
     pub fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }
 
-    /// Pairs before anything is dropped.
+    /// Number of pairs of replications before a candidate may be dropped.
     #[must_use]
     pub fn least(&self) -> u64 {
         self.rules.least
@@ -242,32 +248,32 @@ impl Race {
         self.rules.within
     }
 
-    /// Sets an indifference zone that was not known at the start.
+    /// Sets the indifference zone if it was unknown when the race began.
     pub fn fix_within(&mut self, within: f64) {
         self.rules.within = within;
     }
 
-    /// Level of each interval between two candidates.
+    /// Error probability of each interval between two candidates.
     pub(super) fn level(&self) -> f64 {
         let count = self.places.iter().filter(|&&place| place != usize::MAX).count();
         let share = if self.rules.constraints > 0 { 0.5 } else { 1.0 };
         share * self.rules.alpha / (count.max(2) - 1) as f64
     }
 
-    /// Level of each interval of a constraint.
+    /// Error probability of each interval of a constraint.
     fn level_of_constraints(&self) -> f64 {
         let count = self.places.iter().filter(|&&place| place != usize::MAX).count();
         0.5 * self.rules.alpha / (count.max(1) * self.rules.constraints.max(1)) as f64
     }
 
-    /// Index of a pair, and whether it is counted in the other direction.
+    /// Index of a pair, and whether the stored difference has the opposite sign.
     fn pair(&self, one: usize, other: usize) -> (usize, bool) {
         let (a, b) = (self.places[one], self.places[other]);
         let (low, high) = (a.min(b), a.max(b));
         (high * (high - 1) / 2 + low, a > b)
     }
 
-    /// Mean difference of a pair, the first minus the second, and the half width of its interval.
+    /// Mean of `one` minus `other` over all pairs, and the half width of its interval.
     #[must_use]
     pub fn difference(&self, one: usize, other: usize) -> (f64, f64) {
         let factor = factor(self.pairs() as f64, self.level());
@@ -290,14 +296,14 @@ impl Race {
             || self.rules.constraints == 0
     }
 
-    /// Excess of a candidate over a constraint: the mean, and the half width of its interval.
+    /// Mean excess of a candidate over a constraint, and the half width of its interval.
     #[must_use]
     pub fn excess(&self, candidate: usize, constraint: usize) -> (f64, f64) {
         let moments = &self.excesses[candidate][constraint];
         (moments.mean(), moments.half_width(self.level_of_constraints()))
     }
 
-    /// Certain bound on the distance of a survivor from the best; infinite before there is one.
+    /// Bound on a survivor's distance from the best candidate; infinite while there is no evidence.
     #[must_use]
     pub fn bound(&self, candidate: usize) -> f64 {
         self.bound_by(candidate, &self.racing(), factor(self.pairs() as f64, self.level()))
@@ -315,7 +321,7 @@ impl Race {
         bounds.fold(0.0, f64::max)
     }
 
-    /// Survivors that are certainly within the indifference zone of the best.
+    /// Survivors that are certainly within the indifference zone of the best candidate.
     #[must_use]
     pub fn equals(&self) -> Vec<usize> {
         let racing = self.racing();
@@ -326,8 +332,9 @@ impl Race {
 
     /// Whether the race is over.
     ///
-    /// It is over once the leader is certain, and each of few other survivors is either certain
-    /// too, or still undecided after twice the number of pairs that the leader needed.
+    /// It is over if the leader is certain, and each other survivor is certain too. It is also over
+    /// if the leader has been certain for as many pairs again as it needed, or if too many
+    /// survivors are left to be compared further.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         let is_certain = |look: &&Look| look.bound <= self.rules.within;
@@ -344,14 +351,14 @@ impl Race {
             || is_settled()
     }
 
-    /// Number of replications of each candidate that the race needs next.
+    /// Number of replications that each candidate needs for the next round.
     #[must_use]
     pub fn wanted(&self) -> Vec<u64> {
         let racing = self.racing().len().max(1);
         let more = ROUND.div_ceil(racing) as u64;
         let mut next = if self.is_decided() { self.seen } else { self.seen + more };
         if self.pairs() < self.rules.least {
-            // The first decision may be the last.
+            // Do not exceed the first decision, which may already end the race.
             next = next.min(self.offset + self.rules.least);
         }
         let of = |(fate, values): (&Fate, &Vec<f64>)| match fate {
@@ -361,12 +368,12 @@ impl Race {
         self.fates.iter().zip(&self.values).map(of).collect()
     }
 
-    /// Reads the results of all survivors up to `have` replications, and decides after each.
+    /// Reads the survivors' results up to replication `have`, and decides after each replication.
     ///
-    /// The decisions do not depend on how many are read at once.
+    /// The decisions do not depend on how many replications one call reads.
     ///
     /// # Complexity
-    /// O(k²) for each replication of *k* survivors.
+    /// **O(k²)** for each replication of *k* survivors.
     pub fn advance(&mut self, field: &dyn Field, have: u64) {
         while self.seen < have && !self.is_decided() {
             self.read(field);
@@ -386,7 +393,7 @@ impl Race {
         }
     }
 
-    /// Reads one replication.
+    /// Reads one replication of all survivors.
     fn read(&mut self, field: &dyn Field) {
         for own in self.racing() {
             let value = field.value(own, self.seen);
@@ -413,14 +420,14 @@ impl Race {
         let latest: Vec<f64> = racing.iter().map(|&own| last(own)).collect();
         for (b, &other) in racing.iter().enumerate() {
             for (a, &one) in racing[..b].iter().enumerate() {
-                // `racing` is in the order of the places, so no pair is turned.
+                // `racing` has the order of `places`, so the difference has the stored sign.
                 let (index, _) = self.pair(one, other);
                 self.pairs[index].push(latest[a] - latest[b]);
             }
         }
     }
 
-    /// Halves the candidates after 4, 8, 16 … replications, until few enough are left.
+    /// Halves the number of candidates after 4, 8, 16 … replications, until few enough are left.
     fn screen(&mut self) {
         if !(self.seen >= FIRST_LOOK && self.seen.is_power_of_two()) {
             return;
@@ -438,7 +445,7 @@ impl Race {
         }
     }
 
-    /// Drops candidates that are certainly worse, and notes the leader.
+    /// Drops candidates that are certainly worse, and records the leader.
     fn judge(&mut self) {
         if self.pairs() >= self.rules.least {
             if self.pairs() == self.rules.least && self.offset == 0 {
@@ -493,8 +500,9 @@ impl Race {
         }
     }
 
-    /// Runs of Clark and Yang's procedure. Each candidate runs as often as the pair with the widest
-    /// differences demands.
+    /// Estimated runs of Clark and Yang's procedure.
+    ///
+    /// Each candidate runs as often as the pair with the widest differences requires.
     fn two_stages(&self) -> u64 {
         let racing = self.racing();
         let (count, first) = (racing.len() as f64, self.pairs());

@@ -2,7 +2,7 @@ use meshwork::rng::Stream;
 
 use super::*;
 
-/// Candidates with known means, whose values share a part of their noise.
+/// Candidates with known means. Part of the noise is common to all of their values.
 pub(crate) struct Known {
     pub(crate) means: Vec<f64>,
     pub(crate) shared: f64,
@@ -56,7 +56,8 @@ fn raced(field: &Known, rules: RaceRules) -> Race {
 
 #[test]
 fn the_chosen_is_within_the_zone_of_the_best() {
-    // 200 races among near ties; at most 5 % and three standard errors may go wrong.
+    // In 200 races among nearly equal candidates, at most 5 % and three standard errors may go
+    // wrong.
     let mut wrong = 0;
     for seed in 0..200 {
         let mut draws = Stream::new(9, seed, "means");
@@ -146,7 +147,7 @@ fn the_cost_of_two_stages_is_that_of_their_formula() {
     let race = raced(&field, rules(0.25));
     let moments: RunningMoments =
         (0..20).map(|r| field.value(0, r).unwrap() - field.value(1, r).unwrap()).collect();
-    // t(0.95; 19) = 1.729 of the tables.
+    // The tables give t(0.95; 19) = 1.729.
     let each = (1.729_133 * 1.729_133 * moments.variance() / 0.0625).ceil() as u64;
     assert_eq!(race.clark_yang(), Some(2 * each));
 }

@@ -1,8 +1,9 @@
-//! The agent: parked jobs are placed by a policy, and what does not start is taken back.
+//! Agent that places parked jobs by a policy, and returns placed jobs that do not start.
 //!
-//! It keeps no state that a restart would miss: a job that runs or ends holds its nodes, a job that
-//! waits in the run partition holds those that it requires, and a parked job holds none.
-//! Memory between looks only delays: since when a placed job looks wrong, and until when a job that
+//! Slurm holds all state that a restarted agent needs. A job that runs or ends holds its nodes. A
+//! pending job in the run partition holds the nodes that it requires. A parked job holds no nodes.
+//! The agent itself only remembers times: since when a placed job has looked wrong, and until when
+//! a job is not placed again because it met a limit.
 //! met a limit is left alone.
 
 mod passing;
@@ -24,24 +25,25 @@ use crate::slurm::live::{QueuedJob, is_safe};
 
 pub use prepare::{prepare, set_state};
 
-/// Names of partitions, and times in seconds.
+/// Settings of an agent: names of partitions, and times in seconds.
 #[derive(Clone, Debug)]
 pub struct AgentSettings {
-    /// The partition to which users submit, with `State=DOWN`.
+    /// Parking partition, to which users submit jobs. Its state is `DOWN`, so that no job starts in
+    /// it.
     pub park: String,
-    /// The partition in which jobs start.
+    /// Run partition, in which jobs start.
     pub run: String,
-    /// The partition for jobs that are left to Slurm; `None` if they stay parked.
+    /// Partition for jobs that Slurm places itself; `None` if such jobs stay parked.
     pub pass: Option<String>,
-    /// Whether nothing is changed.
+    /// Whether the agent only logs its decisions, and changes nothing in Slurm.
     pub dry_run: bool,
-    /// The number of waiting jobs that are considered, in order of priority.
+    /// Largest number of waiting jobs that the policy considers, in order of priority.
     pub depth: usize,
-    /// How long a placed job must look wrong, in at least two looks, before it is taken back.
+    /// Time in seconds for which a placed job must look wrong before the agent returns it.
     pub settle: f64,
-    /// How long a placed job may wait on idle nodes before it is taken back.
+    /// Time in seconds for which a placed job may wait on idle nodes before the agent returns it.
     pub patience: f64,
-    /// How long a job is left alone after it has met a limit; doubled each time.
+    /// Time in seconds for which a job that met a limit is not placed again. It doubles each time.
     pub back_off: f64,
 }
 
@@ -60,40 +62,40 @@ impl Default for AgentSettings {
     }
 }
 
-/// Identifies a job across restarts of the controller.
+/// Key that identifies a job even if the controller reuses job numbers: job id and submission time.
 type Key = (String, i64);
 
-/// Until when a job is left alone, and for how long the next time.
+/// Time until which a job is not placed again, and length of the job's next such pause in seconds.
 #[derive(Clone, Copy, Debug)]
 struct BackOff {
     until: f64,
     next: f64,
 }
 
-/// Runs a policy: each [`cycle`](PlacementAgent::cycle) looks, takes back, and places.
+/// Agent that runs a policy. Each [`cycle`](PlacementAgent::cycle) handles all jobs once.
 pub struct PlacementAgent<'a> {
     policy: &'a LivePolicy,
     settings: AgentSettings,
-    /// Takes each event before it happens.
+    /// Function that logs an event. It is called before the event happens.
     log: Box<dyn FnMut(&Json) + 'a>,
-    /// The ends that the policy expects.
+    /// Expected ends of running jobs, which the policy uses.
     pub ends: ExpectedEnds,
     pub metrics: AgentMetrics,
     ranges: Ranges,
-    /// Since when a placed job looks wrong.
+    /// Time since when a placed job has looked wrong, by job.
     suspected: BTreeMap<Key, f64>,
     placed: BTreeMap<Key, f64>,
     backed_off: BTreeMap<Key, BackOff>,
-    /// Jobs that are not for the agent, with the reason.
+    /// Jobs that the agent does not place, each with the reason.
     unsuited: BTreeMap<Key, String>,
-    /// Running jobs whose nodes were compared with the chosen ones.
+    /// Running jobs whose nodes have been compared with the chosen nodes.
     verified: BTreeSet<Key>,
-    /// Nodes that a dry run has named for each job; empty for jobs that are left.
+    /// Nodes that a dry run has logged for each job; empty for a job that the agent does not place.
     said: BTreeMap<Key, Vec<u32>>,
 }
 
 impl<'a> PlacementAgent<'a> {
-    /// Creates an agent that has not looked yet.
+    /// Creates an agent that has not queried Slurm yet. `log` is called with each event.
     #[must_use]
     pub fn new(
         policy: &'a LivePolicy,
@@ -116,11 +118,12 @@ impl<'a> PlacementAgent<'a> {
         }
     }
 
-    /// Looks once, takes back what does not start, and places what the policy starts. Returns the
-    /// number of placed jobs.
+    /// Queries Slurm, returns placed jobs that do not start, and places the jobs that may start.
+    ///
+    /// Returns the number of placed jobs.
     ///
     /// # Errors
-    /// One sentence, if a command does not answer; nothing is decided then.
+    /// One sentence, if a command does not answer.
     pub fn cycle(&mut self, commands: &mut dyn SlurmCommands) -> Result<usize, String> {
         let look = SiteLook::take(commands, &self.settings.run, true)?;
         self.forget(&look);
@@ -163,7 +166,7 @@ impl<'a> PlacementAgent<'a> {
         (self.log)(&object);
     }
 
-    /// Forgets jobs that are gone.
+    /// Removes notes on jobs that Slurm no longer lists.
     fn forget(&mut self, look: &SiteLook) {
         let keys: BTreeSet<Key> = look.jobs.iter().map(QueuedJob::key).collect();
         self.suspected.retain(|key, _| keys.contains(key));
@@ -180,7 +183,8 @@ impl<'a> PlacementAgent<'a> {
         job.is_pending() && job.partition == self.settings.park
     }
 
-    /// Compares the nodes of jobs that have started with those that were chosen, which Slurm keeps.
+    /// Compares the nodes of newly started jobs with the chosen nodes, which the job still
+    /// requires.
     fn verify(&mut self, look: &SiteLook) {
         for job in &look.jobs {
             let is_new = job.state == "R" && job.partition == self.settings.run;
@@ -209,7 +213,7 @@ impl<'a> PlacementAgent<'a> {
     }
 }
 
-/// An id that a line for `scontrol` may have.
+/// Returns a job id or the name of a partition if it is safe within a line for `scontrol`.
 fn checked(id: &str) -> Result<&str, String> {
     if is_safe(id) { Ok(id) } else { Err(format!("`{id}` is no id of a job")) }
 }

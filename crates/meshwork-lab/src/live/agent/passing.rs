@@ -1,4 +1,4 @@
-//! Parked jobs that the agent does not understand, passed on or left.
+//! Parked jobs that the agent does not place: they move to another partition, or stay parked.
 
 use serde_json::json;
 
@@ -9,12 +9,14 @@ use crate::slurm::hostlist;
 use crate::slurm::live::{QueuedJob, move_line, shape};
 
 impl PlacementAgent<'_> {
-    /// Marks a job as not for the agent, and says so once.
+    /// Marks a job as one that the agent does not place. The first reason is kept.
     pub(super) fn leave(&mut self, job: &QueuedJob, why: String) {
         self.unsuited.entry(job.key()).or_insert(why);
     }
 
-    /// Moves jobs that are not for the agent to their partition, or logs once that they stay.
+    /// Moves the jobs that the agent does not place to the partition `pass`.
+    ///
+    /// If there is no such partition, the jobs stay parked, which is logged once for each job.
     pub(super) fn pass_on(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -35,7 +37,7 @@ impl PlacementAgent<'_> {
             match self.settings.pass.clone() {
                 Some(pass) if !self.settings.dry_run && job.priority > 0 => {
                     self.note("pass", now, object);
-                    // Parts of heterogeneous jobs are known by their own numbers alone.
+                    // A part of a heterogeneous job is addressed by its own job number.
                     let is_part = job.id.contains('+');
                     let id = if is_part { job.number.to_string() } else { job.id.clone() };
                     let says = commands.control(&move_line(&id, &pass)?)?;
@@ -55,7 +57,7 @@ impl PlacementAgent<'_> {
         Ok(())
     }
 
-    /// The property of a parked job that the agent does not understand.
+    /// Reason why the agent cannot place a parked job; `None` if it can.
     fn beyond(&self, job: &QueuedJob) -> Option<String> {
         let asks = |what: &str| Some(format!("it asks for {what}, which is left to Slurm"));
         let numbers = &self.policy.numbers;

@@ -1,4 +1,4 @@
-//! Jobs that the policy starts, placed by one update each.
+//! Placement of jobs that the policy starts, by one update for each job.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::slurm::hostlist;
 use crate::slurm::live::{OwnWishes, QueuedJob, place_line, read_job};
 
 impl PlacementAgent<'_> {
-    /// The jobs that may start, in Slurm's order.
+    /// Parked jobs that may start, in Slurm's order of priority.
     pub(super) fn candidates<'l>(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -34,7 +34,7 @@ impl PlacementAgent<'_> {
         self.ranges.learn(commands, &self.settings.park, &jobs)?;
         let free = idle(look, &self.policy.numbers).count() as u32;
         let of = |job: &'l QueuedJob| {
-            // Slurm gives a range as many nodes as are free, and no more than the largest.
+            // A job with a range of node counts gets all free nodes, within its range.
             let nodes = free.max(self.ranges.least(job)).min(job.nodes);
             let candidate = self.policy.candidate(job, nodes, &self.ends);
             (job, candidate)
@@ -42,10 +42,10 @@ impl PlacementAgent<'_> {
         Ok(jobs.into_iter().map(of).collect())
     }
 
-    /// Nodes of reservations.
+    /// Nodes of reservations, with the jobs that must not use them.
     ///
-    /// Slurm goes by limits: a job whose limit reaches into a reservation may not have its nodes,
-    /// even if it is expected to end before.
+    /// Slurm compares a reservation with a job's time limit. So a job whose time limit reaches into
+    /// a reservation must not use its nodes, even if an earlier end is expected.
     pub(super) fn kept(
         &self,
         look: &SiteLook,
@@ -72,7 +72,7 @@ impl PlacementAgent<'_> {
         all
     }
 
-    /// Places the jobs that the policy starts.
+    /// Places the jobs that the policy starts. Returns the number of placed jobs.
     pub(super) fn place_all(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -109,7 +109,7 @@ impl PlacementAgent<'_> {
         Ok(placed)
     }
 
-    /// Places one job, if it still is what was looked at.
+    /// Places one job, if the job has not changed since the query. Returns whether it was placed.
     fn place(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -120,12 +120,13 @@ impl PlacementAgent<'_> {
     ) -> Result<bool, String> {
         let id = checked(&job.id)?;
         if nodes.len() != wanted.nodes as usize {
-            // An allocator that rounds up would give a job more nodes than Slurm lets it have.
+            // Some allocators round the number of nodes up, but Slurm would not accept more nodes.
             let why = format!("the policy gives it {} nodes, not {}", nodes.len(), wanted.nodes);
             self.leave(job, why);
             return Ok(false);
         }
-        // Numbers are reused after a crash of the controller, and users change their jobs.
+        // Query the job again: a user may have changed it, or the controller may have reused its
+        // number.
         let text = commands.control(&format!("show job {id}"))?;
         if !text.starts_with("JobId=") {
             return Ok(false);
@@ -147,7 +148,8 @@ impl PlacementAgent<'_> {
         if !is_same {
             return Ok(false);
         }
-        // A number of nodes that follows from tasks is written without a range.
+        // Without a range in the output, the number of nodes is fixed, for example by the number of
+        // tasks.
         let is_range = shown.num_nodes.contains('-');
         if !is_range && nodes.len() != job.nodes as usize {
             self.ranges.has_none(job);

@@ -1,4 +1,4 @@
-//! Both partitions, checked before the first look.
+//! Checks the agent's partitions before its first cycle.
 
 use super::{AgentSettings, checked};
 use crate::live::SlurmCommands;
@@ -6,11 +6,13 @@ use crate::live::policy::LivePolicy;
 use crate::slurm::hostlist;
 use crate::slurm::live::{read_partition, state_line};
 
-/// Checks both partitions, and closes the parking partition.
+/// Checks the parking and the run partition, and closes the parking partition.
 ///
-/// It is open after a watchdog had to open it; a kill switch keeps it open.
+/// The parking partition is open if a watchdog opened it. It stays open if the kill switch is set
+/// (`is_off`).
 ///
 /// # Errors
+/// One sentence with the violated requirement.
 /// One sentence: what is not so.
 pub fn prepare(
     commands: &mut dyn SlurmCommands,
@@ -62,7 +64,7 @@ pub fn prepare(
     Ok(())
 }
 
-/// Opens or closes a partition.
+/// Opens or closes a partition: its state becomes `UP` or `DOWN`.
 ///
 /// # Errors
 /// The sentence with which Slurm refuses the change.

@@ -1,4 +1,4 @@
-//! Placed jobs that do not start, taken back.
+//! Return of placed jobs that do not start to the parking partition.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,9 @@ use crate::live::look::SiteLook;
 use crate::slurm::hostlist;
 use crate::slurm::live::{OwnWishes, QueuedJob, ShownJob, read_job, take_back_line};
 
-/// The longest back-off, in seconds.
+/// Longest time for which a job that met a limit is not placed again, in seconds.
 const LONGEST: f64 = 1_800.0;
-/// Reasons of a placed job for which it does not start by itself, by their first letters.
+/// First letters of Slurm's reasons for which a placed job does not start by itself.
 const STUCK: [&str; 11] = [
     "BadConstraints",
     "BeginTime",
@@ -28,7 +28,7 @@ const STUCK: [&str; 11] = [
 ];
 
 impl PlacementAgent<'_> {
-    /// Why a placed job is to be taken back now, if it has looked wrong for long enough.
+    /// Reason to return a placed job now; `None` unless it has looked wrong for long enough.
     pub(super) fn suspicion(&mut self, look: &SiteLook, job: &QueuedJob) -> Option<String> {
         let idle: BTreeSet<&str> = {
             let nodes = look.nodes.iter().filter(|(_, state)| state == "idle");
@@ -57,7 +57,7 @@ impl PlacementAgent<'_> {
         (look.now - first >= self.settings.settle).then_some(why)
     }
 
-    /// Takes a placed job back. Slurm refuses it if the job has started meanwhile.
+    /// Returns a placed job to the parking partition. Slurm refuses this if the job has started.
     pub(super) fn take_back(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -81,7 +81,7 @@ impl PlacementAgent<'_> {
         };
         let key = job.key();
         if shown.submitted != key.1 {
-            // Another job has this number now.
+            // The job number now belongs to another job.
             return Ok(());
         }
         let wishes = OwnWishes::read(&shown.note).unwrap_or_default();

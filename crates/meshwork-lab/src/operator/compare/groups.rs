@@ -1,4 +1,4 @@
-//! Mean waits of jobs by size and by user, under each topology.
+//! Mean waits of jobs by size and by user, under each compared topology.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +7,25 @@ use super::{ReplayMeasure, TopologyReplay};
 use crate::findings::statistics::{Interval, mean};
 use crate::operator::paired;
 
-/// The maximum number of users shown, those with the most jobs.
+/// Largest number of users that are shown: those with the most jobs.
 const MAX_USERS: usize = 12;
 
-/// Jobs of one size class or one user.
+/// Waits of the jobs of one size class, or of one user.
 #[derive(Clone, Debug)]
 pub struct JobGroup {
-    /// The grouping key: `nodes` or `user`.
+    /// Key by which jobs are grouped: `nodes` or `user`.
     pub by: &'static str,
-    /// The value of the key: `5 to 8`, or a name.
+    /// Value of the key: a range of node counts such as `5 to 8`, or the name of a user.
     pub name: String,
-    /// The number of its jobs that start under every topology.
+    /// Number of the group's jobs that start under every topology.
     pub jobs: usize,
-    /// The mean wait under each topology, in seconds.
+    /// Mean wait under each topology, in seconds.
     pub waits: Vec<f64>,
-    /// The increase of the mean wait over the first topology, for each other topology.
+    /// Increase of the mean wait over the first topology, for each further topology.
     pub differences: Vec<Interval>,
 }
 
-/// The groups of the jobs that start in every replay: by size, and by user if there are several.
+/// Groups of the jobs that start in every replay: by size, and by user if there are several users.
 ///
 /// # Complexity
 /// **O(n log n)** for *n* jobs.

@@ -1,4 +1,4 @@
-//! The utilization of each node of a machine in a replay.
+//! Utilization of each node of a torus in a replay, for maps.
 
 use std::ops::Range;
 
@@ -8,20 +8,23 @@ use crate::operator::folder::SlurmMachine;
 use crate::operator::history::Second;
 use crate::slurm::topology::Structure;
 
-/// One layer of a torus along z.
+/// One layer of a torus: the cells with the same position along z.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
     pub name: String,
-    /// The number of cells in a row along x.
+    /// Number of cells in a row along x.
     pub row: usize,
-    /// For each cell, x fastest, the share of the time in use; `None` for a hole.
+    /// Fraction of the time in which each cell is in use; `None` for a hole. The index along x runs
+    /// fastest.
     pub cells: Vec<Option<f64>>,
 }
 
-/// The layers of the tori of a machine, empty if it has none. Every topology used by a partition is
-/// drawn once.
+/// Layers of all tori of a machine; empty if the machine has no torus.
+///
+/// A topology that several partitions use is drawn once.
 ///
 /// # Complexity
+/// **O(j m + c)** for *j* jobs of *m* nodes and *c* cells.
 /// **O(j m + c)** for *j* jobs of *m* nodes and *c* cells.
 pub(super) fn layers(
     machine: &SlurmMachine,

@@ -1,4 +1,4 @@
-//! The measures of a replayed history.
+//! Measures of a replayed history, such as the mean wait and the utilization.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,26 +12,26 @@ use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean}
 use crate::operator::history::{JobRecord, Second};
 use crate::operator::paired::{self, BATCHES};
 
-/// Minimum run time in the slowdown, in seconds.
+/// Shortest run time that counts in the bounded slowdown, in seconds.
 const SLOWDOWN_THRESHOLD: f64 = 10.0;
 
 const HOUR: f64 = 3_600.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplayMeasure {
-    /// The mean wait.
+    /// Mean wait.
     Wait,
-    /// The mean bounded slowdown.
+    /// Mean bounded slowdown.
     BoundedSlowdown,
-    /// The mean wait for one cause.
+    /// Mean wait for one cause.
     WaitFor(Cause),
-    /// The number of jobs that never start.
+    /// Number of jobs that never start.
     Never,
-    /// The node-hours of jobs that never start.
+    /// Node-hours of jobs that never start.
     RejectedNodeHours,
-    /// The node-hours allocated beyond the requested nodes.
+    /// Node-hours that are allocated in excess of the requested nodes.
     PaddingNodeHours,
-    /// The share of the machine used by requested nodes.
+    /// Fraction of the machine's node-time that requested nodes use.
     Utilization,
 }
 
@@ -50,7 +50,7 @@ impl ReplayMeasure {
         ReplayMeasure::Never,
     ];
 
-    /// The key in results.
+    /// Key of the measure in results.
     #[must_use]
     pub fn key(self) -> &'static str {
         match self {
@@ -67,7 +67,7 @@ impl ReplayMeasure {
         }
     }
 
-    /// A short title with the unit.
+    /// Short title with the unit.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -84,7 +84,7 @@ impl ReplayMeasure {
         }
     }
 
-    /// The full definition.
+    /// Full definition of the measure.
     #[must_use]
     pub fn definition(self) -> &'static str {
         match self {
@@ -119,7 +119,7 @@ impl ReplayMeasure {
         }
     }
 
-    /// The set over which it is aggregated.
+    /// Set over which the measure is aggregated.
     pub(super) fn scope(self) -> Scope {
         match self {
             ReplayMeasure::Wait | ReplayMeasure::BoundedSlowdown | ReplayMeasure::WaitFor(_) => {
@@ -132,7 +132,7 @@ impl ReplayMeasure {
         }
     }
 
-    /// The value for one job in one replay.
+    /// Value of the measure for one job in one replay.
     fn of(self, history: &[JobRecord], course: &TopologyReplay, place: usize) -> f64 {
         let stay = &history[place];
         let runs = stay.end.zip(stay.start).map_or(0, |(end, start)| (end - start).max(0)) as f64;
@@ -157,27 +157,29 @@ impl ReplayMeasure {
     }
 }
 
-/// The set over which a measure is aggregated.
+/// Set over which a measure is aggregated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// The mean over the jobs that start in every replay.
+    /// Mean over the jobs that start in every replay.
     MeanOfCommon,
-    /// The sum over all jobs.
+    /// Sum over all jobs.
     SumOfAll,
-    /// The mean over windows of time.
+    /// Mean over windows of time.
     MeanOfTime,
 }
 
-/// The accounting of nodes shared by jobs: the time of each node counts once.
+/// Counts the time of nodes that jobs share. Time during which several jobs use a node counts once.
 #[derive(Default)]
 pub(super) struct Shared {
-    /// The time up to which each node is counted.
+    /// Time up to which each node has been counted.
     counted: BTreeMap<Node, Second>,
 }
 
 impl Shared {
-    /// Counts a job; jobs come in order of start. `add` gets each of its nodes, and the time from
-    /// which it has not been counted before.
+    /// Counts the nodes of a job. Jobs must come in order of start.
+    ///
+    /// `add` gets each node that has uncounted time, and the time at which the uncounted time
+    /// begins.
     pub(super) fn added(
         &mut self,
         nodes: &NodeSet,
@@ -195,19 +197,19 @@ impl Shared {
     }
 }
 
-/// The jobs and the time span over which all replays are measured.
+/// Jobs and time span over which all replays are measured.
 pub(super) struct Ground<'a> {
     pub(super) history: &'a [JobRecord],
     /// Indices of the jobs that ran, in order of submission.
     pub(super) all: Vec<usize>,
-    /// The jobs of `all` that start in every replay.
+    /// Indices from `all` of the jobs that start in every replay.
     pub(super) common: Vec<usize>,
-    /// From the first submission to the last.
+    /// Time from the first submission to the last.
     pub(super) span: Range<Second>,
 }
 
 impl Ground<'_> {
-    /// The values of a measure in one replay, in order of submission or of time.
+    /// Values of a measure in one replay: by job in order of submission, or by window of time.
     pub(super) fn values(&self, measure: ReplayMeasure, course: &TopologyReplay) -> Vec<f64> {
         let of = |&place: &usize| measure.of(self.history, course, place);
         match measure.scope() {
@@ -217,7 +219,7 @@ impl Ground<'_> {
         }
     }
 
-    /// The utilization in windows of equal length.
+    /// Utilization in windows of equal length.
     fn used(&self, course: &TopologyReplay) -> Vec<f64> {
         let (first, length) = (self.span.start as f64, (self.span.end - self.span.start) as f64);
         let window = length / BATCHES as f64;
@@ -246,7 +248,7 @@ impl Ground<'_> {
         used.iter().map(|used| if all > 0.0 { used / all } else { 0.0 }).collect()
     }
 
-    /// The value of a measure in one replay; `None` if there is nothing to measure.
+    /// Value of a measure in one replay; `None` if there is nothing to measure.
     pub(super) fn value(&self, measure: ReplayMeasure, course: &TopologyReplay) -> Option<f64> {
         let values = self.values(measure, course);
         match measure.scope() {
@@ -255,7 +257,7 @@ impl Ground<'_> {
         }
     }
 
-    /// The increase of a measure from `other` to `own`, with its interval.
+    /// Increase of a measure from the replay `other` to the replay `own`, with its interval.
     pub(super) fn difference(
         &self,
         measure: ReplayMeasure,

@@ -1,6 +1,7 @@
-//! Comparison of several topologies or configurations of one machine for its own jobs.
+//! Compares several topologies or configurations of a machine for the machine's own jobs.
 //!
-//! The jobs are replayed under each of them, and the differences are measured job by job.
+//! The jobs are replayed under each topology or configuration, and the differences are measured job
+//! by job.
 
 mod groups;
 mod maps;
@@ -31,11 +32,11 @@ use super::unmodelled::{self, Unmodelled};
 use crate::findings::statistics::Interval;
 use measures::Ground;
 
-/// A topology or a configuration of the machine.
+/// Topology or configuration of the machine that takes part in a comparison.
 #[derive(Clone, Debug)]
 pub struct Contender {
     pub name: String,
-    /// The machine with it.
+    /// Machine with this topology or configuration.
     pub machine: SlurmMachine,
 }
 
@@ -47,11 +48,11 @@ impl Contender {
         Contender { name, machine: folder.machine.clone() }
     }
 
-    /// Reads another topology for the nodes and the `slurm.conf` of a site.
+    /// Reads another topology file for a site, whose nodes and `slurm.conf` stay the same.
     ///
     /// # Errors
-    /// One sentence with the file, and the line if known: it cannot be read, Slurm would not start
-    /// with it, or it is that of another machine.
+    /// One sentence with the file, and the line if known: the file cannot be read, Slurm would not
+    /// start with it, or it belongs to another machine.
     pub fn read(folder: &Folder, file: &Path) -> Result<Contender, String> {
         let conf = folder.conf_path();
         let machine = SlurmMachine::read(file, conf.as_deref())?.with_tables_of(&folder.machine);
@@ -60,11 +61,11 @@ impl Contender {
         Ok(Contender { name, machine })
     }
 
-    /// Reads another `slurm.conf` for the topology and the tables of a site.
+    /// Reads another `slurm.conf` for a site, whose topology and tables stay the same.
     ///
     /// # Errors
-    /// One sentence with the file, and the line if known: it cannot be read, Slurm would not start
-    /// with it, it is that of another machine, or it lacks a partition with jobs.
+    /// One sentence with the file, and the line if known: the file cannot be read, Slurm would not
+    /// start with it, it belongs to another machine, or it lacks a partition with jobs.
     pub fn read_conf(folder: &Folder, file: &Path) -> Result<Contender, String> {
         let machine = SlurmMachine::read(&folder.topology_path(), Some(file))?;
         let machine = machine.with_tables_of(&folder.machine);
@@ -96,7 +97,7 @@ impl Contender {
     }
 }
 
-/// Returns an error unless both topologies name the same nodes.
+/// Returns an error unless the topologies of two machines name the same nodes.
 fn same_nodes(site: &SlurmMachine, other: &SlurmMachine, file: &str) -> Result<(), String> {
     let own = site.reading.listed_hosts();
     let named = other.reading.listed_hosts();
@@ -123,32 +124,32 @@ fn same_nodes(site: &SlurmMachine, other: &SlurmMachine, file: &str) -> Result<(
     Ok(())
 }
 
-/// The options of a replay.
+/// Options for replaying a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplayOptions {
-    /// The seconds from the end of a job until its nodes are free again.
+    /// Seconds from the end of a job until its nodes are free again.
     pub cleanup: Second,
-    /// The treatment of jobs of unlisted sizes.
+    /// Treatment of jobs whose size the topology does not list.
     pub unlisted: Unlisted,
 }
 
-/// The replay of the jobs under one topology.
+/// Result of replaying the jobs under one topology.
 #[derive(Clone, Debug)]
 pub struct TopologyReplay {
-    /// The jobs as submitted.
+    /// Records of the jobs as they were submitted in the replay.
     pub submitted: Vec<JobRecord>,
-    /// The outcome of each job.
+    /// Outcome of each job.
     pub outcomes: Vec<JobOutcome>,
-    /// The wait of each job by cause.
+    /// Wait of each job by cause.
     pub waited: Vec<WaitsByCause>,
     /// Whether each job leaves some processors of its nodes to other jobs.
     shares: Vec<bool>,
-    /// The number of nodes on which jobs may run.
+    /// Number of nodes on which jobs may run.
     pub nodes: u32,
 }
 
 impl TopologyReplay {
-    /// Replays jobs on a machine.
+    /// Replays jobs on a machine. `report` is called with the number of started jobs.
     ///
     /// # Complexity
     /// That of [`ControllerReplay::run_with_waits`].
@@ -169,7 +170,7 @@ impl TopologyReplay {
         TopologyReplay { submitted: submitted.into_owned(), outcomes, waited, shares, nodes }
     }
 
-    /// The indices of the jobs that start, in order of start.
+    /// Indices of the jobs that start, in order of their starts.
     fn by_start(&self) -> Vec<usize> {
         let start = |place: &usize| self.outcomes[*place].start;
         let mut places: Vec<usize> =
@@ -179,36 +180,36 @@ impl TopologyReplay {
     }
 }
 
-/// A comparison of several topologies, the first of which is the baseline.
+/// Comparison of several topologies. The first topology is the baseline.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     pub names: Vec<String>,
-    /// The number of records of jobs that ran; a requeued job has several.
+    /// Number of records of jobs that ran. A requeued job has several records.
     pub jobs: usize,
-    /// The number of those that start under every topology.
+    /// Number of these records whose jobs start under every topology.
     pub common: usize,
     pub terms: ReplayOptions,
-    /// The first and the last submission.
+    /// Times of the first and of the last submission.
     pub span: (Second, Second),
-    /// For each topology, the values of all measures in their order.
+    /// Values of all measures for each topology, in the order of [`ReplayMeasure::ALL`].
     pub values: Vec<Vec<Option<f64>>>,
-    /// For each topology but the first, the increase of each measure over the first topology.
+    /// Increase of each measure over the first topology, for each further topology.
     pub differences: Vec<Vec<Interval>>,
     /// Doubts about the model of the site, one sentence each.
     pub doubts: Vec<String>,
-    /// Features of the site that are not modelled.
+    /// Features of the site that the model ignores.
     pub unmodelled: Vec<Unmodelled>,
-    /// For each topology, the layers of its tori with the utilization of each node.
+    /// Layers of the tori of each topology, with the utilization of each node.
     pub maps: Vec<Vec<Layer>>,
     pub groups: Vec<JobGroup>,
-    /// For each topology but the first, the unified diff of its files to those of the first.
+    /// Unified diff between the files of the first topology and those of each further topology.
     pub changes: Vec<String>,
 }
 
-/// The indices of the jobs that ran, in order of submission.
+/// Indices of the jobs that ran, in order of submission.
 ///
 /// # Errors
-/// One sentence with the file, if there are none.
+/// One sentence with the file, if no job ran.
 pub fn jobs_that_ran(folder: &Folder) -> Result<Vec<usize>, String> {
     let stays = &folder.history.stays;
     let ran = |place: &usize| {
@@ -227,7 +228,8 @@ pub fn jobs_that_ran(folder: &Folder) -> Result<Vec<usize>, String> {
 
 /// Replays the jobs of a site under each topology, with one thread per processor.
 ///
-/// `report` is called from time to time with the jobs started and all jobs, over all topologies.
+/// `report` is called from time to time with the number of started jobs and the number of all jobs,
+/// summed over all topologies.
 ///
 /// # Errors
 /// One sentence with the file, if there are no jobs.

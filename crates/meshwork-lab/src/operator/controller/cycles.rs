@@ -1,18 +1,18 @@
-//! The times at which the main scheduler and the backfill scheduler run.
+//! Times at which the main scheduler and the backfill scheduler run.
 
 use super::rules::SchedulerParameters;
 
-/// The last cycle of each scheduler, and whether anything has changed since.
+/// Last cycle of each scheduler, and whether anything has changed since then.
 #[derive(Clone, Debug, Default)]
 pub(in crate::operator) struct Cycles {
     last_main: Option<f64>,
     last_full: Option<f64>,
     last_backfill: Option<f64>,
-    /// Whether a job was submitted or ended since the main scheduler ran.
+    /// Whether a job was submitted or ended since the main scheduler ran last.
     news: bool,
     /// Whether the main scheduler runs next without its usual delay.
     urgent: bool,
-    /// Whether anything has changed since backfill ran.
+    /// Whether anything has changed since the backfill scheduler ran last.
     changed: bool,
 }
 
@@ -32,25 +32,27 @@ impl Cycles {
         self.changed |= changed;
     }
 
-    /// The next time of the main scheduler after an event.
+    /// Next time at which the main scheduler runs because of an event; `None` without an event.
     pub(in crate::operator) fn main_at(&self, parameters: &SchedulerParameters) -> Option<f64> {
         let last = self.last_main.filter(|_| !self.urgent);
         let last = last.map_or(f64::NEG_INFINITY, |last| last + parameters.main_delay);
         self.news.then_some(last)
     }
 
-    /// The next cycle of the main scheduler over the whole queue.
+    /// Next time at which the main scheduler goes through the whole queue.
     pub(in crate::operator) fn full_at(&self, parameters: &SchedulerParameters) -> Option<f64> {
         Some(self.last_full? + parameters.sched_interval? as f64)
     }
 
-    /// The next cycle of backfill; `None` if nothing has changed since the last one.
+    /// Next time at which the backfill scheduler runs; `None` if nothing has changed since it ran.
     pub(in crate::operator) fn backfill_at(&self, parameters: &SchedulerParameters) -> Option<f64> {
         let every = parameters.bf_interval.filter(|_| self.changed)?;
         Some(self.last_backfill.map_or(f64::NEG_INFINITY, |last| last + every as f64))
     }
 
-    /// Registers a cycle of the main scheduler; the first one counts as one over the whole queue.
+    /// Registers a cycle of the main scheduler.
+    ///
+    /// The first cycle counts as one over the whole queue, whatever `is_full` says.
     pub(in crate::operator) fn ran_main(&mut self, at: f64, is_full: bool) {
         (self.last_main, self.news, self.urgent) = (Some(at), false, false);
         if is_full || self.last_full.is_none() {
@@ -58,7 +60,7 @@ impl Cycles {
         }
     }
 
-    /// Registers a cycle of backfill.
+    /// Registers a cycle of the backfill scheduler.
     pub(in crate::operator) fn ran_backfill(&mut self, at: f64) {
         (self.last_backfill, self.changed) = (Some(at), false);
     }

@@ -1,4 +1,4 @@
-//! A controller at an instant of its history, from which sampled futures are run.
+//! State of the controller model at an instant of a history, from which sampled futures are run.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,36 +12,37 @@ use super::rules::SiteRules;
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 
-/// The run time of a job that has not ended, in seconds.
+/// Run time of a job that has not ended, in seconds.
 const FOREVER: Second = 100 * 365 * 86_400;
 
-/// A controller with the jobs that run and wait at an instant.
+/// Controller model with the jobs that run or wait at an instant.
 pub(in crate::operator) struct ReplayState<'a> {
-    /// Locked only to be copied: its questions leave traces.
+    /// Controller that is locked only to be copied, because searches for nodes change its weights.
     controller: Mutex<Controller<'a>>,
-    /// Whether each present job is in the queue already.
+    /// Whether each running or waiting job has already been queued.
     is_queued: Vec<bool>,
     cycles: Cycles,
     next_tick: Option<Second>,
     at: Second,
-    /// All jobs known at the instant, from which later ones are copied.
+    /// All jobs known at the instant. Later submissions are copies of these jobs.
     known: Vec<(JobRecord, ControlledJob)>,
 }
 
-/// A later submission: the index of the job that it copies, its time, and its run time in seconds.
+/// Later submission: index of the copied job, time of submission, and run time in seconds.
 pub(in crate::operator) type LaterJob = (usize, Second, Second);
 
 impl<'a> ReplayState<'a> {
-    /// The state just before a second, after the recorded starts and ends until then.
+    /// State just before a second, after the recorded starts and ends up to then.
     ///
-    /// Of the records, the first `present` ones run or wait at that second, and the others have
-    /// ended.
+    /// The first `present` records are of jobs that run or wait at this second. The jobs of the
+    /// further records have ended.
     ///
     /// # Errors
-    /// A sentence of the engine, if it cannot run.
+    /// One sentence, if the simulation engine cannot run.
     ///
     /// # Complexity
-    /// **O(n log n)** for *n* records, and that of all priorities at each of their computations.
+    /// **O(n log n)** for *n* records, and the time of computing all priorities at regular
+    /// intervals.
     pub(in crate::operator) fn recorded(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
@@ -90,22 +91,22 @@ impl<'a> ReplayState<'a> {
         Ok(ReplayState { controller, is_queued, cycles, next_tick, at, known })
     }
 
-    /// Registers that a waiting job was changed, after which the main scheduler runs.
+    /// Registers that a waiting job was changed. The main scheduler runs after that.
     pub(in crate::operator) fn change(&mut self) {
         self.cycles.news();
     }
 
-    /// The starts of the present jobs in a future; `None` for a job that has not started by `end`.
+    /// Starts of the running and waiting jobs in one future; `None` for no start before `end`.
     ///
-    /// `runs` are the seconds for which each present job runs from its start, or from now on if it
-    /// runs already; `later` are jobs that are submitted later.
+    /// `runs` has a run time in seconds for each of these jobs: from its start if it waits, from
+    /// now on if it already runs. `later` are the jobs that are submitted later.
     ///
     /// # Errors
-    /// A sentence of the engine, if it cannot run.
+    /// One sentence, if the simulation engine cannot run.
     ///
     /// # Complexity
-    /// That of [`ControllerReplay::run`](super::ControllerReplay::run), until all present jobs have
-    /// started.
+    /// That of [`ControllerReplay::run`](super::ControllerReplay::run), until all of these jobs
+    /// have started.
     pub(in crate::operator) fn starts(
         &self,
         runs: &[Second],
@@ -154,7 +155,7 @@ impl<'a> ReplayState<'a> {
     }
 }
 
-/// A job of the engine.
+/// Job in the form of the simulation engine, submitted at `at` and running for `runs` seconds.
 fn job(place: usize, at: Second, runs: Second) -> Job {
     Job::new(place as u64, Time::new(at as f64), Request::Nodes(1), runs as f64)
 }

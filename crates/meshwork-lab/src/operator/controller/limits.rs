@@ -1,11 +1,11 @@
-//! Limits of QOS and associations, and the running jobs that count against them.
+//! Limits of QOS and associations, and the running jobs that count against these limits.
 
 use std::collections::BTreeMap;
 
 use super::request::ControlledJob;
 use super::rules::{LimitOf, SiteRules};
 
-/// The running jobs that count against one limit, summed up.
+/// Sums over the running jobs that count against one limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sum {
     jobs: u64,
@@ -13,7 +13,10 @@ struct Sum {
     processors: u64,
 }
 
-/// The jobs that count against a limit: those of a QOS, by user or account, or an association.
+/// Set of jobs that count against a limit.
+///
+/// These are the jobs of a QOS, the jobs of a user or of an account in a QOS, or the jobs of an
+/// association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Scope {
     Qos(usize),
@@ -22,13 +25,13 @@ enum Scope {
     Association(usize),
 }
 
-/// The sums of running jobs for each QOS and association.
+/// Sums over running jobs for each QOS and association.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunningSums {
     sums: BTreeMap<Scope, Sum>,
 }
 
-/// The two stages in which limits are tested.
+/// Stage at which limits are tested when a scheduler considers a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Test {
     /// Before the search for nodes: numbers of jobs, and time limits.
@@ -37,9 +40,10 @@ pub(super) enum Test {
     After,
 }
 
-/// Slurm's reasons for limits of a QOS on jobs, nodes and processors.
+/// Slurm's names of wait reasons for limits of a QOS, by jobs, nodes and processors.
 ///
-/// The rows are limits of all its jobs, of a user, of an account, and of each job.
+/// The rows are limits of all jobs of the QOS, of a user's jobs, of an account's jobs, and of each
+/// job.
 const QOS_NAMES: [[&str; 3]; 4] = [
     ["QOSGrpJobsLimit", "QOSGrpNodeLimit", "QOSGrpCpuLimit"],
     ["QOSMaxJobsPerUserLimit", "QOSMaxNodePerUserLimit", "QOSMaxCpuPerUserLimit"],
@@ -47,9 +51,9 @@ const QOS_NAMES: [[&str; 3]; 4] = [
     ["QOSMaxJobsPerUserLimit", "QOSMaxNodePerJobLimit", "QOSMaxCpuPerJobLimit"],
 ];
 
-/// Slurm's reasons for limits of an association on jobs, nodes and processors.
+/// Slurm's names of wait reasons for limits of an association, by jobs, nodes and processors.
 ///
-/// The rows are limits of all its jobs, of its user, and of each job.
+/// The rows are limits of all jobs of the association, of its user's jobs, and of each job.
 const ASSOCIATION_NAMES: [[&str; 3]; 3] = [
     ["AssocGrpJobsLimit", "AssocGrpNodeLimit", "AssocGrpCpuLimit"],
     ["AssocMaxJobsLimit", "AssocMaxNodePerJobLimit", "AssocMaxCpuPerJobLimit"],
@@ -72,7 +76,7 @@ fn scopes(job: &ControlledJob, partition_qos: Option<usize>) -> Vec<Scope> {
 }
 
 impl RunningSums {
-    /// Adds a job that starts, or subtracts one that ends.
+    /// Adds a job that starts to the sums, or subtracts a job that ends.
     pub(super) fn count(
         &mut self,
         job: &ControlledJob,
@@ -101,10 +105,10 @@ impl RunningSums {
         self.exceeded(rules, job, partition_qos, test).is_none()
     }
 
-    /// Slurm's reason for a limit that forbids the start of a job.
+    /// Slurm's wait reason for a limit that forbids the start of a job.
     ///
-    /// For each kind of limit, the first one that is set applies: of the partition's QOS, of the
-    /// job's QOS, or of its association.
+    /// For each kind of limit, the first one that is set applies: that of the partition's QOS, of
+    /// the job's QOS, or of the job's association.
     pub(super) fn exceeded(
         &self,
         rules: &SiteRules,
@@ -123,7 +127,7 @@ impl RunningSums {
             Test::Before => [limit.jobs, None, None],
             Test::After => [None, limit.nodes, limit.processors],
         };
-        // Whether the running jobs and this job together exceed a limit that is set.
+        // Whether this job and the running jobs together exceed a limit that is set.
         let exceeds = |most: Option<u64>, sum: Sum, kind: usize| {
             let all = [sum.jobs + own.jobs, sum.nodes + own.nodes, sum.processors + own.processors];
             most.is_some_and(|most| all[kind] > most)

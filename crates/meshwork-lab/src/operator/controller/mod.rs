@@ -1,7 +1,7 @@
-//! A model of Slurm's controller: its queue, its two schedulers and its limits.
+//! Model of Slurm's controller: its queue, its two schedulers and its limits.
 //!
-//! It has no clock: its caller reports the events of a history and decides when each scheduler
-//! runs.
+//! The model has no clock. Its caller reports the events of a history, and decides when each
+//! scheduler runs.
 
 pub(super) mod cycles;
 pub(super) mod future;
@@ -38,15 +38,15 @@ use request::{ControlledJob, ResolvedRequest};
 use reserved::Reserved;
 use rules::SiteRules;
 
-/// A waiting job in one of its partitions: an entry of the queue.
+/// Entry of the queue: a waiting job in one of its partitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Pair {
-    /// Sort key before the priority: the tier of its partition, and whether it has a reservation.
+    /// Sort key before the priority: tier of the partition, and whether the job has a reservation.
     standing: (u32, u32),
     priority: f64,
     rank: u64,
     job: usize,
-    /// The index of its request.
+    /// Index of the job's request for this partition.
     request: usize,
 }
 
@@ -59,44 +59,45 @@ impl Pair {
     }
 }
 
-/// A running job.
+/// Running job with its nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) partition: usize,
     pub(super) nodes: NodeSet,
     pub(super) start: Second,
-    /// Its parts of nodes, once it has given them back.
+    /// Parts of nodes (cores, memory, GPUs) that the job held; empty while the job runs.
     parts: Vec<SharedGrant>,
 }
 
-/// A start decided by a scheduler.
+/// Start of a job that a scheduler has decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Start {
     pub(super) job: usize,
     pub(super) partition: usize,
-    /// The nodes by the rule; `None` if it would leave the job waiting.
+    /// Nodes that the placement rule chooses; `None` if the job would have to wait.
     pub(super) nodes: Option<NodeSet>,
 }
 
-/// A copy of the queue.
+/// Copy of the queue, which can be restored.
 #[derive(Clone)]
 pub(super) struct Queue(Vec<Pair>);
 
-/// Recorded starts with partition and nodes, by job. A pass decides on each job as if all recorded
-/// starts before it had been made.
+/// Recorded starts with partition and nodes, by job.
+///
+/// A scheduler pass decides on each job as if all recorded starts before the job had been made.
 pub(super) type Recorded = BTreeMap<usize, (usize, NodeSet)>;
 
-/// Whether a recorded start of a job is in this partition.
+/// Whether the recorded start of a job is in this partition.
 fn starts_here(recorded: &Recorded, job: usize, partition: usize) -> bool {
     recorded.get(&job).is_some_and(|own| own.0 == partition)
 }
 
-/// Whether a job is recorded to start in this pass in any partition.
+/// Whether a job has a recorded start in this scheduler pass, in any partition.
 fn starts_at_once(recorded: Option<&Recorded>, job: usize) -> bool {
     recorded.is_some_and(|own| own.contains_key(&job))
 }
 
-/// The state of a controller.
+/// State of the controller model.
 #[derive(Clone)]
 pub(super) struct Controller<'a> {
     machine: &'a SlurmMachine,
@@ -105,24 +106,24 @@ pub(super) struct Controller<'a> {
     jobs: Vec<ControlledJob>,
     kinds: usize,
     desks: Vec<SlurmAllocator<usize>>,
-    /// The parts of nodes that running jobs hold, if jobs share nodes.
+    /// Parts of nodes that running jobs hold; `None` if jobs do not share nodes.
     parts: Option<PartsDesk>,
     pairs: Vec<Pair>,
     seen: Vec<SeenBy>,
     pub(super) running: BTreeMap<usize, Held>,
     /// Nodes whose job has ended, but which are not available yet.
     pub(super) completing: NodeSet,
-    /// Whether unrecorded starts take no nodes in a pass with recorded starts.
+    /// Whether a start that is not recorded takes no nodes in a pass with recorded starts.
     pub(super) leaves_others: bool,
     sums: RunningSums,
-    /// The running tasks of each array.
+    /// Number of running tasks of each job array.
     tasks: BTreeMap<u64, u32>,
-    /// The schedulers that have considered a task of each array.
+    /// Schedulers that have considered a task of each job array.
     arrays: BTreeMap<u64, SeenBy>,
     reserved: Vec<Reserved>,
     fair: FairTree,
     last_tick: Option<Second>,
-    /// The numbers of nodes and of processors of the machine.
+    /// Number of nodes and number of processors of the machine.
     size: (f64, f64),
 }
 
@@ -166,24 +167,23 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// The number of queue entries: pairs of a waiting job and one of its partitions.
+    /// Number of queue entries: pairs of a waiting job and one of its partitions.
     pub(super) fn waiting(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether jobs have parts of nodes.
+    /// Whether jobs may hold parts of nodes.
     pub(super) fn shares_nodes(&self) -> bool {
         self.parts.is_some()
     }
 
-    /// The waiting jobs in queue order with the kinds of their requests, each in its first
-    /// partition.
+    /// Waiting jobs in queue order, each with the kind of its request in its first partition.
     pub(super) fn waiting_kinds(&self) -> impl Iterator<Item = (usize, usize)> {
         let first = self.pairs.iter().filter(|pair| pair.request == 0);
         first.map(|pair| (pair.job, self.jobs[pair.job].requests[0].kind))
     }
 
-    /// The present answer of the first partition of a job to its request.
+    /// Present answer of the allocator to a job's request in its first partition.
     pub(super) fn ask(&self, job: usize) -> SlurmAnswer {
         let request = &self.jobs[job].requests[0];
         if self.parts.is_some() {
@@ -194,7 +194,8 @@ impl<'a> Controller<'a> {
         self.desks[request.partition].ask(&request.asked)
     }
 
-    /// The position of a job in the queue and `true`, or the one that it would get and `false`.
+    /// Position of a job in the queue, and whether it is queued. If not, it would get this
+    /// position.
     pub(super) fn place_in_queue(&self, job: usize) -> (usize, bool) {
         match self.pairs.iter().position(|own| own.job == job) {
             Some(place) => (place, true),
@@ -205,14 +206,14 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Whether no partition could ever hold a job.
+    /// Whether a job could not even start on one of its partitions without other jobs.
     pub(super) fn is_hopeless(&self, job: usize) -> bool {
         self.jobs[job].requests.iter().all(ResolvedRequest::is_hopeless)
     }
 
-    /// Adds a job to the queue.
+    /// Adds a job to the queue of each of its partitions.
     pub(super) fn submit(&mut self, job: usize) {
-        // Another task of a waiting array does not count as a new job.
+        // A further task of a waiting array does not count as a new job.
         let array = self.jobs[job].array.filter(|_| self.stays[job].attempt == 1);
         let before = array.and_then(|(array, _)| self.arrays.get(&array).copied());
         self.seen[job] = before.unwrap_or(self.seen[job]);
@@ -263,7 +264,8 @@ impl<'a> Controller<'a> {
         self.count(job, partition, nodes, now);
     }
 
-    /// Notes that a job runs, beside its parts of nodes.
+    /// Registers a running job with its whole nodes, limits and array, but without its parts of
+    /// nodes.
     fn count(&mut self, job: usize, partition: usize, nodes: NodeSet, now: Second) {
         let asked = &*self.request(job, partition).asked.clone();
         self.desks.iter_mut().for_each(|desk| desk.hold(&job, asked, nodes.clone()));
@@ -287,24 +289,24 @@ impl<'a> Controller<'a> {
         self.pairs = queue.0;
     }
 
-    /// The weights that questions about parts of nodes have left.
+    /// Weights of nodes with GPUs, which the last search for parts of nodes has changed.
     pub(super) fn near(&self) -> Option<NearGpus> {
         self.parts.as_ref().map(PartsDesk::near)
     }
 
-    /// Leaves the weights as if the last job with GPUs or without any were submitted just now.
+    /// Sets the weights of nodes as if the last submitted job with or without GPUs came just now.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         self.parts.iter_mut().for_each(|desk| desk.submit_again(with_gpus));
     }
 
-    /// Sets the weights that questions about parts of nodes have left.
+    /// Sets the weights of nodes with GPUs, as [`near`](Controller::near) has returned them.
     pub(super) fn set_near(&self, near: Option<NearGpus>) {
         if let Some((desk, near)) = self.parts.as_ref().zip(near) {
             desk.set_near(near);
         }
     }
 
-    /// A copy of the queue, for [`retract`](Controller::retract).
+    /// Copy of the queue, for [`retract`](Controller::retract).
     pub(super) fn queue(&self) -> Queue {
         Queue(self.pairs.clone())
     }
@@ -322,7 +324,7 @@ impl<'a> Controller<'a> {
         Some(held)
     }
 
-    /// Ends a running job.
+    /// Ends a running job, and charges its usage.
     pub(super) fn end(&mut self, job: usize, now: Second) -> Option<Held> {
         let held = self.release(job)?;
         self.charge(job, held.start, now, 1.0);
@@ -350,7 +352,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// The partition in which a job ran according to its record.
+    /// Index of the partition in which a job ran according to its record.
     pub(super) fn partition_of(&self, job: usize) -> usize {
         let name = &self.stays[job].partition;
         let own = self.rules.partitions.iter().position(|own| own.name == *name);
@@ -367,7 +369,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Computes all priorities; returns whether the order of the queue has changed.
+    /// Computes all priorities, and returns whether the order of the queue has changed.
     pub(super) fn tick(&mut self, now: Second) -> bool {
         if !self.rules.weights.is_multifactor {
             return false;
@@ -394,22 +396,22 @@ impl<'a> Controller<'a> {
         !is_sorted
     }
 
-    /// An empty set of the machine's nodes.
+    /// Empty set of the machine's nodes.
     pub(super) fn no_nodes(&self) -> NodeSet {
         NodeSet::empty(self.machine.reading.hosts.count())
     }
 
-    /// The fair shares and the last tick, for [`restore`](Controller::restore).
+    /// Fair shares, and the time of the last computation, for [`restore`](Controller::restore).
     pub(super) fn shares(&self) -> (FairTree, Option<Second>) {
         (self.fair.clone(), self.last_tick)
     }
 
-    /// Undoes all ticks since the shares were saved.
+    /// Undoes all computations of priorities since the fair shares were saved.
     pub(super) fn restore(&mut self, shares: (FairTree, Option<Second>)) {
         (self.fair, self.last_tick) = shares;
     }
 
-    /// The nodes on which no job may start now because of an outage.
+    /// Nodes on which no job may start now because of an outage.
     fn closed(&self, now: Second) -> NodeSet {
         let mut closed = self.no_nodes();
         for (from, until, nodes) in &self.rules.outages {
@@ -420,7 +422,7 @@ impl<'a> Controller<'a> {
         closed
     }
 
-    /// Finds nodes as backfill does for a job that starts.
+    /// Finds nodes outside of `kept` as backfill does for a job that starts.
     fn begin(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
         match (&self.parts, &request.parts) {
             (Some(desk), Some(parts)) => desk.begin(request.partition, parts, kept),
@@ -428,7 +430,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Whether there are nodes now, without leaving a trace.
+    /// Whether there are nodes outside of `kept` now. The weights of nodes stay as they were.
     fn fits(&self, request: &ResolvedRequest, kept: &NodeSet) -> bool {
         let near = self.near();
         let fits = self.find(request, kept).is_some();
@@ -436,7 +438,7 @@ impl<'a> Controller<'a> {
         fits
     }
 
-    /// Finds nodes as the main scheduler does.
+    /// Finds nodes outside of `kept` as the main scheduler does.
     fn select(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
         match (&self.parts, &request.parts) {
             (Some(desk), Some(parts)) => desk.select(request.partition, parts, kept),
@@ -451,8 +453,10 @@ impl<'a> Controller<'a> {
         self.desks[request.partition].find_without(&request.asked, kept)
     }
 
-    /// Adds the nodes that reservations withhold from a job that would run for `limit` seconds from
-    /// `from`. Returns the first end of these reservations.
+    /// Adds to `kept` the nodes that reservations withhold from a job.
+    ///
+    /// The job would run for `limit` seconds from the time `from`. Returns the first end of these
+    /// reservations.
     fn keep(
         &self,
         job: usize,
@@ -467,13 +471,13 @@ impl<'a> Controller<'a> {
         reserved::kept(&self.reserved, now, &self.jobs[job].reservation, span, kept)
     }
 
-    /// Whether the limit of running tasks of its array delays a job.
+    /// Whether a job must wait because its array has the largest allowed number of running tasks.
     fn is_throttled(&self, job: usize) -> bool {
         let array = self.jobs[job].array;
         array.is_some_and(|(own, most)| self.tasks.get(&own).is_some_and(|runs| *runs >= most))
     }
 
-    /// The nodes that a job would get in its partition if it were the first in the queue.
+    /// Nodes that a job would get in a partition if it were first in the queue.
     pub(super) fn place(&self, job: usize, partition: usize, now: Second) -> Option<NodeSet> {
         let mut kept = self.closed(now);
         kept.unite(&self.completing);
@@ -485,7 +489,7 @@ impl<'a> Controller<'a> {
         found
     }
 
-    /// Whether a partition is up and its limits admit a job.
+    /// Whether a partition is up and its own limits admit a job.
     fn is_admitted(&self, pair: &Pair, request: &ResolvedRequest) -> bool {
         let own = &self.rules.partitions[request.partition];
         let nodes = self.jobs[pair.job].nodes;
@@ -501,9 +505,10 @@ impl<'a> Controller<'a> {
         self.sums.allow(self.rules, &self.jobs[job], qos, test)
     }
 
-    /// Runs the main scheduler; jobs start immediately.
+    /// Runs the main scheduler. The jobs that it starts hold their nodes at once.
     ///
-    /// With `recorded` starts, those are made instead of its own starts, which are only returned.
+    /// With `recorded` starts, these are made in place of the scheduler's starts. The latter are
+    /// only returned.
     pub(super) fn main(
         &mut self,
         now: Second,
@@ -513,13 +518,13 @@ impl<'a> Controller<'a> {
         let parameters = &self.rules.parameters;
         let depth = if is_full { usize::MAX } else { parameters.default_queue_depth };
         let part_depth = parameters.partition_job_depth;
-        // A partition is not skipped because its nodes are completing.
+        // Completing nodes do not count as a reason to skip a partition.
         let (mut kept, completing) = (self.closed(now), self.completing.clone());
         let mut failed = vec![false; self.desks.len()];
         let mut considered = vec![0_usize; self.desks.len()];
         let mut open = self.open_partitions();
         let (mut tested, mut decided, mut done) = (0_usize, Vec::new(), BTreeSet::new());
-        // Starts that are not recorded; they are undone after the pass.
+        // Starts that are not recorded, which are undone after the pass.
         let mut tried = Vec::new();
         let pairs = std::mem::take(&mut self.pairs);
         for pair in &pairs {
@@ -535,7 +540,7 @@ impl<'a> Controller<'a> {
                 kept.unite(&self.desks[partition].site().whole);
                 usize::from(!std::mem::replace(&mut failed[partition], true))
             };
-            // Components of heterogeneous jobs are left to backfill.
+            // Leave components of heterogeneous jobs to backfill.
             if self.jobs[pair.job].group.is_some() && !starts_at_once(recorded, pair.job) {
                 open -= fail(&mut failed, &mut kept);
                 continue;
@@ -581,7 +586,7 @@ impl<'a> Controller<'a> {
                             self.hold(pair.job, partition, held.clone(), now);
                             done.insert(pair.job);
                         }
-                        // The recorded start is in another of its partitions.
+                        // The recorded start is in another partition of the job.
                         Some(_) => {}
                         None => {
                             let held = nodes.clone().filter(|_| !self.leaves_others);
@@ -596,12 +601,12 @@ impl<'a> Controller<'a> {
                 }
                 _ if found_or_over || (are_enough && request.is_hopeless()) => {}
                 _ => match &request.wanted().listed {
-                    // A job that requires specific nodes does not block other nodes.
+                    // A job that requires specific nodes blocks only these nodes.
                     Some(named) if are_enough && named.count() >= request.wanted().nodes => {
                         kept.unite(named);
                     }
                     _ if are_enough && self.reserves_not(pair, now) => {}
-                    // The reservation lacks nodes, but the partition does not.
+                    // The reservation lacks nodes, but the partition has enough.
                     _ if are_enough && is_reserved => {}
                     _ => open -= fail(&mut failed, &mut kept),
                 },
@@ -620,7 +625,7 @@ impl<'a> Controller<'a> {
         waited < parameters.bf_min_age_reserve || pair.priority < parameters.bf_min_prio_reserve
     }
 
-    /// The number of partitions with waiting jobs.
+    /// Number of partitions with waiting jobs.
     fn open_partitions(&self) -> usize {
         let mut waits = vec![false; self.desks.len()];
         for pair in &self.pairs {
@@ -629,12 +634,13 @@ impl<'a> Controller<'a> {
         waits.iter().filter(|own| **own).count()
     }
 
-    /// Runs the backfill scheduler, with `recorded` as in [`main`](Controller::main).
+    /// Runs the backfill scheduler. `recorded` has the same meaning as in
+    /// [`main`](Controller::main).
     pub(super) fn backfill(&mut self, now: Second, recorded: Option<&Recorded>) -> Vec<Start> {
         let parameters = &self.rules.parameters;
         let closed = self.closed(now);
         let mut fits: Vec<Option<bool>> = vec![None; self.kinds];
-        // The queue positions of jobs that could start now beside running jobs, and the least time
+        // Queue positions of jobs that could start now next to running jobs, and the smallest time
         // limit of each kind of request for which the plan leaves no nodes.
         let mut candidates: Vec<usize> = Vec::new();
         let mut blocked = vec![Second::MAX; self.kinds];
@@ -648,18 +654,19 @@ impl<'a> Controller<'a> {
         }
         let mut plan = self.plan(now, &closed);
         let mut preemptable: BTreeMap<(usize, Option<usize>), NodeSet> = BTreeMap::new();
-        // The components that could start now, by heterogeneous job.
+        // Components that could start now, by heterogeneous job.
         let mut together: BTreeMap<u64, Vec<(usize, usize, NodeSet)>> = BTreeMap::new();
         let mut of_user: BTreeMap<usize, usize> = BTreeMap::new();
         let mut of_partition = vec![0_usize; self.desks.len()];
         let (mut tested, mut decided, mut done) = (0_usize, Vec::new(), BTreeSet::new());
-        // Starts that are not recorded; they are undone after the pass.
+        // Starts that are not recorded, which are undone after the pass.
         let mut tried = Vec::new();
-        // Whether the plan has changed since the last candidate was found to have nodes.
+        // Whether the plan has changed since nodes were found for the last candidate.
         let mut is_changed = true;
         let pairs = std::mem::take(&mut self.pairs);
         for (place, pair) in pairs.iter().enumerate() {
-            // Reservations of the plan last for one pass: none is needed if no later job can start.
+            // A reservation of the plan lasts for one pass, so none is needed if no later job can
+            // start.
             let mut can_start = |place: &usize| {
                 let pair = &pairs[*place];
                 starts_at_once(recorded, pair.job)
@@ -704,7 +711,8 @@ impl<'a> Controller<'a> {
                 if fits { self.begin(&request, &kept) } else { None }
             });
             tested += usize::from(planned.is_some());
-            // Limits on nodes are tested after nodes were found, so such a job counts as tested.
+            // Limits on nodes are tested after nodes were found, so a job beyond these limits
+            // counts as tested.
             let Some(planned) = planned.filter(|_| is_allowed) else { continue };
             // A job that would start on completing nodes waits for them.
             let planned = match planned {
@@ -726,15 +734,15 @@ impl<'a> Controller<'a> {
             let here = mine.filter(|own| own.0 == partition).map(|own| &own.1);
             let nodes = if let Planned::Now(nodes) = &planned { Some(nodes.clone()) } else { None };
             if nodes.is_some() || here.is_some() {
-                // The recorded start may be in another of its partitions.
+                // The recorded start may be in another partition of the job.
                 if mine.is_none() || here.is_some() {
                     done.insert(pair.job);
                 }
                 let own = || nodes.clone().filter(|_| !self.leaves_others);
                 if let Some(start) = if mine.is_none() { own() } else { here.cloned() } {
                     let around = around(&start);
-                    // A preemptable job reserves nothing in the plan, since other jobs may take its
-                    // nodes; a job on parts of nodes leaves the rest of them.
+                    // A preemptable job reserves nothing, because other jobs may take its nodes. A
+                    // job on parts of nodes leaves the rest of its nodes to other jobs.
                     let is_whole = |own: &Arc<PartsRequest>| own.lookup.takes_whole_nodes();
                     if !self.is_preemptable(partition)
                         && request.parts.as_ref().is_none_or(is_whole)
@@ -780,8 +788,9 @@ impl<'a> Controller<'a> {
 
     /// Whether a job could start now on nodes that the plan leaves until the end of its time limit.
     ///
-    /// `blocked` are the least limits, by kind of request, for which that is known to be impossible:
-    /// during a pass the plan only leaves fewer nodes.
+    /// `blocked` has, for each kind of request, the smallest time limit for which this is known to
+    /// be impossible. Such an entry stays valid, because the plan leaves ever fewer nodes during a
+    /// pass.
     fn leaves_nodes(
         &self,
         plan: &BackfillPlan,
@@ -796,7 +805,7 @@ impl<'a> Controller<'a> {
         }
         let wanted = request.wanted();
         let mut left = plan.left_until(now.saturating_add(request.limit));
-        // A job takes parts of nodes that running jobs hold too.
+        // A job on parts of nodes can also use nodes that running jobs hold.
         let fits = self.parts.is_some() || {
             left.intersect(request.may());
             let site = self.desks[request.partition].site();
@@ -810,7 +819,7 @@ impl<'a> Controller<'a> {
             && self.allows(pair.job, request.partition, Test::After)
     }
 
-    /// The nodes of running jobs that a job, given with its partition and QOS, may preempt.
+    /// Nodes of running jobs that a job may preempt. The job is given by its partition and QOS.
     fn preemptable(&self, job: (usize, Option<usize>)) -> NodeSet {
         let mut nodes = self.no_nodes();
         if self.rules.preemption.is_some() {
@@ -827,7 +836,7 @@ impl<'a> Controller<'a> {
         self.rules.preemption.is_some() && self.rules.partitions[partition].is_preemptable
     }
 
-    /// A plan with the running jobs and without reservations.
+    /// Plan with the running jobs and without reservations. No job may start on the nodes `closed`.
     fn plan(&self, now: Second, closed: &NodeSet) -> BackfillPlan {
         let mut up = NodeSet::full(self.machine.reading.hosts.count());
         up.subtract(closed);
@@ -849,7 +858,7 @@ mod tests {
 
     const FLAT: &str = "- topology: flat\n  cluster_default: true\n  flat: true\n";
 
-    /// A machine of 16 nodes, with additional lines of a `slurm.conf` and two tables.
+    /// Machine of 16 nodes, with additional lines of a `slurm.conf` and two tables.
     fn machine(conf: &str, qos: &str, associations: &str) -> SlurmMachine {
         let conf = format!("NodeName=n[0-15] CPUs=1\n{conf}");
         let texts = [("topology.yaml", FLAT), ("slurm.conf", &conf)];
@@ -875,7 +884,7 @@ mod tests {
         }
     }
 
-    /// The starts of a main pass and of a backfill pass after it: jobs and partitions.
+    /// Starts of a main pass and of a backfill pass after it, each as job and partition.
     fn passes(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<(usize, usize)>; 2] {
         let rules = SiteRules::of(machine);
         let mut controller = Controller::new(machine, &rules, jobs);
@@ -924,7 +933,7 @@ mod tests {
         let own =
             |id: &str, nodes, qos: &str| JobRecord { qos: qos.to_owned(), ..job(id, "p", nodes) };
         // The QOS q replaces the limit of 4 nodes by one of 10. The QOS r allows one job, and keeps
-        // that limit.
+        // the limit of 4 nodes.
         let jobs = [
             own("1", 8, "q"),
             own("2", 3, "q"),
@@ -940,13 +949,13 @@ mod tests {
         let conf = "PartitionName=p Nodes=n[0-7] Default=YES\n\
                     PartitionName=other Nodes=n[8-15]\n";
         let machine = machine(conf, "", "");
-        // Its first component closes the partition for the main scheduler.
+        // The first component closes the partition for the main scheduler.
         let pair = [job("1+0", "p", 3), job("1+1", "p", 4)];
         let jobs = [pair, [job("2", "p", 1), job("3", "other", 2)]].concat();
         let [main, backfill] = passes(&machine, &jobs);
         assert_eq!(main, [(3, 1)]);
         assert_eq!(backfill, [(2, 0), (0, 0), (1, 0)]);
-        // Where one of them has to wait, the other does too, and both keep their nodes.
+        // If one component has to wait, the other does too, and both reserve their nodes.
         let jobs = [job("1+0", "p", 3), job("1+1", "p", 6), job("2", "p", 1), job("3", "p", 5)];
         let [main, backfill] = passes(&machine, &jobs);
         assert_eq!((main, backfill), (vec![], vec![(2, 0)]));
@@ -961,7 +970,7 @@ mod tests {
         let rules = SiteRules::of(&machine);
         assert!(rules.may_preempt((1, None), (0, None)));
         assert!(!rules.may_preempt((0, None), (1, None)));
-        // The job that would preempt the first one keeps all nodes from the last one at once.
+        // The job that would preempt the first job withholds all nodes from the last job at once.
         let short = JobRecord { limit: Some(10), ..job("3", "low", 5) };
         let jobs = [job("1", "low", 10), job("2", "high", 12), short];
         let mut controller = Controller::new(&machine, &rules, &jobs);
@@ -970,7 +979,7 @@ mod tests {
         controller.start(0, 0, first, 100);
         (1..3).for_each(|own| controller.submit(own));
         assert_eq!(controller.backfill(100, None), []);
-        // Without preemption the last job would end before the first one.
+        // Without preemption, the last job would end before the first job.
         let conf = conf.replace("PreemptType=preempt/partition_prio\n", "");
         let machine = self::machine(&conf, "", "");
         let rules = SiteRules::of(&machine);
@@ -993,7 +1002,7 @@ mod tests {
         };
         let both = [task("7_1", Some((100, 200))), task("7_2", Some((200, 300)))];
         assert_eq!(passes(&machine, &both)[0], [(0, 0)]);
-        // It was raised: two tasks ran at once.
+        // The limit was raised, because two tasks ran at once.
         let both = [task("7_1", Some((100, 200))), task("7_2", Some((150, 300)))];
         assert_eq!(passes(&machine, &both)[0], [(0, 0), (1, 0)]);
     }
@@ -1004,13 +1013,14 @@ mod tests {
         let mut machine = machine(conf, "", "");
         let text = "ReservationName=r StartTime=0 EndTime=6000 Nodes=n[0-3]\n".to_owned();
         machine = machine.with_tables([("reservations.txt", text)]);
-        // The first job does not fit, and closes the partition for all but the reserved one.
+        // The first job does not fit, and closes the partition for all jobs except the reserved
+        // one.
         let reserved = JobRecord { reservation: "r".to_owned(), ..job("3", "p", 2) };
         let jobs = [job("1", "p", 13), job("2", "p", 1), reserved];
         assert_eq!(passes(&machine, &jobs)[0], [(2, 0)]);
     }
 
-    /// A flat machine of four shared nodes of 2 x 4 cores, the last two with GPUs.
+    /// Flat machine of four shared nodes of 2 x 4 cores. The last two nodes have GPUs.
     fn shared(partitions: &str) -> SlurmMachine {
         let node = "CPUs=8 SocketsPerBoard=2 CoresPerSocket=4 RealMemory=16000";
         let conf = format!(
@@ -1025,7 +1035,7 @@ mod tests {
         machine
     }
 
-    /// A job for parts of nodes.
+    /// Job that requests parts of nodes.
     fn part(id: &str, partition: &str, processors: u32, options: &str) -> JobRecord {
         JobRecord {
             processors,
@@ -1035,7 +1045,7 @@ mod tests {
         }
     }
 
-    /// The starts of a main and then a backfill pass, as lists of nodes.
+    /// Starts of a main pass and of a backfill pass after it, each as job and node list.
     fn places(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<(usize, String)>; 2] {
         let rules = SiteRules::of(machine);
         let mut controller = Controller::new(machine, &rules, jobs);
@@ -1051,8 +1061,8 @@ mod tests {
     #[test]
     fn jobs_take_cores_memory_and_gpus() {
         let machine = shared("PartitionName=p Nodes=n[0-3] Default=YES\n");
-        // The second and third lack memory and GPUs where there are cores. The fourth takes the
-        // node that fits best, and the fifth the cores that memory leaves of three.
+        // The second and third jobs lack memory and GPUs where cores are free. The fourth takes the
+        // node that fits best, XX
         let jobs = [
             part("1", "p", 2, "-n2 --mem=12000"),
             part("2", "p", 2, "-n2 --mem=6000"),
@@ -1081,10 +1091,12 @@ mod tests {
             JobRecord { limit: Some(30), ..part("6", "p", 7, "-n1 -c7") },
         ];
         let [main, backfill] = places(&machine, &jobs);
-        // The third job waits for the first, and takes n[2-3] from all others in the main pass.
+        // The third job waits for the first, and withholds n[2-3] from all other jobs in the main
+        // pass.
         let of = |job: usize, nodes: &str| (job, nodes.to_owned());
         assert_eq!(main, [of(0, "n2"), of(1, "n3"), of(3, "n[0-1]")]);
-        // Its plan takes the whole of n2 from a minute on, which only the short job can leave.
+        // The plan for the third job takes all of n2 from a minute on, so only the short job may
+        // use it.
         assert_eq!(backfill, [of(4, "n3"), of(5, "n2")]);
     }
 
@@ -1098,7 +1110,7 @@ mod tests {
         controller.submit(0);
         let none = controller.no_nodes();
         let request = controller.jobs[1].requests[0].clone();
-        // Nodes with GPUs are lighter until a job without any is submitted or started.
+        // Nodes with GPUs have a lower weight until a job without GPUs is submitted or started.
         let asked = |controller: &Controller<'_>| controller.find(&request, &none).unwrap().first();
         assert_eq!(asked(&controller), Some(2));
         controller.submit(1);

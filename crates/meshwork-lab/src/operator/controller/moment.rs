@@ -1,4 +1,4 @@
-//! The queue of a machine at one instant, for questions about it.
+//! Queue of the controller model at one instant: order, planned starts and wait reasons.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use super::{Controller, Test};
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 
-/// Slurm's reason for a job whose partition lacks open nodes.
+/// Slurm's wait reason for a job whose partition has too few open nodes.
 pub(in crate::operator) const RESERVED_NODES: &str =
     "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions";
 
-/// The seconds after its submission in which the main scheduler may not have considered a job.
+/// Seconds after submission in which the main scheduler may not yet have considered a job.
 const NEW: Second = 1;
 
 impl<'a> Controller<'a> {
-    /// A controller with running jobs, given with their nodes, and waiting jobs behind them.
+    /// Controller model with running jobs on their nodes, and with waiting jobs.
     ///
-    /// The last known priority of a waiting job is taken as that at its start or end.
+    /// The last known priority of a waiting job counts as its priority at its start or end.
     pub(in crate::operator) fn at(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
@@ -48,7 +48,8 @@ impl<'a> Controller<'a> {
         controller
     }
 
-    /// The waiting jobs in queue order, each in its first place.
+    /// Indices of the waiting jobs in queue order. A job in several partitions occurs once, at its
+    /// first place.
     pub(in crate::operator) fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = Vec::new();
         for pair in &self.pairs {
@@ -59,14 +60,14 @@ impl<'a> Controller<'a> {
         order
     }
 
-    /// The earliest start of a waiting job by time limits, with its nodes.
+    /// Earliest start of a waiting job by time limits, with its nodes.
     ///
-    /// It is behind all jobs before it in the queue, or as if it were the first.
-    ///
-    /// `None` if it does not start within the window of backfill, or if limits hold it back.
+    /// If `is_first` is true, the job is planned as the first in the queue, otherwise behind all
+    /// jobs before it. The result is `None` if the job does not start within the window of
+    /// backfill, or if limits hold it back.
     ///
     /// # Complexity
-    /// That of a plan for each job before it.
+    /// A plan for each job before it in the queue.
     pub(in crate::operator) fn planned(
         &self,
         job: usize,
@@ -111,12 +112,12 @@ impl<'a> Controller<'a> {
         best
     }
 
-    /// The reason of each waiting job in Slurm's words.
+    /// Wait reason of each waiting job in Slurm's words.
     ///
-    /// It is that of a main pass over the whole queue now.
+    /// It is the reason that a pass of the main scheduler over the whole queue would give now.
     ///
     /// # Complexity
-    /// That of a main pass.
+    /// That of a pass of the main scheduler.
     pub(in crate::operator) fn reasons(&self, now: Second) -> BTreeMap<usize, &'static str> {
         let near = self.near();
         let (mut kept, mut taken) = (self.closed(now), self.no_nodes());
@@ -150,7 +151,7 @@ impl<'a> Controller<'a> {
                 open.subtract(&kept);
                 let are_enough = open.count() >= request.wanted().nodes;
                 match self.find(request, &busy).filter(|_| are_enough) {
-                    // It starts in the next pass, and others do not get its nodes.
+                    // The job starts in the next pass, so other jobs do not get its nodes.
                     Some(nodes) => {
                         taken.unite(&nodes);
                         "Priority"

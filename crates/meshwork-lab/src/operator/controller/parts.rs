@@ -1,4 +1,4 @@
-//! Parts of nodes: what running jobs hold of nodes that they share, and what waiting jobs ask for.
+//! Parts of nodes (cores, memory, GPUs) that running jobs hold and that waiting jobs request.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -11,32 +11,32 @@ use crate::operator::folder::SlurmMachine;
 use crate::operator::history::JobRecord;
 use crate::slurm::shared::{SharedSite, options};
 
-/// A request for parts of nodes, looked up in its partition.
+/// Request for parts of nodes, prepared for one partition.
 #[derive(Clone, Debug)]
 pub(super) struct PartsRequest {
     pub(super) lookup: SharedLookup,
-    /// The nodes that it may have: all, or those that it names.
+    /// Nodes that the job may use: all, or only the nodes that it requires.
     named: NodeSet,
     processors: u32,
 }
 
-/// The parts of nodes that running jobs hold, by job.
+/// Parts of nodes that running jobs hold, by job.
 #[derive(Clone, Debug)]
 pub(super) struct PartsDesk {
-    /// The partitions, in the order of the rules.
+    /// Partitions, in the order of the rules.
     sites: Vec<SharedSite>,
     holdings: Holdings,
     held: BTreeMap<usize, Vec<SharedGrant>>,
-    /// The GPUs near jobs that were counted last, in questions that change nothing else.
+    /// Weights of nodes with GPUs. A search for nodes changes them, but nothing else.
     near: RefCell<NearGpus>,
-    /// The last submitted jobs that ask for GPUs, and for none, with their partitions.
+    /// Last submitted jobs without and with a request for GPUs, each with its partition.
     last: [Option<(usize, PartsRequest)>; 2],
 }
 
 impl PartsDesk {
-    /// The allocator of a machine without running jobs.
+    /// Allocator of a machine without running jobs.
     ///
-    /// `None` if jobs share no nodes, or parts of the nodes are not modelled.
+    /// It is `None` if no jobs share nodes, or if parts of the machine's nodes are not modelled.
     pub(super) fn of(
         machine: &SlurmMachine,
         rules: &SiteRules,
@@ -53,7 +53,7 @@ impl PartsDesk {
         Some(PartsDesk { sites, holdings, held: BTreeMap::new(), near, last: [None, None] })
     }
 
-    /// The request of a job in a partition; `None` if it could never start there.
+    /// Prepared request of a job for a partition; `None` if the job could never start there.
     pub(super) fn request(&self, partition: usize, stay: &JobRecord) -> Option<PartsRequest> {
         let site = &self.sites[partition];
         let request = request(site, stay);
@@ -70,10 +70,10 @@ impl PartsDesk {
         Some(PartsRequest { lookup, named, processors: stay.processors })
     }
 
-    /// The nodes that a job gets now without those in `kept`.
+    /// Nodes outside of `kept` that a job gets now, as the main scheduler finds them.
     ///
-    /// If it gets none, the test whether it could ever start on the other nodes of its partition
-    /// follows, as in Slurm.
+    /// If the job gets no nodes, the test whether it could ever start outside of `kept` follows, as
+    /// in Slurm. This test changes the weights of nodes.
     pub(super) fn select(
         &self,
         partition: usize,
@@ -90,21 +90,22 @@ impl PartsDesk {
         found
     }
 
-    /// Notes that a job was submitted.
+    /// Registers that a job was submitted, which changes the weights of nodes.
     pub(super) fn submit(&mut self, partition: usize, request: &PartsRequest) {
         self.near.borrow_mut().forget(request.lookup.pool());
         self.ask_ever(partition, request, &request.named);
         self.last[usize::from(request.lookup.asks_for_gpus())] = Some((partition, request.clone()));
     }
 
-    /// Leaves the weights as if the last job with GPUs or without any were submitted just now.
+    /// Sets the weights of nodes as if the last submitted job with or without GPUs came just now.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         if let Some((partition, request)) = self.last[usize::from(with_gpus)].clone() {
             self.submit(partition, &request);
         }
     }
 
-    /// The nodes on which backfill starts a job beside those in `kept`, if it fits there.
+    /// Nodes outside of `kept` on which backfill starts a job; `None` if the job does not fit
+    /// there.
     pub(super) fn begin(
         &self,
         partition: usize,
@@ -123,7 +124,7 @@ impl PartsDesk {
         request.lookup.ask_ever(machine, &self.holdings, open, &mut self.near.borrow_mut());
     }
 
-    /// The weights of nodes that questions have left.
+    /// Weights of nodes, as the last search has left them.
     pub(super) fn near(&self) -> NearGpus {
         self.near.borrow().clone()
     }
@@ -133,7 +134,7 @@ impl PartsDesk {
         *self.near.borrow_mut() = near;
     }
 
-    /// The nodes that a job would get now beside those in `kept`.
+    /// Nodes outside of `kept` that a job would get now.
     pub(super) fn find(
         &self,
         partition: usize,
@@ -161,7 +162,8 @@ impl PartsDesk {
         nodes
     }
 
-    /// Gives a job its parts of given nodes: those of the rule, if it chooses them.
+    /// Gives a job parts of the given nodes: the parts that the rule chooses, if it chooses these
+    /// nodes.
     pub(super) fn hold(
         &mut self,
         job: usize,
@@ -182,26 +184,26 @@ impl PartsDesk {
         self.take(job, grants);
     }
 
-    /// Gives a job the parts that it held before.
+    /// Gives a job the parts of nodes that it held before.
     pub(super) fn take(&mut self, job: usize, grants: Vec<SharedGrant>) {
         grants.iter().for_each(|grant| self.holdings.take(grant));
         self.held.insert(job, grants);
     }
 
-    /// Takes back what a job holds.
+    /// Frees the parts of nodes that a job holds, and returns them.
     pub(super) fn release(&mut self, job: usize) -> Vec<SharedGrant> {
         let grants = self.held.remove(&job).unwrap_or_default();
         grants.iter().for_each(|grant| self.holdings.give_back(grant));
         grants
     }
 
-    /// The parts of nodes that a job holds.
+    /// Parts of nodes that a job holds.
     pub(super) fn held(&self, job: usize) -> &[SharedGrant] {
         self.held.get(&job).map_or(&[], Vec::as_slice)
     }
 }
 
-/// The request of a job: its options as submitted, or an equivalent of its record.
+/// Request of a job: its recorded options, or else a request that is derived from its record.
 fn request(site: &SharedSite, stay: &JobRecord) -> SharedRequest {
     let plain = || SharedRequest {
         nodes: Some((stay.nodes.max(1), stay.nodes.max(1))),
@@ -215,7 +217,7 @@ fn request(site: &SharedSite, stay: &JobRecord) -> SharedRequest {
     }
 }
 
-/// The nodes and their parts that are free in a plan, as running jobs end one after the other.
+/// Free nodes and parts of nodes in a plan, in which running jobs end one after the other.
 pub(super) struct PartsFuture<'a> {
     desk: &'a PartsDesk,
     partition: usize,
@@ -225,7 +227,7 @@ pub(super) struct PartsFuture<'a> {
 }
 
 impl<'a> PartsFuture<'a> {
-    /// The present on the nodes that a job may have.
+    /// Present state, restricted to the nodes `available` that a job may use.
     pub(super) fn new(
         desk: &'a PartsDesk,
         partition: usize,
@@ -237,12 +239,12 @@ impl<'a> PartsFuture<'a> {
         PartsFuture { desk, partition, request, holdings: desk.holdings.clone(), open }
     }
 
-    /// Ends a running job.
+    /// Frees the parts of nodes that a running job holds.
     pub(super) fn end(&mut self, job: usize) {
         self.desk.held(job).iter().for_each(|grant| self.holdings.give_back(grant));
     }
 
-    /// The nodes that the job would get.
+    /// Nodes that the planned job would get in this state.
     pub(super) fn find(&self) -> Option<NodeSet> {
         let machine = &self.desk.sites[self.partition].machine;
         let near = &mut self.desk.near.borrow_mut();

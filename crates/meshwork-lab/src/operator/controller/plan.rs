@@ -1,4 +1,4 @@
-//! The plan of a backfill pass: planned reservations over time, and ends of running jobs.
+//! Plan of a backfill pass: reservations over time, and the ends of running jobs.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use crate::operator::history::Second;
 use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::Structure;
 
-/// The length in seconds of the first group of ends of running jobs; doubled for each further
-/// group.
+/// Length in seconds of the first group of ends of running jobs. Each further group is twice as
+/// long.
 const FIRST_GROUP: Second = 30;
-/// The maximum number of ends of running jobs in a group.
+/// Largest number of ends of running jobs in a group.
 const MOST_TOGETHER: usize = 200;
 
-/// A time span with the nodes that are not reserved in it.
+/// Time span with the nodes that are not reserved during the span.
 #[derive(Clone, Debug)]
 struct Span {
     begin: Second,
@@ -25,10 +25,10 @@ struct Span {
     free: NodeSet,
 }
 
-/// The plan of one pass over all partitions.
+/// Plan of one backfill pass over all partitions.
 pub(super) struct BackfillPlan {
     now: Second,
-    /// The latest planned start.
+    /// Latest time at which a job may be planned to start.
     horizon: Second,
     resolution: Second,
     spans: Vec<Span>,
@@ -36,45 +36,45 @@ pub(super) struct BackfillPlan {
     idle: NodeSet,
     /// Running jobs, sorted by the ends of their time limits.
     running: Vec<PlannedEnd>,
-    /// Lower bounds on planned starts, by kind of request and then by time limit.
+    /// Earliest possible starts of further requests, by kind of request and then by time limit.
     ///
-    /// Before the bound, reservations leave too few nodes for requests of this kind with this limit
-    /// or a longer one; `Second::MAX` says that they do so during the whole window. A plan only adds
-    /// reservations, so a bound stays valid. A bound for a longer limit is stored only if it is
-    /// later.
+    /// Before this start, reservations leave too few nodes for requests of the kind with this time
+    /// limit or a longer one. `Second::MAX` means that there are too few nodes during the whole
+    /// window. An entry stays valid, because a plan only gains reservations. An entry for a longer
+    /// time limit is stored only if its start is later.
     crowded: BTreeMap<usize, BTreeMap<Second, Second>>,
 }
 
-/// The end of a running job by its time limit, the job and its nodes.
+/// End of a running job by its time limit, the job's index, and the job's nodes.
 pub(super) type PlannedEnd = (Second, usize, NodeSet);
 
-/// The free nodes, or parts of nodes, at a time of a plan.
+/// Free nodes, or free parts of nodes, at a time of a plan.
 enum Future<'a> {
     Nodes(NodeSet),
     Parts(PartsFuture<'a>),
 }
 
-/// The start of a job by the plan.
+/// Start of a job by the plan.
 pub(super) enum Planned {
-    /// Now, on these nodes.
+    /// The job starts now on these nodes.
     Now(NodeSet),
-    /// Later, on nodes to be reserved.
+    /// The job starts at this later time, and these nodes are to be reserved.
     Later(Second, NodeSet),
-    /// Not within the window.
+    /// The job does not start within the window of the plan.
     Never,
 }
 
-/// The result of a search for nodes that running jobs release in time.
+/// Result of a search for the time at which running jobs have released enough nodes.
 enum WillRun {
-    /// Available from this time on, and the nodes.
+    /// Enough nodes are available from this time on; these nodes are chosen.
     At(Second, NodeSet),
-    /// After the limit `by` of the search, which is given.
+    /// Enough nodes are available only after this time, which is the limit `by` of the search.
     Behind(Second),
     Never,
 }
 
 impl BackfillPlan {
-    /// A plan with running jobs, given with the ends of their time limits, and without
+    /// Creates a plan with running jobs, given by the ends of their time limits, and no
     /// reservations.
     ///
     /// `up` are the nodes on which jobs may start.
@@ -100,7 +100,7 @@ impl BackfillPlan {
         BackfillPlan { now, horizon, resolution, spans, idle, running, crowded }
     }
 
-    /// Adds a job that starts now.
+    /// Adds a job that starts now, with the end of its time limit.
     pub(super) fn run(&mut self, limit: Second, job: usize, nodes: NodeSet) {
         self.idle.subtract(&nodes);
         let end = self.now.saturating_add(limit);
@@ -108,7 +108,7 @@ impl BackfillPlan {
         self.running.insert(place, (end, job, nodes));
     }
 
-    /// Reserves nodes for a job from its start to the end of its limit, rounded to the resolution.
+    /// Reserves nodes from a job's start to the end of its time limit, rounded to the resolution.
     pub(super) fn reserve(&mut self, start: Second, limit: Second, nodes: &NodeSet) {
         let begin = self.floor(start);
         let end = self.floor(start.saturating_add(limit)).max(begin + self.resolution);
@@ -124,7 +124,7 @@ impl BackfillPlan {
         time.div_euclid(self.resolution) * self.resolution
     }
 
-    /// The idle nodes that are not reserved before a time.
+    /// Idle nodes that are not reserved before the time `until`.
     pub(super) fn left_until(&self, until: Second) -> NodeSet {
         let mut left = self.idle.clone();
         for span in self.spans.iter().take_while(|span| span.begin <= until) {
@@ -135,7 +135,7 @@ impl BackfillPlan {
         left
     }
 
-    /// Lets a span end at a time within the plan.
+    /// Splits the span that contains a time, so that a span ends at this time.
     fn cut(&mut self, time: Second) {
         let place = self.spans.partition_point(|span| span.end <= time);
         if self.spans.get(place).is_some_and(|span| span.begin < time) {
@@ -145,21 +145,22 @@ impl BackfillPlan {
         }
     }
 
-    /// Plans a job behind all jobs planned before, by Slurm's algorithm.
+    /// Plans a job behind all jobs that were planned before, by Slurm's algorithm.
     ///
-    /// From each candidate start the job gets nodes that no reservation of the plan covers during
-    /// its time limit, once running jobs have released them. If that fails, or would take longer
-    /// than until the end of a reservation, that end is the next candidate start.
+    /// Candidate starts are tried in order. From a candidate start on, the job gets nodes that no
+    /// reservation of the plan covers during its time limit, once running jobs have released them.
+    /// If there are no such nodes, or only after some reservation has ended, the end of this
+    /// reservation is the next candidate start.
     ///
-    /// `gone` are nodes of running jobs that it may preempt, `parts` the shares of nodes that
-    /// running jobs hold. `now` finds nodes that are free now, without those in its argument.
+    /// `gone` are nodes of running jobs that the planned job may preempt. `parts` are the parts of
+    /// nodes that running jobs hold. `now` finds nodes that are free now, outside of its argument.
     /// `reserved` adds the nodes that the site's reservations withhold from the job at a start, and
     /// returns the first end of these reservations.
     ///
     /// # Complexity
-    /// One query to the rule for each attempt, and **O(log t)** attempts for each reservation, for
-    /// limits of up to *t* seconds. Starts at which earlier requests of its kind found too few
-    /// nodes are skipped.
+    /// One query to the placement rule for each attempt, and **O(log t)** attempts for each
+    /// reservation, for time limits of up to *t* seconds. Starts at which earlier requests of the
+    /// same kind found too few nodes are skipped.
     pub(super) fn plan(
         &mut self,
         site: &SlurmSite,
@@ -188,8 +189,8 @@ impl BackfillPlan {
                     let adds = !next_free.is_within(&span.free) || !next_free.is_within(&available);
                     later = adds.then_some(span.end);
                 }
-                // Once nodes are lacking, only the next attempt matters. To count them takes as long
-                // as several spans.
+                // Once there are too few nodes, only the next candidate start matters. Counting the
+                // nodes is as slow as several spans, so it is done at every eighth span.
                 let are_lacking =
                     later.is_some() && place % 8 == 0 && available.count() < wanted.nodes;
                 if span.begin > until || are_lacking {
@@ -258,14 +259,14 @@ impl BackfillPlan {
         }
     }
 
-    /// Known lower bound on the start of a request: reservations leave it too few nodes before.
+    /// Time before which reservations are known to leave too few nodes for a request.
     fn crowded_until(&self, request: &ResolvedRequest) -> Second {
         let known = self.crowded.get(&request.kind);
         let shorter = known.and_then(|own| own.range(..=request.limit).next_back());
         shorter.map_or(Second::MIN, |(_, until)| *until)
     }
 
-    /// Records that before a start reservations leave a request too few nodes.
+    /// Records the time before which reservations leave too few nodes for a request.
     fn note_crowded(&mut self, request: &ResolvedRequest, until: Second) {
         if until > self.now.max(self.crowded_until(request)) {
             let known = self.crowded.entry(request.kind).or_default();
@@ -284,11 +285,10 @@ impl BackfillPlan {
         now(&kept)
     }
 
-    /// Finds the time, up to `by`, at which running jobs have released nodes for a job, and the
-    /// nodes.
+    /// Finds the time, up to `by`, at which running jobs have released enough nodes for a job.
     ///
-    /// Ends that are close together count as one, at the last of them. `possible` are nodes known
-    /// to be enough.
+    /// Ends that are close together count as one, at the last of them. `possible` are nodes that
+    /// are known to be enough.
     fn will_run(
         &self,
         (site, request, parts): (&SlurmSite, &ResolvedRequest, Option<&PartsDesk>),
@@ -344,8 +344,8 @@ impl BackfillPlan {
                 return WillRun::At(self.now, nodes);
             }
         }
-        // The end of the first group is a multiple of its length, so that it is the same in the
-        // next pass; later groups are longer.
+        // The first group ends at a multiple of its length, so that the next pass has the same
+        // groups. Later groups are longer.
         let (mut group, mut bound) = (FIRST_GROUP, None);
         let is_kept = gone.is_empty();
         let is_left = |own: &&PlannedEnd| is_kept || !own.2.is_within(gone);
@@ -369,7 +369,8 @@ impl BackfillPlan {
                 together += 1;
             }
             let Some((last, first_bound)) = last.zip(bound) else { return WillRun::Never };
-            // Questions about parts of nodes leave traces, so none of them is saved.
+            // A search for parts of nodes changes the weights of nodes, so that no search may be
+            // skipped.
             let may_skip = matches!(free, Future::Nodes(_));
             if let Some(by) = by.filter(|by| may_skip && last.max(self.now + 1) > *by) {
                 if !possible.as_ref().is_some_and(|own| own.is_within(available)) {
@@ -395,7 +396,7 @@ impl BackfillPlan {
     }
 }
 
-/// The nodes that a job withholds from others: its own, with `whole` all of its base blocks.
+/// Nodes that a job withholds from others: its own nodes, or all of its base blocks if `whole`.
 pub(super) fn blocks_around(site: &SlurmSite, nodes: &NodeSet, whole: bool) -> NodeSet {
     let mut all = nodes.clone();
     if whole && let Structure::Block(blocks, ..) = &site.structure {

@@ -1,19 +1,19 @@
-//! Job priorities of Slurm's multifactor plugin, with fair shares.
+//! Job priorities as Slurm's multifactor plugin computes them, with fair shares.
 
 use super::request::ControlledJob;
 use super::rules::{Association, SiteRules};
 use crate::operator::history::Second;
 
-/// The usage of all associations, and the fair-share factors at the last tick.
+/// Usage of all associations, and fair-share factors from the last computation of priorities.
 #[derive(Clone, Debug)]
 pub(in crate::operator) struct FairTree {
-    /// The decayed processor-seconds of each association.
+    /// Decayed processor-seconds of each association.
     usage: Vec<f64>,
-    /// Usage by jobs that ended since the last tick; it decays from that tick on.
+    /// Usage by jobs that ended after the last computation of priorities. It decays from then on.
     ended: Vec<f64>,
-    /// The fair-share factor of each user's association at the last tick.
+    /// Fair-share factor of each user's association, from the last computation.
     pub(super) factor: Vec<f64>,
-    /// The factor by which usage decays in a second.
+    /// Factor by which usage decays in one second.
     decay: f64,
 }
 
@@ -24,26 +24,27 @@ impl FairTree {
             usage: vec![0.0; count],
             ended: vec![0.0; count],
             factor: vec![0.0; count],
-            // Slurm uses three digits of ln 2.
+            // Slurm uses ln 2 with three digits.
             decay: 1.0 - 0.693 / rules.weights.half_life,
         };
         tree.share(&rules.associations);
         tree
     }
 
-    /// The decayed usage of a number of processors over some seconds.
+    /// Decayed usage of a number of processors over some seconds.
     fn charge(&self, processors: f64, seconds: f64) -> f64 {
         processors * seconds * self.decay.powf(seconds)
     }
 
-    /// Charges an ended job for its run time since its start or the last tick; the sign −1 undoes
-    /// it.
+    /// Charges an ended job for its run time since its start or since the last computation.
+    ///
+    /// The sign −1 undoes a charge.
     pub(super) fn end(&mut self, job: &ControlledJob, seconds: f64, sign: f64) {
         let charge = sign * self.charge(job.processors as f64, seconds.max(0.0));
         job.chain.iter().for_each(|&own| self.ended[own] += charge);
     }
 
-    /// Decays all usage over a period, adds that of running jobs, and computes the fair shares.
+    /// Decays all usage over a period, adds the usage of running jobs, and computes fair shares.
     pub(super) fn tick<'j>(
         &mut self,
         associations: &[Association],
@@ -80,8 +81,9 @@ struct Rank<'t> {
 }
 
 impl Rank<'_> {
-    /// Ranks the children of accounts with equal levels. `is_tied` says whether the first child
-    /// shares the rank of the user before it.
+    /// Ranks the children of accounts with equal levels.
+    ///
+    /// `is_tied` tells whether the first child has the same rank as the user before it.
     fn level(&mut self, parents: &[usize], mut is_tied: bool) {
         let children = |parent: usize| {
             self.associations
@@ -130,18 +132,19 @@ impl Rank<'_> {
     }
 }
 
-/// The schedulers that have considered a job since its submission.
+/// Schedulers that have considered a job since its submission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SeenBy {
     pub(super) any: bool,
     pub(super) backfill: bool,
 }
 
-/// The priority of a job in a partition; 0 if jobs are ordered by submission.
+/// Priority of a job in a partition; 0 if jobs are ordered by submission.
 ///
-/// `tick` is the last time at which priorities were computed; `None` if the job was submitted
-/// since. `seen` names the schedulers that have considered the job. Its age counts once any has,
-/// and all processors of its nodes count once backfill has. `machine` has the numbers of nodes and
+/// `tick` is the last time at which priorities were computed; it is `None` if the job was submitted
+/// after that. `seen` are the schedulers that have considered the job. The job's age counts once
+/// any scheduler has considered it. All processors of its nodes count once backfill has considered
+/// it. `machine` is the number of nodes and the number of processors of the machine.
 /// processors of the machine.
 pub(super) fn priority(
     rules: &SiteRules,
@@ -159,7 +162,8 @@ pub(super) fn priority(
     let age_at = |at: Second| ((at - job.eligible).max(0) as f64 / weights.max_age).min(1.0);
     let age = tick.filter(|_| seen.any).map_or(0.0, age_at);
     if let Some((last, at)) = job.last_priority.filter(|_| rules.lacks_priorities) {
-        // Only the last priority is known: all factors but the age are assumed to be constant.
+        // Only the last priority is known, so all factors except the age are assumed to be
+        // constant.
         return (last - weights.age * (age_at(at) - age)).max(1.0);
     }
     let is_known = tick.is_some() && seen.backfill;

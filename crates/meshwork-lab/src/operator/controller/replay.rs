@@ -1,7 +1,8 @@
-//! A replay of a history by the simulation engine, with the controller as its scheduler.
+//! Replays a history with the simulation engine, and with the controller model as the scheduler.
 //!
-//! The engine keeps the clock, the arrivals and the ends of jobs. Only the controller knows which
-//! nodes a job holds, because jobs may share nodes; in the engine each job holds one processor.
+//! The engine handles the clock, the arrivals and the ends of jobs. Only the controller model knows
+//! which nodes a job holds, because jobs may share nodes. In the engine, each job holds one
+//! processor.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,68 +22,70 @@ use crate::operator::causes::{Causes, WaitsByCause};
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second, StartedBy};
 
-/// The number of starts between two reports of progress.
+/// Number of starts between two reports of progress.
 const REPORT_EVERY: usize = 500;
 
-/// The tolerance of times in seconds, for rounding errors.
+/// Tolerance for rounding errors of times, in seconds.
 const ROUNDING: f64 = 1e-6;
 
-/// The outcome of one job record.
+/// Outcome of one job record in a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobOutcome {
-    /// The time of its start; `None` if it did not start.
+    /// Time of the job's start; `None` if the job did not start.
     pub start: Option<Second>,
-    /// The allocated nodes; `None` if it did not start.
+    /// Allocated nodes; `None` if the job did not start.
     pub nodes: Option<NodeSet>,
-    /// The index of the partition in which it started.
+    /// Index of the partition in which the job started.
     pub partition: usize,
-    /// The scheduler that started it.
+    /// Scheduler that started the job.
     pub by: StartedBy,
-    /// Whether it was refused because it can never start.
+    /// Whether the job was refused because it can never start.
     pub is_refused: bool,
 }
 
-/// Starts that a replay makes as given, up to an instant from which its schedulers decide.
+/// Given starts that a replay makes before the instant at which its schedulers begin to decide.
 #[derive(Clone, Copy)]
 pub struct GivenStarts<'a> {
-    /// The outcomes of all records, or of the first ones.
+    /// Outcomes of all records, or of the first records only.
     pub outcomes: &'a [JobOutcome],
-    /// The first second in which the schedulers decide.
+    /// First second in which the schedulers decide.
     pub until: Second,
 }
 
-/// The input of a replay of a history on a machine.
+/// Input of a replay of a history on a machine.
 ///
 /// A job runs for its recorded run time, and holds its nodes for `cleanup` seconds more. A job that
-/// never started waits until its recorded cancellation. Times are recorded in whole seconds. Each
-/// `copy` draws random fractions of them, and random phases of both schedulers; without a copy all
+/// never started waits until its recorded cancellation. Recorded times are whole seconds. For each
+/// `copy`, random fractions of a second are added to them, and random phases of both schedulers are
+/// drawn. Without a copy, all of these are 0.
 /// of these are 0.
 #[derive(Clone, Copy)]
 pub struct ControllerReplay<'a> {
     pub machine: &'a SlurmMachine,
     pub rules: &'a SiteRules,
     pub stays: &'a [JobRecord],
-    /// The seconds from the end of a job until its nodes can be allocated again.
+    /// Seconds from the end of a job until its nodes can be allocated again.
     pub cleanup: f64,
     pub copy: Option<u64>,
-    /// A callback with the number of starts so far.
+    /// Function that is called with the number of starts so far.
     pub report: &'a dyn Fn(usize),
 }
 
 impl ControllerReplay<'_> {
-    /// The outcome of each record.
+    /// Runs the replay, and returns the outcome of each record.
     ///
-    /// A sentence of the engine, if it cannot run.
+    /// One sentence, if the simulation engine cannot run.
     ///
     /// # Complexity
-    /// That of both schedulers at each of their cycles, and **O(log n)** for each of *n* records.
+    /// That of both schedulers in each of their cycles, and **O(log n)** for each of *n* records.
     pub fn run(self) -> Result<Vec<JobOutcome>, String> {
         self.run_within(Second::MAX, None).map(Option::unwrap_or_default)
     }
 
-    /// The outcome of each record, first with given starts, within a total wait.
+    /// Runs the replay with given starts first, and returns the outcome of each record.
     ///
-    /// `None` if the starts that follow the given ones wait for more than `most` seconds in all.
+    /// The result is `None` if the total wait of the jobs that start after the given ones exceeds
+    /// `most` seconds.
     ///
     /// # Errors
     /// That of [`run`](ControllerReplay::run).
@@ -98,21 +101,22 @@ impl ControllerReplay<'_> {
         Ok((waited <= most).then_some(outcomes))
     }
 
-    /// The outcome of each record, and its seconds of waiting by cause.
+    /// Runs the replay, and returns the outcome and the waits by cause of each record.
     ///
     /// # Errors
     /// That of [`run`](ControllerReplay::run).
     ///
     /// # Complexity
-    /// Beside that of [`run`](ControllerReplay::run), at each event that of the rule for each kind
-    /// of waiting request.
+    /// That of [`run`](ControllerReplay::run), and at each event a query to the placement rule for
+    /// each kind of waiting request.
     pub fn run_with_waits(self) -> Result<(Vec<JobOutcome>, Vec<WaitsByCause>), String> {
         let causes = Causes::new(self.stays.len());
         let (outcomes, causes, _) = self.replay(Some(causes), Second::MAX, None)?;
         Ok((outcomes, causes.map(Causes::into_waited).unwrap_or_default()))
     }
 
-    /// Outcomes, causes of waits, and the total wait, up to which the replay goes on.
+    /// Runs the replay while the total wait does not exceed `most`, and records causes if
+    /// requested.
     fn replay(
         self,
         causes: Option<Causes>,
@@ -128,7 +132,8 @@ impl ControllerReplay<'_> {
         let last = stays.iter().filter_map(|stay| stay.end.max(stay.start).max(stay.submit)).max();
         for (place, stay) in stays.iter().enumerate() {
             let Some(queued) = stay.queued().filter(|_| !stay.is_rejected()) else { continue };
-            // A job that still waits or runs at the end of the recording does so until then.
+            // A job that still waits or runs at the end of the recording does so until the last
+            // recorded second.
             let end = stay.end.or(last);
             if stay.start.is_none() {
                 match end {
@@ -156,7 +161,7 @@ impl ControllerReplay<'_> {
     }
 }
 
-/// A scheduler that does nothing, because `Turn` makes the decisions.
+/// Scheduler of the engine that does nothing, because `Turn` makes the decisions.
 struct Outside;
 
 impl Scheduler for Outside {
@@ -167,11 +172,11 @@ impl Scheduler for Outside {
     }
 }
 
-/// The controller as a scheduler, with the state of its cycles.
+/// Controller model in the role of the engine's scheduler, with the state of its cycles.
 pub(super) struct Turn<'a> {
     pub(super) controller: Controller<'a>,
     tickets: BTreeMap<usize, Ticket>,
-    /// The waiting jobs that will be cancelled, sorted by time, and the number of past
+    /// Waiting jobs that will be cancelled, sorted by time. `cancelled` is the number of past
     /// cancellations.
     pub(super) cancels: Vec<(Second, usize)>,
     cancelled: usize,
@@ -179,24 +184,24 @@ pub(super) struct Turn<'a> {
     pub(super) is_queued: Vec<bool>,
     pub(super) outcomes: Vec<JobOutcome>,
     started: usize,
-    /// The total wait of the jobs that the schedulers started, in seconds.
+    /// Total wait of the jobs that the schedulers started, in seconds.
     waited: Second,
-    /// The first second in which the schedulers decide, and the outcomes of jobs that start
-    /// before it.
+    /// First second in which the schedulers decide. `given` has the outcomes of jobs that start
+    /// earlier.
     until: Second,
     given: BTreeMap<usize, JobOutcome>,
     /// Waiting jobs with given starts.
     pending: BTreeSet<(Second, usize)>,
-    /// The fractions of a second at which the main scheduler and backfill run.
+    /// Fractions of a second at which the main scheduler and the backfill scheduler run.
     phases: [f64; 2],
     pub(super) next_tick: Option<Second>,
     pub(super) cycles: Cycles,
     causes: Option<Causes>,
-    /// The number of allocations and releases so far.
+    /// Number of allocations and releases so far.
     changes: u64,
-    /// The last second in which backfill considered each job.
+    /// Last second in which backfill considered each job.
     looked: Vec<Second>,
-    /// The last second in which nodes became free or a job was cancelled.
+    /// Last second in which nodes became free or a job was cancelled.
     freed: Second,
 }
 
@@ -220,7 +225,7 @@ impl Scheduler for Turn<'_> {
         let number = |ticket: &Ticket| (*ticket, cluster.job(*ticket).number as usize);
         let arrivals: Vec<(Ticket, usize)> = cluster.arrivals().iter().map(number).collect();
         for (ticket, job) in arrivals {
-            // A job that runs at the beginning of a future holds its nodes already.
+            // A job that runs at the beginning of a future already holds its nodes.
             if self.controller.running.contains_key(&job) {
                 cluster.start(ticket, StartOptions::default());
                 continue;
@@ -276,7 +281,7 @@ impl Scheduler for Turn<'_> {
             return None;
         }
         let now = now.units();
-        // The first instant of a phase that is not before `time` and after `now`.
+        // First instant of a phase that is not before `time` and is after `now`.
         let next = |time: f64, phase: f64| {
             let time = time.max(now);
             let at = (time - phase - ROUNDING).ceil() + phase;
@@ -326,7 +331,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Makes given starts in place of those of the schedulers.
+    /// Makes given starts in place of starts by the schedulers, up to the given instant.
     pub(super) fn follow(&mut self, given: Option<GivenStarts<'_>>) {
         let Some(given) = given else { return };
         self.until = given.until;
@@ -339,7 +344,7 @@ impl<'a> Turn<'a> {
 
     /// Runs jobs of the engine up to a second, while `goes_on` returns `true`.
     ///
-    /// It is called after each instant with the number of starts before it.
+    /// `goes_on` is called after each instant, with the number of starts before this instant.
     pub(super) fn run(
         &mut self,
         mut jobs: Vec<Job>,
@@ -347,7 +352,7 @@ impl<'a> Turn<'a> {
         mut goes_on: impl FnMut(&Turn<'a>, usize) -> bool,
     ) -> Result<(), String> {
         jobs.sort_by_key(|job| (job.arrival, job.number));
-        // The workload, which is replaced, needs two processors.
+        // The workload of this scenario is replaced, but it needs two processors to be valid.
         let slots = u32::try_from(jobs.len().max(2)).unwrap_or(u32::MAX);
         let scenario = Scenario::builder().flat(slots).workload(Component::new("lublin")).jobs(1);
         let scenario = scenario.build().map_err(|problem| problem.to_string())?;
@@ -374,7 +379,7 @@ impl<'a> Turn<'a> {
         self.freed = now;
     }
 
-    /// Runs the cycles that are due, or makes the given starts.
+    /// Runs the scheduler cycles that are due, or makes the given starts.
     fn run_cycles(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         let parameters = &self.controller.rules.parameters;
         let is_due = |time: Option<f64>| time.is_some_and(|time| time <= at + ROUNDING);
@@ -406,7 +411,7 @@ impl<'a> Turn<'a> {
             self.controller.ran(true);
             self.make(cluster, now, starts, StartedBy::Backfill);
         }
-        // Starts by a submission, or of an unknown scheduler.
+        // Starts at a submission, or by an unknown scheduler.
         if follows {
             let starts = self.given_starts(now, |_| true);
             self.make(cluster, now, starts, StartedBy::Unknown);

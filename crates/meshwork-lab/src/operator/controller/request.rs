@@ -1,4 +1,4 @@
-//! The jobs of a history for the controller: requests, owners and limits.
+//! Jobs of a history in the form of the controller model: requests, owners and limits.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,31 +15,31 @@ use crate::slurm::desk::SlurmRequest;
 use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::Structure;
 
-/// The time limit in seconds assumed for a job without one.
+/// Time limit in seconds that is assumed for a job without a time limit.
 const NO_LIMIT: Second = 365 * 86_400;
 
-/// A request in one partition, looked up on its machine.
+/// Request of a job for one partition, with data about this partition.
 #[derive(Clone, Debug)]
 pub(super) struct ResolvedRequest {
-    /// The index of the partition.
+    /// Index of the partition.
     pub(super) partition: usize,
     pub(super) asked: Arc<SlurmRequest>,
-    /// The time limit in seconds.
+    /// Time limit in seconds.
     pub(super) limit: Second,
-    /// The kind of the request; requests of a kind differ at most in their time limits.
+    /// Kind of the request. Requests of one kind differ at most in their time limits.
     pub(super) kind: usize,
     found: Arc<RequestLookup>,
-    /// The request for parts of nodes, where jobs share nodes.
+    /// Request for parts of nodes; `None` if jobs do not share nodes.
     pub(super) parts: Option<Arc<PartsRequest>>,
 }
 
-/// Lookups shared by requests that differ at most in their time limits.
+/// Data that requests share if they differ at most in their time limits.
 #[derive(Debug)]
 struct RequestLookup {
     wanted: NodeRequest,
-    /// The nodes on which the job could run if all of them were free.
+    /// Nodes on which the job could run if all nodes were free.
     may: NodeSet,
-    /// Whether it can never start: not even the empty partition has nodes for it.
+    /// Whether the job can never start, because even the empty partition lacks suitable nodes.
     is_hopeless: bool,
 }
 
@@ -66,9 +66,9 @@ impl RequestLookup {
         RequestLookup { wanted, may, is_hopeless }
     }
 
-    /// Replaces the lookup by that of a request for parts of nodes.
+    /// Replaces the data by those of a request for parts of nodes.
     ///
-    /// `None` is a request that can never be met.
+    /// `None` stands for a request that can never be met.
     fn set_parts(&mut self, parts: Option<&SharedLookup>) {
         self.is_hopeless = !parts.is_some_and(SharedLookup::is_ever);
         if let Some(parts) = parts {
@@ -83,50 +83,50 @@ impl ResolvedRequest {
         &self.found.wanted
     }
 
-    /// The nodes on which it could run if all of them were free.
+    /// Nodes on which the job could run if all nodes were free.
     pub(super) fn may(&self) -> &NodeSet {
         &self.found.may
     }
 
-    /// Whether it can never start, even on the empty partition.
+    /// Whether the job can never start, not even on the empty partition.
     pub(super) fn is_hopeless(&self) -> bool {
         self.found.is_hopeless
     }
 }
 
-/// A job of a history, with everything that determines its start.
+/// Job of a history, with everything that determines its start.
 #[derive(Clone, Debug)]
 pub(super) struct ControlledJob {
     pub(super) user: usize,
     pub(super) account: usize,
-    /// Its association and all associations above it, by index.
+    /// Index of the job's association, followed by all associations above it.
     pub(super) chain: Vec<usize>,
     pub(super) qos: Option<usize>,
     pub(super) nodes: u64,
-    /// The processors that it requests, used until its nodes are known.
+    /// Number of requested processors, which counts until the job's nodes are known.
     pub(super) asked_processors: u64,
-    /// The processors that it uses on its nodes.
+    /// Number of processors that the job uses on its nodes.
     pub(super) processors: u64,
-    /// The time limit in seconds.
+    /// Time limit in seconds.
     pub(super) limit: Second,
-    /// The time from which it could start if the machine were free.
+    /// Time from which the job could start if the machine were free.
     pub(super) eligible: Second,
-    /// Its rank in the order of submission; the tie-breaker between equal priorities.
+    /// Rank of the job in the order of submission. It decides between equal priorities.
     pub(super) rank: u64,
-    /// One request for each of its partitions.
+    /// One request for each partition of the job.
     pub(super) requests: Vec<ResolvedRequest>,
     pub(super) nice: f64,
-    /// The reservation that it names; empty for none.
+    /// Name of the reservation that the job requests; empty for none.
     pub(super) reservation: String,
-    /// The heterogeneous job of which it is a component.
+    /// Number of the heterogeneous job of which this job is a component.
     pub(super) group: Option<u64>,
-    /// Its array, and the maximum number of running tasks of it.
+    /// Number of the job's array, and the largest number of running tasks of this array.
     pub(super) array: Option<(u64, u32)>,
-    /// The last recorded priority, and the time at which the job started or left the queue.
+    /// Last recorded priority, and the time at which the job started or left the queue.
     pub(super) last_priority: Option<(f64, Second)>,
 }
 
-/// The jobs of a history, and the number of kinds of requests.
+/// Jobs of a history in the form of the controller model, and the number of kinds of requests.
 ///
 /// # Complexity
 /// **O(n k)** for *n* jobs and *k* different requests for one number of nodes in a partition.
@@ -158,7 +158,7 @@ pub(super) fn jobs(
             .split(',')
             .filter_map(|name| rules.partitions.iter().position(|own| own.name == name))
             .collect();
-        // A job in a partition without rules uses the default one.
+        // A job in a partition without rules uses the default partition.
         let named = if named.is_empty() { vec![rules.default_partition] } else { named };
         let limit = stay.limit.or(rules.partitions[named[0]].default_time).unwrap_or(NO_LIMIT);
         let limit = limit.max(1);
@@ -202,12 +202,12 @@ pub(super) fn jobs(
             chain: chain(rules, stay),
             qos: rules.qos.iter().position(|own| own.name == stay.qos),
             nodes: u64::from(stay.least.unwrap_or(stay.nodes)),
-            // A job with a range of node counts has one task, unless it states the number.
+            // A job with a range of node counts has one task, unless it states the number of tasks.
             asked_processors: stay.least.map_or(u64::from(stay.nodes), |_| 1),
             processors: if stay.processors > 0 { u64::from(stay.processors) } else { whole },
             limit,
-            // Tasks are recorded as eligible once the array's limit admits them; the array was
-            // eligible before.
+            // A task is recorded as eligible once the limit of its array admits it, but the array
+            // was eligible earlier.
             eligible: arrays
                 .get(&number(stay).1)
                 .filter(|_| stay.throttle.is_some() && stay.attempt == 1)
@@ -228,8 +228,10 @@ pub(super) fn jobs(
     (jobs, kinds)
 }
 
-/// The maximum number of running tasks of each array with a limit. Records show that a limit may
-/// have been raised.
+/// Largest number of running tasks of each array that has such a limit.
+///
+/// If more tasks ran at once according to the records, the limit was raised, and the larger number
+/// counts.
 fn at_once(stays: &[JobRecord]) -> BTreeMap<u64, u32> {
     let mut changes: Vec<(u64, Second, i32)> = Vec::new();
     for stay in stays.iter().filter(|own| own.throttle.is_some()) {
@@ -247,14 +249,14 @@ fn at_once(stays: &[JobRecord]) -> BTreeMap<u64, u32> {
     most
 }
 
-/// The sort key in the order of submission: time of submission, job number and task number.
+/// Sort key for the order of submission: time of submission, job number and task number.
 fn number(stay: &JobRecord) -> (Option<Second>, u64, u64) {
     let mut parts =
         stay.id.split(|c: char| !c.is_ascii_digit()).map(|own| own.parse().unwrap_or(0));
     (stay.submit, parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
-/// The association of a job, and all associations above it.
+/// Index of a job's association, followed by all associations above it.
 fn chain(rules: &SiteRules, stay: &JobRecord) -> Vec<usize> {
     let of = |own: &super::rules::Association| own.account == stay.account && own.user == stay.user;
     let mut next = rules.associations.iter().position(of);

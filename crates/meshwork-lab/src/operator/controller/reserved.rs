@@ -1,4 +1,4 @@
-//! Reservations of a site: the nodes that they withhold from other jobs, and when.
+//! Reservations of a site: the nodes that they withhold from other jobs, and at which times.
 
 use meshwork::geometry::NodeSet;
 
@@ -6,19 +6,19 @@ use super::rules::{SiteReservation, SiteRules};
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 
-/// A reservation with its nodes.
+/// Reservation with its nodes and times.
 #[derive(Clone, Debug)]
 pub(super) struct Reserved {
     name: String,
     span: (Second, Second),
-    /// The planned end, as far as known.
+    /// Planned end; the largest time if the reservation was ended early.
     planned_end: Second,
     nodes: NodeSet,
-    /// The earliest possible time of its creation.
+    /// Earliest possible time at which the reservation was created.
     since: Second,
 }
 
-/// The reservations of a site. Nodes that no table names are derived from its history.
+/// Reservations of a site. Nodes that no table names are derived from the history.
 ///
 /// # Complexity
 /// **O(r n)** for *r* reservations and *n* records.
@@ -34,8 +34,11 @@ pub(super) fn of(machine: &SlurmMachine, rules: &SiteRules, stays: &[JobRecord])
     rules.reservations.iter().filter_map(reserved).collect()
 }
 
-/// The second from which a reservation may have existed: one after the last start of another job on
-/// its nodes whose limit ran into the reservation.
+/// Earliest second in which a reservation can have existed.
+///
+/// Slurm would not have started a job on the reserved nodes whose time limit ran into an existing
+/// reservation. So the second is the one after the last such start of a job without the
+/// reservation.
 fn since(
     machine: &SlurmMachine,
     reservation: &SiteReservation,
@@ -54,8 +57,10 @@ fn since(
     last.map_or(Second::MIN, |start| start + 1)
 }
 
-/// The nodes of a reservation: those on which its own jobs ran, then the first ones on which no
-/// other job started while it lasted.
+/// Nodes of a reservation, derived from the history.
+///
+/// These are the nodes on which the reservation's own jobs ran. If they have too few processors,
+/// the first nodes are added on which no other job started during the reservation.
 fn found(
     machine: &SlurmMachine,
     reservation: &SiteReservation,
@@ -81,8 +86,10 @@ fn found(
     (left == 0 && nodes.count() > 0).then_some(nodes)
 }
 
-/// Adds the nodes that reservations withhold from a job that would run from `from` to `until`.
-/// Returns the first end of these reservations; reservations not known at `now` are ignored.
+/// Adds to `kept` the nodes that reservations withhold from a job between two times.
+///
+/// Returns the first end of these reservations. Reservations that did not exist at `now` are
+/// ignored. A job with a reservation is restricted to the nodes of this reservation.
 pub(super) fn kept(
     reserved: &[Reserved],
     now: Second,
@@ -92,7 +99,7 @@ pub(super) fn kept(
 ) -> Option<Second> {
     let mut end: Option<Second> = None;
     let is_near = |own: &&Reserved| {
-        // It is ended some time within the last of its seconds.
+        // A reservation ends at some time within its last second.
         let is_known = own.since <= now && now <= own.span.1;
         is_known && own.span.0 < until && from < own.planned_end
     };
@@ -105,7 +112,8 @@ pub(super) fn kept(
     if reservation.is_empty() {
         return end;
     }
-    // A job with a reservation runs only on its nodes, and only while it lasts.
+    // A job with a reservation runs only on the reserved nodes, and only while the reservation
+    // lasts.
     let open = reserved
         .iter()
         .find(|own| own.name == reservation && own.span.0 <= from && from < own.planned_end);

@@ -1,4 +1,4 @@
-//! The rules of a site: partitions, limits, priority weights and scheduler parameters.
+//! Rules of a site: partitions, limits, priority weights and scheduler parameters.
 
 use std::collections::BTreeMap;
 
@@ -12,73 +12,74 @@ use meshwork::geometry::NodeSet;
 #[derive(Clone, Debug)]
 pub struct SiteRules {
     pub partitions: Vec<PartitionRules>,
-    /// The index of the default partition.
+    /// Index of the default partition.
     pub default_partition: usize,
     pub parameters: SchedulerParameters,
     pub weights: PriorityWeights,
-    /// The QOS, in the order of their table.
+    /// All QOS, in the order of the table.
     pub qos: Vec<QosRules>,
-    /// The associations; each account precedes its users and sub-accounts.
+    /// Associations. Each account precedes its users and its sub-accounts.
     pub associations: Vec<Association>,
-    /// Whether limits delay jobs, and users are charged for ended jobs.
+    /// Whether limits of associations delay jobs, and users are charged for ended jobs.
     pub enforces_limits: bool,
-    /// The type of preemption; `None` if jobs are not preempted.
+    /// Type of preemption; `None` if jobs are not preempted.
     pub preemption: Option<Preemption>,
     /// Whether limits of a QOS delay jobs.
     pub enforces_qos: bool,
-    /// Whether a table is missing that is needed to compute priorities.
+    /// Whether a table that is needed to compute priorities is missing.
     pub lacks_priorities: bool,
-    /// Outages and drains: begin, end and nodes on which no job may start.
+    /// Outages and drains: begin, end, and nodes on which no job may start.
     pub outages: Vec<(Second, Second, NodeSet)>,
     pub reservations: Vec<SiteReservation>,
-    /// The second at which the controller started, from which its ticks are counted.
+    /// Second in which the controller started. Priorities are computed at regular intervals from
+    /// then on.
     pub started: Option<Second>,
 }
 
-/// A reservation: nodes that only certain jobs may use for some time.
+/// Reservation: nodes that only certain jobs may use for some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteReservation {
     pub name: String,
-    /// The first second, and the second after the last.
+    /// First second of the reservation, and the second after the last.
     pub span: (Second, Second),
-    /// The nodes; `None` if the table does not name them.
+    /// Reserved nodes; `None` if the table does not name them.
     pub nodes: Option<NodeSet>,
-    /// The number of reserved processors.
+    /// Number of reserved processors.
     pub processors: u64,
 }
 
-/// A partition with the limits and weights that the schedulers use.
+/// Partition with the limits and weights that the schedulers use.
 #[derive(Clone, Debug)]
 pub struct PartitionRules {
     pub name: String,
     pub tier: u32,
     pub job_factor: f64,
-    /// The longest time limit of a job, in seconds.
+    /// Largest allowed time limit of a job, in seconds.
     pub max_time: Option<Second>,
-    /// The time limit of jobs without one, in seconds.
+    /// Time limit in seconds of jobs that request none.
     pub default_time: Option<Second>,
     pub least: u32,
     pub most: u32,
-    /// The index of its QOS.
+    /// Index of the partition's QOS.
     pub qos: Option<usize>,
     pub is_up: bool,
-    /// Whether its running jobs may be preempted, if preemption is on.
+    /// Whether running jobs of the partition may be preempted, if preemption is enabled.
     pub is_preemptable: bool,
 }
 
-/// The attribute that decides which jobs may preempt a running job.
+/// Attribute that decides which jobs may preempt a running job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preemption {
-    /// The tiers of their partitions.
+    /// Tiers of the jobs' partitions.
     Partitions,
-    /// The list of QOS that each QOS may preempt.
+    /// List of the QOS that each QOS may preempt.
     Qos,
 }
 
-/// The parameters of both schedulers, with times in seconds.
+/// Parameters of both schedulers, with times in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchedulerParameters {
-    /// The interval of backfill; `None` if it never runs.
+    /// Interval of backfill passes; `None` if backfill never runs.
     pub bf_interval: Option<Second>,
     pub bf_window: Second,
     pub bf_resolution: Second,
@@ -89,16 +90,16 @@ pub struct SchedulerParameters {
     pub bf_min_prio_reserve: f64,
     pub default_queue_depth: usize,
     pub partition_job_depth: usize,
-    /// The interval of main passes over the whole queue; `None` if there are none.
+    /// Interval of main passes over the whole queue; `None` if there are none.
     pub sched_interval: Option<Second>,
-    /// The minimum time between two main passes.
+    /// Shortest time between two main passes.
     pub main_delay: f64,
 }
 
-/// The weights of the multifactor priority, with times in seconds.
+/// Weights of the multifactor priority, with times in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PriorityWeights {
-    /// Whether priorities have factors; otherwise jobs are ordered by submission.
+    /// Whether priorities are computed from factors; otherwise jobs are ordered by submission.
     pub is_multifactor: bool,
     pub age: f64,
     pub fair_share: f64,
@@ -111,7 +112,7 @@ pub struct PriorityWeights {
     pub favors_small: bool,
 }
 
-/// A limit for each of jobs, nodes and processors; `None` for no limit.
+/// Limits on the numbers of jobs, nodes and processors; `None` for no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitOf {
     pub jobs: Option<u64>,
@@ -119,45 +120,45 @@ pub struct LimitOf {
     pub processors: Option<u64>,
 }
 
-/// The limits of a QOS or an association.
+/// Limits of a QOS or of an association.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LimitSet {
-    /// The limits of all running jobs together.
+    /// Limits on all running jobs together.
     pub group: LimitOf,
-    /// The limits of the running jobs of each user.
+    /// Limits on the running jobs of each user.
     pub user: LimitOf,
-    /// The limits of the running jobs of each account.
+    /// Limits on the running jobs of each account.
     pub account: LimitOf,
-    /// The limits of each job.
+    /// Limits on each job.
     pub job: LimitOf,
-    /// The maximum time limit of a job, in seconds.
+    /// Largest allowed time limit of a job, in seconds.
     pub wall: Option<Second>,
 }
 
-/// A QOS with its limits.
+/// QOS with its limits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QosRules {
     pub name: String,
     pub priority: f64,
     pub limits: LimitSet,
-    /// The names of the QOS whose jobs its jobs may preempt.
+    /// Names of the QOS whose jobs may be preempted by jobs of this QOS.
     pub preempts: Vec<String>,
 }
 
-/// An association: an account, or a user in an account.
+/// Association: an account, or a user in an account.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Association {
     pub account: String,
-    /// The user; empty for the account itself.
+    /// Name of the user; empty for the account itself.
     pub user: String,
-    /// The index of the parent account.
+    /// Index of the parent account.
     pub parent: Option<usize>,
     pub shares: f64,
     pub limits: LimitSet,
 }
 
 impl SiteRules {
-    /// Reads the rules from a machine's `slurm.conf` and the tables of its site.
+    /// Reads the rules from a machine's `slurm.conf` and from the tables of the site.
     #[must_use]
     pub fn of(machine: &SlurmMachine) -> SiteRules {
         let lines = machine.conf_text().map(conf::lines).unwrap_or_default();
@@ -198,9 +199,10 @@ impl SiteRules {
         rules
     }
 
-    /// The rules with only the outages that have begun at a second.
+    /// Copy of the rules with only those outages that have begun by a second.
     ///
-    /// How long those will last is not known then: they are assumed to last as long again.
+    /// The end of an outage that still lasts is not known then. Such an outage is assumed to last
+    /// as long again.
     #[must_use]
     pub fn known_at(&self, at: Second) -> SiteRules {
         let outages = self.outages.iter().filter(|own| own.0 <= at).map(|own| {
@@ -211,7 +213,7 @@ impl SiteRules {
         SiteRules { outages: outages.collect(), ..self.clone() }
     }
 
-    /// Whether a job may preempt a running one; each is given with its partition and QOS.
+    /// Whether a job may preempt a running job. Each is given by its partition and QOS.
     #[must_use]
     pub fn may_preempt(
         &self,
@@ -230,7 +232,7 @@ impl SiteRules {
         }
     }
 
-    /// Adds outages and drains of nodes, and the start of the controller, from a table of events.
+    /// Adds outages, drains, and the start of the controller, from a table of events.
     fn read_events(&mut self, machine: &SlurmMachine, events: &str) {
         let time = |text: &str| {
             let read = LocalClock::utc().time(text).ok().flatten();
@@ -248,8 +250,9 @@ impl SiteRules {
         }
     }
 
-    /// Adds reservations from the output of `scontrol show res -o` or `sacctmgr show reservation
-    /// -P`. The latter has several rows for a changed reservation, of which the last one counts.
+    /// Adds reservations from `scontrol show res -o` or `sacctmgr show reservation -P`.
+    ///
+    /// The latter prints several rows for a reservation that was changed. The last row counts.
     fn read_reservations(&mut self, machine: &SlurmMachine, text: &str) {
         let is_shown = text.lines().any(|line| line.starts_with("ReservationName="));
         let words = |line| str::split_whitespace(line).filter_map(|word| word.split_once('='));
@@ -354,7 +357,7 @@ fn partitions(machine: &SlurmMachine, lines: &[conf::ConfLine]) -> Vec<Partition
     let conf = machine.reading.conf.as_ref();
     let mut found: Vec<PartitionRules> = Vec::new();
     let mut defaults: Vec<(String, String)> = Vec::new();
-    // Partitions have the same key for themselves.
+    // Partitions have a key with the same name for themselves.
     let is_global = |line: &&conf::ConfLine| line.pairs[0].0.eq_ignore_ascii_case("preemptmode");
     let mode = lines.iter().rfind(is_global).map_or("off", |line| line.pairs[0].1.as_str());
     for line in lines {
@@ -402,7 +405,7 @@ fn partitions(machine: &SlurmMachine, lines: &[conf::ConfLine]) -> Vec<Partition
 }
 
 impl SchedulerParameters {
-    /// Reads the parameters from the lines of a `slurm.conf`, with Slurm's defaults.
+    /// Reads scheduler parameters from the lines of a `slurm.conf`, with Slurm's defaults.
     #[must_use]
     pub fn of(lines: &[conf::ConfLine]) -> SchedulerParameters {
         let value = |key: &str| lines.iter().rev().find_map(|line| line.get(key));

@@ -1,4 +1,4 @@
-//! Slow twins of the replay, and properties of plans.
+//! Slow variants of the replay for comparison, and tests of properties of plans.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ fn machines() -> impl Iterator<Item = (String, SlurmMachine)> {
     })
 }
 
-/// Jobs that fill the machine; some exceed their limits, are cancelled, or have unlisted sizes.
+/// Jobs that fill the machine. Some exceed their limits, are cancelled, or have unlisted sizes.
 fn crowd(seed: u64, jobs: usize) -> Vec<JobRecord> {
     let mut stream = Stream::new(seed, 0, "crowd");
     let mut below = |most: u64| stream.below(most) as Second;
@@ -74,7 +74,7 @@ fn crowd(seed: u64, jobs: usize) -> Vec<JobRecord> {
         .collect()
 }
 
-/// A replay that goes through every second and asks for every waiting job in each.
+/// Slow variant of a replay, which tests every waiting job in every second.
 fn twin(
     machine: &SlurmMachine,
     rules: &SiteRules,
@@ -179,7 +179,7 @@ fn seconds_that_are_left_out_would_have_changed_nothing() {
             assert!(wait.is_none_or(|wait| wait == waited[job].all()), "job {job}");
             causes.iter_mut().zip(fast).for_each(|(all, own)| *all += own);
         }
-        // Its own starts, given up to some instant, lead to the same starts after it.
+        // If the starts of a replay up to some instant are given, the same starts follow after it.
         let until = 1_000_000 + 300;
         let given = Some(GivenStarts { outcomes: &outcomes, until });
         assert_eq!(replay.run_within(Second::MAX, given).unwrap().unwrap(), outcomes, "{conf}");
@@ -206,7 +206,7 @@ fn planned_jobs_do_not_share_nodes() {
     for (seed, (_, machine)) in (1..).zip(machines()) {
         let rules = SiteRules::of(&machine);
         let (mut all, now) = (crowd(seed, 60), 1_000_400);
-        // Slurm does not see that a job overlaps others if its limit is rounded to nothing.
+        // If a time limit is rounded to nothing, Slurm does not see that the job overlaps others.
         all.iter_mut().for_each(|stay| stay.limit = stay.limit.map(|own| own.max(60)));
         // Jobs run on the nodes that they get on the empty machine, one after the other.
         let mut empty = Controller::new(&machine, &rules, &all[..6]);
@@ -238,7 +238,8 @@ fn planned_jobs_do_not_share_nodes() {
             }
             now_on += usize::from(start == now);
             later += usize::from(start > now);
-            // Ends that are looked at together may let it start later if it is the first.
+            // If it is the first job, it may even start later, because close ends of jobs count as
+            // one.
             assert!(controller.planned(job, true, now).is_some());
             held.push(own);
         }
