@@ -39,7 +39,7 @@ fn job(rng: &mut Stream) -> Job {
 /// Seconds of processor time so far; of the clock where `/proc` does not tell.
 fn seconds(begun: Instant) -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program, in brackets, may have spaces; the 12th field after it counts 1/100 s.
+    // The name of the program, in brackets, may have spaces; the 12th field after it is in 1/100 s.
     let ticks = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(11));
     let ticks = ticks.and_then(|ticks| ticks.parse::<f64>().ok());
     ticks.map_or_else(|| begun.elapsed().as_secs_f64(), |ticks| ticks / 100.0)

@@ -1,9 +1,9 @@
 //! Confidence sequences: intervals for a mean that hold at every number of values at once.
 //!
 //! An ordinary interval that is looked at after every value misses the mean sooner or later. The
-//! intervals of a confidence sequence all cover the mean together with the given probability, so that
-//! one may look, stop and continue at any time. The sequence inverts a test martingale: the likelihood
-//! ratio of Student's *t* against a normal mixture of standardised means,
+//! intervals of a confidence sequence all cover the mean together with the given probability, so
+//! that one may look, stop and continue at any time. The sequence inverts a test martingale: the
+//! likelihood ratio of Student's *t* against a normal mixture of standardised means,
 //!
 //! *E* = √(c² / (n + c²)) · ((n + c²) V / ((n + c²) V − S²))^(n/2)
 //!

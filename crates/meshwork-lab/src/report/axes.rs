@@ -6,9 +6,9 @@
 //! 1. *Contrasted* keys are those that the study sets against each other: what its claims compare,
 //!    and what `[compare]` names.
 //! 2. Along the plot runs a key with at least three numbers, or else a key with at least three
-//!    blocks, such as `machine.dims`. Of several such keys, uncontrasted ones come before contrasted
-//!    ones; then the key with most values is chosen, and of equals the last. Without such a key the
-//!    plot has bars, along the uncontrasted key with most values.
+//!    blocks, such as `machine.dims`. Of several such keys, uncontrasted ones come before
+//!    contrasted ones; then the key with most values is chosen, and of equals the last. Without
+//!    such a key the plot has bars, along the uncontrasted key with most values.
 //! 3. A key with more names than colours takes precedence along the plot, since rows serve any
 //!    number of names: contrasted keys first. Then no key has colours.
 //! 4. Of the remaining keys with up to ten values, one has colours: contrasted before others, then
