@@ -1062,7 +1062,7 @@ mod tests {
     fn jobs_take_cores_memory_and_gpus() {
         let machine = shared("PartitionName=p Nodes=n[0-3] Default=YES\n");
         // The second and third jobs lack memory and GPUs where cores are free. The fourth takes the
-        // node that fits best, XX
+        // node that fits best. The fifth takes the cores for which three nodes have memory.
         let jobs = [
             part("1", "p", 2, "-n2 --mem=12000"),
             part("2", "p", 2, "-n2 --mem=6000"),
