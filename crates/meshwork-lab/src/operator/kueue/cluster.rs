@@ -67,7 +67,7 @@ impl Cluster {
     /// Resource by which pods are counted.
     ///
     /// Of the resources with a vendor's name, such as accelerators, it is the one that most
-    /// workloads request. If there is none, processors are counted.
+    /// sets of pods request. If there is none, processors are counted.
     fn most_asked<'a>(&self, workloads: impl Iterator<Item = &'a Json>) -> String {
         let mut asked: BTreeMap<String, usize> = BTreeMap::new();
         for object in workloads {
