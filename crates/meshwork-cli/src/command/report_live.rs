@@ -87,7 +87,7 @@ pub(super) fn serve(catalogue: &Catalogue, folder: &Path, until: ServeUntil) -> 
         seen = now;
         version += 1;
         let began = Instant::now();
-        // A check may fail for a moment, because processes may just be writing files.
+        // This may fail for a moment, while files with results are incomplete.
         if let Ok(again) = make(catalogue, folder, version) {
             made = again;
             is_over = has_ended(&made.1);

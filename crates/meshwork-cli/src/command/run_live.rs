@@ -176,7 +176,7 @@ impl Watched {
         (version, Report::of(&contents))
     }
 
-    /// Report as JSON, which is made again if the results have changed.
+    /// Report as JSON, which is made again if results have changed and the interval has passed.
     ///
     /// It is `None` if the client already has the current version.
     fn fetched(&self, known: Option<&str>) -> Option<Answer> {
