@@ -22,8 +22,8 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 
 /// Name of the file with the agent's log of events, in the agent's folder.
 ///
-/// `HEARTBEAT` and `OFF` (the kill switch) are files in this folder too. `AGENT` is the default name
-/// of the folder, and the name of its lock file.
+/// `HEARTBEAT` and `OFF` (the kill switch) are files in this folder too. `AGENT` is the default
+/// name of the folder, and the name of its lock file.
 const LOG: &str = "log.jsonl";
 const HEARTBEAT: &str = "heartbeat";
 const OFF: &str = "off";

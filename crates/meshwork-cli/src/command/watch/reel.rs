@@ -27,7 +27,7 @@ pub(super) enum Target {
     Time(Time),
 }
 
-/// What is known about the next event of a run.
+/// Knowledge about the next event of a run.
 enum Upcoming {
     /// The next event happens at this time.
     At(Time),

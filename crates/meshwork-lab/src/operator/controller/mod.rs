@@ -113,7 +113,7 @@ pub(super) struct Controller<'a> {
     pub(super) running: BTreeMap<usize, Held>,
     /// Nodes whose job has ended, but which are not available yet.
     pub(super) completing: NodeSet,
-    /// Whether a start that is not recorded takes no nodes in a pass with recorded starts.
+    /// Whether only recorded starts take nodes in a scheduler pass that has recorded starts.
     pub(super) leaves_others: bool,
     sums: RunningSums,
     /// Number of running tasks of each job array.

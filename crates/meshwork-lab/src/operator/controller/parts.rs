@@ -23,7 +23,7 @@ pub(super) struct PartsRequest {
 /// Parts of nodes that running jobs hold, by job.
 #[derive(Clone, Debug)]
 pub(super) struct PartsDesk {
-    /// Partitions, in the order of the rules.
+    /// Partitions, in the order of the site's rules.
     sites: Vec<SharedSite>,
     holdings: Holdings,
     held: BTreeMap<usize, Vec<SharedGrant>>,
@@ -162,8 +162,9 @@ impl PartsDesk {
         nodes
     }
 
-    /// Gives a job parts of the given nodes: the parts that the rule chooses, if it chooses these
-    /// nodes.
+    /// Gives a job parts of the given nodes.
+    ///
+    /// If the placement rule chooses exactly these nodes, its choice of parts is used.
     pub(super) fn hold(
         &mut self,
         job: usize,

@@ -48,7 +48,7 @@ pub struct JobOutcome {
 pub struct GivenStarts<'a> {
     /// Outcomes of all records, or of the first records only.
     pub outcomes: &'a [JobOutcome],
-    /// First second in which the schedulers decide.
+    /// First second in which the schedulers decide. Earlier starts are given.
     pub until: Second,
 }
 
@@ -180,7 +180,8 @@ pub(super) struct Turn<'a> {
     /// cancellations.
     pub(super) cancels: Vec<(Second, usize)>,
     cancelled: usize,
-    /// Whether each of the first jobs is in the queue before its arrival.
+    /// For the first jobs, whether the job is already in the queue before the engine lets it
+    /// arrive.
     pub(super) is_queued: Vec<bool>,
     pub(super) outcomes: Vec<JobOutcome>,
     started: usize,

@@ -234,8 +234,7 @@ impl<'a> Given<'a> {
         stay.by == StartedBy::Unknown && stay.start == stay.queued()
     }
 
-    /// Starts a job at its submission if it gets its recorded nodes, or if this is the last
-    /// attempt.
+    /// Starts a job at its submission if it gets its recorded nodes, or on the last attempt.
     ///
     /// Returns whether the job starts.
     fn start_at_once(&mut self, job: usize, at: Second, is_last: bool) -> bool {
@@ -460,7 +459,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Possible orders of the cycles and events of one second.
+    /// Possible orders of the scheduler cycles and the events within one clock second.
     ///
     /// If the second has no recorded starts (`is_quiet`), there is one order, in which no event
     /// comes before the cycles.
@@ -496,7 +495,7 @@ impl<'a> Given<'a> {
         orders
     }
 
-    /// Events of a second that come before one of its cycles.
+    /// Events within one clock second that come before one of the second's scheduler cycles.
     ///
     /// These are either all events, or those events that the recorded starts of this and the
     /// earlier cycles require.

@@ -254,7 +254,7 @@ impl SearchSpace {
         lists
     }
 
-    /// Copy with other boxes for one torus, and for all tori that are equal to this torus.
+    /// Copy of the lists with other boxes for one torus, and for all tori that are equal to it.
     fn with(&self, lists: &[Vec<Box3>], torus: usize, changed: &[Box3]) -> TopologyLists {
         let one = |(own, list): (usize, &Vec<Box3>)| {
             if self.alike[own] == self.alike[torus] { changed.to_vec() } else { list.clone() }

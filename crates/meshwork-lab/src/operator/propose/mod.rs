@@ -1,5 +1,5 @@
-//! Searches for better placement lists on the first half of a history, and tests them on the
-//! second.
+//! Searches for better placement lists on a history's first half, and tests them on the second
+//! half.
 
 mod lists;
 mod race;
@@ -42,7 +42,7 @@ pub const FEWEST: usize = 40;
 /// Limits of a search for better placement lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchLimits {
-    /// Longest duration, including the test on the second half; `None` for no limit.
+    /// Longest duration, including the test on the history's second half; `None` for no limit.
     pub budget: Option<Duration>,
     /// Largest number of lists that are tried.
     pub most: usize,
@@ -57,26 +57,24 @@ pub struct SearchLimits {
 pub struct ListProposal {
     /// Topology whose lists were searched, with the site's own lists.
     pub topology: SlurmTopology,
-    /// Best lists on the first half; `None` if no lists were better than the site's own.
+    /// Best lists on the history's first half; `None` if no lists were better than the site's own.
     pub best: Option<TopologyLists>,
     /// Number of lists that were tried.
     pub tried: usize,
-    /// Number of jobs that ran, in the first half and in the second half.
+    /// Number of jobs that ran in the first and in the second half of the history.
     pub jobs: (usize, usize),
     /// Race of the best lists; `None` if the search found no better lists.
     pub race: Option<ListRace>,
-    /// Reduction of the mean wait on the first half, on which the lists were chosen, in seconds.
+    /// Reduction of the mean wait on the history's first half, on which the lists were chosen.
     pub chosen_on: Option<Interval>,
-    /// Reduction of the mean wait on the second half, by which the lists are judged, in seconds.
+    /// Reduction of the mean wait on the history's second half, by which the lists are judged.
     pub held_against: Option<Interval>,
-    /// Mean wait on the second half in seconds: under the site's own lists, and under the best
-    /// lists.
+    /// Mean waits in seconds on the history's second half, under the site's own and the best lists.
     pub waits: Option<(f64, f64)>,
 }
 
 impl ListProposal {
-    /// Whether the best lists certainly reduce waits on the second half, on which they were not
-    /// chosen.
+    /// Whether the best lists certainly reduce waits on the history's second half.
     #[must_use]
     pub fn is_better(&self) -> bool {
         self.held_against
