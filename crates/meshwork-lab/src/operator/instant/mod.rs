@@ -24,7 +24,7 @@ pub use stored::RunName;
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacedJob {
     pub name: String,
-    /// Job with the request that it would make again.
+    /// Job as it would be submitted again.
     pub job: Job,
     /// Index of the job's site.
     pub site: usize,

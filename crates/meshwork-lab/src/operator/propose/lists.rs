@@ -11,7 +11,7 @@ pub struct Box3 {
     pub dims: Xyz,
     /// Distance between neighbouring positions along each axis; never 0.
     pub spacing: Xyz,
-    /// First position of the box's corner.
+    /// First position of the box's corner along each axis.
     pub seed: Xyz,
 }
 

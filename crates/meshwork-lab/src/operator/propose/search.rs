@@ -28,7 +28,7 @@ const ONE_OF: usize = 4;
 /// Divisors of the number of jobs, by stage of a round.
 const FEWER: [usize; 3] = [16, 4, 1];
 
-/// Smallest number of jobs on which lists are compared.
+/// Smallest number of jobs on which placement lists are compared.
 pub(super) const FEWEST_JOBS: usize = 100;
 
 /// Number of best lists from which new lists are made.
