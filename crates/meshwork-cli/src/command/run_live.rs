@@ -125,7 +125,7 @@ impl Watched {
         })
     }
 
-    /// Marks the study with this index as running.
+    /// Records which study runs now, by its index.
     pub(super) fn begin(&self, study: usize) {
         self.current.store(study, Ordering::Release);
     }

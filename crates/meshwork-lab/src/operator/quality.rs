@@ -54,7 +54,7 @@ pub struct Quality {
     /// In a wait of the latter kind, enough nodes were free at some time, but they did not form a
     /// suitable place.
     pub shape: (usize, usize),
-    /// First and last second of the history.
+    /// First and last second of the history, in seconds since 1970.
     pub span: Option<(Second, Second)>,
     /// Features of the site that the model ignores.
     pub unmodelled: Vec<Unmodelled>,

@@ -294,7 +294,8 @@ impl<'a> Controller<'a> {
         self.parts.as_ref().map(PartsDesk::near)
     }
 
-    /// Sets the weights of nodes as if the last submitted job with or without GPUs came just now.
+    /// Sets the weights of nodes as if the last submitted job with or without GPUs were submitted
+    /// now.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         self.parts.iter_mut().for_each(|desk| desk.submit_again(with_gpus));
     }

@@ -97,7 +97,8 @@ impl PartsDesk {
         self.last[usize::from(request.lookup.asks_for_gpus())] = Some((partition, request.clone()));
     }
 
-    /// Sets the weights of nodes as if the last submitted job with or without GPUs came just now.
+    /// Sets the weights of nodes as if the last submitted job with or without GPUs were submitted
+    /// now.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         if let Some((partition, request)) = self.last[usize::from(with_gpus)].clone() {
             self.submit(partition, &request);

@@ -200,9 +200,9 @@ pub(super) struct Turn<'a> {
     causes: Option<Causes>,
     /// Number of allocations and releases so far.
     changes: u64,
-    /// Last second in which backfill considered each job.
+    /// For each job, the last clock second in which backfill considered it.
     looked: Vec<Second>,
-    /// Last second in which nodes became free or a job was cancelled.
+    /// Last clock second in which nodes became free or a job was cancelled.
     freed: Second,
 }
 
