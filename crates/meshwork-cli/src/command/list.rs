@@ -15,24 +15,24 @@ use crate::number::{left, width};
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::wrapped;
 
-/// A kind of catalogue entries, such as allocators, with its name on the command line.
+/// Kind of catalogue entries, such as allocators, with its name on the command line.
 pub(super) struct Listed {
     about: About,
     pub(super) family: &'static Family,
 }
 
 impl Listed {
-    /// Name of the kind in the singular, such as `allocator`. It is used to name one entry.
+    /// Singular name of the kind, such as `allocator`, which is used to name one entry.
     pub(super) fn word(&self) -> &'static str {
         self.about.name
     }
 
-    /// Name of the kind in the plural, such as `allocators`. It is used to name all entries.
+    /// Plural name of the kind, such as `allocators`, which is used to name all entries.
     pub(super) fn plural(&self) -> &'static str {
         self.about.aliases[0]
     }
 
-    /// Text on the purpose of the kind, and on the key of a study that names an entry.
+    /// Text on the purpose of the kind, and on the study's key that selects an entry of the kind.
     pub(super) fn introduction(&self) -> &'static str {
         self.about.definition
     }
@@ -48,7 +48,7 @@ const fn kind(
     Listed { about, family }
 }
 
-/// Every kind of catalogue entries, in the order of their keys in a scenario.
+/// All kinds of catalogue entries, in the order of their keys in a scenario.
 pub(super) static KINDS: &[Listed] = &[
     kind(
         "topology",
@@ -170,7 +170,7 @@ pub(super) static KINDS: &[Listed] = &[
     ),
 ];
 
-/// Family with the names of all kinds, so that a misspelt kind gets a suggestion.
+/// Family of the names of all kinds, by which a misspelt kind gets a suggestion.
 static KIND_FAMILY: Family = Family {
     kind: "kind",
     key: "kind",
@@ -226,13 +226,14 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &List) -> 
     }
 }
 
-/// Whether the description of an entry contains a text, which is given in lower case.
+/// Whether the description of an entry contains a text, which must be in lower case.
 fn contains(about: &About, text: &str) -> bool {
     let texts = [about.name, about.summary, about.definition, about.source];
     texts.iter().chain(about.aliases).any(|own| own.to_lowercase().contains(text))
 }
 
-/// Entries of all kinds with this name or alias. For example, `first_fit` is an allocator and a
+/// Entries of any kind with this name or alias. `first_fit`, for example, is an allocator and a
+/// selector.
 /// selector.
 pub(super) fn of_any_kind(
     catalogue: &Catalogue,
@@ -286,7 +287,7 @@ fn print_entries(
     Ok(())
 }
 
-/// Prints a name, and to its right a text that is wrapped in a separate column.
+/// Prints a name, and next to it a text that is wrapped within its own column.
 fn print_item(out: &mut Output, name: &str, columns: usize, text: &str) -> Result<(), Stop> {
     let before = " ".repeat(columns + 4);
     let available = out.width.max(columns + 24) - columns - 4;
@@ -355,8 +356,9 @@ fn print_one(
     Ok(())
 }
 
-/// Values that a parameter accepts. If it accepts names of entries, the text has the command that
-/// lists them.
+/// Text that tells which values a parameter accepts.
+///
+/// If it accepts names of entries, the text has the command that lists these entries.
 fn may_be(param: &Param) -> String {
     match param.kind {
         Kind::Component(family) | Kind::Components(family) => {
@@ -369,7 +371,7 @@ fn may_be(param: &Param) -> String {
     }
 }
 
-/// Capabilities of an entry that are not parameters, such as the machines that it serves.
+/// Capabilities of an entry that are not parameters, such as the machines that it supports.
 pub(super) fn capabilities(
     catalogue: &Catalogue,
     kind: &Listed,
@@ -525,8 +527,8 @@ mod tests {
                 if let Kind::Component(family) | Kind::Components(family) | Kind::Names(family) =
                     param.kind
                 {
-                    // Entries of a family that has no pages are described where the family is
-                    // named.
+                    // If a family of entries has no pages of its own, its entries are described
+                    // here.
                     let plain =
                         |about: &&About| !about.summary.is_empty() && about.params.is_empty();
                     assert!(

@@ -1,5 +1,6 @@
-//! Progress of a study with the remaining time. It is a bar on a terminal, and occasional lines of
-//! text elsewhere.
+//! Shows the progress of a study and the estimated remaining time.
+//!
+//! On a terminal the progress is a bar, elsewhere it is occasional lines of text.
 
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
@@ -11,28 +12,29 @@ use meshwork_lab::run::RunProgress;
 
 use crate::output::tell;
 
-/// Time until the first line of progress if there is no bar. `NEXT_LINE` is the time between
-/// further lines.
+/// Time until the first line of progress if there is no bar.
+///
+/// `NEXT_LINE` is the time between two later lines.
 const FIRST_LINE: Duration = Duration::from_secs(5);
 const NEXT_LINE: Duration = Duration::from_secs(15);
 
 /// Shortest time between updates of the text next to the bar.
 const NEW_WORDS: Duration = Duration::from_millis(200);
 
-/// Display of progress on standard error.
+/// Display of a study's progress on standard error.
 pub(super) struct Meter {
     began: Instant,
-    /// Progress bar; `None` if standard error is no terminal.
+    /// Progress bar; `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
-    /// Noun in the singular for what is counted, such as `run` or `job`.
+    /// Singular noun for what is counted, such as `run` or `job`.
     noun: &'static str,
     is_silent: bool,
-    /// Time since `began` at which the text is updated next.
+    /// Time at which the text is updated next, measured from `began`.
     due: Mutex<Duration>,
 }
 
 impl Meter {
-    /// A progress display that prints nothing.
+    /// Creates a progress display that prints nothing.
     pub(super) fn silent() -> Meter {
         Meter {
             began: Instant::now(),
@@ -43,14 +45,14 @@ impl Meter {
         }
     }
 
-    /// A progress display: a bar if standard error is a terminal, else lines of text.
+    /// Creates a progress display: a bar if standard error is a terminal, else lines of text.
     pub(super) fn new(noun: &'static str) -> Meter {
         let bar = std::io::stderr().is_terminal().then(|| bar(noun));
         let due = if bar.is_some() { Duration::ZERO } else { FIRST_LINE };
         Meter { began: Instant::now(), bar, noun, is_silent: false, due: Mutex::new(due) }
     }
 
-    /// Shows that `done` of `all` runs or jobs are done.
+    /// Updates the display: `done` of `all` runs or jobs have ended.
     pub(super) fn count(&self, done: usize, all: usize) {
         self.show(RunProgress { done: done as u64, total: all as u64, ..RunProgress::default() });
     }
@@ -97,7 +99,7 @@ impl Meter {
     }
 }
 
-/// A progress bar on standard error, drawn at most ten times a second.
+/// Creates a progress bar on standard error, drawn at most ten times a second.
 fn bar(noun: &str) -> ProgressBar {
     // Text that does not fit in the line is cut at its end, where the least important part is.
     let template = format!("{{bar:20}} {{pos}} of {{len}} {noun}s{{wide_msg}}");
@@ -110,7 +112,7 @@ fn bar(noun: &str) -> ProgressBar {
     bar
 }
 
-/// Text with the numbers of failed, reused and begun runs, and of jobs.
+/// Text with the numbers of failed, reused and begun runs, and the number of jobs.
 fn more(progress: &RunProgress) -> String {
     let mut text = String::new();
     if progress.failed > 0 {
@@ -163,7 +165,7 @@ mod tests {
     #[test]
     fn stored_runs_are_no_speed() {
         let minute = Duration::from_secs(60);
-        // 900 runs came from the store at once; two of the other 100 took a minute.
+        // The store gave 900 runs at once. Of the other 100 runs, two took a minute.
         let progress =
             RunProgress { done: 902, total: 1000, reused: 900, ..RunProgress::default() };
         assert_eq!(remaining(&progress, minute), Some(49 * minute));

@@ -16,7 +16,7 @@ use super::list::KINDS;
 use crate::args::Arguments;
 use crate::output::{Ended, Output, Stop, Verdict};
 
-/// Prints a completion script for a shell. It knows the names of kinds, entries and papers.
+/// Prints a shell's completion script, which knows the names of kinds, entries and papers.
 pub(crate) fn completions(out: &mut Output, catalogue: &Catalogue, shell: Shell) -> Ended {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut with_values(catalogue), program(), &mut script);
@@ -24,8 +24,9 @@ pub(crate) fn completions(out: &mut Output, catalogue: &Catalogue, shell: Shell)
     Ok(Verdict::Done)
 }
 
-/// Name of the running program. It is `meshwork`, or that of a program that adds its own
-/// strategies.
+/// Name of the running program.
+///
+/// It is `meshwork`, or the name of another program that adds its own strategies.
 fn program() -> String {
     let own = std::env::current_exe().ok();
     let own =
@@ -33,8 +34,10 @@ fn program() -> String {
     own.unwrap_or_else(|| "meshwork".to_owned())
 }
 
-/// The command line with all values that a shell completes. It is not used to parse arguments,
-/// because the parser accepts further spellings and has its own error messages.
+/// Definition of the command line with all values that a shell completes.
+///
+/// It is not used to parse arguments, because the parser accepts further spellings and has its own
+/// error messages.
 fn with_values(catalogue: &Catalogue) -> Command {
     let offer = |arg: Arg, values: Vec<PossibleValue>| {
         // Several entries may share a name.

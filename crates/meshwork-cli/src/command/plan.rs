@@ -12,7 +12,7 @@ use meshwork_lab::study::expand::expand;
 use crate::args::Plan;
 use crate::output::{Ended, Output, Stop, Verdict};
 
-/// Maximum length of a state on standard input, in bytes.
+/// Largest length of a state on standard input, in bytes.
 const MOST: u64 = 1 << 28;
 
 /// Prints which jobs start now, on which nodes, and which reservations are made.

@@ -1,4 +1,4 @@
-//! State of a sweep's jobs as the workload manager reports it. It is printed for information only.
+//! Reads the state of a sweep's jobs from the workload manager, only to show it to the user.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 
 use meshwork_lab::findings::number::count;
 
-/// Name of the file in `DIR/submit` with one job per line: name of the workload manager and job
+/// Name of the file in `DIR/submit` that lists the submitted jobs.
+///
+/// Each line has the name of the workload manager and a job number.
 /// number.
 pub(super) const JOBS: &str = "jobs.txt";
 
-/// Longest wait for the answer of the workload manager.
+/// Longest wait for an answer of the workload manager.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Text such as `Slurm says: 12 running, 30 pending`; `None` if the state is unavailable.

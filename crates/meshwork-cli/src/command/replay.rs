@@ -1,4 +1,4 @@
-//! `meshwork replay`: runs a log under several schedulers, without a study written first.
+//! `meshwork replay`: runs a log under several schedulers, without a study file.
 
 use std::path::{Path, PathBuf};
 
@@ -63,7 +63,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -
     Ok(Verdict::Done)
 }
 
-/// A flat machine with the number of processors that the header of a log gives.
+/// Flat machine with the number of processors that the header of a log gives.
 fn of_header(log: &Path) -> Result<Value, Stop> {
     let statistics = info(log)?;
     let Some(processors) = statistics.processors_by_header else {
@@ -109,12 +109,13 @@ fn study(arguments: &Replay, machine: Value) -> Result<Table, Stop> {
     Ok(study)
 }
 
-/// Results folder. By default it is a folder in the working directory, named after the log.
+/// Results folder of the command. By default it is in the working directory and named after the
+/// log.
 fn folder(arguments: &Replay) -> PathBuf {
     arguments.out.clone().unwrap_or_else(|| format!("{}-replay", stem(&arguments.log)).into())
 }
 
-/// Name of a log without its extensions.
+/// Name of a log file without its extensions.
 fn stem(log: &Path) -> String {
     let name = log.file_name().unwrap_or_default().to_string_lossy();
     let name = name.strip_suffix(".gz").unwrap_or(&name);

@@ -21,7 +21,7 @@ use crate::serve::{Answer, Server, Source};
 
 /// Shortest interval between two checks of the folder for new results.
 ///
-/// After a page is made, the interval is also at least `REST_SHARE` times as long as making it
+/// After a page was made, the interval is at least `REST_SHARE` times the time that making the page
 /// took.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const REST_SHARE: u32 = 8;
@@ -29,7 +29,7 @@ const REST_SHARE: u32 = 8;
 /// Time after the last run in which an open page can fetch the final results.
 const FAREWELL: Duration = Duration::from_secs(4);
 
-/// A page that is ready to be sent, with its version.
+/// Page that is ready to be sent, with its version.
 #[derive(Default)]
 struct Made {
     version: u64,
@@ -87,7 +87,7 @@ pub(super) fn serve(catalogue: &Catalogue, folder: &Path, until: ServeUntil) -> 
         seen = now;
         version += 1;
         let began = Instant::now();
-        // Files that are being collected may be incomplete for a moment.
+        // This may fail for a moment, while files with results are incomplete.
         if let Ok(again) = make(catalogue, folder, version) {
             made = again;
             is_over = has_ended(&made.1);
@@ -112,8 +112,9 @@ fn make(catalogue: &Catalogue, folder: &Path, version: u64) -> Result<(Made, Swe
     Ok((Made { version, page, report: bytes(data), now: bytes(state) }, now))
 }
 
-/// Fingerprint of a folder, which changes with every added run. It has the lengths and times of all
-/// files of runs.
+/// Fingerprint of a folder, which changes with every added run.
+///
+/// It consists of the lengths and modification times of all files with runs.
 fn signature(folder: &Path) -> Vec<(u64, Option<SystemTime>)> {
     let segments = std::fs::read_dir(folder.join(SEGMENTS)).into_iter().flatten().flatten();
     let mut paths: Vec<_> = segments.map(|entry| entry.path()).collect();

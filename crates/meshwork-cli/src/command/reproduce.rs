@@ -18,7 +18,7 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 use crate::table::{Column, print as print_table, wrapped};
 
-/// Name of a paper whose experiment is not a study, because its tasks never end and have no times.
+/// Name of a paper whose experiment is not a study, because the tasks never end and have no times.
 const FGD: &str = "fgd";
 
 /// Runs the studies of papers one after the other, and prints each claim with its verdict.
@@ -138,7 +138,7 @@ fn fgd(out: &mut Output, arguments: &Reproduce) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Folder with a results folder for each study of a paper.
+/// Folder that contains a results folder for each study of a paper.
 fn base(arguments: &Reproduce) -> PathBuf {
     if arguments.quick { arguments.out.join("quick") } else { arguments.out.clone() }
 }
@@ -215,7 +215,7 @@ fn list(out: &mut Output, chosen: &[(&Paper, Vec<Study>)]) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Prints how many claims of each paper have each verdict.
+/// Prints for each paper how many claims have each verdict.
 fn summary(out: &mut Output, counts: &[(&Paper, Vec<Judged>)]) -> Result<(), Stop> {
     let column = |verdict: Judged| {
         let cells = counts

@@ -94,8 +94,9 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> E
     Ok(verdict)
 }
 
-/// Results folder of each study: `--out` itself for a single study, else a subfolder for each
-/// study.
+/// Results folder of each study.
+///
+/// For a single study it is the folder of `--out`, otherwise a subfolder of it for each study.
 fn folders(arguments: &Run, studies: &[Study]) -> Result<Vec<Option<PathBuf>>, Stop> {
     let Some(out) = &arguments.out else { return Ok(vec![None; studies.len()]) };
     if let [_] = studies {
@@ -155,7 +156,7 @@ pub(super) fn tell(finished: &Finished, quiet: bool) {
     complain(&finished.failures);
 }
 
-/// Prints the first few failed runs, and the number of the others.
+/// Prints the first few failed runs, and the number of further failed runs.
 pub(super) fn complain(failures: &[String]) {
     for failure in failures.iter().take(MAX_FAILURES) {
         say("error", failure);

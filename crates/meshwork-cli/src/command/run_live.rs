@@ -26,8 +26,10 @@ use crate::serve::{Answer, Server, Source};
 /// Largest number of waiting jobs that the page lists.
 const MAX_WAITING: usize = 20;
 
-/// Shortest interval between two reports. The interval is also at least `MAKE_SHARE` times as long
-/// as making a report takes, which leaves the processors to the runs.
+/// Shortest interval between two reports.
+///
+/// The interval is at least `MAKE_SHARE` times the time that making a report takes, so that the
+/// processors are left to the runs.
 const MAKE_EVERY: Duration = Duration::from_millis(700);
 const MAKE_SHARE: u32 = 8;
 
@@ -60,8 +62,8 @@ struct State {
     /// Version of the results, increased on every change of the runs.
     version: u64,
     has_ended: bool,
-    /// Time of the last request of a page; `given` is the version of the results that was last
-    /// sent.
+    /// Time of the last request of a page. `given` is the version of the results that was sent
+    /// last.
     asked: Option<Instant>,
     given: Option<u64>,
 }
@@ -90,7 +92,7 @@ impl InOrder {
     }
 }
 
-/// A report that is ready to be sent, and the time that making it took.
+/// Report that is ready to be sent, and the time that making it took.
 struct Made {
     version: u64,
     at: Instant,
@@ -99,10 +101,10 @@ struct Made {
 }
 
 impl Watched {
-    /// Studies without results so far.
+    /// Creates the state of studies that have no results yet.
     ///
     /// # Errors
-    /// If a study cannot be expanded.
+    /// If a study cannot be expanded into scenarios.
     pub(super) fn new(studies: &[Study]) -> Result<Watched, Refused> {
         let follow = |study: &Study| Ok(Followed { study: study.clone(), points: expand(study)? });
         let studies = studies.iter().map(follow).collect::<Result<Vec<Followed>, Refused>>()?;
@@ -123,7 +125,7 @@ impl Watched {
         })
     }
 
-    /// Marks the study with this index as running.
+    /// Records which study runs now, by its index.
     pub(super) fn begin(&self, study: usize) {
         self.current.store(study, Ordering::Release);
     }
@@ -174,8 +176,9 @@ impl Watched {
         (version, Report::of(&contents))
     }
 
-    /// Report as JSON, made again if that is due. It is `None` if the client knows the current
-    /// version.
+    /// Report as JSON, which is made again if results have changed and the interval has passed.
+    ///
+    /// It is `None` if the client already has the current version.
     fn fetched(&self, known: Option<&str>) -> Option<Answer> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let (version, has_ended) = {
@@ -199,7 +202,7 @@ impl Watched {
         (known != Some(&tag)).then(|| Answer { kind: JSON, tag, body: Arc::clone(&made.body) })
     }
 
-    /// JSON with the progress of the studies, and with the machine of the observed run.
+    /// JSON with the progress of the studies, and with the machine of the run that is displayed.
     fn now(&self) -> Json {
         let mut state = self.state();
         state.asked = Some(Instant::now());
@@ -258,7 +261,7 @@ impl Source for Watched {
     }
 }
 
-/// JSON of a machine and its queue, as the page draws them.
+/// JSON of a machine and its queue, in the form that the page draws.
 fn machine(view: &RunSnapshot) -> Json {
     let RunSnapshot { scenario, replication, scene, ended } = view;
     json!({
@@ -282,7 +285,7 @@ pub(super) fn serve(watched: &Arc<Watched>) -> Result<Server, Stop> {
 
 /// Waits at the end of all runs, as `until` says.
 ///
-/// It waits until open pages have fetched the final results, or until the user ends the server.
+/// The wait ends when open pages have fetched the final results, or when the user ends the server.
 pub(super) fn leave(watched: &Watched, until: ServeUntil) {
     watched.end();
     let stays = match until {

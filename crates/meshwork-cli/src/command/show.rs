@@ -14,7 +14,7 @@ use crate::output::{Ended, Output, Stop, Verdict};
 use crate::toml_text;
 use meshwork_lab::findings::number::significant;
 
-/// Prints the scenarios of a study one by one, as they are expanded.
+/// Prints the scenarios into which a study is expanded, one by one.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Show) -> Ended {
     let name = arguments.file.to_string_lossy();
     if !arguments.file.exists() && !of_any_kind(catalogue, &name).is_empty() {
@@ -67,7 +67,7 @@ fn speeds(study: &Study, scenario: &Scenario) -> Vec<Vec<f64>> {
     (0..count).map_while(|replication| scenario.speeds(replication)).collect()
 }
 
-/// TOML table of a study that has only this scenario and can be run.
+/// TOML table of a study with this scenario only, which can be run.
 fn document(study: &Study, scenario: &Table) -> Table {
     let mut document = Table::new();
     let whole = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));

@@ -1,4 +1,4 @@
-//! Condition to stop between two runs: a time budget is used up, or a signal has arrived.
+//! Condition to stop before the next run: a time budget is used up, or a signal has arrived.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,8 +11,9 @@ pub(super) struct Stopper {
 }
 
 impl Stopper {
-    /// Stops after `budget`, or on the signals SIGTERM and SIGXCPU. Workload managers send these
-    /// before they kill a job.
+    /// Creates a condition that holds after `budget`, or after the signals SIGTERM and SIGXCPU.
+    ///
+    /// Workload managers send these signals before they kill a job.
     pub(super) fn new(budget: Option<Duration>) -> Stopper {
         let asked = Arc::new(AtomicBool::new(false));
         #[cfg(unix)]
@@ -23,8 +24,9 @@ impl Stopper {
         Stopper { began: Instant::now(), budget, asked }
     }
 
-    /// Variant of [`Stopper::new`] that stops on Ctrl-C too. A second Ctrl-C ends the process at
-    /// once.
+    /// Variant of [`Stopper::new`] whose condition also holds after Ctrl-C.
+    ///
+    /// A second Ctrl-C ends the process at once.
     pub(super) fn of_user(budget: Option<Duration>) -> Stopper {
         let stopper = Stopper::new(budget);
         #[cfg(unix)]

@@ -81,7 +81,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -
         }
         let round = next_round(&study, &options, &folder, writes)?;
         if round.is_over && writes {
-            // The winner is measured in this process, by some forty runs.
+            // The winner is measured in this process, by about forty runs.
             let choice = choose(&study, &options)?;
             return super::choose::printed(out, &choice, Some(&folder), false, false);
         }
@@ -118,7 +118,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -
     submit(out, arguments, &script, &plan)
 }
 
-/// Options of this submission, which the batch script repeats to submit the next round of a race.
+/// Options of this submission. The batch script repeats them to submit the next round of a race.
 fn submission(arguments: &Submit) -> Vec<String> {
     let mut words = Vec::new();
     let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
@@ -157,7 +157,7 @@ fn engine(engine: Engine) -> script::BatchSystem {
     }
 }
 
-/// Number of shards; never more than there are units of work.
+/// Number of shards, which is at most the number of units of work.
 fn shards(arguments: &Submit, plan: &SubmissionPlan) -> u64 {
     match arguments.shards {
         Shards::Auto => plan.shards(arguments.time, arguments.max_parallel),
@@ -165,7 +165,7 @@ fn shards(arguments: &Submit, plan: &SubmissionPlan) -> u64 {
     }
 }
 
-/// Largest number of tasks in an array, as the Slurm on this computer is configured.
+/// Largest number of tasks in an array, from the configuration of this computer's Slurm.
 fn largest_array(arguments: &Submit, shards: u64) -> Result<u64, Stop> {
     let config = Command::new("scontrol").args(["show", "config"]).stdin(Stdio::null()).output();
     let told =
@@ -183,7 +183,7 @@ fn largest_array(arguments: &Submit, shards: u64) -> Result<u64, Stop> {
     Ok(largest)
 }
 
-/// Prints the batch script and the commands that would be run, without running them.
+/// Prints the batch script and the commands that would be run, but does not run them.
 fn dry(out: &mut Output, script: &Script) -> Ended {
     out.text(&script.text())?;
     out.line("")?;
@@ -257,7 +257,7 @@ fn submit(out: &mut Output, arguments: &Submit, script: &Script, plan: &Submissi
     Ok(Verdict::Done)
 }
 
-/// Appends the job numbers of a submission to a file. Users and `meshwork status` read it.
+/// Appends the job numbers of a submission to a file, for users and for `meshwork status`.
 fn note_jobs(script: &Script, jobs: &[String]) {
     let path = script.folder.join(SUBMISSIONS).join(JOBS);
     let mut text = fs::read_to_string(&path).unwrap_or_default();

@@ -19,8 +19,9 @@ use crate::table::{Column, print as print_table, wrapped};
 use crate::toml_text::document;
 use meshwork_lab::findings::number::{count, significant};
 
-/// Memory in bytes for each generated job, measured on 300,000 jobs. All jobs are kept to compute
-/// statistics.
+/// Memory in bytes for each generated job, measured on 300,000 jobs.
+///
+/// All jobs are kept in memory to compute statistics.
 const BYTES_PER_JOB: u64 = 270;
 
 const DAY: f64 = 86_400.0;
@@ -100,7 +101,7 @@ fn generated(out: &mut Output, arguments: &Generate) -> Result<(), Stop> {
         load: arguments.load,
     };
     let what = format!("--jobs {}: so many jobs take", arguments.jobs);
-    // A number of jobs beyond `MAX_JOBS` is refused for that reason, whatever the memory.
+    // A number of jobs above `MAX_JOBS` is refused as such, whatever the memory.
     let jobs = arguments.jobs.min(MAX_JOBS);
     arguments.memory.check(jobs.saturating_mul(BYTES_PER_JOB), &what)?;
     let statistics = generate(&arguments.output, &model)?;
@@ -140,7 +141,7 @@ fn fitted(out: &mut Output, arguments: &Fit) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Prints a comparison of a log with its resampled logs.
+/// Prints a comparison of a log with the logs that were resampled from it.
 fn compared(out: &mut Output, arguments: &Resample) -> Result<(), Stop> {
     let found = resampled(&arguments.log, &arguments.by, arguments.count)?;
     if let Some(folder) = &arguments.figures {
@@ -180,8 +181,9 @@ fn compared(out: &mut Output, arguments: &Resample) -> Result<(), Stop> {
     out.line("* the log lies outside of the range")
 }
 
-/// Text of a study with a model that was fitted to a log. Comments give the distances between model
-/// and log.
+/// Text of a study with a model that was fitted to a log.
+///
+/// Comments in the text give the distances between the model and the log.
 fn study_text(fitted: &Fitted, log: &str, model: &str) -> String {
     let mut text = format!(
         "# The model {model}, fitted to the {} jobs of {} by meshwork trace fit.\n#\n# distance of Kolmogorov and \

@@ -106,7 +106,7 @@ fn offered(arguments: &Traffic) -> Result<Vec<Offered>, Stop> {
     Ok(arguments.loads.iter().map(offered).collect())
 }
 
-/// Topology that a study with these options as parameters would have.
+/// Topology that a study with the command's options as parameters would have.
 fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
     if let Some(text) = &arguments.machine {
         let table = machine(text).map(|machine| match machine.as_str() {
@@ -171,7 +171,7 @@ fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
     })
 }
 
-/// Topology of a site that is given as a table of a study.
+/// Topology of a site that is given as a table in the form of a study.
 fn wired(path: &str, site: &Value) -> Result<Topology, Problem> {
     let params = SITE_FAMILY.resolve(path, site)?;
     (entry(TOPOLOGIES, params.name()).build)(&params)
@@ -189,7 +189,7 @@ fn blame(arguments: &Traffic, problem: &Problem) -> Stop {
         "global_latency" => "--global-latency",
         "load" => "--loads",
         "traffic" => "--traffic",
-        // The machine itself is wrong.
+        // The problem is with the machine as a whole.
         "" | "topology" if arguments.machine.is_some() => "--machine",
         "topology" => "--topology",
         // Threads cannot be started, or the network deadlocks.

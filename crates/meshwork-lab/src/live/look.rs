@@ -29,7 +29,7 @@ pub struct SiteLook {
 }
 
 impl SiteLook {
-    /// Queries Slurm, whose jobs come before its nodes.
+    /// Queries Slurm: first for jobs, then for nodes and reservations.
     ///
     /// A node that becomes busy between the queries for jobs and for nodes counts as busy.
     /// Reservations are queried only if `reservations` is true.

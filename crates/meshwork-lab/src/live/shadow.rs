@@ -71,7 +71,7 @@ pub struct ShadowedStart {
     pub distance: BothChoices,
     /// Number of links that messages of the job share with messages of running jobs.
     pub contention: BothChoices,
-    /// Number of job sizes (powers of two) that have a place before the start, but not after it.
+    /// Number of job sizes (powers of two) for which the policy has a place before the start only.
     pub blocked: BothChoices,
     /// Number of waiting jobs for which the policy had a place, but which Slurm left waiting.
     pub had_place: usize,

@@ -196,7 +196,7 @@ impl History {
         self.stays.iter().filter(|stay| stay.attempt == 1).count()
     }
 
-    /// First and last second in the history.
+    /// First and last time in the history, in seconds since 1970.
     #[must_use]
     pub fn span(&self) -> Option<(Second, Second)> {
         let times = |stay: &JobRecord| [stay.submit, stay.eligible, stay.start, stay.end];

@@ -49,11 +49,12 @@ pub struct Quality {
     pub missing: BTreeMap<&'static str, usize>,
     /// Number of jobs that waited.
     pub waited: usize,
-    /// Number of examined waits, and number of them that were for a suitable place.
+    /// Number of examined waits, and number of examined waits for a suitable place.
     ///
-    /// During the latter, enough nodes were free at some time, but not in a suitable place.
+    /// In a wait of the latter kind, enough nodes were free at some time, but they did not form a
+    /// suitable place.
     pub shape: (usize, usize),
-    /// First and last second of the history.
+    /// First and last second of the history, in seconds since 1970.
     pub span: Option<(Second, Second)>,
     /// Features of the site that the model ignores.
     pub unmodelled: Vec<Unmodelled>,

@@ -42,7 +42,9 @@ const EARLIER: Second = 8;
 /// Smallest number of recorded starts from which intervals are corrected.
 const LEAST_STARTS: usize = 30;
 
-/// Seconds added to both waits of a ratio, because waits are only known to the second.
+/// Seconds added to the real and to the predicted wait before their ratio is taken.
+///
+/// Without them, ratios of short waits would be wrong, because waits are only known to the second.
 const SLACK: f64 = 5.0;
 
 /// Number of sampled futures, and the conditions for sampling them.

@@ -7,7 +7,9 @@ use meshwork::registry::EntrySource;
 
 use crate::command::list::{KINDS, Listed};
 
-/// Advice for entries of one kind: when to use them, and related pages as `kind/name` or a chapter.
+/// Advice on when to use the entries of one kind, with related pages.
+///
+/// A page is given as `kind/name`, or as a chapter.
 struct Advice {
     kind: &'static str,
     names: &'static [&'static str],
@@ -24,7 +26,7 @@ const fn of_kind(
     Advice { kind, names, when, related }
 }
 
-/// Lines with the advice for an entry, for its page in the manual; empty if there is no advice.
+/// Lines with the advice for an entry on its page of the manual; empty if there is no advice.
 pub(super) fn of(catalogue: &Catalogue, kind: &Listed, name: &str) -> String {
     let mut text = String::new();
     for advice in ADVICE.iter().filter(|a| a.kind == kind.word() && a.names.contains(&name)) {

@@ -1,6 +1,7 @@
-//! Examples in the manual: a study or a command for each catalogue entry. An example is derived
-//! from the description of the entry, so that a new strategy gets one without further work. The
-//! tests run all examples.
+//! Examples in the manual: a study or a command for each catalogue entry.
+//!
+//! An example is derived from the description of the entry, so that a new strategy gets an example
+//! without further work. The tests run all examples.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::observe::metrics::{Features, usual};
@@ -11,14 +12,14 @@ use crate::command::list::Listed;
 
 const MESH: &str = "{ topology = \"mesh\", dims = [16, 8] }";
 const CUBE: &str = "{ topology = \"hypercube\", dimension = 6 }";
-/// TOML of a machine on whose nodes several jobs run at once. `VECTORS` are requests of its jobs.
+/// TOML of a machine whose nodes several jobs share. `VECTORS` are requests of its jobs.
 const SHARED: &str = "{ topology = \"fat_tree\", arity = [4, 8], nodes = [{ type = \"dgx\" }] }";
 const VECTORS: &str = "[\n    { share = 3, gpu = 1, cpu = 8, mem = 100000 },\n    \
      { share = 1, pieces = 4, gpu = 4, cpu = 32, mem = 400000 },\n]";
 const SYNTHETIC: &str = "name = \"synthetic\"\nload = 0.5\nsizes = \"uniform\"\n\
      runtimes = { name = \"exponential\", mean = 5.0 }";
 
-/// A study for an example, in sections that are joined to TOML at the end.
+/// Study for an example, in sections that are joined to TOML at the end.
 struct Draft {
     description: String,
     machine: String,
@@ -58,7 +59,7 @@ pub(super) fn of(catalogue: &Catalogue, kind: &Listed, about: &About) -> String 
 }
 
 impl Draft {
-    /// A study that compares block allocation with scattered processors.
+    /// Creates a study that compares block allocation with scattered processors.
     fn new() -> Draft {
         Draft {
             description: String::new(),
@@ -71,7 +72,7 @@ impl Draft {
         }
     }
 
-    /// A study of jobs that consist of pieces, on nodes that several jobs share.
+    /// Creates a study of jobs that consist of pieces, on nodes that several jobs share.
     fn of_pieces() -> Draft {
         let sizes = format!("{{ name = \"vectors\", of = {VECTORS} }}");
         Draft {
@@ -82,7 +83,7 @@ impl Draft {
         }
     }
 
-    /// A study that compares first come, first served with backfilling.
+    /// Creates a study that compares first come, first served with backfilling.
     fn of_schedulers() -> Draft {
         Draft {
             sweep: "scheduler = [\"fcfs\", \"easy\"]".to_owned(),
@@ -105,8 +106,9 @@ impl Draft {
         )
     }
 
-    /// Makes the study compare an entry with the simpler entry `plain`. If the entry is `plain`
-    /// itself, the study sweeps the load instead.
+    /// Makes the study compare an entry with the simpler entry `plain`.
+    ///
+    /// If the entry is `plain` itself, the study varies the load instead.
     fn beside(mut self, key: &str, about: &About, plain: &str) -> Draft {
         let name = about.name;
         if name == plain {
@@ -347,12 +349,12 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
     }
 }
 
-/// Whether a named machine has nodes that several jobs share.
+/// Whether several jobs share the nodes of the machine with this name.
 fn is_shared(catalogue: &Catalogue, name: &str) -> bool {
     catalogue.entry::<meshwork::presets::MachineEntry>(name).tables().0.contains_key("nodes")
 }
 
-/// Whether a metric is about parts of nodes, which needs nodes that several jobs share.
+/// Whether a metric is about parts of nodes, for which several jobs must share nodes.
 fn is_of_parts(name: &str) -> bool {
     let endings = ["_allocation", "_utilization", "_per_job"];
     let kinds = ["cpu", "mem", "gpu", "other", "islands", "nodes", "leaves", "blocks"];
@@ -368,7 +370,7 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// TOML of a small machine with one of these wirings and numbers of dimensions.
+/// TOML of a small machine with one of the given wirings and numbers of dimensions.
 fn machine(serves: &[Wiring], dimensions: Option<&[usize]>) -> String {
     let dimensions = dimensions.and_then(|all| all.first().copied());
     let is_mesh = serves.contains(&Wiring::Mesh);

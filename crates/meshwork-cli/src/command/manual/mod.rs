@@ -208,8 +208,9 @@ fn columns() -> String {
     text
 }
 
-/// Appends a table of parameters to a page. `up` is the relative path to the folder that has a page
-/// for each kind.
+/// Appends a table of parameters to a page.
+///
+/// `up` is the relative path to the folder that contains a page for each kind.
 fn parameters(text: &mut String, params: &[&Param], up: &str) {
     text.push_str("| name | what it means | may be | left out |\n|---|---|---|---|\n");
     for param in params {

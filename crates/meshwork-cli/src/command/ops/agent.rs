@@ -20,8 +20,10 @@ use crate::args::ops;
 use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// Names of the agent's files in its folder: log of events, heartbeat, kill switch, and the
-/// folder's name.
+/// Name of the file with the agent's log of events, in the agent's folder.
+///
+/// `HEARTBEAT` and `OFF` (the kill switch) are files in this folder too. `AGENT` is the default
+/// name of the folder, and the name of its lock file.
 const LOG: &str = "log.jsonl";
 const HEARTBEAT: &str = "heartbeat";
 const OFF: &str = "off";
@@ -64,7 +66,7 @@ pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Agent) -
     let mut ends = EndsFile::new(&asked.live);
     let expected = ends.renewed().map_err(Stop::Wrong)?.unwrap_or_default();
     make_folder(&state)?;
-    // A dry run changes nothing, so that it may run beside an agent.
+    // A dry run changes nothing, so it may run next to an agent.
     let _lock = if asked.dry_run {
         None
     } else {
@@ -142,7 +144,7 @@ pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Agent) -
     Ok(Verdict::Done)
 }
 
-/// Prints an event of the agent's log in words.
+/// Prints an event of the agent's log as text.
 fn tell(out: &mut Output, event: &Json) -> Result<(), Stop> {
     let text = |key: &str| event[key].as_str().unwrap_or_default();
     let (job, why) = (text("job"), text("why"));
@@ -173,8 +175,9 @@ fn tell(out: &mut Output, event: &Json) -> Result<(), Stop> {
     }
 }
 
-/// Opens the parking partition for good, or closes it. While it is open, Slurm starts its jobs
-/// itself.
+/// Opens the parking partition until it is closed again, or closes it.
+///
+/// While the partition is open, Slurm itself starts the jobs in it.
 fn switch(
     out: &mut Output,
     asked: &ops::Agent,
@@ -186,11 +189,12 @@ fn switch(
     let failed = |error: std::io::Error| Stop::Failed(format!("{}: {error}", off.display()));
     let was_off = off.exists();
     if asked.open {
-        // An agent must not place what Slurm is about to start.
+        // Set the kill switch first, because an agent must not place jobs that Slurm is about to
+        // start.
         std::fs::write(&off, "").map_err(failed)?;
     }
     let done = set(commands, &asked.park, asked.open);
-    // Without the open partition, nobody would start jobs.
+    // If opening fails, remove the kill switch, because otherwise nobody would start jobs.
     let is_over = if done.is_ok() { asked.close && was_off } else { asked.open && !was_off };
     if is_over {
         std::fs::remove_file(&off).map_err(failed)?;
@@ -247,8 +251,9 @@ fn beat(state: &Path) {
     }
 }
 
-/// Log of events, one JSON line each. The file is opened anew for each event, so that it can be
-/// rotated.
+/// Log of events with one JSON line for each event.
+///
+/// The file is opened for each event, so that it can be rotated.
 struct EventLog {
     path: PathBuf,
 }

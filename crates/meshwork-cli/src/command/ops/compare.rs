@@ -1,4 +1,5 @@
-//! `meshwork ops compare`: tells which topology or configuration is better for the jobs of a site.
+//! `meshwork ops compare`: tells under which topology or configuration the jobs of a site wait
+//! less.
 
 use meshwork_lab::findings::number::{Rounded, plural, significant};
 use meshwork_lab::findings::statistics::Interval;
@@ -17,19 +18,19 @@ use crate::command::meter::Meter;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print, wrapped};
 
-/// Source of the clean-up time, which passes after a job until its nodes are free.
+/// Source of the clean-up time: the time after a job's end until its nodes are free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cleanup {
     /// The command line gives the clean-up time.
     Given,
     /// The clean-up time was fitted to the history of the site.
     Fitted,
-    /// The history shows no clean-up time, so it is taken as zero.
+    /// The history does not show a clean-up time, so it is taken as zero.
     Unknown,
 }
 
 impl Cleanup {
-    /// Words that follow the clean-up time in a sentence.
+    /// Words that follow the clean-up time in a sentence, to tell its source.
     pub(super) fn says(self) -> &'static str {
         match self {
             Cleanup::Given => "as asked for",
@@ -39,8 +40,9 @@ impl Cleanup {
     }
 }
 
-/// Replays the history to judge the model of the site. A badly modelled site is refused unless
-/// `--anyway` is given.
+/// Replays the history to judge the model of the site.
+///
+/// If the site is badly modelled, the command ends with an error unless `--anyway` is given.
 pub(super) fn judge(asked: &ops::Terms, folder: &Folder) -> Result<Fidelity, Stop> {
     let meter = Meter::new("job");
     let found = fidelity::verdict(folder, &|done, all| meter.count(done, all));
@@ -57,8 +59,9 @@ pub(super) fn judge(asked: &ops::Terms, folder: &Folder) -> Result<Fidelity, Sto
     )))
 }
 
-/// Options of the replay, and the source of its clean-up time: the command line, or a fit to the
-/// history.
+/// Options of the replay, and the source of the clean-up time in them.
+///
+/// The clean-up time comes from the command line, or else from a fit to the history.
 pub(super) fn terms(asked: &ops::Terms, found: &Fidelity) -> (ReplayOptions, Cleanup) {
     let (cleanup, source) = match (asked.cleanup, found.cleanup) {
         (Some(seconds), _) => (i64::from(seconds), Cleanup::Given),
@@ -69,7 +72,7 @@ pub(super) fn terms(asked: &ops::Terms, found: &Fidelity) -> (ReplayOptions, Cle
     (ReplayOptions { cleanup, unlisted }, source)
 }
 
-/// Prints what may distort the results of a site, above these results.
+/// Prints facts that may distort the results of a site, above these results.
 pub(super) fn caveats(
     out: &mut Output,
     doubts: &[String],
@@ -169,7 +172,7 @@ fn table(out: &mut Output, compared: &Comparison, names: &[String]) -> Result<()
     print(out, &[Column::words("", titles)], &columns, &[])
 }
 
-/// Formats a difference with its interval, and with a star if the interval excludes 0.
+/// Formats a difference with its interval. A star marks an interval that excludes 0.
 pub(super) fn difference(interval: &Interval) -> String {
     let rounded = Rounded::new(interval.mean, interval.half_width).signed();
     let half_width = rounded.half_width.map_or_else(String::new, |half| format!(" ± {half}"));

@@ -10,10 +10,10 @@ use crate::command::meter::Meter;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
-/// Largest number of differing decisions that are listed.
+/// Largest number of listed decisions in which model and record differ.
 const MOST_NAMED: usize = 20;
 
-/// Replays the history of a site, and prints how well the model agrees with it.
+/// Replays the history of a site, and prints how well the model agrees with the history.
 pub(super) fn run(out: &mut Output, arguments: &ops::Fidelity) -> Ended {
     let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;
     let meter = Meter::new("job");
@@ -124,7 +124,7 @@ fn describe(out: &mut Output, found: &Fidelity) -> Result<(), Stop> {
     )?;
     for by in fidelity::WAIT_GROUPS {
         let own: Vec<&PredictedWaits> = found.waits.iter().filter(|own| own.by == by).collect();
-        // Of other groups than sizes, one has all jobs, which the sizes end with.
+        // Only the table by sizes is always printed, because it ends with a row for all jobs.
         if own.len() > 1 || by == fidelity::WAIT_GROUPS[0] {
             waits(out, by, &own)?;
         }
@@ -132,7 +132,7 @@ fn describe(out: &mut Output, found: &Fidelity) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Prints a table of real and predicted waits, grouped by one key such as the user.
+/// Prints a table of recorded and predicted waits, grouped by one key such as the user.
 fn waits(out: &mut Output, by: &str, groups: &[&PredictedWaits]) -> Result<(), Stop> {
     let cells = |of: &dyn Fn(&PredictedWaits) -> String| {
         groups.iter().map(|own| of(own)).collect::<Vec<String>>()

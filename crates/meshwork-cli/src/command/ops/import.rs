@@ -1,4 +1,4 @@
-//! `meshwork ops import`: converts a machine's files and its history of jobs into a site.
+//! `meshwork ops import`: converts a machine's files and its history of jobs to a site folder.
 
 use meshwork_lab::date;
 use meshwork_lab::findings::number::{plural, significant};
@@ -10,7 +10,7 @@ use meshwork_lab::operator::{FileProblem, read_text, sacct, swf};
 use crate::args::ops;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// Reads a history of jobs, reports its quality, and writes the site.
+/// Reads a history of jobs, reports its quality, and writes the site folder.
 pub(super) fn run(out: &mut Output, arguments: &ops::Import) -> Ended {
     let clock = match &arguments.time_zone {
         Some(zone) => sacct::LocalClock::read(zone)
@@ -79,7 +79,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Import) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Prints the quality of the imported data in words.
+/// Prints the quality of the imported data as text.
 fn describe(out: &mut Output, quality: &Quality) -> Result<(), Stop> {
     let number = |count: usize, what: &str| plural(count as u64, what);
     let tally = &quality.tally;

@@ -1,5 +1,4 @@
-//! `meshwork ops explain` and `defrag` for a simulated run, or for a state saved by `meshwork
-//! place`.
+//! `meshwork ops explain` and `defrag` for a simulated run, or for a state that `place` saved.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::job::{Cause, Time};
@@ -12,7 +11,7 @@ use super::state::cost;
 use crate::args::ops::{self, At};
 use crate::output::{Ended, Output, Stop, Verdict};
 
-/// State of the selected run of a results folder at the selected instant.
+/// State of a run from a results folder, at the requested instant.
 pub(super) fn of_run(catalogue: &Catalogue, asked: &ops::State) -> Result<Instant, Stop> {
     let path = &asked.state;
     let (Some(run), Some(at)) = (asked.run, &asked.at) else {
@@ -29,7 +28,7 @@ pub(super) fn of_run(catalogue: &Catalogue, asked: &ops::State) -> Result<Instan
     Instant::of_run(catalogue, path, run, at).map_err(Stop::Wrong)
 }
 
-/// State that `meshwork place` saved in a file.
+/// State that `meshwork place` has saved in a file.
 pub(super) fn of_pool(catalogue: &Catalogue, asked: &ops::State) -> Result<Instant, Stop> {
     let fits = |bytes| {
         asked.memory.check(bytes, "its machine takes").map_err(|stop| match stop {
@@ -40,7 +39,7 @@ pub(super) fn of_pool(catalogue: &Catalogue, asked: &ops::State) -> Result<Insta
     Instant::of_pool(catalogue, &asked.state, &fits).map_err(Stop::Wrong)
 }
 
-/// Prints why a job waits, or why a request for a shape would wait.
+/// Prints why a job waits, or why a request would have to wait.
 pub(super) fn run_explain(out: &mut Output, instant: &Instant, asked: &ops::Explain) -> Ended {
     let explained = match (&asked.job, &asked.shape) {
         (_, Some(shape)) => {

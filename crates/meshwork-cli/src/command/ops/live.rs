@@ -1,4 +1,4 @@
-//! Parts shared by the commands next to a running Slurm: machine, policy, metrics and pauses.
+//! Code for the commands that run next to Slurm: machine, policy, metrics and pauses.
 
 use std::cell::Cell;
 use std::io::{ErrorKind, Read, Write};
@@ -17,22 +17,22 @@ use meshwork_lab::slurm::hostlist;
 use crate::args::ops;
 use crate::output::{Stop, say};
 
-/// Largest HTTP request for metrics in bytes.
+/// Largest HTTP request for metrics, in bytes.
 const MOST: u64 = 8 << 10;
 /// Time limit for a client that requests metrics.
 const SLOW: Duration = Duration::from_secs(2);
-/// Shortest pause between two looks at Slurm, even if the agent is woken.
+/// Shortest pause between two queries of Slurm, even if a datagram arrives.
 const LEAST: Duration = Duration::from_millis(100);
-/// Length of a short pause. After a pause that was ended early, the next `SHORT` pauses are short.
+/// Longest short pause. `SHORT` pauses are short after a pause that a datagram ended early.
 const SOON: Duration = Duration::from_millis(500);
 const SHORT: u8 = 10;
 
-/// The machine that the Slurm files in a folder describe.
+/// Machine that is described by the Slurm files in a folder.
 pub(super) fn machine(site: &Path) -> Result<SlurmMachine, Stop> {
     SlurmMachine::of_folder(site).map_err(Stop::Wrong)
 }
 
-/// The policy for a partition, which is read from the study of `--policy`.
+/// Policy for the jobs of a partition, from the study of `--policy`.
 pub(super) fn policy(
     catalogue: &Catalogue,
     asked: &ops::Live,
@@ -55,7 +55,7 @@ pub(super) fn policy(
 pub(super) struct EndsFile {
     rule: EndRule,
     site: Option<PathBuf>,
-    /// Modification time of the history that was read last.
+    /// Modification time of the history file when it was last read.
     written: Option<SystemTime>,
     is_read: bool,
 }
@@ -66,7 +66,7 @@ impl EndsFile {
         EndsFile { rule: asked.ends, site, written: None, is_read: false }
     }
 
-    /// Expected ends from the history; `None` if it has not changed since it was read.
+    /// Expected ends from the history file; `None` if the file has not changed since it was read.
     pub(super) fn renewed(&mut self) -> Result<Option<ExpectedEnds>, String> {
         let Some(site) = &self.site else { return Ok(None) };
         let path = site.join("jobs.csv");
@@ -79,8 +79,9 @@ impl EndsFile {
         Ok(Some(ExpectedEnds::of(self.rule, &folder.history)))
     }
 
-    /// Replaces `ends` if the history has changed. If the history cannot be read, `ends` stays and
-    /// a warning is printed.
+    /// Replaces `ends` if the history file has changed.
+    ///
+    /// If the file cannot be read, `ends` is unchanged and a warning is printed.
     pub(super) fn renew(&mut self, ends: &mut ExpectedEnds) {
         match self.renewed() {
             Ok(Some(new)) => *ends = new,
@@ -90,13 +91,13 @@ impl EndsFile {
     }
 }
 
-/// HTTP server for Prometheus, which serves one text of metrics.
+/// HTTP server from which Prometheus reads the metrics.
 pub(super) struct MetricsServer {
     text: Arc<Mutex<String>>,
 }
 
 impl MetricsServer {
-    /// Starts a server on a thread of its own if an address is given.
+    /// Starts a server in a separate thread if an address is given.
     pub(super) fn begin(address: Option<SocketAddr>) -> Result<MetricsServer, Stop> {
         let text = Arc::new(Mutex::new(String::new()));
         if let Some(address) = address {
@@ -106,7 +107,7 @@ impl MetricsServer {
             std::thread::spawn(move || {
                 for stream in listener.incoming().flatten() {
                     let text = shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                    // A client that is gone is no trouble.
+                    // An error is ignored: it only means that the client is gone.
                     let _ = answer(stream, &text);
                 }
             });
@@ -119,7 +120,7 @@ impl MetricsServer {
     }
 }
 
-/// Answers `GET /metrics` and nothing else. Clients are served one after the other.
+/// Answers `GET /metrics`, and returns an error status for other requests.
 fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
     stream.set_read_timeout(Some(SLOW))?;
     stream.set_write_timeout(Some(SLOW))?;
@@ -147,14 +148,14 @@ fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
     )
 }
 
-/// Pauses between looks at Slurm, which a datagram can end early.
+/// Pause between two queries of Slurm, which a datagram can end early.
 ///
-/// Slurm's controller sends the datagram before its commands show what has changed. So some pauses
-/// are short after one was ended early.
+/// Slurm's controller sends the datagram before Slurm's commands show the change. So after a pause
+/// was ended early, the next pauses are short.
 pub(super) struct Pause {
     poll: Duration,
     wake: Option<UdpSocket>,
-    /// Number of pauses to come that are short.
+    /// Number of the next pauses that are short.
     short: Cell<u8>,
 }
 
@@ -167,8 +168,9 @@ impl Pause {
         Ok(Pause { poll, wake: wake.map(bind).transpose()?, short: Cell::new(0) })
     }
 
-    /// Waits for the rest of the time between two looks, of which `taken` has passed. A signal or a
-    /// datagram ends the wait early.
+    /// Waits for the rest of the time between two queries, of which `taken` has passed.
+    ///
+    /// A signal or a datagram ends the wait early.
     pub(super) fn wait(&self, taken: Duration) {
         let short = self.short.get();
         self.short.set(short.saturating_sub(1));
@@ -181,7 +183,7 @@ impl Pause {
         std::thread::sleep(left.min(LEAST));
         let rest = left.saturating_sub(LEAST);
         let mut piece = [0; 64];
-        // What has come while the agent was busy is for the look that follows.
+        // Datagrams that arrived while the agent was busy count for the next query.
         let mut is_woken = drain(socket, &mut piece);
         if !is_woken && !rest.is_zero() {
             let _ = socket.set_nonblocking(false);
@@ -194,7 +196,7 @@ impl Pause {
     }
 }
 
-/// Discards all received datagrams, and returns whether there was any.
+/// Discards all received datagrams, and returns whether there were any.
 fn drain(socket: &UdpSocket, piece: &mut [u8]) -> bool {
     let mut woken = false;
     if socket.set_nonblocking(true).is_ok() {

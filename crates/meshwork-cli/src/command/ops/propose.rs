@@ -1,4 +1,4 @@
-//! `meshwork ops propose`: searches for a list of placements that is better for the jobs of a site.
+//! `meshwork ops propose`: searches for placement lists under which the jobs of a site wait less.
 
 use meshwork_lab::findings::number::{Rounded, plural, significant};
 use meshwork_lab::operator::folder::Folder;
@@ -12,7 +12,7 @@ use super::compare::{caveats, judge, paragraph, terms};
 use crate::args::ops;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// Searches for a better list of placements, and prints the result.
+/// Searches for better placement lists, and prints the result.
 pub(super) fn run(out: &mut Output, arguments: &ops::Propose) -> Ended {
     let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;
     searched(&folder).map_err(Stop::Wrong)?;

@@ -1,5 +1,4 @@
-//! `meshwork ops shadow`: observes a running Slurm, and tells what a policy would do instead,
-//! without changing anything.
+//! `meshwork ops shadow`: observes a running Slurm, and tells what a policy would do instead.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -18,7 +17,7 @@ use crate::args::ops;
 use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// Names of the files in the shadow's folder next to the history: starts of jobs, and the page.
+/// Name of the file with starts of jobs, in the shadow's folder. `PAGE` is the HTML page there.
 const STARTS: &str = "starts.jsonl";
 const PAGE: &str = "shadow.html";
 /// Time between two writings of the history.
@@ -52,7 +51,7 @@ pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Shadow) 
             let says = format!("{shown}: this folder has a history already: give another one");
             return Err(Stop::Wrong(says));
         }
-        // Whether it can be written is better known before than after a day.
+        // Test at once whether the folder can be written, and not only after a day.
         write(folder, &machine, &shadow)?;
     }
     let (mut looks, mut was_away, mut written) = (0, false, Instant::now());

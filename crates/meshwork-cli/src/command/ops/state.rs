@@ -19,16 +19,18 @@ use crate::args::ops::{self, At};
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
-/// A state that the command line names, of one of two kinds.
+/// State that the command line selects, of one of two kinds.
 enum Named {
     /// State of a machine that Slurm manages.
     Slurm(Box<MachineState>),
-    /// State of a simulated run or of a saved pool.
+    /// State of a simulated run, or of a pool that `meshwork place` saved.
     Other(Instant),
 }
 
-/// Reads the state that the command line names: a site at an instant, output of scontrol, a run, or
-/// a saved pool. If no instant is given for a site, it is the one at which `job` began to wait.
+/// Reads the state that the command line selects.
+///
+/// It is a site at an instant, output of scontrol, a run, or a saved pool. If no instant is given
+/// for a site, it is the one at which `job` began to wait.
 fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<Named, Stop> {
     let path = &asked.state;
     if asked.run.is_some() || path.join(EXPERIMENT).is_file() {
@@ -40,7 +42,7 @@ fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<
     read_slurm(asked, job).map(|state| Named::Slurm(Box::new(state)))
 }
 
-/// Instant in a site's history that the command line requests, in seconds since 1970.
+/// Instant in a site's history that the command line selects, in seconds since 1970.
 pub(super) fn second(
     site: &Path,
     at: Option<&At>,
@@ -93,7 +95,7 @@ fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<MachineState, Sto
         return Err(Stop::Wrong(says));
     };
     let machine = SlurmMachine::read(topology, asked.conf.as_deref()).map_err(Stop::Wrong)?;
-    // Answers of `place` are lines of JSON, and `squeue --json` prints one object with all jobs.
+    // Each answer of `place` is one line of JSON. The output of `squeue --json` is one object.
     let is_json = read_text(path).is_ok_and(|text| {
         let squeue = || serde_json::from_str::<Json>(&text).is_ok_and(|own| own["jobs"].is_array());
         text.trim_start().starts_with('{') && !squeue()
@@ -135,7 +137,7 @@ pub(super) fn run_explain(out: &mut Output, catalogue: &Catalogue, asked: &ops::
     Ok(Verdict::Done)
 }
 
-/// Prints why each waiting job waits, and the number of jobs for each reason.
+/// Prints why each waiting job waits, and how many jobs wait for each reason.
 fn explain_all(out: &mut Output, asked: &ops::Explain, state: &MachineState) -> Ended {
     let reasons = state.reasons();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -246,7 +248,7 @@ fn describe(out: &mut Output, state: &MachineState, own: &Explanation) -> Result
     Ok(())
 }
 
-/// Reason why Slurm does not consider a job: a short explanation, and Slurm's word for the reason.
+/// Reason why Slurm holds a job back: a short explanation, with Slurm's word for the reason.
 pub(super) fn held_back(own: &HeldBack) -> String {
     let why = match own.kind {
         "held" => "it is held, until somebody releases it",
@@ -259,7 +261,7 @@ pub(super) fn held_back(own: &HeldBack) -> String {
     format!("{why} ({})", own.says)
 }
 
-/// The measure by which moves are compared, from its name on the command line.
+/// Measure for the cost of moves, from its name on the command line.
 pub(super) fn cost(word: &str) -> Cost {
     match word {
         "nodes" => Cost::Nodes,

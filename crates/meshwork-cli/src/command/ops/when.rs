@@ -11,7 +11,7 @@ use crate::args::ops;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
-/// Simulates random futures of a site's queue, for one waiting job or for all of them.
+/// Predicts the start of one waiting job, or of all waiting jobs, from sampled futures.
 pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
     let folder = Folder::read(&asked.site).map_err(Stop::Wrong)?;
     let given = asked.time_zone.clone().unwrap_or_default();
@@ -48,7 +48,7 @@ pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
         None => queue.changes(job).map_err(wrong)?,
         Some(_) => Vec::new(),
     };
-    // The corrected median is compared with corrected ones.
+    // Correct the medians of changes too, because they are compared with the corrected median.
     let changes: Vec<(String, Option<i64>)> = changes
         .into_iter()
         .map(|(what, median)| {

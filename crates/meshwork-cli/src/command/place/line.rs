@@ -1,4 +1,4 @@
-//! JSON lines of `meshwork place`: requests of a client, and the answers to them.
+//! JSON lines of `meshwork place`: requests of a client, and the answers to these requests.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -16,7 +16,7 @@ use super::LONGEST;
 use super::state::Saved;
 use crate::picture::{Cell, Letters, Map};
 
-/// Character that marks a node which several jobs share, in the drawing of `show`.
+/// Character that stands for a node with several jobs in the drawing of `show`.
 const SEVERAL: char = '+';
 
 /// Width in columns of the drawing that `show` returns.
@@ -25,8 +25,9 @@ const WIDTH: usize = 80;
 /// Operations that a line may name, as error messages list them.
 const OPS: &str = "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"adopt\", \"hold_exactly\", \"snapshot\" or \"restore\"";
 
-/// Keys of a line with a request. From the seventh on, they are for pieces on nodes that jobs
-/// share.
+/// Keys of a line with an allocation request.
+///
+/// The keys from the seventh on are for requests of pieces on nodes that jobs share.
 const ALLOCATE: [&str; 16] = [
     "op",
     "id",
@@ -68,11 +69,13 @@ impl Refusal {
     }
 }
 
-/// Keys of a line with their values, in order. Keys are few, and each is looked up once.
+/// Keys of a line with their values, in order.
+///
+/// They are in a list, because they are few and each is looked up once.
 pub(super) struct Asked(Vec<(String, Json)>);
 
 impl Asked {
-    /// Parses a line into its keys and a valid `id`. The line is `None` if it was too long.
+    /// Parses a line into its keys and a valid `id`. `line` is `None` if the line was too long.
     pub(super) fn read(line: Option<&[u8]>) -> Result<(Asked, Option<Json>), Refusal> {
         let Some(line) = line else {
             return Err(Refusal::of(format!(
@@ -96,7 +99,7 @@ impl Asked {
         Ok((asked, id))
     }
 
-    /// Returns an error for a key of the line that is not in `keys`.
+    /// Returns an error if the line has a key that is not in `keys`.
     pub(super) fn only(&self, op: &str, keys: &[&str]) -> Result<(), String> {
         match self.0.iter().find(|(key, _)| !keys.contains(&key.as_str())) {
             Some((unknown, _)) => {
@@ -130,7 +133,8 @@ impl<'de> Deserialize<'de> for Asked {
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Asked, M::Error> {
                 let mut asked = Asked(Vec::with_capacity(4));
                 while let Some((key, value)) = map.next_entry::<String, Json>()? {
-                    // Of equal keys the last one counts, as in most JSON readers.
+                    // If a key occurs several times, the last value counts, as in most JSON
+                    // readers.
                     drop(asked.take(&key));
                     asked.0.push((key, value));
                 }
@@ -142,12 +146,12 @@ impl<'de> Deserialize<'de> for Asked {
     }
 }
 
-/// A pool with named holders, and the letter of each holder in the drawing of `show`.
+/// Free and held nodes of a machine, with a name and a drawing letter for each holder.
 pub(super) struct Counter {
     pub(super) named: NamedPool,
     pub(super) letters: Letters,
     pub(super) letter_of: BTreeMap<Name, char>,
-    /// Whether the pool has changed since it was last saved.
+    /// Whether nodes were allocated or released since the state was last saved.
     pub(super) is_changed: bool,
 }
 
@@ -157,8 +161,9 @@ impl Counter {
         Counter { named, letters, letter_of, is_changed: true }
     }
 
-    /// Processes a line and writes the answer. The line is `None` if it was too long. A refused
-    /// line changes nothing, but part of an answer may already be written to `out`.
+    /// Processes a line and writes the answer. `line` is `None` if the line was too long.
+    ///
+    /// A refused line changes nothing, but a part of an answer may already be in `out`.
     pub(super) fn answer(&mut self, line: Option<&[u8]>, out: &mut String) -> Result<(), Refusal> {
         let (mut asked, id) = Asked::read(line)?;
         let refused = |sentence| Refusal { id: id.clone(), sentence };
@@ -186,7 +191,7 @@ impl Counter {
         Ok(())
     }
 
-    /// Restores the pool and the letters of its holders from a saved state.
+    /// Restores the held nodes and the letters of their holders from a saved state.
     pub(super) fn restore(&mut self, saved: &Saved) -> Result<(), String> {
         let letters = saved.letters(&self.named)?;
         self.named.restore(&saved.state).map_err(|error| error.to_string())?;
@@ -195,7 +200,7 @@ impl Counter {
         Ok(())
     }
 
-    /// Gives a letter to each new holder, and makes the letters of released holders free again.
+    /// Gives a letter to each new holder, and takes back the letters of released holders.
     fn keep_letters(&mut self, answer: &Answer, name: Option<Name>) {
         if let Answer::HeldExactly { .. } = answer {
             let (named, letters) = (&self.named, &mut self.letters);
@@ -297,7 +302,7 @@ impl Counter {
             let letter = self.letter_of.get(name).copied().unwrap_or('#');
             for node in placement.nodes(site.grid()) {
                 let own = &mut owner[node as usize];
-                // A node that several holders share has a letter of its own.
+                // A node that several holders share has a special character.
                 *own = if matches!(own, '#' | '.') { letter } else { SEVERAL };
             }
             let mut blocks = String::new();
@@ -327,7 +332,7 @@ impl Counter {
     }
 }
 
-/// A parsed line: an operation on the pool, or the restoration of a saved state.
+/// Parsed line: an operation on the pool, or the request to restore a saved state.
 enum Asks {
     Pool(Question),
     Restore(Box<Saved>),

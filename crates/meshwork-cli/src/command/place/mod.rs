@@ -19,14 +19,15 @@ use crate::args::Place;
 use crate::output::{Ended, Output, Stop, Verdict};
 use line::{Counter, Refusal};
 
-/// Maximum length of a line in bytes, which suffices for the snapshot of a large machine.
+/// Largest length of a line in bytes, which suffices for the snapshot of a large machine.
 const LONGEST: u64 = 1 << 24;
 
-/// Size of the input buffer and of the output buffer in bytes.
+/// Size in bytes of the input buffer, and of the output buffer.
 const BATCH: usize = 1 << 16;
 
-/// Answers each line of standard input with one line. The answers to lines that arrive together are
-/// written at once.
+/// Answers each line of standard input with one line.
+///
+/// If several lines arrive together, their answers are written together.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) -> Ended {
     match (&arguments.machine, &arguments.slurm) {
         (Some(machine), _) => {
@@ -44,17 +45,18 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) ->
     }
 }
 
-/// Something that answers the lines of a client, such as a pool with its state file.
+/// Interface of an object that answers the lines of a client, such as a pool with its state file.
 trait Clerk {
-    /// Processes a line and writes the answer. The line is `None` if it was too long. A refused
-    /// line changes nothing, but part of an answer may already be written to `out`.
+    /// Processes a line and writes the answer. `line` is `None` if the line was too long.
+    ///
+    /// A refused line changes nothing, but a part of an answer may already be in `out`.
     fn answer(&mut self, line: Option<&[u8]>, out: &mut String) -> Result<(), Refusal>;
 
     /// Saves the state to its file, if the command line names one.
     fn save(&mut self) -> Result<(), Stop>;
 }
 
-/// A pool with named holders, and the path of its state file if there is one.
+/// Pool with named holders of nodes, and the path of its state file if there is one.
 struct Kept<'a> {
     counter: Counter,
     state: Option<&'a Path>,
@@ -93,13 +95,13 @@ fn serve(out: &mut Output, clerk: &mut dyn Clerk) -> Ended {
             batch.truncate(from);
             refusal.write(number, &mut batch);
         }
-        // Names chosen by a client may hold characters that control a terminal even in JSON.
+        // A name from a client may contain characters that control a terminal even within JSON.
         if let Cow::Owned(shown) = visible(&batch[from..]) {
             batch.truncate(from);
             batch.push_str(&shown);
         }
         batch.push('\n');
-        // The client waits for the answer, unless it has already sent a further line.
+        // Write the answers now if the client waits for them, so if it has not sent a further line.
         if batch.len() >= BATCH || !input.buffer().contains(&b'\n') {
             clerk.save()?;
             out.raw(&batch)?;
@@ -140,13 +142,13 @@ fn blame(arguments: &Place, machine: &str, problem: &Problem) -> String {
     }
 }
 
-/// Options that are also keys of a pool, each with its value on the command line.
+/// Options that are also keys of a pool in a study, each with its value on the command line.
 fn choices(arguments: &Place) -> [(&'static str, &Option<String>); 3] {
     let Place { allocator, order, within, .. } = arguments;
     [("allocator", allocator), ("order", order), ("within", within)]
 }
 
-/// Parses a machine, given by its name, or as a table as in a study.
+/// Parses a machine, which is given by its name, or as a table as in a study.
 pub(crate) fn machine(text: &str) -> Result<Value, String> {
     if text.starts_with('{') {
         return inline_table(text);
@@ -154,13 +156,13 @@ pub(crate) fn machine(text: &str) -> Result<Value, String> {
     machine_in_words(text).map_err(|problem| problem.message)
 }
 
-/// Parses a component, given by its name, or as a table with name and parameters.
+/// Parses a component, which is given by its name, or as a table with name and parameters.
 fn component(text: &str) -> Result<Value, String> {
     if text.starts_with('{') { inline_table(text) } else { Ok(text.into()) }
 }
 
 fn inline_table(text: &str) -> Result<Value, String> {
-    // A line break would allow a second key.
+    // Refuse line breaks, because a second key could follow.
     let parsed = (!text.contains(['\n', '\r']))
         .then(|| format!("value = {text}").parse::<Table>().ok())
         .flatten()
@@ -194,7 +196,7 @@ mod tests {
         ask(counter, r#"{"op":"show"}"#).unwrap()
     }
 
-    /// A random line of a client, which may have any kind of mistake.
+    /// Random line of a client, which may contain any kind of mistake.
     fn random_line(rng: &mut Stream) -> String {
         let mut pick = |words: &[&str]| words[rng.below(words.len() as u64) as usize].to_owned();
         let op = pick(&[
@@ -227,8 +229,9 @@ mod tests {
         }
     }
 
-    /// Answers to random lines agree with the state of the pool. The owners of nodes are recorded
-    /// from the answers alone.
+    /// Answers to random lines agree with the state of the pool.
+    ///
+    /// The test tracks the holders of nodes from the answers alone.
     #[test]
     fn after_any_lines_the_answers_and_the_state_agree() {
         for machine in ["topology = 'mesh', dims = [6, 4]", "topology = 'flat', processors = 24"] {

@@ -20,7 +20,7 @@ use crate::output::Stop;
 /// Operations that a line may name, as error messages list them.
 const OPS: &str = "\"allocate\", \"release\" or \"show\"";
 
-/// Refusal to mix requests for whole nodes and for parts of nodes on one machine.
+/// Error message for a request for whole nodes and one for parts of nodes on the same machine.
 const MIXED: &str = "requests with `options` and with `nodes` do not mix: release the jobs of the \
                      other kind first";
 
@@ -46,15 +46,15 @@ const KEYS: &[&str] = &[
 /// Keys of a line that requests parts of nodes.
 const OPTION_KEYS: &[&str] = &["op", "id", "options", "dry"];
 
-/// Allocators of a partition, one for whole nodes and one for parts of nodes.
+/// Allocators of a partition: one for whole nodes, and one for parts of nodes.
 pub(super) struct Window {
     allocator: SlurmAllocator<Name>,
-    /// Allocator for parts of nodes, or the reason why the machine has none.
+    /// Allocator for parts of nodes, or the reason why the machine does not support it.
     parts: Result<SharedAllocator<Name>, String>,
 }
 
 impl Window {
-    /// Opens the allocators of the partition that the command line names.
+    /// Creates the allocators of the partition that the command line names.
     pub(super) fn open(arguments: &Place, topology: &std::path::Path) -> Result<Window, Stop> {
         let whose = |says: String| Stop::Wrong(format!("--slurm {says}"));
         let reading = slurm::read(topology, arguments.conf.as_deref()).map_err(whose)?;
@@ -131,7 +131,7 @@ impl Window {
         }
     }
 
-    /// Answers a request for parts of nodes.
+    /// Answers a request for parts of nodes (cores, memory, GPUs).
     fn allocate_parts(&mut self, asked: &Asked, out: &mut String) -> Result<(), String> {
         let dry = flag(asked, "dry")?;
         let name = name(asked)?;

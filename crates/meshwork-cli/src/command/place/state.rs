@@ -1,4 +1,4 @@
-//! Saved state of a pool, as the answer to `snapshot` and in the file of `--state`.
+//! Saved state of a pool: the answer to `snapshot`, and the content of the file of `--state`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::line::Counter;
 use crate::output::Stop;
 use crate::picture::Letters;
 
-/// Version of the format of a saved state, to be increased on every change of the format.
+/// Version of the format of a saved state. It must be increased on every change of the format.
 const FORMAT: u32 = 1;
 
 /// State of a pool at one instant, with the letters of its holders.
@@ -22,7 +22,7 @@ const FORMAT: u32 = 1;
 #[serde(deny_unknown_fields)]
 pub(super) struct Saved {
     format: u32,
-    /// Letter of each holder in the order of names in the state, followed by the letter assigned
+    /// Letters of the holders in the order of their names, followed by the letter that was assigned
     /// last.
     letters: String,
     pub(super) state: NamedPoolState,
@@ -55,7 +55,7 @@ impl Saved {
             .map_err(|error| format!("{from} is none that this command has given: {error}"))
     }
 
-    /// The letters in use, and the letter of each holder.
+    /// Letters in use, and the letter of each holder.
     pub(super) fn letters(
         &self,
         _pool: &NamedPool,
@@ -77,7 +77,7 @@ impl Saved {
     }
 }
 
-/// Locks the state file. Two processes with one file would allocate processors twice.
+/// Locks the state file, because two processes with one file would allocate nodes twice.
 pub(super) fn lock(path: &Path) -> Result<Lock, Stop> {
     Lock::of(path).map_err(|error| match error {
         LockError::File(error) => Stop::Failed(format!("--state {error}")),
@@ -94,7 +94,7 @@ pub(super) fn load(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
         Err(FileError::Missing(_)) => return Ok(()),
         Err(error) => return Err(Stop::Wrong(format!("--state {error}"))),
     };
-    // Older states have no digest and are recognized by the missing key.
+    // A state from an older version has no digest, which is recognized by the missing key.
     let object = unseal(&bytes).ok_or_else(|| {
         wrong(
             "this state is damaged, or was changed by hand: its digest is another; go on from a \

@@ -1,10 +1,10 @@
-//! A page of styled characters. Frames of text and the terminal display are made from it.
+//! Page of styled characters, from which frames of text and the terminal display are made.
 
 use std::ops::{Index, IndexMut};
 
 use unicode_width::UnicodeWidthChar as _;
 
-/// A rectangle of a page, in columns and lines.
+/// Rectangle of a page, in columns and lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rect {
     pub(super) x: u16,
@@ -24,8 +24,9 @@ impl Rect {
     }
 }
 
-/// Style of a character. Colours are numbers of the 256-colour palette; `None` is the terminal's
-/// default.
+/// Style of a character.
+///
+/// Colours are numbers of the 256-colour palette; `None` is the terminal's default colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Style {
     pub(super) foreground: Option<u8>,
@@ -46,14 +47,14 @@ impl Style {
     }
 }
 
-/// A cell of a page. The character is `None` in the second cell of a character of double width.
+/// Cell of a page. If a character is two columns wide, it is `None` in the second cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) character: Option<char>,
     pub(super) style: Style,
 }
 
-/// A page of cells, initially blank.
+/// Page of cells, which is blank at first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Canvas {
     pub(super) area: Rect,

@@ -25,7 +25,7 @@ use canvas::Canvas;
 use reel::{Reel, Target};
 use view::View;
 
-/// Largest number of lines of a frame. It is more than any screen has, and fits 16 bits.
+/// Largest number of lines of a frame. It exceeds the height of any screen, and fits in 16 bits.
 const MAX_LINES: usize = 1000;
 
 /// Number of events between two frames on a terminal that cannot move its cursor.
@@ -72,7 +72,7 @@ fn on_terminal(_: Reel, _: &Watch) -> Ended {
     ))
 }
 
-/// Instant or event at which to begin; `None` if the command line names none.
+/// Instant or event at which the display begins; `None` if the command line gives neither.
 fn begin(arguments: &Watch) -> Option<Target> {
     let time = arguments.from.map(|time| Target::Time(Time::new(time)));
     time.or_else(|| arguments.from_event.map(Target::Event))
@@ -96,7 +96,7 @@ fn title(study: &Study, point: &Point, scenarios: u64, run: RunName) -> String {
 fn frames(out: &mut Output, mut reel: Reel, arguments: &Watch) -> Ended {
     const PATIENCE: Duration = Duration::from_secs(60);
     let width = usize::from(arguments.width);
-    // A dumb terminal gets fewer frames, unless frames are requested.
+    // A terminal without cursor movement gets fewer frames, unless frames are requested.
     let is_asked = arguments.wants_frames() || !std::io::stdout().is_terminal();
     let every = arguments.every.unwrap_or(if is_asked { 1 } else { EVERY });
     let until = arguments.until.map(Time::new);

@@ -1,4 +1,4 @@
-//! A run that can be displayed forwards and backwards.
+//! Run that can be displayed forwards and backwards.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,8 +15,7 @@ const MARK_EVERY: u64 = 512;
 const MAX_MARKS: usize = 64;
 const MAX_BYTES: usize = 1 << 26;
 
-/// Function that starts the run again. A run is always the same, because it depends only on its
-/// study.
+/// Function that starts the run again. Every start gives the same run.
 pub(super) type Start = Box<dyn Fn() -> Result<Live, String>>;
 
 /// Target of a seek in a run.
@@ -28,7 +27,7 @@ pub(super) enum Target {
     Time(Time),
 }
 
-/// State of knowledge about the next event of a run.
+/// Knowledge about the next event of a run.
 enum Upcoming {
     /// The next event happens at this time.
     At(Time),
@@ -38,20 +37,21 @@ enum Upcoming {
     Over,
 }
 
-/// A run up to the furthest event that was seen.
+/// Run up to the latest event that was computed.
 ///
-/// The latest events are kept, with stored views between them. To seek to an event before these,
-/// the run is simulated again.
+/// The latest events are kept, with stored views between them. To seek to an earlier event, the run
+/// is simulated again.
 pub(super) struct Reel {
     start: Start,
     live: Live,
     /// View of the run before its first event.
     first: View,
     view: View,
-    /// Latest events of the run, without the first `since` events.
+    /// Latest events of the run: all except the first `since` events.
     kept: VecDeque<RunEvent>,
     since: u64,
-    /// Stored views, each after a number of events. The earliest one is after `since` events.
+    /// Stored views, each with the number of events before it. The earliest is after `since`
+    /// events.
     marks: VecDeque<(u64, View)>,
     most_marks: usize,
     /// End time or error of the run; `None` while the run is in progress.
@@ -80,7 +80,7 @@ impl Reel {
         &self.view
     }
 
-    /// Scrolls the map of a machine that is larger than the page.
+    /// Scrolls the map of a machine that is larger than the page, by columns and rows.
     pub(super) fn pan(&mut self, columns: isize, rows: isize) {
         self.view.pan(columns, rows);
     }
@@ -101,8 +101,9 @@ impl Reel {
         Some(over.as_ref().map(|_| ()).map_err(String::as_str))
     }
 
-    /// Applies the next event to the view if it arrives within `patience`. Returns whether it
-    /// arrived.
+    /// Applies the next event to the view, if the event arrives within `patience`.
+    ///
+    /// Returns whether the event has arrived.
     pub(super) fn step(&mut self, patience: Duration) -> bool {
         match self.upcoming(patience) {
             Upcoming::At(_) => {
@@ -119,8 +120,9 @@ impl Reel {
         }
     }
 
-    /// Moves towards `target` through the events that are known so far. Returns whether it was
-    /// reached.
+    /// Moves towards `target` through the events that are known so far.
+    ///
+    /// Returns whether the target was reached.
     pub(super) fn go(&mut self, target: Target, patience: Duration) -> Result<bool, String> {
         self.go_back(target)?;
         match (target, self.upcoming(patience)) {
@@ -141,13 +143,13 @@ impl Reel {
         }
     }
 
-    /// Moves the view back to `target` if it is beyond it.
+    /// Moves the view back to `target` if the view is beyond it.
     fn go_back(&mut self, target: Target) -> Result<(), String> {
         let events = match target {
             Target::Event(count) if count < self.events() => count,
             Target::Time(time) if time < self.view.scene().now() => {
                 let index = self.kept.partition_point(|happening| happening.at <= time) as u64;
-                // Events at the target time may be older than the kept ones.
+                // Events at the target time may be older than the kept events.
                 if index == 0 && self.since > 0 { 0 } else { self.since + index }
             }
             _ => return Ok(()),
@@ -171,7 +173,7 @@ impl Reel {
         Ok(())
     }
 
-    /// The next event of the run. It is kept if it arrives within `patience`.
+    /// Next event of the run. It is kept if it arrives within `patience`.
     fn upcoming(&mut self, patience: Duration) -> Upcoming {
         let place = (self.events() - self.since) as usize;
         if let Some(happening) = self.kept.get(place) {
@@ -194,7 +196,7 @@ impl Reel {
         }
     }
 
-    /// Applies the next kept event to the view, and stores a copy of the view if that is due.
+    /// Applies the next kept event to the view, and stores a copy of the view at regular intervals.
     fn apply(&mut self) {
         let place = (self.events() - self.since) as usize;
         self.view.apply(&self.kept[place]);

@@ -1,5 +1,6 @@
-//! Interactive display of a run on a terminal. The terminal's former state is restored on every
-//! exit.
+//! Interactive display of a run on a terminal.
+//!
+//! The terminal's former state is restored on every exit.
 
 #[cfg(unix)]
 use std::fs::File;
@@ -30,7 +31,7 @@ use crate::output::{Ended, Stop, Verdict};
 /// Shortest time for which a frame is shown.
 const PICTURE: Duration = Duration::from_millis(33);
 
-/// Longest wait for a key. Resizes of the window are not keys, and are noticed between two waits.
+/// Longest wait for a key. A change of the window's size is noticed after such a wait.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Initial speed of the playback in events per second.
@@ -83,7 +84,7 @@ fn write(shown: Option<&Canvas>, page: &Canvas) -> io::Result<()> {
         queue!(out, terminal::Clear(terminal::ClearType::All))?;
     }
     let mut style = Style::PLAIN;
-    // Cell at which the terminal continues without a cursor move.
+    // Cell at which the terminal would write next without a cursor move.
     let mut next = None;
     for y in 0..page.area.height {
         for x in 0..page.area.width {
@@ -147,9 +148,10 @@ impl Drop for Stage {
     }
 }
 
-/// Receiver of the events of the terminal, until the terminal is gone. A thread of its own reads
-/// the events, because crossterm never returns from reading a terminal that is gone. A caller
-/// blocked in it would notice neither signals nor failed writes.
+/// Starts a thread that reads the events of the terminal, and returns their receiver.
+///
+/// A separate thread is needed because crossterm never returns from reading a terminal that is
+/// gone. A blocked caller would notice neither signals nor failed writes.
 fn listen() -> Receiver<io::Result<Event>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
@@ -215,7 +217,7 @@ impl Line {
     }
 }
 
-/// Flag that is set when a signal asks the process to end. The terminal can then be restored first.
+/// Flag that a signal to end the process sets, so that the terminal can be restored first.
 fn signals() -> Arc<AtomicBool> {
     let asked = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]
@@ -226,18 +228,18 @@ fn signals() -> Arc<AtomicBool> {
     asked
 }
 
-/// A run, and how it is being played.
+/// Run with the state of its playback.
 struct Player {
     reel: Reel,
     is_paused: bool,
     /// Speed of the playback in events per second.
     speed: f64,
-    /// Number of events that should be shown by now, with a fraction.
+    /// Number of events that should have been shown by now, with a fraction.
     due: f64,
     /// Target of the seek in progress; `None` if there is none.
     target: Option<Target>,
-    /// Input in progress: whether it is a time instead of a number of events, and its characters so
-    /// far.
+    /// Unfinished input of the user: whether it is a time and not a number of events, and its
+    /// characters.
     asked: Option<(bool, String)>,
     /// Error of a failed attempt to start the run again.
     failed: Option<String>,
@@ -329,7 +331,7 @@ impl Player {
         self.target = Some(target);
     }
 
-    /// Shows the events that become due within `elapsed`, but works at most until `until`.
+    /// Shows the events that become due within `elapsed`, but works no longer than until `until`.
     fn play(&mut self, elapsed: Duration, until: Instant) {
         while let Some(target) = self.target {
             match self.reel.go(target, Duration::ZERO) {
@@ -346,7 +348,7 @@ impl Player {
         self.due += elapsed.as_secs_f64() * self.speed;
         while self.due >= 1.0 {
             if !self.reel.step(Duration::ZERO) || Instant::now() >= until {
-                // Drop events that were due but missed for lack of time.
+                // Drop events that were due but could not be shown in time.
                 self.due = self.due.fract();
                 return;
             }
@@ -420,7 +422,7 @@ mod tests {
         player.reel.events()
     }
 
-    /// Plays for `seconds`. It first waits for the thread of the run, and sets a distant deadline.
+    /// Plays for `seconds`, after waiting for the run's thread, and without a deadline in practice.
     fn play(player: &mut Player, seconds: f64) {
         std::thread::sleep(Duration::from_millis(100));
         player.play(Duration::from_secs_f64(seconds), Instant::now() + Duration::from_secs(60));

@@ -432,9 +432,10 @@ fn checkpoints(race: &Race) -> BTreeSet<u64> {
     shown
 }
 
-/// Mean differences from the winner after the numbers of pairs in `shown`, with half widths.
+/// Mean differences between a candidate and the winner, with the half widths of their intervals.
 ///
-/// Differences whose interval is infinite are left out.
+/// There is one entry for each number of pairs of replications in `shown`. Entries whose interval
+/// is infinite are left out.
 fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Vec<(u64, f64, f64)> {
     let (mut moments, mut course) = (RunningMoments::default(), Vec::new());
     for (number, (a, b)) in (1..).zip(ours.iter().zip(winner)) {

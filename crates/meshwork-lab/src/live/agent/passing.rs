@@ -57,7 +57,7 @@ impl PlacementAgent<'_> {
         Ok(())
     }
 
-    /// Reason why the agent cannot place a parked job; `None` if it can.
+    /// Reason why the agent cannot place a parked job; `None` if the agent can place it.
     fn beyond(&self, job: &QueuedJob) -> Option<String> {
         let asks = |what: &str| Some(format!("it asks for {what}, which is left to Slurm"));
         let numbers = &self.policy.numbers;

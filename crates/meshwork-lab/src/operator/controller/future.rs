@@ -17,7 +17,7 @@ const FOREVER: Second = 100 * 365 * 86_400;
 
 /// Controller model with the jobs that run or wait at an instant.
 pub(in crate::operator) struct ReplayState<'a> {
-    /// Controller that is locked only to be copied, because searches for nodes change its weights.
+    /// Controller model, which is locked only to be copied. Searches change its weights of nodes.
     controller: Mutex<Controller<'a>>,
     /// Whether each running or waiting job has already been queued.
     is_queued: Vec<bool>,

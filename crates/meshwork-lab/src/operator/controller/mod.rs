@@ -113,7 +113,7 @@ pub(super) struct Controller<'a> {
     pub(super) running: BTreeMap<usize, Held>,
     /// Nodes whose job has ended, but which are not available yet.
     pub(super) completing: NodeSet,
-    /// Whether a start that is not recorded takes no nodes in a pass with recorded starts.
+    /// Whether only recorded starts take nodes in a scheduler pass that has recorded starts.
     pub(super) leaves_others: bool,
     sums: RunningSums,
     /// Number of running tasks of each job array.
@@ -294,7 +294,8 @@ impl<'a> Controller<'a> {
         self.parts.as_ref().map(PartsDesk::near)
     }
 
-    /// Sets the weights of nodes as if the last submitted job with or without GPUs came just now.
+    /// Sets the weights of nodes as if the last submitted job with or without GPUs were submitted
+    /// now.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         self.parts.iter_mut().for_each(|desk| desk.submit_again(with_gpus));
     }
@@ -1062,7 +1063,7 @@ mod tests {
     fn jobs_take_cores_memory_and_gpus() {
         let machine = shared("PartitionName=p Nodes=n[0-3] Default=YES\n");
         // The second and third jobs lack memory and GPUs where cores are free. The fourth takes the
-        // node that fits best, XX
+        // node that fits best. The fifth takes the cores for which three nodes have memory.
         let jobs = [
             part("1", "p", 2, "-n2 --mem=12000"),
             part("2", "p", 2, "-n2 --mem=6000"),

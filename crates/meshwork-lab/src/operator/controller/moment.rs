@@ -20,7 +20,8 @@ const NEW: Second = 1;
 impl<'a> Controller<'a> {
     /// Controller model with running jobs on their nodes, and with waiting jobs.
     ///
-    /// The last known priority of a waiting job counts as its priority at its start or end.
+    /// The recorded priority of a waiting job is assumed to be the one at its recorded start or
+    /// end.
     pub(in crate::operator) fn at(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,

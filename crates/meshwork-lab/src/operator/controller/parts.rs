@@ -23,7 +23,7 @@ pub(super) struct PartsRequest {
 /// Parts of nodes that running jobs hold, by job.
 #[derive(Clone, Debug)]
 pub(super) struct PartsDesk {
-    /// Partitions, in the order of the rules.
+    /// Partitions, in the order of the site's rules.
     sites: Vec<SharedSite>,
     holdings: Holdings,
     held: BTreeMap<usize, Vec<SharedGrant>>,
@@ -97,7 +97,8 @@ impl PartsDesk {
         self.last[usize::from(request.lookup.asks_for_gpus())] = Some((partition, request.clone()));
     }
 
-    /// Sets the weights of nodes as if the last submitted job with or without GPUs came just now.
+    /// Sets the weights of nodes as if the last submitted job with or without GPUs were submitted
+    /// now.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         if let Some((partition, request)) = self.last[usize::from(with_gpus)].clone() {
             self.submit(partition, &request);
@@ -162,8 +163,9 @@ impl PartsDesk {
         nodes
     }
 
-    /// Gives a job parts of the given nodes: the parts that the rule chooses, if it chooses these
-    /// nodes.
+    /// Gives a job parts of the given nodes.
+    ///
+    /// If the placement rule chooses exactly these nodes, its choice of parts is used.
     pub(super) fn hold(
         &mut self,
         job: usize,

@@ -36,9 +36,10 @@ impl FairTree {
         processors * seconds * self.decay.powf(seconds)
     }
 
-    /// Charges an ended job for its run time since its start or since the last computation.
+    /// Charges an ended job for its run time since the last computation of priorities.
     ///
-    /// The sign −1 undoes a charge.
+    /// If the job started after that computation, its whole run time is charged. The sign −1 undoes
+    /// a charge.
     pub(super) fn end(&mut self, job: &ControlledJob, seconds: f64, sign: f64) {
         let charge = sign * self.charge(job.processors as f64, seconds.max(0.0));
         job.chain.iter().for_each(|&own| self.ended[own] += charge);

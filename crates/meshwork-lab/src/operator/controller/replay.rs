@@ -48,7 +48,7 @@ pub struct JobOutcome {
 pub struct GivenStarts<'a> {
     /// Outcomes of all records, or of the first records only.
     pub outcomes: &'a [JobOutcome],
-    /// First second in which the schedulers decide.
+    /// First second in which the schedulers decide. Earlier starts are given.
     pub until: Second,
 }
 
@@ -180,7 +180,8 @@ pub(super) struct Turn<'a> {
     /// cancellations.
     pub(super) cancels: Vec<(Second, usize)>,
     cancelled: usize,
-    /// Whether each of the first jobs is in the queue before its arrival.
+    /// For the first jobs, whether the job is already in the queue before the engine lets it
+    /// arrive.
     pub(super) is_queued: Vec<bool>,
     pub(super) outcomes: Vec<JobOutcome>,
     started: usize,
@@ -199,9 +200,9 @@ pub(super) struct Turn<'a> {
     causes: Option<Causes>,
     /// Number of allocations and releases so far.
     changes: u64,
-    /// Last second in which backfill considered each job.
+    /// For each job, the last clock second in which backfill considered it.
     looked: Vec<Second>,
-    /// Last second in which nodes became free or a job was cancelled.
+    /// Last clock second in which nodes became free or a job was cancelled.
     freed: Second,
 }
 

@@ -228,10 +228,9 @@ pub(super) fn jobs(
     (jobs, kinds)
 }
 
-/// Largest number of running tasks of each array that has such a limit.
+/// Largest number of tasks that ran at once, for each array with a limit on running tasks.
 ///
-/// If more tasks ran at once according to the records, the limit was raised, and the larger number
-/// counts.
+/// This number is used in place of the recorded limit, because the limit may have been raised.
 fn at_once(stays: &[JobRecord]) -> BTreeMap<u64, u32> {
     let mut changes: Vec<(u64, Second, i32)> = Vec::new();
     for stay in stays.iter().filter(|own| own.throttle.is_some()) {

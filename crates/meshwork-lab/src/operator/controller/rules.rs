@@ -16,7 +16,7 @@ pub struct SiteRules {
     pub default_partition: usize,
     pub parameters: SchedulerParameters,
     pub weights: PriorityWeights,
-    /// All QOS, in the order of the table.
+    /// All QOS of the site, in the order of the table of QOS.
     pub qos: Vec<QosRules>,
     /// Associations. Each account precedes its users and its sub-accounts.
     pub associations: Vec<Association>,

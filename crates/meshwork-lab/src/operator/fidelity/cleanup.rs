@@ -1,4 +1,4 @@
-//! An estimate of the clean-up time from times in whole seconds.
+//! Estimates the clean-up time of a site from recorded times in whole seconds.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,20 @@ use crate::operator::folder::SlurmMachine;
 use crate::slurm::conf;
 use meshwork::geometry::NodeSet;
 
-/// The maximum clean-up time considered.
+/// Largest clean-up time that is considered, in seconds.
 const LONGEST: Second = 3_600;
 
-/// The minimum share of gaps for the shortest gap: some nodes of a job may be freed before others.
+/// Smallest fraction of all gaps that the shortest gap must have.
+///
+/// Fewer gaps may be even shorter, because some nodes of a job may be freed before others.
 const LEAST_SHARE: f64 = 0.03;
 
-/// The times from the end of a job to the start of a job that had waited for its nodes, in seconds.
+/// Gaps in seconds from the end of a job to the start of a job that waited for its nodes.
 ///
-/// Each job that waited counts once, with the last end among the jobs whose nodes it got. `by`
-/// restricts the starts to those of one scheduler.
+/// Each job that waited counts once. Its gap begins at the last end among the jobs whose nodes it
+/// got. `by` restricts the starts to those of one scheduler.
 fn gaps(stays: &[JobRecord], nodes: &[Option<NodeSet>], by: Option<StartedBy>) -> Vec<Second> {
-    // The last end on each node so far.
+    // Last end of a job on each node so far.
     let mut last: BTreeMap<u32, Second> = BTreeMap::new();
     let mut events: Vec<(Second, bool, usize)> = Vec::new();
     for (place, stay) in stays.iter().enumerate().filter(|(place, _)| nodes[*place].is_some()) {
@@ -48,17 +50,17 @@ fn gaps(stays: &[JobRecord], nodes: &[Option<NodeSet>], by: Option<StartedBy>) -
     gaps
 }
 
-/// The clean-up time estimated from gaps between ends and starts.
+/// Estimates the clean-up time from gaps between ends and starts.
 ///
 /// Ends and starts are truncated to whole seconds. So a clean-up time of *g* + *f* seconds, with
-/// *f* below 1, gives gaps of *g*, *g* + 1 and *g* + 2 seconds. The share of gaps of *g* seconds is
-/// (1 − *f*)² / 2, as for the difference of two uniform random numbers. If the scheduler runs only
-/// every two seconds or less often (`is_polled`), these gaps occur in the ratio (1 − *f*)² / 2 : 1
-/// − *f*² / 2 : 1.
+/// *f* below 1, gives gaps of *g*, *g* + 1 and *g* + 2 seconds. The fraction of gaps of *g* seconds
+/// is (1 − *f*)² / 2, as for the difference of two uniform random numbers. If the scheduler runs
+/// only every two seconds or less often (`is_polled`), the three gaps occur in the ratio (1 − *f*)²
+/// / 2 : 1 − *f*² / 2 : 1.
 ///
-/// If a scheduler is late for other reasons, some gaps are longer and the estimate is too large, by
-/// less than 1. If most gaps are the shortest one, times were not truncated, and that gap is the
-/// clean-up time itself.
+/// If a scheduler is late for other reasons, some gaps are longer. The estimate is then too large,
+/// by less than 1. If most gaps are equal to the shortest one, times were not truncated, and this
+/// gap is the clean-up time itself.
 fn of_gaps(gaps: &[Second], is_polled: bool) -> Option<f64> {
     let with = |gap: Second| gaps.iter().filter(|&&own| own == gap).count() as f64;
     let shortest =
@@ -72,10 +74,12 @@ fn of_gaps(gaps: &[Second], is_polled: bool) -> Option<f64> {
     Some(shortest as f64 + if share >= 0.5 { 0.0 } else { fraction.max(0.0) })
 }
 
-/// The clean-up time of a history in seconds, rounded to hundredths. `None` if no job waited for
-/// nodes of another.
+/// Clean-up time of a history in seconds, rounded to hundredths.
+///
+/// It is `None` if no job waited for nodes of another job.
 ///
 /// # Complexity
+/// **O(n m)** for *n* records of *m* nodes.
 /// **O(n m)** for *n* records of *m* nodes.
 pub(super) fn of(
     machine: &SlurmMachine,
@@ -86,7 +90,7 @@ pub(super) fn of(
     let is_polled = SchedulerParameters::of(&lines).main_delay >= 2.0 && !lines.is_empty();
     let all = of_gaps(&gaps(stays, nodes, None), is_polled);
     let main = gaps(stays, nodes, Some(StartedBy::Main));
-    // Both estimates tend to be too large; the main scheduler reacts sooner.
+    // Both estimates tend to be too large, but less so for the main scheduler, which reacts sooner.
     let main = of_gaps(&main, is_polled).filter(|_| main.len() >= 20);
     let least = match (all, main) {
         (Some(all), Some(main)) => all.min(main),
@@ -101,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_time_between_seconds_is_found_in_whole_ones() {
-        // Ends at all hundredths of a second, and starts `cleanup` seconds or more later.
+        // Ends are at all hundredths of a second, and starts are `cleanup` seconds or more later.
         for cleanup in [0_u32, 2, 55, 155, 398, 700] {
             let mut gaps: Vec<Second> = (0..1000)
                 .map(|job: u32| {
@@ -114,7 +118,7 @@ mod tests {
             let found = of_gaps(&gaps, false).unwrap();
             let is = f64::from(cleanup) / 100.0;
             assert!((found - is).abs() < 0.6, "{found} for {is}");
-            // Every 3.01 seconds.
+            // The scheduler runs every 3.01 seconds.
             let polled = |job: u32| {
                 let end = job * 1_237;
                 let start = (end + cleanup).div_ceil(301) * 301;

@@ -1,8 +1,8 @@
-//! The starts predicted by the modelled controller, given the recorded past.
+//! Starts that the controller model predicts from the recorded past.
 //!
-//! The state follows the recording. At each of its cycles the controller predicts starts, but the
-//! recorded starts are the ones made. Cycles run when the parameters say so, and whenever a
-//! recorded start shows that one ran.
+//! The state of the model follows the recording. In each scheduler cycle the model predicts starts,
+//! but then the recorded starts are made. A cycle runs when the scheduler parameters say so, and
+//! whenever a recorded start shows that a cycle ran.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,27 +15,27 @@ use crate::operator::controller::{Controller, Recorded, Start};
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second, StartedBy};
 
-/// A recorded start with the start predicted by the model.
+/// Recorded start of a job, with the start that the model predicts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PredictedStart {
-    /// The index of the record in the history.
+    /// Index of the job's record in the history.
     pub stay: usize,
-    /// The scheduler assumed to have made it.
+    /// Scheduler that is assumed to have started the job.
     pub by: StartedBy,
-    /// The predicted start; `None` if the model would let it wait longer.
+    /// Predicted start; `None` if the model would let the job wait longer.
     pub predicted: Option<Second>,
-    /// The nodes by the rule at the predicted start; `None` if it finds none.
+    /// Nodes that the placement rule chooses at the predicted start; `None` if it finds none.
     pub nodes: Option<NodeSet>,
-    /// Whether the rule gives it the recorded nodes if it is the next to start.
+    /// Whether the rule gives the job its recorded nodes if the job is the next to start.
     pub is_alone: bool,
-    /// Whether the rule can never start it.
+    /// Whether the job can never start according to the rule.
     pub is_never: bool,
 }
 
-/// The maximum distance in seconds between starts in the same cycle.
+/// Largest distance in seconds between two starts that count as starts in the same cycle.
 pub const SAME_CYCLE: Second = 3;
 
-/// An event of the recording other than a start.
+/// Event of the recording other than a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     End(usize),
@@ -43,21 +43,21 @@ enum Event {
     Queue(usize),
 }
 
-/// The seconds after the end of a job in which its nodes may still be unavailable.
+/// Seconds after the end of a job in which its nodes may still be unavailable.
 const COMPLETING: Second = 1;
 
-/// The cases of a condition that may hold before the first and the second cycle of a second.
+/// Cases of a condition that may hold before the first and before the second cycle of a second.
 const WAYS: [[bool; 2]; 4] = [[false; 2], [true; 2], [false, true], [true, false]];
 
-/// The number of moves of single events that are tried in a second.
+/// Largest number of moves of single events that are tried for one second.
 const MOST_MOVES: usize = 64;
 
-/// The score of a predicted start that is recorded; twice as much if it is on the recorded nodes.
+/// Score of a predicted start that was recorded. It counts twice if the nodes are right too.
 const FOUND: usize = 8;
-/// The score of an order without wrong predictions; each of them lowers it by 1, down to 0.
+/// Score of an order without wrong predictions. Each wrong prediction lowers it by 1, down to 0.
 const UNWANTED: usize = 7;
 
-/// A possible order of the events and cycles within one second.
+/// Possible order of the events and scheduler cycles within one clock second.
 #[derive(Clone, Debug)]
 struct Order {
     main_first: bool,
@@ -66,38 +66,40 @@ struct Order {
     /// Whether the main scheduler runs twice: before and after killed jobs have released their
     /// nodes.
     split: bool,
-    /// Whether all events of the second come before each cycle. If not, only the events come before
-    /// it that its recorded starts require.
+    /// Whether all events of the second come before each cycle.
+    ///
+    /// If not, only those events come before the cycle that its recorded starts require.
     all: [bool; 2],
-    /// Whether all nodes of ended jobs are available before each cycle. If not, only the nodes of
-    /// its recorded starts are.
+    /// Whether all nodes of ended jobs are available before each cycle.
+    ///
+    /// If not, only the nodes of the cycle's recorded starts are available.
     all_back: [bool; 2],
-    /// Events for which it is the other way round from a cycle on.
+    /// Exceptions: a cycle, and an event that from this cycle on is on the other side of the cycle.
     moved: Vec<(usize, usize)>,
-    /// Before which cycle the last job with GPUs, or without any, was submitted.
+    /// Cycles before which the last job with GPUs (`true`) or without GPUs (`false`) was submitted.
     last_submitted: Vec<(usize, bool)>,
 }
 
-/// The outcome of the cycles of a second in a given order.
+/// Outcome of the cycles of one second in a given order.
 struct Tried {
     decided: Vec<(StartedBy, Start)>,
-    /// The weights of nodes that they leave.
+    /// Weights of nodes with GPUs after the cycles.
     near: Option<NearGpus>,
 }
 
-/// A cycle of a scheduler.
+/// One cycle of a scheduler.
 #[derive(Clone)]
 struct Cycle {
     by: StartedBy,
-    /// Whether it considers the whole queue.
+    /// Whether the cycle goes through the whole queue.
     is_full: bool,
-    /// Its recorded starts.
+    /// Jobs whose recorded starts are in the cycle.
     starts: Vec<usize>,
-    /// Nodes of killed jobs that become available after it.
+    /// Nodes of killed jobs that become available only after the cycle.
     held: NodeSet,
 }
 
-/// A recording that is replayed through a controller.
+/// Recording that is replayed with the controller model.
 pub(super) struct Given<'a> {
     stays: &'a [JobRecord],
     nodes: &'a [Option<NodeSet>],
@@ -106,13 +108,14 @@ pub(super) struct Given<'a> {
     starts: BTreeMap<Second, Vec<usize>>,
     predicted: Vec<Option<Second>>,
     found: BTreeMap<usize, (StartedBy, Option<NodeSet>)>,
-    /// The jobs to which the rule gives their recorded nodes if they are the next to start.
+    /// Jobs to which the rule gives their recorded nodes if they are the next to start.
     alone: BTreeSet<usize>,
     cycles: Cycles,
-    /// Jobs that have just ended, with their ends and nodes. Each of their nodes becomes available
-    /// separately.
+    /// Jobs that have just ended, with their ends and nodes.
+    ///
+    /// Each of their nodes becomes available separately.
     completing: Vec<(Second, usize, NodeSet)>,
-    /// The time of the next computation of priorities.
+    /// Time of the next computation of priorities.
     tick: Second,
 }
 
@@ -159,18 +162,18 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Predicts all starts, with `report` called with the number of starts so far.
+    /// Predicts all starts. `report` is called with the number of starts so far.
     pub(super) fn run(mut self, report: &dyn Fn(usize)) -> Vec<PredictedStart> {
         let Some(first) = self.first() else { return Vec::new() };
         let rules = self.controller.rules;
         let period = rules.weights.period;
         let origin = rules.started.unwrap_or(first);
         self.tick = origin + (first - origin).div_euclid(period) * period + period;
-        // The first event that may not have been applied, and the later ones that have been.
+        // First event that may not have been applied, and later events that have been applied.
         let (mut next, mut happened) = (0, BTreeSet::new());
         let mut at = first;
         while next < self.events.len() || self.starts.range(at..).next().is_some() {
-            // Events of earlier seconds are applied.
+            // Apply the events of earlier seconds.
             while let Some((_, event)) = self.events.get(next).filter(|own| own.0 < at).copied() {
                 if !happened.remove(&next) {
                     self.happen(event, at);
@@ -225,15 +228,15 @@ impl<'a> Given<'a> {
         found.into_iter().map(one).collect()
     }
 
-    /// Whether no scheduler has started a job, but its submission.
+    /// Whether a job was started by its submission and not by a scheduler.
     fn is_at_once(&self, job: usize) -> bool {
         let stay = &self.stays[job];
         stay.by == StartedBy::Unknown && stay.start == stay.queued()
     }
 
-    /// Starts a job at its submission if it gets its recorded nodes, or if this is the last try.
+    /// Starts a job at its submission if it gets its recorded nodes, or on the last attempt.
     ///
-    /// Returns whether it starts.
+    /// Returns whether the job starts.
     fn start_at_once(&mut self, job: usize, at: Second, is_last: bool) -> bool {
         let partition = self.controller.partition_of(job);
         let nodes = self.controller.place(job, partition, at);
@@ -284,7 +287,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The second of the next cycle of the main scheduler after an event.
+    /// Second of the next cycle of the main scheduler after an event.
     fn main_at(&self) -> Option<Second> {
         self.cycles.main_at(&self.controller.rules.parameters).map(full_second)
     }
@@ -299,11 +302,11 @@ impl<'a> Given<'a> {
         at.filter(|_| self.controller.waiting() > 0)
     }
 
-    /// Runs the cycles of one second.
+    /// Runs the scheduler cycles of one clock second.
     ///
-    /// Events of that second may come before or after its cycles, and nodes of jobs that just ended
-    /// may be available or not. Of the possible orders, the one with which most recorded starts
-    /// agree is used.
+    /// Events of this second may come before or after its cycles, and nodes of jobs that just ended
+    /// may be available or not. Several orders are tried. The order is used that agrees best with
+    /// the recorded starts.
     fn second(
         &mut self,
         at: Second,
@@ -320,7 +323,7 @@ impl<'a> Given<'a> {
         let is_due = |time: Option<Second>| time.is_some_and(|time| time <= at);
         let is_full = is_due(self.full_at());
         let runs_main = !main.is_empty() || is_full || is_due(self.main_at());
-        // Cycles take a while, so one that is due may have run in the next second.
+        // A cycle takes a while, so a cycle that is due may have made starts in the next second.
         let next = self.starts.get(&(at + 1)).into_iter().flatten();
         let is_next = self.controller.shares_nodes()
             && next.into_iter().any(|&job| self.stays[job].by == StartedBy::Backfill);
@@ -365,8 +368,8 @@ impl<'a> Given<'a> {
                 break;
             }
         }
-        // Slurm has not made the starts that are not recorded, so the recorded starts may be
-        // predicted without them.
+        // Slurm did not make the starts that are not recorded, so try to predict the recorded
+        // starts without them.
         if let Some((score, order, tried)) = &best
             && tried.decided.iter().any(|own| !recorded.contains(&own.1.job))
         {
@@ -408,9 +411,9 @@ impl<'a> Given<'a> {
         self.cycles.change(!recorded.is_empty());
     }
 
-    /// The main cycles of a second in which killed jobs release their nodes one after the other.
+    /// Main cycles of a second in which killed jobs release their nodes one after the other.
     ///
-    /// The scheduler runs each time; each cycle returned has recorded starts.
+    /// The scheduler runs after each release. Only cycles with recorded starts are returned.
     fn split(&self, main: &[usize], is_full: bool, unclear: &[usize]) -> Vec<Cycle> {
         let ends = unclear.iter().filter_map(|own| match self.events[*own].1 {
             Event::End(job) => Some(job),
@@ -422,7 +425,7 @@ impl<'a> Given<'a> {
             return Vec::new();
         }
         let mut starts = main.to_vec();
-        // A job that needs nodes of one that starts and is killed in this second follows it.
+        // A start follows if it needs nodes of a job that also starts in this second and is killed.
         let needs = |start: usize, killed: usize| start != killed && self.shares(start, killed);
         let follows = |start| killed.iter().any(|job| main.contains(job) && needs(start, *job));
         starts.sort_by_cached_key(|&job| (follows(job), self.controller.place_in_queue(job)));
@@ -443,7 +446,7 @@ impl<'a> Given<'a> {
         cycles
     }
 
-    /// Takes nodes of recorded starts from jobs that are recorded as suspended.
+    /// Takes the nodes of recorded starts away from jobs that are recorded as suspended.
     fn give_up(&mut self, at: Second, recorded: &[usize]) {
         let is_suspended = |&job: &usize| {
             let stay = &self.stays[job];
@@ -456,9 +459,10 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The possible orders of the cycles and events of a second.
+    /// Possible orders of the scheduler cycles and the events within one clock second.
     ///
-    /// Without recorded starts there is one order, in which no event precedes the cycles.
+    /// If the second has no recorded starts (`is_quiet`), there is one order, in which no event
+    /// comes before the cycles.
     fn orders(&self, at: Second, unclear: &[usize], are_two: bool, is_quiet: bool) -> Vec<Order> {
         let (no, split) = ([false; 2], false);
         let first = Order {
@@ -491,10 +495,10 @@ impl<'a> Given<'a> {
         orders
     }
 
-    /// The events of a second that come before one of its cycles.
+    /// Events within one clock second that come before one of the second's scheduler cycles.
     ///
-    /// These are either all, or those that the recorded starts of this and the earlier cycles
-    /// require.
+    /// These are either all events, or those events that the recorded starts of this and the
+    /// earlier cycles require.
     fn before(
         &self,
         cycle: usize,
@@ -522,8 +526,10 @@ impl<'a> Given<'a> {
         may_be.filter(|own| (all || is_needed(own)) != is_moved(own)).collect()
     }
 
-    /// Moves single events of a second before or behind its cycles, as long as more recorded starts
-    /// agree. A job on nodes that it shares needs none of the ends there.
+    /// Moves single events of a second to the other side of a cycle.
+    ///
+    /// This goes on as long as more recorded starts agree. A job on shared nodes does not require
+    /// the ends of other jobs there.
     fn move_events(
         &mut self,
         at: Second,
@@ -566,7 +572,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The decisions of the cycles of a second in a given order; the state remains unchanged.
+    /// Decisions of the cycles of a second in a given order. The state is unchanged after the call.
     fn try_order(
         &mut self,
         at: Second,
@@ -642,7 +648,7 @@ impl<'a> Given<'a> {
         Tried { decided, near: left }
     }
 
-    /// The agreement of decisions with the recorded starts of a second.
+    /// Score that tells how well decisions agree with the recorded starts of a second.
     fn score(&self, recorded: &[usize], decided: &[(StartedBy, Start)]) -> usize {
         let (mut score, mut unwanted) = (UNWANTED, 0);
         for (by, start) in decided.iter().filter(|own| own.1.nodes.is_some()) {
@@ -657,7 +663,7 @@ impl<'a> Given<'a> {
         score - unwanted.min(UNWANTED)
     }
 
-    /// Records the decisions of a second, and makes its recorded starts.
+    /// Stores the decisions of a second, and makes its recorded starts.
     fn settle(&mut self, at: Second, recorded: &[usize], decided: &[(StartedBy, Start)]) {
         for (by, own) in decided {
             let is_found = own.nodes.is_some();
@@ -670,10 +676,11 @@ impl<'a> Given<'a> {
                 self.found.insert(own.job, (*by, nodes));
             }
         }
-        // Which of the starts came first is not recorded: those that agree with the rule go first.
+        // The order of the recorded starts is unknown, so starts that agree with the rule come
+        // first.
         let mut left = recorded.to_vec();
         while !left.is_empty() {
-            // What jobs get of nodes that they share depends on their order, so that one is kept.
+            // On shared nodes the parts that a job gets depend on the order, so the order is kept.
             let first = if self.controller.shares_nodes() { 1 } else { left.len() };
             let next = left[..first].iter().position(|job| self.agrees(*job, at));
             let job = left.remove(next.unwrap_or(0));
@@ -691,9 +698,10 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Whether the rule gives a job its recorded nodes if it is the next to start: in a cycle, as
-    /// the first in the queue, or behind the plan of the jobs before it. Nodes of jobs that have
-    /// just ended may be available or not.
+    /// Whether the rule gives a job its recorded nodes if the job is the next to start.
+    ///
+    /// Three cases count: in a cycle, as the first in the queue, and behind the plan of the jobs
+    /// before it. Nodes of jobs that have just ended may be available or not.
     fn agrees(&mut self, job: usize, at: Second) -> bool {
         let recorded = self.nodes[job].clone();
         if self.found.get(&job).is_some_and(|found| found.1 == recorded) {
@@ -717,10 +725,10 @@ impl<'a> Given<'a> {
     }
 }
 
-/// The first full second at or after a time.
+/// First full second at or after a time.
 fn full_second(time: f64) -> Second {
     time.ceil() as Second
 }
 
-/// The number of starts between two progress reports.
+/// Number of starts between two reports of progress.
 const REPORT_EVERY: usize = 500;

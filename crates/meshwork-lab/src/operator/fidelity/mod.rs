@@ -1,8 +1,8 @@
-//! Comparison of the modelled rule of a machine with its recorded decisions.
+//! Compares the model of a machine with the machine's recorded decisions.
 //!
-//! Each recorded start is compared with that of the modelled controller in the recorded state of
-//! the machine, so that a differing decision does not affect later ones. Waits are predicted by a
-//! full replay ([`ControllerReplay`]), in which errors accumulate.
+//! Each recorded start is compared with the start that the controller model predicts in the
+//! recorded state of the machine. So a decision that differs does not affect later ones. Waits are
+//! predicted by a replay of all jobs ([`ControllerReplay`]), in which errors accumulate.
 
 mod cleanup;
 mod given;
@@ -28,118 +28,119 @@ use crate::slurm::topology::Structure;
 use given::Given;
 use meshwork::geometry::NodeSet;
 
-/// The minimum share of equal decisions for a site to be considered modelled.
+/// Smallest fraction of equal decisions with which a site counts as modelled.
 pub const ENOUGH_DECISIONS: f64 = 0.85;
 
-/// The minimum share of starts in the right cycle for a site to be considered modelled.
+/// Smallest fraction of starts in the right cycle with which a site counts as modelled.
 pub const ENOUGH_CYCLES: f64 = 0.9;
 
-/// The minimum share of node lists that are places.
+/// Smallest fraction of node lists that must be listed places.
 pub const ENOUGH_PLACES: f64 = 0.95;
 
-/// The agreement of the model with a history.
+/// Agreement of the model with a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fidelity {
-    /// The number of jobs, each counted once.
+    /// Number of jobs. A requeued job counts once.
     pub jobs: usize,
-    /// The number of records with a list of nodes.
+    /// Number of records with a list of nodes.
     pub placed: usize,
-    /// The number of those whose nodes are one place, or one for each segment.
+    /// Number of records whose nodes are one listed place, or one place for each segment.
     pub placements: usize,
-    /// Whether tables are missing that are needed to compute priorities.
+    /// Whether a table that is needed to compute priorities is missing.
     pub lacks_priorities: bool,
-    /// The number of decisions, and of equal ones, by scheduler.
+    /// Number of compared decisions and number of equal decisions, by scheduler.
     pub decisions: BTreeMap<&'static str, (usize, usize)>,
-    /// The decisions that differ.
+    /// Decisions in which the model and the record differ.
     pub differing: Vec<DifferingDecision>,
-    /// The estimated clean-up time in seconds; `None` if nothing shows it.
+    /// Estimated clean-up time in seconds; `None` if the history does not show it.
     pub cleanup: Option<f64>,
-    /// Real and predicted waits by size, partition, user and week.
+    /// Recorded and predicted waits by job size, partition, user and week.
     pub waits: Vec<PredictedWaits>,
-    /// The number of records that start within the same second as another event.
+    /// Number of records that start in the same second as another record.
     pub simultaneous: usize,
-    /// Every recorded start with the predicted one, in the order of the history.
+    /// Every recorded start with the predicted start, in the order of the history.
     pub starts: Vec<StartBeside>,
-    /// The recorded and the predicted mean wait in seconds, the latter from a replay of all jobs.
+    /// Recorded and predicted mean wait in seconds. The prediction is a replay of all jobs.
     pub wait: Option<(f64, f64)>,
-    /// Features of the site that the model leaves out.
+    /// Features of the site that the model ignores.
     pub unmodelled: Vec<Unmodelled>,
 }
 
-/// A recorded start with the one that the modelled controller predicts from the recorded past.
+/// Recorded start, with the start that the controller model predicts from the recorded past.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartBeside {
     pub id: String,
     pub start: Second,
-    /// The predicted start; `None` if the model would let it wait longer.
+    /// Predicted start; `None` if the model would let the job wait longer.
     pub predicted: Option<Second>,
-    /// The recorded nodes as a host list.
+    /// Recorded nodes as a host list.
     pub nodes: String,
-    /// The nodes by the rule; empty if it finds none.
+    /// Nodes that the placement rule chooses; empty if it finds none.
     pub predicted_nodes: String,
     /// Whether the predicted nodes are the recorded ones.
     pub is_same_place: bool,
 }
 
-/// The number of starts that the model predicts correctly.
+/// Numbers of starts for which the model predicts the nodes or the time correctly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StartCounts {
     pub total: usize,
-    /// Predicted on the recorded nodes.
+    /// Number of starts that the model predicts on the recorded nodes.
     pub place: usize,
-    /// Predicted in the recorded cycle, or within [`SAME_CYCLE`] seconds of it.
+    /// Number of starts that the model predicts within [`SAME_CYCLE`] seconds of the recorded
+    /// start.
     pub cycle: usize,
-    /// Started by the model while Slurm let them wait.
+    /// Number of jobs that the model starts while Slurm lets them wait.
     pub early: usize,
-    /// Started by Slurm while the model lets them wait.
+    /// Number of jobs that Slurm starts while the model lets them wait.
     pub late: usize,
 }
 
-/// A decision that differs from that of the rule.
+/// Recorded decision that differs from the decision of the placement rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DifferingDecision {
     pub id: String,
-    /// The line of its record in the imported file.
+    /// Line of the job's record in the imported file.
     pub line: usize,
     pub start: Second,
-    /// The scheduler assumed to have started it.
+    /// Scheduler that is assumed to have started the job.
     pub by: StartedBy,
-    /// The recorded nodes.
+    /// Recorded nodes as a host list.
     pub nodes: String,
-    /// The decision of the rule: a host list, `wait` or `never`.
+    /// Decision of the rule: a host list, `wait` or `never`.
     pub rule: String,
 }
 
-/// The keys by which waits are grouped.
+/// Keys by which waits are grouped.
 pub const WAIT_GROUPS: [&str; 4] = ["nodes", "partition", "user", "week"];
 
-/// The waits of a group of jobs.
+/// Recorded and predicted waits of one group of jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictedWaits {
-    /// The key of the group, one of [`WAIT_GROUPS`].
+    /// Key by which jobs are grouped, one of [`WAIT_GROUPS`].
     pub by: &'static str,
-    /// The value of the key: a range of node counts, a name, or the Monday of a week in UTC.
+    /// Value of the key: a range of node counts, a name, or the Monday of a week in UTC.
     pub name: String,
-    /// The minimum and maximum number of nodes.
+    /// Smallest and largest number of nodes of the group's jobs.
     pub nodes: (u32, u32),
-    /// The number of jobs.
+    /// Number of jobs in the group.
     pub count: usize,
-    /// The recorded mean wait in seconds.
+    /// Recorded mean wait in seconds.
     pub real: f64,
-    /// The predicted mean wait in seconds.
+    /// Predicted mean wait in seconds.
     pub predicted: f64,
-    /// The half-width of the 95 % interval of the difference; `None` for too few jobs.
+    /// Half width of the 95 % interval of the difference; `None` if there are too few jobs.
     pub half_width: Option<f64>,
 }
 
 impl Fidelity {
-    /// The number of compared decisions, and of equal ones.
+    /// Number of compared decisions and number of equal decisions, over all schedulers.
     #[must_use]
     pub fn all(&self) -> (usize, usize) {
         self.decisions.values().fold((0, 0), |(all, same), own| (all + own.0, same + own.1))
     }
 
-    /// The number of starts, and the number of those that the model predicts correctly.
+    /// Numbers of starts for which the model predicts the nodes or the time correctly.
     #[must_use]
     pub fn start_counts(&self) -> StartCounts {
         let mut counts = StartCounts { total: self.starts.len(), ..StartCounts::default() };
@@ -154,7 +155,7 @@ impl Fidelity {
         counts
     }
 
-    /// Whether enough places and times of starts are predicted correctly to rely on the model.
+    /// Whether enough places and start times are predicted correctly to rely on the model.
     #[must_use]
     pub fn is_modelled(&self) -> bool {
         self.doubts().is_empty()
@@ -176,7 +177,7 @@ impl Fidelity {
         text
     }
 
-    /// Reasons not to rely on the model, one sentence each; empty if it is good enough.
+    /// Reasons not to rely on the model, one sentence each; empty if the model is good enough.
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
         let (all, same) = self.all();
@@ -271,12 +272,12 @@ impl Fidelity {
     }
 }
 
-/// A callback with the number of decisions or starts so far, and the total.
+/// Function that is called with the number of decisions or starts so far, and with their total.
 pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// Compares the decisions, the starts and the waits of a history with the model.
 ///
-/// `report` covers both parts together.
+/// `report` gets the progress of both parts together.
 ///
 /// # Complexity
 /// That of [`verdict`], and that of [`ControllerReplay::run`] for each copy of the history.
@@ -297,14 +298,14 @@ pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
 /// Compares the decisions and the starts of a history with the model, but not the waits.
 ///
 /// # Complexity
-/// That of both schedulers at each of their cycles in the recorded state, once for each order of
-/// the events of a second that is tried.
+/// That of both schedulers in each of their cycles, once for each order of a second's events that
+/// is tried.
 #[must_use]
 pub fn verdict(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     judged(folder, report).0
 }
 
-/// The verdict, and the machine with the rule for single-node jobs that fits the history better.
+/// The result of [`verdict`], and the machine with the better rule for single-node jobs.
 fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMachine) {
     let stays = &folder.history.stays;
     let nodes = |stay: &JobRecord| {
@@ -373,10 +374,10 @@ fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMach
     (found, machine)
 }
 
-/// The starts predicted from the recorded past, and the machine with which they were predicted.
+/// Starts predicted from the recorded past, and the machine with which they were predicted.
 ///
-/// The rule for single-node jobs differs between versions of Slurm; the one that fits the history
-/// better is used.
+/// The placement rule for single-node jobs differs between versions of Slurm. The rule that fits
+/// the history better is used.
 fn given(
     folder: &Folder,
     nodes: &[Option<NodeSet>],
@@ -401,23 +402,23 @@ fn given(
     (machine, found)
 }
 
-/// The number of jobs up to which a history is replayed in [`MOST_COPIES`] copies.
+/// Largest number of jobs for which a history is replayed in [`MOST_COPIES`] copies.
 const FEW_JOBS: usize = 1_000;
-/// The maximum number of copies with other fractions of seconds.
+/// Largest number of copies of a history, which differ in their fractions of seconds.
 const MOST_COPIES: usize = 20;
 
-/// The recorded and the predicted wait of a job, in seconds.
+/// Recorded and predicted wait of one job, in seconds.
 struct JobWait<'a> {
     stay: &'a JobRecord,
-    /// The time from which it could start.
+    /// Time from which the job could start.
     queued: Second,
     real: f64,
     predicted: f64,
 }
 
-/// The recorded and the predicted waits of all jobs.
+/// Recorded and predicted waits of all jobs.
 ///
-/// The prediction is the mean of several replays of all jobs.
+/// The prediction is the mean over several replays of all jobs.
 fn predicted_waits<'a>(
     machine: &SlurmMachine,
     stays: &'a [JobRecord],
@@ -445,7 +446,7 @@ fn predicted_waits<'a>(
     stays.iter().enumerate().filter_map(one).collect()
 }
 
-/// The Monday of the week of a second in UTC.
+/// Monday of the week that contains a second, in UTC.
 fn monday(second: Second) -> String {
     // The first day of 1970 was a Thursday.
     let day = second.div_euclid(86_400);
@@ -453,7 +454,7 @@ fn monday(second: Second) -> String {
     date::written(monday * 86_400).chars().take(10).collect()
 }
 
-/// Recorded and predicted waits of all jobs, and of their groups where there are several.
+/// Recorded and predicted waits of all jobs, and of groups of jobs if there are several groups.
 fn waits(mut all: Vec<JobWait<'_>>) -> Vec<PredictedWaits> {
     all.sort_by_key(|own| own.queued);
     let mut sizes: Vec<u32> = all.iter().map(|own| own.stay.nodes).collect();

@@ -1,4 +1,4 @@
-//! Jobs that must move so that a request fits, for any allocator.
+//! Finds moves of running jobs after which a request fits, for any allocator.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,39 +13,40 @@ use super::Instant;
 use super::ways::{CandidateBlock, CandidateSets, MOST_SETS, blocks};
 use crate::operator::defrag::Cost;
 
-/// A move of a job within its site.
+/// Move of one job to other nodes of the same site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstantMove {
-    /// The index of the job among the running ones.
+    /// Index of the moved job among the running jobs.
     pub job: usize,
     pub from: Placement,
-    /// The new placement: free by then, and disjoint from the job's own nodes.
+    /// New placement of the job. Its nodes are free after the earlier moves, and none is the job's
+    /// own.
     pub to: Placement,
 }
 
-/// Moves in order, after which the request fits.
+/// Sequence of moves after which a request fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstantPlan {
-    /// The placement of the request after the moves.
+    /// Placement of the request after the moves.
     pub placement: Placement,
     pub steps: Vec<InstantMove>,
-    /// The total cost.
+    /// Total cost of the moves, by the chosen measure.
     pub cost: i64,
 }
 
-/// The request to be placed.
+/// Request that the moves must make room for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstantTarget {
-    /// The index of the site.
+    /// Index of the site on which the request is placed.
     pub site: usize,
     pub job: Job,
-    /// Jobs that must not be moved.
+    /// Names of jobs that must not be moved.
     pub exempt: BTreeSet<String>,
     pub cost: Cost,
 }
 
 impl InstantTarget {
-    /// A target for this job on the first site, without exempt jobs.
+    /// Creates a target for a job on the first site, without exempt jobs.
     #[must_use]
     pub fn of(job: Job) -> InstantTarget {
         InstantTarget { site: 0, job, exempt: BTreeSet::new(), cost: Cost::default() }
@@ -53,23 +54,22 @@ impl InstantTarget {
 }
 
 impl Instant {
-    /// The cheapest plans, at most `most`, after which the allocator can place the target.
+    /// Finds the cheapest plans, at most `most`, after which the allocator can place the target.
     ///
-    /// The jobs in the way of a place move, the largest first. The allocator chooses the new nodes
-    /// of each among those that are free by then, outside of the place. Nodes freed by a move are
-    /// not used before the next step.
+    /// For a possible placement of the target, the jobs on its nodes are moved, the largest first.
+    /// The allocator chooses the new nodes of each job. These are free after the earlier moves, and
+    /// outside of the placement. Nodes that a move frees are not used before the next move.
     ///
-    /// If all placements of an allocator are single blocks, the result is exact over all blocks. If
-    /// any nodes suffice, no move helps. Otherwise at most 2,000 sets of jobs are tried, in the
-    /// order of their costs.
+    /// If all placements of the allocator are single blocks, the result is exact over all blocks.
+    /// If any free nodes suffice for the target, no move helps. Otherwise at most 2,000 sets of
+    /// jobs are tried, in order of their costs.
     ///
     /// # Errors
     /// One sentence: the target would not fit the empty site, or no job that would have to move may
     /// be moved.
     ///
     /// # Complexity
-    /// That of checking every block, and a few queries to the allocator for each block that is
-    /// tried.
+    /// A check of every block, and a few queries to the allocator for each tried block.
     pub fn defrag(&self, target: &InstantTarget, most: usize) -> Result<Vec<InstantPlan>, String> {
         let (job, site) = (&target.job, target.site);
         if self.empty[site].fork().propose(job, self.now).is_none() {
@@ -91,8 +91,9 @@ impl Instant {
     }
 }
 
-/// The plans of [`Instant::defrag`], with at most `tries` places or sets of jobs tried. `ways` are
-/// the results of [blocks] for the target.
+/// The plans of [`Instant::defrag`], with at most `tries` tried places or sets of jobs.
+///
+/// `ways` is the result of [blocks] for the target.
 pub(super) fn cheapest(
     instant: &Instant,
     target: &InstantTarget,
@@ -158,7 +159,7 @@ fn cost(instant: &Instant, cost: Cost, place: usize) -> i64 {
     }
 }
 
-/// The moves that clear a place of its jobs and let the target start; `None` if they fail.
+/// Moves that clear a place of jobs, after which the target can start; `None` if they fail.
 fn clear(
     instant: &Instant,
     target: &InstantTarget,
@@ -194,15 +195,15 @@ fn clear(
     Some(InstantPlan { placement, steps, cost })
 }
 
-/// Takes what is free of a place, and leaves in `rest` what is still to be taken.
+/// Occupies the free nodes of a place, and leaves in `rest` the nodes that are still held.
 fn keep(ahead: &mut SiteAhead, rest: &mut Placement, now: Time) -> Option<()> {
     let Some(amounts) = ahead.site().amounts().filter(|_| rest.parts.is_some()) else {
-        // Of whole nodes those taken before are not free any more.
+        // Whole nodes that were taken before are no longer free.
         return ahead.take_what_is_free_of(rest, now).ok();
     };
     let mut taken = rest.clone();
     if let (Some(rest), Some(taken)) = (&mut rest.parts, &mut taken.parts) {
-        // Parts of one node may take of one amount.
+        // Several parts of one node may share the node's free amounts.
         let mut used: BTreeMap<(u32, u16), u32> = BTreeMap::new();
         for (rest, taken) in rest.parts.iter_mut().zip(&mut taken.parts) {
             let free = amounts.of(rest.node).cells;
@@ -217,7 +218,7 @@ fn keep(ahead: &mut SiteAhead, rest: &mut Placement, now: Time) -> Option<()> {
     ahead.take_what_is_free_of(&taken, now).ok()
 }
 
-/// The site after these moves; `None` if one of them goes to nodes that are not free.
+/// Copy of the site after the given moves; `None` if a move goes to nodes that are not free.
 fn carried_out(instant: &Instant, site: usize, steps: &[InstantMove]) -> Option<SiteAhead> {
     let mut ahead = instant.sites[site].fork();
     for step in steps {

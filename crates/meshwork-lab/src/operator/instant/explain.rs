@@ -1,4 +1,4 @@
-//! The reason why a job waits at an instant, from queries to the allocator itself.
+//! Explains why a job waits at an instant, by queries to the allocator itself.
 
 use std::collections::BTreeSet;
 
@@ -12,16 +12,16 @@ use super::defrag::{InstantMove, InstantPlan, InstantTarget, cheapest};
 use super::ways::{CandidateBlock, CandidateSets, MOST_SETS, blocks};
 use super::{Instant, WaitingJob};
 
-/// The maximum number of places reported.
+/// Largest number of reported places for a waiting job.
 const NEAREST: usize = 3;
 
-/// The maximum number of places tried for moves.
+/// Largest number of places that are tried in the search for moves.
 const MOST_MOVES: usize = 100;
 
-/// The reason why a job waits.
+/// Reason why a job waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstantReason {
-    /// The job would not fit the empty machine; the text is the violated rule, if any.
+    /// The job would not fit the empty machine. The text is the violated rule, if there is one.
     Never(Option<String>),
     /// The job waits for this cause.
     WaitsFor(Cause),
@@ -30,7 +30,7 @@ pub enum InstantReason {
 }
 
 impl InstantReason {
-    /// The key in JSON.
+    /// Key of the reason in JSON output.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -41,63 +41,65 @@ impl InstantReason {
     }
 }
 
-/// A place for a job, and the jobs that must end first.
+/// Possible placement of a job, with the running jobs that must end first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlacement {
-    /// The index of the site.
+    /// Index of the site.
     pub site: usize,
-    /// The placement by the allocator after these ends.
+    /// Placement that the allocator chooses after these jobs have ended.
     pub placement: Placement,
     /// Indices of the running jobs that must end.
     pub jobs: Vec<usize>,
-    /// The estimated end of the last of them; `None` if unknown.
+    /// Estimated end of the last of these jobs; `None` if unknown.
     pub until: Option<Time>,
 }
 
-/// A start with its placement.
+/// Planned start of a job, with its site and placement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedStart {
     pub at: Time,
-    /// The index of the site.
+    /// Index of the site.
     pub site: usize,
     pub placement: Placement,
 }
 
-/// The explanation of a waiting job.
+/// Explanation why a job waits, with events after which it could start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstantExplanation {
     pub job: WaitingJob,
-    /// The most important reason.
+    /// Most important reason why the job waits.
     pub reason: InstantReason,
-    /// A description of the kind or the node that lacks free processors, where jobs share nodes.
+    /// Description of the node type or node that lacks free processors, if jobs share nodes.
     pub short: Option<String>,
-    /// The number of free nodes of each site.
+    /// Number of free nodes of each site.
     pub free: Vec<u32>,
-    /// The site and placement with which it could start now.
+    /// Site and placement with which the job could start now.
     pub now: Option<(usize, Placement)>,
-    /// The nearest places: fewest jobs in the way first, then earliest end.
+    /// Nearest possible placements: fewest jobs that must end first, then earliest end of these
+    /// jobs.
     pub nearest: Vec<NearestPlacement>,
-    /// The first start by estimates if it were first in the queue.
+    /// Earliest start by estimated ends if the job were first in the queue.
     pub alone: Option<PlannedStart>,
-    /// The first start by estimates if waiting jobs start in order of arrival.
+    /// Earliest start by estimated ends if waiting jobs start in order of arrival.
     pub in_order: Option<PlannedStart>,
-    /// Indices of running jobs; the end of any one of them would let it start.
+    /// Indices of running jobs. If any one of them ended, the waiting job could start.
     pub ends: Vec<usize>,
-    /// A free block of its shape, in any orientation, that the allocator does not find.
+    /// Free block of the job's shape in any orientation that the allocator does not find, with its
+    /// site.
     pub overlooked: Option<(usize, Placement)>,
-    /// The fewest moves that let it start, with the site.
+    /// Smallest number of moves after which the job could start, with the site.
     pub moves: Option<(usize, InstantPlan)>,
 }
 
 impl Instant {
-    /// Explains why the job of this name waits.
+    /// Explains why the job with this name waits.
     ///
     /// # Errors
     /// One sentence, if no such job waits.
     ///
     /// # Complexity
-    /// Up to one query to the allocator for each running job and each job before this one; for a
-    /// shape also a check of every block.
+    /// Up to one query to the allocator for each running job and for each job before this one. If
+    /// the job requests a shape, every block is also checked.
     pub fn explain(&self, name: &str) -> Result<InstantExplanation, String> {
         let Some(place) = self.waiting.iter().position(|waiter| waiter.name == name) else {
             let runs = self.running.iter().any(|holder| holder.name == name);
@@ -172,7 +174,7 @@ impl Instant {
         self.empty.iter().map(SiteAhead::fork).collect()
     }
 
-    /// The cause that keeps a job from starting on every site; `None` if it could start.
+    /// Cause that keeps a job from starting on every site; `None` if the job could start.
     fn lacks(&self, job: &Job) -> Option<Cause> {
         let mut lacks = Cause::Nodes;
         for site in &self.sites {
@@ -181,9 +183,10 @@ impl Instant {
         Some(lacks)
     }
 
-    /// Running jobs such that the end of any one of them would let the job start.
+    /// Indices of running jobs. If any one of them ended, the waiting job could start.
     ///
-    /// If any nodes suffice they are found by counting, else by queries to the allocator.
+    /// If any free nodes suffice for the waiting job, the running jobs are found by counting nodes,
+    /// otherwise by queries to the allocator.
     fn ends(&self, job: &Job) -> Vec<usize> {
         let would_do = |&place: &usize| {
             let holder = &self.running[place];
@@ -197,14 +200,14 @@ impl Instant {
         (0..self.running.len()).filter(would_do).collect()
     }
 
-    /// The sort key of places: number of jobs in the way, then the last end among them.
+    /// Sort key of possible placements: number of jobs that must end, then their last end.
     fn rank(&self, jobs: &[usize]) -> (usize, Time) {
         const NEVER: f64 = f64::MAX;
         let until = |&job: &usize| self.running[job].until.unwrap_or(Time::new(NEVER));
         (jobs.len(), jobs.iter().map(until).max().unwrap_or(self.now))
     }
 
-    /// The running jobs of a site, in order of their ends.
+    /// Indices of the running jobs of a site, in order of their estimated ends.
     fn by_end(&self, site: usize) -> Vec<usize> {
         let here = |&place: &usize| self.running[place].site == site;
         let mut by_end: Vec<usize> = (0..self.running.len()).filter(here).collect();
@@ -215,14 +218,14 @@ impl Instant {
     fn near(&self, site: usize, jobs: &[usize], job: &Job) -> Option<NearestPlacement> {
         let proposal = self.without(site, jobs).propose(job, self.now)?;
         let until = jobs.iter().map(|&job| self.running[job].until).min_by_key(|end| {
-            // A job without an end counts as the last.
+            // A job without an estimated end counts as the last.
             std::cmp::Reverse(end.unwrap_or(Time::new(f64::MAX)))
         });
         let (placement, jobs) = (proposal.placement, jobs.to_vec());
         Some(NearestPlacement { site, placement, jobs, until: until.flatten() })
     }
 
-    /// The nearest places of all sites.
+    /// Nearest possible placements over all sites.
     fn nearest(&self, job: &Job, ways: &[Option<Vec<CandidateBlock>>]) -> Vec<NearestPlacement> {
         let mut all: Vec<NearestPlacement> = Vec::new();
         for site in 0..self.sites.len() {
@@ -243,8 +246,9 @@ impl Instant {
         all
     }
 
-    /// The nearest sets of jobs after whose ends the allocator can place the job. `sets` are those
-    /// of the jobs on a block.
+    /// Nearest sets of jobs after whose ends the allocator can place the waiting job.
+    ///
+    /// Each set of `sets` has the jobs on one block.
     fn nearest_of(
         &self,
         site: usize,
@@ -254,7 +258,7 @@ impl Instant {
         sets.sort_by_cached_key(|jobs| self.rank(jobs));
         let mut found: Vec<NearestPlacement> = Vec::new();
         for jobs in sets {
-            // A superset of a set that was found is no other place.
+            // A set that contains an earlier set is not a new place.
             if found.iter().any(|near| near.jobs.iter().all(|job| jobs.contains(job))) {
                 continue;
             }
@@ -264,19 +268,21 @@ impl Instant {
             }
         }
         if found.is_empty() {
-            // An allocator that misses blocks may need more jobs to end than are on any block.
+            // An allocator that misses some blocks may need the ends of more jobs than are on any
+            // block.
             found.extend(self.soonest(site, job));
         }
         found
     }
 
-    /// The nearest sets if any nodes suffice: the fewest jobs, and those with the earliest ends.
+    /// Nearest sets if any free nodes suffice: the smallest set, and the set with the earliest
+    /// ends.
     fn by_count(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let held = |place: usize| u64::from(self.running[place].placement.len());
         let free = u64::from(self.sites[site].site().free_nodes());
         let missing = self.sites[site].fewest(job).unwrap_or(u64::MAX).saturating_sub(free);
-        // The fewest of the jobs that have ended by an instant, the largest first.
+        // Smallest number of the jobs that have ended by an instant. The largest jobs come first.
         let fewest = |ended: usize| {
             let mut largest = by_end[..ended].to_vec();
             largest.sort_by_key(|&place| std::cmp::Reverse(held(place)));
@@ -300,10 +306,10 @@ impl Instant {
         sets.iter().filter_map(|jobs| self.near(site, jobs, job)).collect()
     }
 
-    /// The nearest sets if not all placements suffice and they are not blocks.
+    /// Nearest sets if not every placement suffices and placements are not blocks.
     ///
-    /// They are the smallest sets of jobs whose ends let the job start, and the one with the
-    /// earliest ends.
+    /// These are the smallest sets of jobs whose ends let the waiting job start, and the set with
+    /// the earliest ends.
     fn by_sets(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let free = u64::from(self.sites[site].site().free_nodes());
@@ -331,8 +337,9 @@ impl Instant {
         found
     }
 
-    /// The first instant by which enough jobs have ended, with the jobs among them that are
-    /// necessary.
+    /// Placement at the earliest instant by which enough jobs have ended.
+    ///
+    /// Of the jobs that have ended, only the necessary ones are listed.
     fn soonest(&self, site: usize, job: &Job) -> Option<NearestPlacement> {
         let by_end = self.by_end(site);
         let mut ahead = self.sites[site].fork();
@@ -351,13 +358,13 @@ impl Instant {
         self.near(site, &jobs, job)
     }
 
-    /// The first start by estimates if no other job started.
+    /// Earliest start by estimated ends if no other waiting job started.
     fn starts_alone(&self, job: &Job) -> Option<PlannedStart> {
         let mut machine = SimulatedMachine::of(self);
         machine.start(job, self.now)
     }
 
-    /// The first start by estimates if the jobs before it start in order, each as early as
+    /// Earliest start by estimated ends if the jobs before it start in order, each as early as
     /// possible.
     fn starts_in_order(&self, job: &Job, place: usize) -> Option<PlannedStart> {
         let mut machine = SimulatedMachine::of(self);
@@ -368,7 +375,7 @@ impl Instant {
         machine.start(job, now)
     }
 
-    /// A free block of the shape of a job that the allocator does not find.
+    /// Free block of the shape of a job that the allocator does not find, with its site.
     fn overlooked(&self, job: &Job) -> Option<(usize, Placement)> {
         (0..self.sites.len()).find_map(|site| {
             let proposal = self.empty[site].fork().propose(job, self.now)?;
@@ -379,7 +386,7 @@ impl Instant {
             let grid = self.sites[site].site().grid();
             let free = self.sites[site].site().free();
             let mut orders = super::ways::orders(&block.sides);
-            // The requested orientation comes first.
+            // Try the requested orientation first.
             orders.sort_by_key(|sides| *sides != block.sides);
             orders.into_iter().find_map(|sides| {
                 let mut bases = meshwork::geometry::FreeBases::new(grid);
@@ -390,17 +397,17 @@ impl Instant {
     }
 }
 
-/// The placement of a job on the first site where it fits now.
+/// Placement of a job on the first site where the job fits now.
 fn start_on(sites: &mut [SiteAhead], job: &Job, now: Time) -> Option<(usize, Placement)> {
     let find =
         |(index, site): (usize, &mut SiteAhead)| Some((index, site.propose(job, now)?.placement));
     sites.iter_mut().enumerate().find_map(find)
 }
 
-/// A copy of the machine on which jobs end by their estimates.
+/// Copy of the machine on which running jobs end at their estimated ends.
 struct SimulatedMachine {
     sites: Vec<SiteAhead>,
-    /// The ends of jobs with their sites and placements, in descending order of time.
+    /// Ends of jobs with their sites and placements. The latest end comes first.
     ends: Vec<(Time, usize, Placement)>,
 }
 
@@ -419,7 +426,7 @@ impl SimulatedMachine {
         self.ends.sort_by_key(|(end, ..)| std::cmp::Reverse(*end));
     }
 
-    /// Starts a job as early as possible from `now` on, after releasing ended jobs.
+    /// Starts a job as early as possible from `now` on, as running jobs end.
     fn start(&mut self, job: &Job, now: Time) -> Option<PlannedStart> {
         let mut at = now;
         loop {

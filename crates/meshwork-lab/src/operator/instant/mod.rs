@@ -1,9 +1,9 @@
-//! A machine with any allocator at one instant: placements with their ends, and the queue.
+//! State of a machine with any allocator at one instant: running jobs with their ends, and queue.
 //!
-//! The state comes from a `stored` run or from the `saved` state of `meshwork place`. Every
-//! question is answered by the allocator itself, on copies of the machine on which some jobs have
-//! ended or have been moved; `ways` selects the copies worth a query. [`explain`] says why a job
-//! waits, and [`defrag`] which moves would let it start.
+//! The state comes from a `stored` run, or from the `saved` state of `meshwork place`. Every
+//! question is answered by the allocator itself. It is queried on copies of the machine on which
+//! some jobs have ended or have been moved. `ways` selects the copies that are worth a query.
+//! [`explain`] tells why a job waits, and [`defrag`] tells which moves would let it start.
 
 pub mod defrag;
 pub mod explain;
@@ -20,59 +20,59 @@ use meshwork::workload::table;
 pub use saved::is_saved;
 pub use stored::RunName;
 
-/// A job that holds nodes.
+/// Running job with its placement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacedJob {
     pub name: String,
-    /// The job as it would be requested again.
+    /// Job as it would be submitted again.
     pub job: Job,
-    /// The index of its site.
+    /// Index of the job's site.
     pub site: usize,
     pub placement: Placement,
-    /// The time of its start.
+    /// Time of the job's start.
     pub since: Time,
-    /// The estimated end, not before `now`; `None` if unknown.
+    /// Estimated end, which is not before `now`; `None` if unknown.
     pub until: Option<Time>,
 }
 
-/// A waiting job.
+/// Waiting job with its request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitingJob {
     pub name: String,
     pub job: Job,
-    /// The promised start, if there is a reservation.
+    /// Promised start, if the job has a reservation.
     pub promised: Option<Time>,
 }
 
-/// A machine at one instant.
+/// State of a machine at one instant.
 pub struct Instant {
-    /// The sites with the running jobs.
+    /// Sites with the running jobs on them.
     pub sites: Vec<SiteAhead>,
-    /// The sites without jobs.
+    /// Copies of the sites without jobs.
     pub empty: Vec<SiteAhead>,
     pub now: Time,
-    /// The running jobs.
+    /// Running jobs with their placements.
     pub running: Vec<PlacedJob>,
-    /// The waiting jobs, in order of arrival.
+    /// Waiting jobs, in order of arrival.
     pub waiting: Vec<WaitingJob>,
-    /// The cause that delays a job that could start; `None` without a scheduler.
+    /// Cause that delays a job which could start; `None` without a scheduler.
     pub held_up: Option<Cause>,
 }
 
 impl Instant {
-    /// A job with this request, submitted now; its length is unknown.
+    /// Creates a job with this request that is submitted now. Its run time is unknown.
     #[must_use]
     pub fn job(&self, request: Request) -> Job {
         Job::new(0, self.now, request, 1.0)
     }
 
-    /// Whether the end of any running job is known.
+    /// Whether the end of at least one running job is known.
     #[must_use]
     pub fn knows_ends(&self) -> bool {
         self.running.iter().any(|holder| holder.until.is_some())
     }
 
-    /// A copy of the site without these jobs.
+    /// Copy of a site on which the given jobs have ended.
     fn without(&self, site: usize, jobs: &[usize]) -> SiteAhead {
         let mut ahead = self.sites[site].fork();
         let here = jobs.iter().map(|&job| &self.running[job]).filter(|own| own.site == site);
@@ -80,7 +80,7 @@ impl Instant {
         ahead
     }
 
-    /// A placement in text; with several sites it has the number of its site.
+    /// Text of a placement. If there are several sites, the text has the number of the site.
     #[must_use]
     pub fn text(&self, site: usize, placement: &Placement) -> String {
         const MOST: usize = 6;
@@ -98,7 +98,7 @@ impl Instant {
 }
 
 impl Instant {
-    /// Amounts that a placement holds of its nodes, in words; `None` if it holds all of them.
+    /// Text of the amounts that a placement holds of its nodes; `None` if it holds whole nodes.
     fn parts_text(&self, site: usize, placement: &Placement) -> Option<String> {
         let types = self.sites[site].site().topology().types()?;
         let parts = placement.parts.as_ref()?;
@@ -115,11 +115,12 @@ impl Instant {
     }
 }
 
-/// Reads a request: `8x8x4`, a number of nodes, `2^5`, a subcube, or pieces by the columns of a
-/// table of jobs, such as `pieces=4 gpu=1`.
+/// Parses a request: `8x8x4`, a number of nodes, `2^5`, a subcube, or pieces.
+///
+/// Pieces are given by the columns of a table of jobs, such as `pieces=4 gpu=1`.
 ///
 /// # Errors
-/// One sentence, if it is none of them.
+/// One sentence, if the text is none of these.
 pub fn request(text: &str) -> Result<Request, String> {
     let wrong = || {
         format!(
@@ -143,7 +144,7 @@ pub fn request(text: &str) -> Result<Request, String> {
     Ok(if let [nodes] = sides[..] { Request::Nodes(nodes) } else { Request::block(&sides) })
 }
 
-/// The request of a holder, derived from its placement.
+/// Request that a holder would have made for its placement.
 fn as_held(placement: &Placement, site: &SiteAhead) -> Request {
     if let (Some(types), Some(parts)) = (site.site().topology().types(), &placement.parts) {
         return Request::pieces(parts.as_pieces(types));

@@ -1,4 +1,4 @@
-//! The saved state of `meshwork place`: the answer to `snapshot`, or the file of `--state`.
+//! Reads a saved state of `meshwork place`: the answer to `snapshot`, or the file of `--state`.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -12,21 +12,21 @@ use super::{Instant, PlacedJob, as_held};
 use crate::operator::{FileProblem, read_text};
 use crate::run::seal::unseal;
 
-/// The format of the saved state.
+/// Version of the format of the saved state.
 const FORMAT: u64 = 1;
 
-/// The keys of the saved state.
+/// Keys of the saved state.
 const KEYS: [&str; 3] = ["format", "letters", "state"];
 
 impl Instant {
-    /// Reads the state of a pool saved by `meshwork place`; of several answers the last counts.
+    /// Reads the state of a pool that `meshwork place` has saved. Of several answers the last
+    /// counts.
     ///
-    /// A pool has no queue and knows no ends. The placement of a holder is taken as its request.
-    ///
-    /// `fits` returns an error if the machine would take too many bytes.
+    /// A pool has no queue and does not know the ends of jobs. The placement of a holder is taken
+    /// as its request. `fits` returns an error if the machine would take too much memory.
     ///
     /// # Errors
-    /// One sentence with the file: it holds no snapshot, one of another version, or a damaged one.
+    /// One sentence with the file: it has no snapshot, or one of another version, or a damaged one.
     pub fn of_pool(
         catalogue: &Catalogue,
         file: &Path,
@@ -64,7 +64,7 @@ impl Instant {
         Ok(Instant::of_desk(&desk))
     }
 
-    /// The state of a desk with names. Holders without a name are named by their position.
+    /// State of a pool. A holder without a name is named after its position.
     #[must_use]
     pub fn of_desk(desk: &NamedPool) -> Instant {
         let pool = desk.pool();
@@ -72,7 +72,7 @@ impl Instant {
         let mut holdings = desk.holdings();
         let now = pool.now();
         let running = pool.held().map(|placement| {
-            // Of equal parts each holding is named once.
+            // Several holders may have equal parts, so each holding is named once.
             let own = holdings.iter().position(|own| own.placement == *placement);
             let own = own.map(|own| holdings.swap_remove(own));
             let name = match own.as_ref().map(|own| &own.name) {
@@ -103,7 +103,7 @@ impl Instant {
     }
 }
 
-/// The content of a sealed state; any other text unchanged.
+/// Content of a state that is sealed with a digest. Any other text is unchanged.
 fn opened(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let damaged = "this state is damaged, or was changed by hand: its digest is another";
     Ok(match unseal(text.as_bytes()).ok_or(damaged)? {
@@ -112,7 +112,7 @@ fn opened(text: &str) -> Result<Cow<'_, str>, &'static str> {
     })
 }
 
-/// All candidates for a snapshot with their lines: the answer of each line, and the whole text.
+/// Possible snapshots in a text with their lines: the answer in each line, and the whole text.
 fn snapshots(text: &str) -> impl Iterator<Item = (usize, Json)> + '_ {
     let answers = (1..).zip(text.lines()).filter_map(|(line, answer)| {
         let mut answer: Json = serde_json::from_str(answer).ok()?;

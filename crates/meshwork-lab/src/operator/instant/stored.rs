@@ -1,4 +1,4 @@
-//! The state of a stored run at an instant, obtained by running it again up to then.
+//! State of a stored run at an instant, which is obtained by running it again up to then.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::run::caught;
 use crate::run::check::{RepeatError, scenario_of};
 use crate::run::inputs::Files;
 
-/// A run of a study: its scenario and its replication, both from 1.
+/// Name of a run of a study: numbers of its scenario and of its replication, both from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunName {
     pub scenario: u64,
@@ -26,7 +26,7 @@ pub struct RunName {
 impl FromStr for RunName {
     type Err = String;
 
-    /// Reads `3` or `3/2`.
+    /// Parses a text such as `3` (scenario) or `3/2` (scenario and replication).
     fn from_str(text: &str) -> Result<RunName, String> {
         let (scenario, replication) = text.split_once('/').unwrap_or((text, "1"));
         match (scenario.parse(), replication.parse()) {
@@ -40,9 +40,9 @@ impl FromStr for RunName {
 }
 
 impl Instant {
-    /// The state of a run in a folder of results after all events up to `at`.
+    /// State of a run in a results folder, after all events up to `at`.
     ///
-    /// It is run again up to then, so no states need to be stored.
+    /// The run is run again up to this instant, so that no states need to be stored.
     ///
     /// # Errors
     /// One sentence, if there is no such run, it cannot be run again, or it ended before `at`.
@@ -80,7 +80,7 @@ impl Instant {
     }
 }
 
-/// The state of a run after all events up to `at`.
+/// State of a run after all events up to `at`.
 fn instant(
     scenario: &Scenario,
     replication: u64,
@@ -122,11 +122,11 @@ fn instant(
     })
 }
 
-/// The waiting jobs as submitted, with their promised starts.
+/// Waiting jobs as they were submitted, with their promised starts.
 #[derive(Default)]
 struct Queue(BTreeMap<JobId, (Job, Option<Time>)>);
 
-/// The number of a job in the workload or, if it has none, its position in order of arrival.
+/// Number of a job in the workload, or its position in order of arrival if it has no number.
 fn name(id: JobId, job: &Job) -> String {
     if job.number > 0 { job.number.to_string() } else { (id.0 + 1).to_string() }
 }

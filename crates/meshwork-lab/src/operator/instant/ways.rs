@@ -1,4 +1,4 @@
-//! Candidate sets of running jobs whose ends may let a job start.
+//! Candidate sets of running jobs whose ends may let a waiting job start.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -11,30 +11,30 @@ use meshwork::topology::{Grid, Node};
 
 use super::Instant;
 
-/// The maximum total number of nodes of the blocks checked; beyond it sets of jobs are tried
-/// instead.
+/// Largest total number of nodes of all checked blocks. If there are more, sets of jobs are tried.
 const MOST_CELLS: u64 = 200_000_000;
 
-/// The maximum number of sets of jobs tried for arbitrary placements.
+/// Largest number of sets of jobs that are tried if placements need not be blocks.
 pub(super) const MOST_SETS: usize = 2_000;
 
-/// The owner of a free node.
+/// Value that stands for the owner of a free node.
 const FREE: u32 = u32::MAX;
 
-/// A block that an allocator may select, with the jobs on it.
+/// Block that an allocator may select, with the running jobs on it.
 #[derive(Clone, Debug)]
 pub(super) struct CandidateBlock {
     pub(super) block: Block,
-    /// Indices among the running jobs, ascending.
+    /// Indices of the running jobs on the block, in ascending order.
     pub(super) jobs: Vec<usize>,
 }
 
-/// Every block of a site that a job may get, if its placements are single blocks of its shape.
-/// These are all corners, and all orders of sides that the allocator tries. `None` if a placement
-/// may be other nodes, or if there are too many blocks.
+/// All blocks of a site that a job may get, if its placements are single blocks of its shape.
+///
+/// The blocks have all corners, and all orders of sides that the allocator tries. The result is
+/// `None` if a placement may have another form, or if there are too many blocks.
 ///
 /// # Complexity
-/// **O(n · a · o)** for *n* nodes, blocks of *a* of them and *o* orders of sides.
+/// **O(n · a · o)** for *n* nodes, blocks of *a* nodes, and *o* orders of sides.
 pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<CandidateBlock>> {
     let empty = &instant.empty[site];
     if !empty.gives_blocks() {
@@ -48,7 +48,7 @@ pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<Ca
     let corners = |sides: &[u32]| {
         let corner = |node: &Node| {
             let at = grid.coordinates(*node);
-            // A block that covers a whole ring is the same at every corner along it.
+            // A block that covers a whole ring is the same block at every corner along the ring.
             let begins = |d: usize| sides[d] < grid.sides()[d] || at[d] == 0;
             (0..sides.len()).all(begins) && grid.holds(*node, sides)
         };
@@ -83,8 +83,9 @@ pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<Ca
     Some(ways)
 }
 
-/// Whether an allocator that misses no block tries this order of sides: whether it finds the block
-/// if that is the only free one.
+/// Whether the allocator tries this order of sides.
+///
+/// This is tested by a copy of the site on which only one block with these sides is free.
 fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool {
     let grid = empty.site().grid();
     let Some(base) = (0..grid.nodes()).find(|&node| grid.holds(node, sides)) else { return false };
@@ -94,12 +95,12 @@ fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool 
     let single = |node| Block { base: node, sides: Dims::from_elem(1, grid.dimensions()) };
     let rest = Placement { blocks: rest.iter().map(single).collect(), parts: None };
     let mut ahead = empty.fork();
-    // If the block is the whole machine, no other nodes can be taken.
+    // If the block is the whole machine, there are no other nodes to occupy.
     let is_taken = rest.is_empty() || ahead.take_what_is_free_of(&rest, now).is_ok();
     is_taken && ahead.propose(job, now).is_some()
 }
 
-/// The index of the job that holds each node of a site.
+/// Index of the job that holds each node of a site.
 fn owners(instant: &Instant, site: usize) -> Vec<u32> {
     let grid: &Grid = instant.sites[site].site().grid();
     let mut owners = vec![FREE; grid.nodes() as usize];
@@ -111,7 +112,7 @@ fn owners(instant: &Instant, site: usize) -> Vec<u32> {
     owners
 }
 
-/// The sides of a block in every order, without repetition.
+/// Sides of a block in every order, without repetition.
 pub(super) fn orders(sides: &Dims) -> Vec<Dims> {
     let mut own = sides.to_vec();
     own.sort_unstable();
@@ -125,17 +126,17 @@ pub(super) fn orders(sides: &Dims) -> Vec<Dims> {
     }
 }
 
-/// Sets of jobs in order of their total cost, and among equal costs by size.
+/// Iterator over sets of jobs, in order of total cost, and by size if costs are equal.
 ///
 /// # Complexity
-/// **O(log k)** for the *k*-th set, and its size.
+/// **O(log k)** for the *k*-th set, and the size of the set.
 pub(super) struct CandidateSets {
     jobs: Vec<(i64, usize)>,
     heap: BinaryHeap<Reverse<(i64, Vec<usize>)>>,
 }
 
 impl CandidateSets {
-    /// The sets of these jobs, each given with a non-negative cost.
+    /// Sets of the given jobs, each of which has a non-negative cost.
     pub(super) fn new(mut jobs: Vec<(i64, usize)>) -> CandidateSets {
         jobs.sort_unstable();
         let first = jobs.first().map(|&(cost, _)| Reverse((cost, vec![0])));
@@ -146,8 +147,10 @@ impl CandidateSets {
 impl Iterator for CandidateSets {
     type Item = (i64, Vec<usize>);
 
-    /// Each set is represented by indices into the list. Its successors either advance the last
-    /// index by one, or append the index behind the last. So every set occurs once, after its
+    /// Returns the next set with its cost.
+    ///
+    /// A set is represented by indices into the list of jobs. Its successors either advance the
+    /// last index by one, or append the next index. So every set occurs once, after its
     /// predecessor.
     fn next(&mut self) -> Option<(i64, Vec<usize>)> {
         let Reverse((cost, places)) = self.heap.pop()?;

@@ -1,4 +1,4 @@
-//! The nodes of a workload's pods.
+//! Nodes of the pods of a Kueue workload.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,11 @@ use serde_json::Value as Json;
 
 use super::HOST;
 
-/// The number of pods per node; `None` if the topology ends above the nodes or was not requested.
-/// Both formats are read: `domains` of `v1beta1`, and `slices` of `v1beta2`, with the values of a
-/// slice in full or shortened by common parts.
+/// Number of pods on each node, from a topology assignment.
+///
+/// It is `None` if the topology ends above the nodes or was not requested. Two formats are read:
+/// `domains` of `v1beta1`, and `slices` of `v1beta2`. The values of a slice may be given in full,
+/// or shortened by common parts.
 ///
 /// # Errors
 /// The problem, in words that follow "the topology assignment of …".
@@ -48,7 +50,7 @@ fn count(value: Option<&Json>) -> Result<u64, String> {
     value.and_then(Json::as_u64).ok_or_else(|| "has a count that is no whole number".to_owned())
 }
 
-/// The values of one level of a slice: one for all, or a root each with common prefix and suffix.
+/// Values of one level of a slice: one for all domains, or a root for each with common ends.
 fn values_of(values: &Json, domains: usize) -> Vec<String> {
     let universal = values.get("universalValue").or_else(|| values.get("universal"));
     if let Some(one) = universal.and_then(Json::as_str) {

@@ -1,4 +1,4 @@
-//! The nodes of a cluster as a machine: a tree derived from their labels.
+//! Nodes of a Kubernetes cluster as a machine: a tree that is derived from the nodes' labels.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -9,24 +9,24 @@ use serde_json::Value as Json;
 use super::{HOST, text};
 use crate::slurm::hostlist;
 
-/// The topology and the partition of the generated machine.
+/// Name of the topology and of the partition of the generated machine.
 const NAME: &str = "kueue";
 
 #[derive(Clone, Debug, Default)]
 struct Node {
     labels: BTreeMap<String, String>,
-    /// The amount of each resource that pods can be given.
+    /// Amount of each resource that pods can use on the node.
     allocatable: BTreeMap<String, f64>,
     is_open: bool,
 }
 
-/// The nodes of all snapshots in their latest state, and the labels that are levels.
+/// Nodes of all snapshots in their latest state, and the labels that are topology levels.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cluster {
     nodes: BTreeMap<String, Node>,
-    /// The labels above the node, from the top.
+    /// Labels that are topology levels above the node, from the top.
     levels: Vec<String>,
-    /// The resource by which pods are counted.
+    /// Resource by which pods are counted, such as GPUs.
     resource: String,
 }
 
@@ -49,8 +49,9 @@ impl Cluster {
         cluster
     }
 
-    /// The labels of nodes in ascending number of their values, because there are fewer blocks than
-    /// racks.
+    /// The labels `named` in ascending order of the number of their values.
+    ///
+    /// For example, a label for blocks has fewer values than one for racks.
     fn levels_among(&self, named: &BTreeSet<String>) -> Vec<String> {
         let values = |label: &String| {
             let values = self.nodes.values().filter_map(|node| node.labels.get(label));
@@ -63,8 +64,10 @@ impl Cluster {
         levels.into_iter().map(|(_, label)| label).collect()
     }
 
-    /// The resource by which pods are counted. It is the one requested by most workloads among
-    /// those with a vendor's name, such as accelerators, else processors.
+    /// Resource by which pods are counted.
+    ///
+    /// Of the resources with a vendor's name, such as accelerators, it is the one that most
+    /// sets of pods request. If there is none, processors are counted.
     fn most_asked<'a>(&self, workloads: impl Iterator<Item = &'a Json>) -> String {
         let mut asked: BTreeMap<String, usize> = BTreeMap::new();
         for object in workloads {
@@ -80,20 +83,20 @@ impl Cluster {
         most.map_or_else(|| "cpu".to_owned(), |(name, _)| name)
     }
 
-    /// The amount of the counted resource on a node, at least 1.
+    /// Amount of the counted resource on a node, at least 1.
     pub(super) fn processors(&self, node: &str) -> u32 {
         let found = self.nodes.get(node).and_then(|node| node.allocatable.get(&self.resource));
         found.map_or(1, |&count| (count.floor() as u32).max(1))
     }
 
-    /// The amount of the counted resource requested by each pod of a set.
+    /// Amount of the counted resource that each pod of a set requests.
     pub(super) fn asked(&self, set: &Json) -> f64 {
         per_pod(set).get(&self.resource).copied().unwrap_or(0.0)
     }
 
-    /// Resources that each pod of a set requests, as a role of a table of jobs.
+    /// Resources that each pod of a set requests, as a role in a table of jobs.
     ///
-    /// The counted resource is taken as GPUs if its name is that of a vendor of GPUs.
+    /// The counted resource is taken as GPUs if its name contains a vendor's name.
     pub(super) fn pod(&self, set: &Json) -> String {
         let asked = per_pod(set);
         let of = |name: &str| asked.get(name).copied().unwrap_or(0.0);
@@ -107,12 +110,12 @@ impl Cluster {
         role
     }
 
-    /// The amount of the counted resource on the largest node.
+    /// Amount of the counted resource on the largest node.
     pub(super) fn largest(&self) -> u32 {
         self.nodes.keys().map(|name| self.processors(name)).max().unwrap_or(1)
     }
 
-    /// Whether a label is the lowest level above the nodes.
+    /// Whether a label is the lowest topology level above the nodes.
     pub(super) fn is_leaf(&self, label: &str) -> bool {
         self.levels.last().is_some_and(|leaf| leaf == label)
     }
@@ -139,7 +142,7 @@ impl Cluster {
         said
     }
 
-    /// The text of `topology.yaml` and `slurm.conf`; `None` without nodes.
+    /// Texts of `topology.yaml` and `slurm.conf`; `None` if there are no nodes.
     pub(super) fn files(&self) -> Option<Vec<(PathBuf, String)>> {
         if self.nodes.is_empty() {
             return None;
@@ -167,7 +170,8 @@ impl Cluster {
         Some(vec![(PathBuf::from("topology.yaml"), topology), (PathBuf::from("slurm.conf"), conf)])
     }
 
-    /// Writes the switches, leaves first, each named by the values of all levels down to its own.
+    /// Writes the switches, leaves first. A switch is named by the values of its level and those
+    /// above.
     fn switches(&self, out: &mut String) {
         let mut below: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (name, node) in &self.nodes {
@@ -182,7 +186,7 @@ impl Cluster {
         let is_leaf = |children: &BTreeSet<String>| {
             children.iter().next().is_some_and(|child| self.nodes.contains_key(child))
         };
-        // Slurm needs no order; for readers, leaves come first, then the switches above them.
+        // Slurm needs no order, but for readers leaves come first, then the switches above them.
         let mut rows: Vec<(&String, &BTreeSet<String>)> = below.iter().collect();
         rows.sort_by_key(|(name, children)| (!is_leaf(children), name.as_str() == "top"));
         for (name, children) in rows {
@@ -213,7 +217,7 @@ impl Node {
         levels.iter().all(|level| self.labels.contains_key(level))
     }
 
-    /// The name of a node's switch, from the values of these levels.
+    /// Name of a node's switch, from the values of the given levels.
     fn switch(&self, levels: &[String]) -> String {
         let values =
             levels.iter().map(|level| self.labels.get(level).map_or("none", String::as_str));
@@ -226,7 +230,7 @@ pub(super) fn pod_sets(workload: &Json) -> impl Iterator<Item = &Json> {
     sets.and_then(Json::as_array).into_iter().flatten()
 }
 
-/// The labels used as levels in requests and assignments of workloads.
+/// Labels that requests and assignments of workloads use as topology levels.
 fn named_levels<'a>(workloads: impl Iterator<Item = &'a Json>) -> BTreeSet<String> {
     let mut named = BTreeSet::new();
     for object in workloads {
@@ -244,14 +248,14 @@ fn named_levels<'a>(workloads: impl Iterator<Item = &'a Json>) -> BTreeSet<Strin
     named
 }
 
-/// The resources requested by one pod of a set, summed over its containers.
+/// Resources that one pod of a set requests, summed over its containers.
 fn per_pod(set: &Json) -> BTreeMap<String, f64> {
     let mut asked = BTreeMap::new();
     let containers = set.pointer("/template/spec/containers").and_then(Json::as_array);
     for container in containers.into_iter().flatten() {
         let resources = container.get("resources");
         let own = |key: &str| resources.and_then(|own| own.get(key)).and_then(Json::as_object);
-        // For a resource with a limit and no request, Kubernetes requests the limit.
+        // For a resource with a limit but no request, Kubernetes requests the limit.
         let (requests, limits) = (own("requests"), own("limits"));
         let limits = limits.into_iter().flatten();
         let rest = limits.filter(|(name, _)| requests.is_none_or(|own| !own.contains_key(*name)));

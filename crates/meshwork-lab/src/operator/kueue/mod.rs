@@ -1,8 +1,8 @@
 //! Reads Kueue workloads from several snapshots of `kubectl get workloads,nodes -A -o json`.
 //!
-//! The server forgets ended workloads, so one snapshot shows little: several are merged, workload
-//! by workload. `cluster` makes a machine from the labels of the nodes, `assignment` reads the
-//! nodes of the pods, and `workload` makes job records from the snapshots of one workload.
+//! The server forgets ended workloads, so one snapshot shows little. Several snapshots are merged,
+//! workload by workload. `cluster` makes a machine from the labels of the nodes, `assignment` reads
+//! the nodes of the pods, and `workload` makes job records from the snapshots of one workload.
 
 mod assignment;
 mod cluster;
@@ -18,10 +18,10 @@ use super::FileProblem;
 use super::history::History;
 use super::sacct::{Imported, LOSSES, TimeFormat};
 
-/// The label with the name of a node.
+/// Label with the name of a node.
 const HOST: &str = "kubernetes.io/hostname";
 
-/// The objects of one file.
+/// Objects in one snapshot file.
 struct Snapshot<'a> {
     file: &'a str,
     text: &'a str,
@@ -29,16 +29,17 @@ struct Snapshot<'a> {
     nodes: Vec<Json>,
 }
 
-/// Workloads and nodes at several instants, each a file with its text, in chronological order.
+/// Workloads and nodes at several instants, from one file for each instant.
 ///
-/// Events are ordered by their times; whether a node accepts pods and a workload is active is taken
+/// The files are in chronological order, each with its name and its text. Events are ordered by
+/// their times. The last file tells whether a node accepts pods, and whether a workload is active.
 /// from the last file.
 pub struct Snapshots<'a> {
     all: Vec<Snapshot<'a>>,
     cluster: Cluster,
 }
 
-/// The text at a path of keys.
+/// Text at a path of keys in a JSON object.
 fn text<'a>(object: &'a Json, path: &[&str]) -> Option<&'a str> {
     path.iter().try_fold(object, |inner, key| inner.get(key))?.as_str()
 }
@@ -59,7 +60,8 @@ impl<'a> Snapshots<'a> {
     /// ```
     ///
     /// # Errors
-    /// One sentence with the file: it is no JSON, no list of objects, or no file has a workload.
+    /// One sentence with the file: it is not JSON, it has no list of objects, or no file has a
+    /// workload.
     pub fn read(files: &[(&'a str, &'a str)]) -> Result<Snapshots<'a>, FileProblem> {
         let mut all = Vec::new();
         for &(file, text) in files {
@@ -78,10 +80,11 @@ impl<'a> Snapshots<'a> {
         Ok(Snapshots { all, cluster })
     }
 
-    /// The machine as Slurm files, by the names under which a site stores them.
+    /// The cluster as texts of Slurm files, with their file names in a site folder.
     ///
-    /// It is a tree of the labels that the workloads use as levels, those with the fewest values at
-    /// the top. The processors of a node are its amount of the counted resource.
+    /// The machine is a tree of the labels that workloads use as topology levels. The label with
+    /// the fewest values is at the top. The number of processors of a node is its amount of the
+    /// counted resource.
     ///
     /// # Errors
     /// One sentence, if no snapshot has a node.
@@ -92,15 +95,15 @@ impl<'a> Snapshots<'a> {
         })
     }
 
-    /// The name of the first file, used in messages about all files.
+    /// Name of the first file, for messages about all files.
     fn file(&self) -> &str {
         self.all.first().map_or("", |snapshot| snapshot.file)
     }
 
-    /// Requests of all workloads, by ID of the workload in the history.
+    /// Requests of all workloads, by the workload's ID in the history.
     ///
-    /// A request is the roles of the workload's pods, as a table of jobs has them, and the level of
-    /// the topology of which one domain must hold all pods.
+    /// A request has two parts: the roles of the workload's pods, as in a table of jobs, and the
+    /// topology level of which one domain must hold all pods.
     #[must_use]
     pub fn pods(&self) -> Vec<(String, (String, Option<&'static str>))> {
         let all = self.all.iter().flat_map(|own| own.workloads.iter().map(|one| (own.file, one)));
@@ -108,10 +111,10 @@ impl<'a> Snapshots<'a> {
         seen.map(|seen| seen.pods(&self.cluster)).collect()
     }
 
-    /// The merged history of all snapshots.
+    /// History that is merged from all snapshots.
     ///
     /// # Errors
-    /// One sentence: an invalid time, or an unreadable assignment.
+    /// One sentence: a time is invalid, or a topology assignment cannot be read.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* workloads in all snapshots.
@@ -164,7 +167,7 @@ impl<'a> Snapshot<'a> {
             return Err(FileProblem::of(file, says));
         };
         let mut snapshot = Snapshot { file, text, workloads: Vec::new(), nodes: Vec::new() };
-        // Lists of one kind may omit the kind of their items.
+        // In a list of one kind, the items may omit their kind.
         let list = value.get("kind").and_then(Json::as_str).unwrap_or_default().to_owned();
         for item in items {
             match item.get("kind").and_then(Json::as_str).unwrap_or(&list) {
@@ -176,7 +179,7 @@ impl<'a> Snapshot<'a> {
         Ok(snapshot)
     }
 
-    /// The first line of each value of `uid` or `name`.
+    /// First line on which each value of `uid` or `name` occurs.
     fn lines(&self) -> BTreeMap<&'a str, usize> {
         let mut lines = BTreeMap::new();
         for (line, text) in (1..).zip(self.text.lines()) {

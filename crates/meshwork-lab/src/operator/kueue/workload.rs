@@ -12,28 +12,28 @@ use crate::operator::FileProblem;
 use crate::operator::history::{JobRecord, Second};
 use crate::slurm::hostlist;
 
-/// A workload in one snapshot.
+/// Workload as one snapshot shows it.
 pub(super) struct Seen<'a> {
     pub(super) file: &'a str,
     pub(super) line: usize,
     pub(super) object: &'a Json,
 }
 
-/// Counts for warnings, over all workloads.
+/// Counts over all workloads, from which warnings are made.
 #[derive(Default)]
 pub(super) struct Notes {
-    /// Attempts with an unknown end before the next attempt.
+    /// Number of attempts whose end is unknown because it was between two snapshots.
     unseen_ends: usize,
-    /// Evictions of attempts that no snapshot shows.
+    /// Number of evictions that ended an attempt which no snapshot shows.
     unseen_starts: usize,
-    /// Workloads that ran on unknown nodes.
+    /// Number of attempts that ran on unknown nodes.
     nowhere: usize,
-    /// Workloads that require a topology level above the lowest.
+    /// Number of workloads that require a topology level above the lowest.
     higher: usize,
 }
 
 impl Notes {
-    /// One sentence for each count above 0.
+    /// Warnings, one sentence for each count above 0.
     pub(super) fn sentences(&self) -> Vec<String> {
         let count = |count: usize, what: &str| match count {
             1 => format!("1 {what}"),
@@ -76,16 +76,16 @@ struct Condition<'a> {
     reason: &'a str,
 }
 
-/// An admission, with the number of pods on each node.
+/// Admission of a workload, with the number of pods on each node.
 #[derive(Default)]
 struct Admitted {
     hosts: Option<BTreeMap<String, u64>>,
 }
 
-/// The records of one workload: it runs from admission to eviction or the end.
+/// Job records of one workload, which runs from its admission to its eviction or end.
 ///
 /// # Errors
-/// One sentence with the line: an invalid time, or an unreadable assignment.
+/// One sentence with the line: a time is invalid, or a topology assignment cannot be read.
 pub(super) fn stays(
     seen: &[Seen<'_>],
     cluster: &Cluster,
@@ -112,7 +112,7 @@ pub(super) fn stays(
             finished = Some((end.since, end.reason));
         }
     }
-    // The request never changes, so the last snapshot's is used.
+    // The request never changes, so the request of the last snapshot is used.
     let Some(last) = seen.last() else { return Ok(Vec::new()) };
     let template = last.wanted(cluster, notes)?;
     let starts: Vec<Second> = admitted.keys().copied().collect();
@@ -152,7 +152,7 @@ pub(super) fn stays(
         stays.push(stay);
     }
     notes.unseen_starts += evicted.keys().filter(|at| !ends_seen.contains(at)).count();
-    // It waits, or was removed while it waited.
+    // The workload still waits, or was removed while it waited.
     let waits = stays.last().is_none_or(|stay| matches!(&*stay.state, "REQUEUED" | "NODE_FAIL"));
     if waits {
         let is_active = last.object.pointer("/spec/active").and_then(Json::as_bool) != Some(false);
@@ -198,7 +198,7 @@ impl Seen<'_> {
         Ok(Some(Condition { is_true, since, reason: text(found, &["reason"]).unwrap_or_default() }))
     }
 
-    /// The number of pods on each node, over all sets.
+    /// Number of pods on each node, over all sets of pods.
     fn hosts(&self) -> Result<Option<BTreeMap<String, u64>>, FileProblem> {
         let sets = self.object.pointer("/status/admission/podSetAssignments");
         let mut all: Option<BTreeMap<String, u64>> = None;
@@ -216,7 +216,8 @@ impl Seen<'_> {
         Ok(all)
     }
 
-    /// Its name, the roles of its pods, and the level that must hold all of them.
+    /// Name of the workload, roles of its pods, and the level of which one domain must hold all
+    /// pods.
     pub(super) fn pods(&self, cluster: &Cluster) -> (String, (String, Option<&'static str>)) {
         let sets: Vec<&Json> = pod_sets(self.object).collect();
         let role = |set: &&Json| {
@@ -224,7 +225,7 @@ impl Seen<'_> {
             format!("{count}*{}", cluster.pod(set))
         };
         let roles: Vec<String> = sets.iter().map(role).collect();
-        // Each set of pods is in a domain of its own.
+        // Each set of pods may be in a different domain.
         let required = match sets[..] {
             [only] => text(only, &["topologyRequest", "required"]),
             _ => None,
@@ -237,7 +238,7 @@ impl Seen<'_> {
         (self.name(), (roles.join("+"), inside))
     }
 
-    /// The request as a job record without times.
+    /// Request of the workload as a job record without times.
     fn wanted(&self, cluster: &Cluster, notes: &mut Notes) -> Result<JobRecord, FileProblem> {
         let own = |path: &[&str]| text(self.object, path).unwrap_or_default().to_owned();
         let created = text(self.object, &["metadata", "creationTimestamp"]);
@@ -271,7 +272,7 @@ impl Seen<'_> {
         }
         notes.higher += usize::from(is_higher);
         stay.switches = Some(below).filter(|&below| below > 0 && below == sets);
-        // If the amount per pod is unknown, each pod has a node.
+        // If the amount per pod is unknown, each pod has its own node.
         let nodes =
             if asked > 0.0 { (asked / f64::from(cluster.largest())).ceil() as u64 } else { pods };
         stay.nodes = u32::try_from(nodes.max(1)).unwrap_or(u32::MAX);
@@ -282,7 +283,7 @@ impl Seen<'_> {
         Ok(stay)
     }
 
-    /// Sets the allocated nodes of a record.
+    /// Sets the allocated nodes of a job record.
     fn lie_on(&self, stay: &mut JobRecord, hosts: &BTreeMap<String, u64>, cluster: &Cluster) {
         let pods: u64 = hosts.values().sum();
         let each = f64::from(stay.processors) / pods.max(1) as f64;

@@ -1,16 +1,17 @@
-//! The search space: the lists of a topology, and changes from one list to another.
+//! Search space of `propose`: the placement lists of a topology, and changes from one list to
+//! another.
 
 use meshwork::rng::Stream;
 
 use crate::slurm::topology::{ListedPlacement, SlurmTopology, TopologyKind, Xyz};
 
-/// A listed box with its possible positions.
+/// Listed box on a torus, with its possible positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Box3 {
     pub dims: Xyz,
-    /// The distance between neighbouring positions; never 0.
+    /// Distance between neighbouring positions along each axis; never 0.
     pub spacing: Xyz,
-    /// The first position.
+    /// First position of the box's corner along each axis.
     pub seed: Xyz,
 }
 
@@ -19,40 +20,40 @@ impl Box3 {
         self.dims.iter().product()
     }
 
-    /// A box with these sides, at every multiple of them.
+    /// Box with these sides, at every multiple of the sides.
     fn aligned(dims: Xyz) -> Box3 {
         Box3 { dims, spacing: dims, seed: [0; 3] }
     }
 }
 
-/// The lists of a topology, without its other settings.
+/// Placement lists of a topology, without the topology's other settings.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TopologyLists {
-    /// The boxes of each torus. Tori with initially equal sides and boxes stay equal.
+    /// Boxes of each torus. Tori whose sides and boxes are equal at first always keep equal boxes.
     Boxes(Vec<Vec<Box3>>),
-    /// The sizes of blocks, ascending.
+    /// Sizes of aggregated blocks, in ascending order.
     Blocks(Vec<u32>),
 }
 
-/// The space of possible lists.
+/// Space of possible placement lists of a topology.
 #[derive(Clone, Debug)]
 pub struct SearchSpace {
-    /// The sides of each torus.
+    /// Sides of each torus.
     sides: Vec<Xyz>,
-    /// For each torus, the index of the first torus with equal sides and boxes.
+    /// For each torus, index of the first torus with equal sides and boxes.
     alike: Vec<usize>,
-    /// The possible sizes of blocks.
+    /// Possible sizes of aggregated blocks, in ascending order.
     sizes: Vec<u32>,
 }
 
-/// The maximum number of changes from one list to the next.
+/// Largest number of changes from one list to the next.
 const MOST_CHANGES: u64 = 3;
 
-/// The maximum number of boxes of one size on a torus.
+/// Largest number of boxes of one size on a torus.
 const MOST_OF_A_SIZE: usize = 6;
 
 impl TopologyLists {
-    /// The lists of a topology; `None` if it has none that could change.
+    /// Placement lists of a topology; `None` if it has no lists that could change.
     #[must_use]
     pub fn of(topology: &SlurmTopology) -> Option<TopologyLists> {
         match &topology.kind {
@@ -75,7 +76,7 @@ impl TopologyLists {
         }
     }
 
-    /// The listed sizes, ascending, without repetition.
+    /// Listed sizes in nodes, in ascending order without repetition.
     #[must_use]
     pub fn sizes(&self) -> Vec<u32> {
         let mut sizes: Vec<u32> = match self {
@@ -87,7 +88,7 @@ impl TopologyLists {
         sizes
     }
 
-    /// A copy in which the entries of one size are replaced by those of other lists.
+    /// Copy in which the entries of one size are replaced by the entries of this size in `other`.
     #[must_use]
     pub fn with_size_of(&self, size: u32, other: &TopologyLists) -> TopologyLists {
         match (self, other) {
@@ -96,8 +97,8 @@ impl TopologyLists {
                     let of_size = |list: &[Box3]| -> Vec<Box3> {
                         list.iter().copied().filter(|one| one.size() == size).collect()
                     };
-                    // The new entries replace the first old one: the order matters only within a
-                    // size.
+                    // The new entries take the place of the first old entry. The order only matters
+                    // within a size.
                     let at = own.iter().position(|one| one.size() == size).unwrap_or(own.len());
                     let mut list: Vec<Box3> =
                         own.iter().copied().filter(|one| one.size() != size).collect();
@@ -116,7 +117,7 @@ impl TopologyLists {
         }
     }
 
-    /// A copy of a topology with these lists.
+    /// Copy of a topology with these lists.
     #[must_use]
     pub fn put_into(&self, topology: &SlurmTopology) -> SlurmTopology {
         let mut other = topology.clone();
@@ -143,7 +144,7 @@ impl TopologyLists {
 }
 
 impl SearchSpace {
-    /// The space of the lists of a topology.
+    /// Space of the possible placement lists of a topology.
     #[must_use]
     pub fn of(topology: &SlurmTopology, lists: &TopologyLists) -> SearchSpace {
         let (mut sides, mut alike) = (Vec::new(), Vec::new());
@@ -172,11 +173,11 @@ impl SearchSpace {
         SearchSpace { sides, alike, sizes }
     }
 
-    /// The lists tried first: changes that an expert would try, each applied to all boxes.
+    /// Lists that are tried first: changes that an expert would make, each applied to all boxes.
     #[must_use]
     pub fn first(&self, from: &TopologyLists) -> Vec<TopologyLists> {
         let TopologyLists::Boxes(lists) = from else {
-            // Every choice of sizes above that of the base blocks, if there are few.
+            // Try every choice of sizes above the size of the base blocks, if there are few sizes.
             let (base, above) = self.sizes.split_at(1.min(self.sizes.len()));
             let choices = 0..1_u32 << above.len().min(10);
             let choose = |choice: u32| {
@@ -214,7 +215,7 @@ impl SearchSpace {
                 vec![Box3 { dims, spacing: [1; 3], seed: [0; 3] }]
             }),
         ];
-        // Each box, in each shape of its size.
+        // Try each box in each shape of the box's size.
         for (torus, list) in
             lists.iter().enumerate().filter(|(torus, _)| self.alike[*torus] == *torus)
         {
@@ -229,7 +230,7 @@ impl SearchSpace {
         first
     }
 
-    /// A random neighbour of a list.
+    /// Random neighbour of a list, which differs by a few changes.
     #[must_use]
     pub fn near(&self, from: &TopologyLists, stream: &mut Stream) -> TopologyLists {
         let mut lists = from.clone();
@@ -253,7 +254,7 @@ impl SearchSpace {
         lists
     }
 
-    /// A copy with other boxes for one torus and for all tori equal to it.
+    /// Copy of the lists with other boxes for one torus, and for all tori that are equal to it.
     fn with(&self, lists: &[Vec<Box3>], torus: usize, changed: &[Box3]) -> TopologyLists {
         let one = |(own, list): (usize, &Vec<Box3>)| {
             if self.alike[own] == self.alike[torus] { changed.to_vec() } else { list.clone() }
@@ -271,34 +272,34 @@ impl SearchSpace {
         let axis = stream.below(3) as usize;
         let of_the_size = list.iter().filter(|other| other.size() == own.size()).count();
         match stream.below(6) {
-            // Another shape of the size, or a rotation.
+            // Use another shape of the size, or a rotation.
             0 => {
                 let shapes = shapes(sides, own.size());
                 let dims = shapes[stream.below(shapes.len() as u64) as usize];
                 list[place] = Box3::aligned(dims);
             }
-            // An additional box of the size, before or behind it.
+            // Add a box of the size, before or after this box.
             1 if of_the_size < MOST_OF_A_SIZE => {
                 let shapes = shapes(sides, own.size());
                 let dims = shapes[stream.below(shapes.len() as u64) as usize];
                 list.insert(place + stream.below(2) as usize, Box3::aligned(dims));
             }
-            // One box fewer, if the size stays listed.
+            // Remove the box, if the size stays listed.
             2 if of_the_size > 1 => {
                 list.remove(place);
             }
-            // Another order of the boxes of the size.
+            // Change the order of the boxes of the size.
             3 if of_the_size > 1 => {
                 let other = |other: &usize| *other != place && list[*other].size() == own.size();
                 let others: Vec<usize> = (0..list.len()).filter(other).collect();
                 list.swap(place, others[stream.below(others.len() as u64) as usize]);
             }
-            // Another first position.
+            // Change the first position.
             4 if own.spacing[axis] > 1 => {
                 list[place].seed[axis] =
                     stream.below(u64::from(own.spacing[axis].min(sides[axis]))) as u32;
             }
-            // Another spacing.
+            // Change the spacing.
             _ => {
                 let side = own.dims[axis];
                 let steps: Vec<u32> = (1..=side)
@@ -318,7 +319,7 @@ impl SearchSpace {
     }
 }
 
-/// A box in all rotations that fit, at every multiple of its sides.
+/// Box in all rotations that fit, each at every multiple of its sides.
 fn turned(sides: Xyz, [a, b, c]: Xyz) -> Vec<Box3> {
     let ways = [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]];
     ways.into_iter()
@@ -327,7 +328,7 @@ fn turned(sides: Xyz, [a, b, c]: Xyz) -> Vec<Box3> {
         .collect()
 }
 
-/// All boxes of a size that fit into a torus, in ascending order of surface.
+/// Sides of all boxes of a size that fit into a torus, in ascending order of surface.
 fn shapes(sides: Xyz, size: u32) -> Vec<Xyz> {
     let mut all = Vec::new();
     for x in (1..=sides[0]).filter(|&x| size.is_multiple_of(x)) {

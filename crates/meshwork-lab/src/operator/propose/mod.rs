@@ -1,4 +1,5 @@
-//! A search for better lists on the first half of a history, validated on the second.
+//! Searches for better placement lists on a history's first half, and tests them on the second
+//! half.
 
 mod lists;
 mod race;
@@ -26,54 +27,54 @@ use crate::run::threads::pool;
 use crate::slurm::topology::SlurmTopology;
 use search::{SearchEnd, Trial, Tried, search};
 
-/// The confidence with which lists must be better to be proposed.
+/// Confidence with which lists must be better than the site's own lists to be proposed.
 pub const CONFIDENCE: f64 = 0.99;
 
-/// The share of the time budget for the search; the rest is for the race.
+/// Fraction of the time budget that the search gets. The race of the best lists gets the rest.
 const SEARCH_PART: f64 = 0.6;
 
-/// The minimum share of the gain that remains when changes of little effect are undone.
+/// Fraction of the gain that must remain when changes of little effect are undone.
 const WORTH: f64 = 0.98;
 
-/// The minimum number of jobs in each half.
+/// Smallest number of jobs in each half of the history.
 pub const FEWEST: usize = 40;
 
-/// The limits of a search.
+/// Limits of a search for better placement lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchLimits {
-    /// The maximum duration including the validation; `None` for no limit.
+    /// Longest duration, including the test on the history's second half; `None` for no limit.
     pub budget: Option<Duration>,
-    /// The maximum number of lists tried.
+    /// Largest number of lists that are tried.
     pub most: usize,
-    /// The seed of random choices.
+    /// Seed of the random choices.
     pub seed: u64,
-    /// The number of threads; 0 for one per processor.
+    /// Number of threads; 0 stands for one per processor.
     pub threads: usize,
 }
 
-/// The result of a search.
+/// Result of a search for better placement lists.
 #[derive(Clone, Debug)]
 pub struct ListProposal {
-    /// The searched topology, with the site's own lists.
+    /// Topology whose lists were searched, with the site's own lists.
     pub topology: SlurmTopology,
-    /// The best lists on the first half, if they differ from the site's own.
+    /// Best lists on the history's first half; `None` if no lists were better than the site's own.
     pub best: Option<TopologyLists>,
-    /// The number of lists tried.
+    /// Number of lists that were tried.
     pub tried: usize,
-    /// The number of jobs that ran, in each half.
+    /// Number of jobs that ran in the first and in the second half of the history.
     pub jobs: (usize, usize),
-    /// The race of the best lists; `None` if the search found none.
+    /// Race of the best lists; `None` if the search found no better lists.
     pub race: Option<ListRace>,
-    /// The reduction of the mean wait by the best lists on the first half, in seconds.
+    /// Reduction of the mean wait on the history's first half, on which the lists were chosen.
     pub chosen_on: Option<Interval>,
-    /// The reduction of the mean wait by the best lists on the second half, in seconds.
+    /// Reduction of the mean wait on the history's second half, by which the lists are judged.
     pub held_against: Option<Interval>,
-    /// The mean wait on the second half under the site's own lists and under the best.
+    /// Mean waits in seconds on the history's second half, under the site's own and the best lists.
     pub waits: Option<(f64, f64)>,
 }
 
 impl ListProposal {
-    /// Whether the best lists reduce waits on the half on which they were not chosen.
+    /// Whether the best lists certainly reduce waits on the history's second half.
     #[must_use]
     pub fn is_better(&self) -> bool {
         self.held_against
@@ -108,13 +109,14 @@ impl ListProposal {
     }
 }
 
-/// Searches better lists for a site.
+/// Searches for placement lists under which the jobs of a site would wait less.
 ///
 /// # Errors
-/// One sentence: its topology has no lists that could change, there are too few jobs, or no
-/// threads.
+/// One sentence: the topology has no lists that could change, there are too few jobs, or threads
+/// cannot be started.
 ///
 /// # Complexity
+/// The time that `effort` allows, and the memory of one history for each thread.
 /// The time of `effort`, and the memory of one history for each thread.
 pub fn propose(
     folder: &Folder,
@@ -127,7 +129,7 @@ pub fn propose(
     let (topology, own) = searched(folder)?;
     let stays = submitted(machine, &folder.history.stays, terms.unlisted);
     let site = |stay: &JobRecord| machine.site(&stay.partition).topology == topology.name;
-    // Jobs that never ran still take part in the queue until they are cancelled.
+    // A job that never ran still takes part in the queue until it is cancelled.
     let happens = |stay: &&JobRecord| {
         stay.queued().is_some() && stay.nodes > 0 && stay.end.is_some() && site(stay)
     };
@@ -139,14 +141,14 @@ pub fn propose(
     let pool = pool(effort.threads).map_err(|error| error.to_string())?;
     let topology = &topology;
     let chosen = Trial { machine, topology, rules, cleanup, stays: first, given: None };
-    // The time reserved for the steps after the search, in trials on all jobs of the first half.
+    // Reserve time for the steps after the search, as a multiple of one trial on the first half.
     let one = Instant::now();
     let _ = chosen.waits(&own, 0..first.len(), f64::MAX);
     let kept = one.elapsed() * (3 + own.sizes().len() as u32);
     let after = effort.most.max(2);
     let race_ends = effort.budget.map(|budget| began + budget.saturating_sub(kept));
     let race_ends = SearchEnd { at: race_ends, after };
-    // A race can stop at any time, so it gets a share of the remaining time.
+    // A race can stop at any time, so it gets a part of the remaining time.
     let at = effort.budget.map(|budget| began + budget.saturating_sub(kept).mul_f64(SEARCH_PART));
     let ends = SearchEnd { at, after };
     let found = pool.install(|| search(&chosen, &own, &space, effort.seed, ends, report));
@@ -179,7 +181,7 @@ pub fn propose(
     let lists = &lists;
     proposal.chosen_on = waits.map(|waits| gain(&own_tried.waits, &waits));
     proposal.best = Some(lists.clone());
-    // Both replays of the second half begin with the running and waiting jobs at the cut under the
+    // Both replays of the second half begin with the jobs that run and wait at the cut under the
     // site's own lists.
     let until = second.first().and_then(JobRecord::queued).unwrap_or_default();
     let before = ControllerReplay {
@@ -202,9 +204,10 @@ pub fn propose(
     Ok(proposal)
 }
 
-/// Undoes changes of little effect, size by size; returns the lists and the waits under them.
+/// Undoes changes of little effect, size by size.
 ///
-/// A proposal should contain only changes that matter, because operators have to understand each.
+/// Returns the lists, and the waits under these lists. A proposal should only contain changes that
+/// matter, because operators have to understand each of them.
 fn simplified(
     trial: &Trial<'_>,
     own: &Tried,
@@ -231,7 +234,7 @@ fn simplified(
     (lists, waits)
 }
 
-/// The mean reduction of waits, with its interval at [`CONFIDENCE`].
+/// Mean reduction of waits from `own` to `other`, with its interval at the level [`CONFIDENCE`].
 fn gain(own: &[f64], other: &[f64]) -> Interval {
     let gains: Vec<f64> = own.iter().zip(other).map(|(own, other)| own - other).collect();
     let half_width = half_width_of_batches_at(&paired::batches(&gains), CONFIDENCE);
@@ -239,10 +242,10 @@ fn gain(own: &[f64], other: &[f64]) -> Interval {
     Interval { mean: mean(&gains), half_width, replications: 1, method }
 }
 
-/// The topology under which most jobs ran, with its lists.
+/// Topology under which most jobs ran, with its placement lists.
 ///
 /// # Errors
-/// One sentence: it has no lists that could change, or there are too few jobs.
+/// One sentence: the topology has no lists that could change, or there are too few jobs.
 pub fn searched(folder: &Folder) -> Result<(SlurmTopology, TopologyLists), String> {
     let (topology, lists) = listing(folder)?;
     let count = jobs_that_ran(folder)?.len();
@@ -265,7 +268,7 @@ fn listing(folder: &Folder) -> Result<(SlurmTopology, TopologyLists), String> {
         folder.history.stays.iter().filter(of_this).count()
     };
     let topologies = machine.reading.topologies.iter().map(|(topology, _)| topology);
-    // Among equals, the first one.
+    // If several topologies have equally many jobs, the first of them is used.
     let topology = topologies.rev().max_by_key(|topology| uses(topology));
     let topology = topology.ok_or_else(|| format!("{file}: this file lists no topology"))?;
     match TopologyLists::of(topology) {

@@ -1,8 +1,9 @@
-//! The race of the best lists by the method of `meshwork choose`, on resampled histories.
+//! Race of the best placement lists by the method of `meshwork choose`, on resampled histories.
 //!
 //! A single history is one observation, and the best lists were chosen on it. So the best lists and
-//! the site's own race on other histories that could have been recorded: stretches of the searched
-//! half in random order, with repetition. All lists are tried on the same histories.
+//! the site's own list race on other histories that could have been recorded. These consist of
+//! stretches of the searched half in random order, with repetition. All lists are tried on the same
+//! histories.
 
 use meshwork::rng::Stream;
 use rayon::prelude::*;
@@ -13,38 +14,42 @@ use crate::choose::race::{Field, NoValue, Race, RaceRules};
 use crate::findings::statistics::mean;
 use crate::operator::history::{JobRecord, Second};
 
-/// The indifference zone, as a share of the mean wait.
+/// Indifference zone, as a fraction of the mean wait.
 pub const WITHIN: f64 = 0.05;
 
-/// Pairs before a list is dropped.
+/// Number of pairs of results before a list may be dropped.
 const LEAST_PAIRS: u64 = 20;
 
-/// The maximum number of histories. Lists that are not distinguished by then differ by little.
+/// Largest number of resampled histories. Lists that are still equal after them differ by little.
 pub(super) const MOST_PAIRS: u64 = 100;
 
-/// The factor by which resampled histories are shorter than the half, if enough jobs remain.
+/// Factor by which resampled histories are shorter than the searched half, if they keep enough
+/// jobs.
 const SHORTER: usize = 4;
 
-/// The minimum number of stretches of a half.
+/// Smallest number of stretches into which the searched half is cut.
 const STRETCHES: Second = 8;
 
-/// Stretches of whole weeks, days or hours keep the calendar position of every job.
+/// Lengths of stretches in seconds: a week, a day or an hour.
+///
+/// With such a length, every job keeps its position in the week, day or hour.
 const CALENDAR: [Second; 3] = [604_800, 86_400, 3_600];
 
-/// The outcome of a race of lists.
+/// Outcome of a race of placement lists.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ListRace {
-    /// The number of lists that raced, with the site's own.
+    /// Number of lists in the race, including the site's own list.
     pub finalists: usize,
-    /// The number of lists that remained: no other list was certainly better.
+    /// Number of lists that are left at the end, because no other list was certainly better.
     pub survivors: usize,
-    /// The number of resampled histories.
+    /// Number of resampled histories on which the lists were tried.
     pub histories: u64,
-    /// The length of a stretch in seconds.
+    /// Length of a stretch in seconds.
     pub stretch: Second,
-    /// The upper bound of the relative excess of the chosen list's mean wait over that of the best.
+    /// Upper bound on how much longer the mean wait is than under the best list, as a fraction.
     ///
-    /// It holds with confidence [`CONFIDENCE`]; `None` if nothing is certain yet.
+    /// This is about the chosen list, and holds with the confidence [`CONFIDENCE`]. It is `None` if
+    /// nothing is certain yet.
     pub bound: Option<f64>,
 }
 
@@ -53,12 +58,13 @@ struct Stretches<'a> {
     of: Vec<Vec<&'a JobRecord>>,
     first: Second,
     length: Second,
-    /// The number of stretches in a resampled history.
+    /// Number of stretches in a resampled history.
     wanted: usize,
 }
 
 impl<'a> Stretches<'a> {
-    /// Cuts jobs, given in order, into stretches. The rest after the last whole stretch is dropped.
+    /// Cuts jobs, given in order, into stretches. The jobs after the last whole stretch are
+    /// dropped.
     fn of(stays: &'a [JobRecord]) -> Option<Stretches<'a>> {
         let queued = |stay: &JobRecord| stay.queued().unwrap_or_default();
         let (first, last) = (queued(stays.first()?), queued(stays.last()?));
@@ -77,7 +83,7 @@ impl<'a> Stretches<'a> {
         Some(Stretches { of, first, length, wanted })
     }
 
-    /// A resampled history, determined by the seed and its number.
+    /// Resampled history, which depends only on the seed and on its number.
     fn history(&self, seed: u64, number: u64) -> Vec<JobRecord> {
         let mut stream = Stream::new(seed, number, "propose race");
         let mut stays = Vec::new();
@@ -98,7 +104,9 @@ impl<'a> Stretches<'a> {
     }
 }
 
-/// Results by history, then by list. `None` if a job never starts, or the list was dropped before.
+/// Results by resampled history, then by list.
+///
+/// A result is `None` if a job never starts, or if the list was dropped before.
 struct WaitsByHistory(Vec<Vec<Option<f64>>>);
 
 impl Field for WaitsByHistory {
@@ -116,7 +124,7 @@ impl Field for WaitsByHistory {
     }
 }
 
-/// Races lists, the first of which is the site's own; returns the index of the one to choose.
+/// Races lists, and returns the index of the list to choose. The first is the site's own list.
 ///
 /// Values are logarithms of the mean wait plus one second, because waits may be 0.
 pub(super) fn race(
@@ -155,7 +163,7 @@ pub(super) fn race(
         stretch: stretches.length,
         bound: Some(last.bound).filter(|bound| bound.is_finite()).map(libm::expm1),
     };
-    // Among equals, the site's own list is chosen, because it needs no change.
+    // If the site's own list is as good as the best, choose it, because it needs no change.
     Some((if race.equals().contains(&0) { 0 } else { last.leader }, outcome))
 }
 
@@ -171,7 +179,7 @@ mod tests {
             end: Some(1_000 + 1_800 * number + 7),
             ..JobRecord::default()
         };
-        // Twenty hours and a rest, with two jobs in each whole hour.
+        // The history has twenty whole hours with two jobs in each, and a rest.
         let stays: Vec<JobRecord> = (0..41).map(stay).collect();
         let own = Stretches::of(&stays).unwrap();
         assert_eq!((own.of.len(), own.length), (20, 3_600));

@@ -1,4 +1,5 @@
-//! Successive halving: many lists are tried on few jobs, and the better ones on more.
+//! Successive halving: many placement lists are tried on few jobs, and the better ones on more
+//! jobs.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -18,49 +19,50 @@ use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 use crate::slurm::topology::SlurmTopology;
 
-/// The number of lists at the begin of a round.
+/// Number of lists at the beginning of a round.
 const LISTS_OF_A_ROUND: usize = 64;
 
-/// One list out of this many advances to the next stage.
+/// One list out of this many advances to the next stage of a round.
 const ONE_OF: usize = 4;
 
-/// The divisors of the number of jobs in the stages of a round.
+/// Divisors of the number of jobs, by stage of a round.
 const FEWER: [usize; 3] = [16, 4, 1];
 
-/// The minimum number of jobs on which lists are compared.
+/// Smallest number of jobs on which placement lists are compared.
 pub(super) const FEWEST_JOBS: usize = 100;
 
-/// The number of best lists from which new ones are made.
+/// Number of best lists from which new lists are made.
 const PARENTS: usize = 8;
 
-/// The multiple of the wait under the site's own list beyond which a trial is aborted.
+/// Factor on the wait under the site's own list at which a trial is aborted.
 const PATIENCE: f64 = 1.5;
 
-/// The jobs and rules of trials.
+/// Jobs and rules with which placement lists are tried.
 pub(super) struct Trial<'a> {
     pub(super) machine: &'a SlurmMachine,
     pub(super) topology: &'a SlurmTopology,
     pub(super) rules: &'a SiteRules,
-    /// The seconds from the end of a job until its nodes can be allocated again.
+    /// Seconds from the end of a job until its nodes can be allocated again.
     pub(super) cleanup: Second,
     /// Jobs in order of submission.
     pub(super) stays: &'a [JobRecord],
-    /// The starts of the first jobs up to an instant; only later jobs are judged.
+    /// Given starts of the first jobs, up to an instant. Only later jobs are judged.
     pub(super) given: Option<GivenStarts<'a>>,
 }
 
-/// The waits of jobs in order; `None` if one of them never starts, or the trial was aborted.
+/// Waits of jobs in order; `None` if a job never starts, or if the trial was aborted.
 pub(super) type Waits = Option<Vec<f64>>;
 
 impl Trial<'_> {
-    /// The waits of a range of jobs in a replay of these jobs alone, for jobs that ran. The trial
-    /// is aborted if the sum of waits exceeds `most`.
+    /// Waits of those jobs of a range that ran, in a replay of the jobs of this range alone.
+    ///
+    /// The trial is aborted if the sum of waits exceeds `most`.
     pub(super) fn waits(&self, lists: &TopologyLists, jobs: Range<usize>, most: f64) -> Waits {
         let machine = &self.machine.with_topology(&lists.put_into(self.topology))?;
         let (rules, cleanup, stays) = (self.rules, self.cleanup as f64, &self.stays[jobs]);
         let replay =
             ControllerReplay { machine, rules, stays, cleanup, copy: None, report: &|_| {} };
-        // As a whole number, infinity is the largest one.
+        // The conversion turns infinity into the largest whole number.
         let outcomes = replay.run_within(most as Second, self.given).ok()??;
         let judged = stays.iter().zip(&outcomes);
         let judged = judged.skip(self.given.map_or(0, |given| given.outcomes.len()));
@@ -69,7 +71,7 @@ impl Trial<'_> {
     }
 }
 
-/// A list with the waits of all jobs under it, and their mean.
+/// Placement lists with the waits of all jobs under them, and the mean of these waits.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tried {
     pub(super) lists: TopologyLists,
@@ -83,29 +85,29 @@ impl Tried {
         Tried { lists, waits, wait }
     }
 
-    /// The order of preference.
+    /// Order of preference: shorter mean wait first.
     fn is_before(&self, other: &Tried) -> Ordering {
         self.wait.total_cmp(&other.wait).then_with(|| self.lists.cmp(&other.lists))
     }
 }
 
-/// The progress of a search.
+/// Progress of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchProgress {
-    /// The number of lists tried.
+    /// Number of lists that were tried.
     pub tried: usize,
-    /// The mean wait under the site's own list, in seconds.
+    /// Mean wait under the site's own list, in seconds.
     pub own: f64,
-    /// The mean wait under the best list so far, in seconds.
+    /// Mean wait under the best list so far, in seconds.
     pub best: f64,
 }
 
-/// The end of a search.
+/// Conditions under which a search ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SearchEnd {
-    /// The deadline.
+    /// Time at which the search ends; `None` for no deadline.
     pub(super) at: Option<Instant>,
-    /// The maximum number of lists tried.
+    /// Number of tried lists after which the search ends.
     pub(super) after: usize,
 }
 
@@ -115,14 +117,14 @@ impl SearchEnd {
     }
 }
 
-/// Searches lists in rounds.
+/// Searches for better placement lists in rounds.
 ///
-/// A round makes new lists from the best ones so far and tries them on some of the jobs. A quarter
-/// of them is tried on more jobs, and a quarter of those on all jobs. The result is the site's own
-/// list, the best lists in order, and the number of lists tried.
+/// A round makes new lists from the best lists so far, and tries them on some of the jobs. A
+/// quarter of the new lists is tried on more jobs, and a quarter of these on all jobs. The result
+/// has the site's own list, the best lists in order, and the number of tried lists.
 ///
 /// # Complexity
-/// For a round of 64 lists about twelve times that of all jobs.
+/// For a round of 64 lists about twelve times the time of a replay of all jobs.
 pub(super) fn search(
     trial: &Trial<'_>,
     own: &TopologyLists,
@@ -168,14 +170,15 @@ pub(super) fn search(
                 |end: usize| trial.stays[..end].iter().filter(|stay| stay.start.is_some());
             let (skip, take) = (ran_before(window.start).count(), ran_before(window.end).count());
             let own_sum: f64 = own_tried.waits[skip..take].iter().sum();
-            // Waits in a window of jobs alone may differ from those among all jobs.
+            // Waits in a replay of some of the jobs may differ from the waits in a replay of all
+            // jobs.
             let most = PATIENCE * own_sum + 600.0 * (take - skip) as f64;
             let mut scored: Vec<Tried> = lists
                 .into_par_iter()
                 .filter(|_| !ends.is_over())
                 .filter_map(|lists| {
-                    // A list counts as tried in its first stage only, and not if time ran out
-                    // before.
+                    // A list counts as tried in its first stage only, and only if there was time to
+                    // try it.
                     begun.fetch_add(usize::from(fewer == FEWER[0]), Relaxed);
                     let waits = trial.waits(&lists, window.clone(), most)?;
                     Some(Tried::new(lists, waits))

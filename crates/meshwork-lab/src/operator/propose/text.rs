@@ -1,4 +1,4 @@
-//! A proposal as a change of the topology file, and differences between texts.
+//! Writes a proposal as a change of the topology file, and computes diffs of texts.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -7,12 +7,13 @@ use super::{Box3, TopologyLists};
 use crate::slurm::finding::LintFindings;
 use crate::slurm::topology::{SlurmTopology, SlurmTorus, TopologyKind, Xyz, from_yaml};
 
-/// The number of context lines around a change.
+/// Number of context lines around a change in a diff.
 const AROUND: usize = 3;
 
-/// The text of a `topology.yaml` with other lists in one of its topologies.
+/// Text of a `topology.yaml` with other placement lists in one of its topologies.
 ///
-/// Everything else stays as written. `None` if the lists are not written line by line.
+/// Everything else stays as written. The result is `None` if the lists are not written line by
+/// line.
 #[must_use]
 pub fn rewritten(text: &str, topology: &SlurmTopology, lists: &TopologyLists) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -40,13 +41,13 @@ pub fn rewritten(text: &str, topology: &SlurmTopology, lists: &TopologyLists) ->
     if text.ends_with('\n') {
         whole.push('\n');
     }
-    // The result is parsed again to ensure that it has the lists that were tried.
+    // Parse the result again to make sure that it has the lists that were tried.
     let read = from_yaml::read(&whole, &mut LintFindings::default()).ok()?;
     let own = read.iter().find(|own| own.name == topology.name)?;
     (TopologyLists::of(own).as_ref() == Some(lists)).then_some(whole)
 }
 
-/// The range of lines of a torus's list with its replacement, if it changes.
+/// Lines of a torus's list, with the text that replaces them; `None` if the list does not change.
 fn change_of(
     lines: &[String],
     torus: &SlurmTorus,
@@ -81,7 +82,7 @@ fn change_of(
     let margin = " ".repeat(dash);
     let mut changed = Vec::new();
     for one in boxes {
-        // Unchanged boxes keep their lines.
+        // Keep the lines of boxes that do not change.
         match own[0].iter().position(|other| other == one) {
             Some(place) => {
                 let until = starts.get(place + 1).copied().unwrap_or(end);
@@ -93,7 +94,7 @@ fn change_of(
     Some(Some((begin..end, changed)))
 }
 
-/// A box as lines of a list.
+/// Lines of a list that describe one box.
 fn written(own: &Box3) -> Vec<String> {
     let three = |[x, y, z]: Xyz| format!("{{x: {x}, y: {y}, z: {z}}}");
     let mut lines = vec![format!("- dims: {}", three(own.dims))];
@@ -106,7 +107,7 @@ fn written(own: &Box3) -> Vec<String> {
     lines
 }
 
-/// The lists in standard form, for files in another style.
+/// Placement lists in standard form, for files whose lists are written in another style.
 #[must_use]
 pub fn listed(topology: &SlurmTopology, lists: &TopologyLists) -> String {
     let mut text = String::new();
@@ -129,7 +130,7 @@ pub fn listed(topology: &SlurmTopology, lists: &TopologyLists) -> String {
     text
 }
 
-/// The unified diff of two texts; empty if they are equal.
+/// Unified diff of two texts; empty if the texts are equal.
 ///
 /// ```
 /// use meshwork_lab::operator::propose::text::difference;

@@ -1,13 +1,13 @@
-//! The columns of `sacct` that are read, and the consequences of missing ones.
+//! Columns of `sacct` that are read, and the consequences of missing columns.
 
-/// A missing column.
+/// Column that is missing in a file, with the consequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// Alternative columns, one of which suffices.
+    /// Names of alternative columns, one of which suffices.
     pub columns: &'static [&'static str],
-    /// The consequence of its absence.
+    /// Consequence if none of the columns is present.
     pub question: &'static str,
-    /// Whether the file is useless without it.
+    /// Whether the file is useless without the column.
     pub is_fatal: bool,
 }
 
@@ -15,7 +15,7 @@ const fn loss(columns: &'static [&'static str], question: &'static str) -> Loss 
     Loss { columns, question, is_fatal: false }
 }
 
-/// The consequences of missing columns.
+/// Consequences of all columns that may be missing.
 pub const LOSSES: [Loss; 13] = [
     Loss {
         columns: &["JobIDRaw", "JobID"],
@@ -50,7 +50,7 @@ pub const LOSSES: [Loss; 13] = [
 ];
 
 impl Loss {
-    /// The loss as a sentence about the file.
+    /// Sentence about the file that names the missing column and the consequence.
     pub(super) fn sentence(&self) -> String {
         let columns = match self.columns {
             [one] => format!("the column {one} is missing"),

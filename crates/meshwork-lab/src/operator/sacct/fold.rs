@@ -1,4 +1,4 @@
-//! Conversion of `sacct` records: steps are merged into jobs, and requeued attempts are numbered.
+//! Converts `sacct` records: steps are merged into their jobs, and attempts are numbered.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -12,7 +12,7 @@ use crate::operator::history::{History, JobRecord, Second, StartedBy};
 use crate::operator::unmodelled::Beyond;
 use crate::slurm::hostlist;
 
-/// The positions of the columns read for each record.
+/// Positions of the columns that are read for each record.
 struct Columns {
     raw: Option<usize>,
     id: Option<usize>,
@@ -65,7 +65,7 @@ impl Columns {
         }
     }
 
-    /// The ID of the record's job; `None` for a step.
+    /// ID of the job that a record describes; `None` if the record describes a step.
     fn job<'a>(&self, row: &Row<'a>) -> Option<&'a str> {
         let id = row.field(self.id.or(self.raw));
         (!id.contains('.')).then_some(id)
@@ -137,13 +137,13 @@ struct Folder<'t, 'a> {
     table: &'t Table<'a>,
     columns: Columns,
     clock: LocalClock,
-    /// For each format of times, the first line with it.
+    /// Formats of times that occur, each with the first line that uses it.
     forms: BTreeMap<u8, (TimeFormat, usize)>,
-    /// The number of hosts in each host list, cached because lists recur.
+    /// Number of hosts in each host list. It is stored because host lists recur.
     lengths: HashMap<&'a str, u32>,
 }
 
-/// Adds warnings for skipped records, naming the first of them.
+/// Adds warnings about skipped records. The first few of them are named.
 fn leave_out(mut torn: Vec<FileProblem>, read: &mut Imported) {
     torn.sort_by_key(|trouble| trouble.line);
     read.tally.skipped = torn.len();
@@ -159,11 +159,11 @@ fn leave_out(mut torn: Vec<FileProblem>, read: &mut Imported) {
     }
 }
 
-/// The maximum number of skipped records named.
+/// Largest number of skipped records that are named.
 const MOST_NAMED: usize = 5;
 
 impl<'a> Folder<'_, 'a> {
-    /// The attempt in a record with its job ID; `None` for a step.
+    /// Attempt that a record describes, with the ID of its job; `None` if it describes a step.
     fn record(&mut self, row: &Row<'a>) -> Result<Option<(&'a str, JobRecord)>, FileProblem> {
         let Some(id) = self.columns.job(row) else { return Ok(None) };
         Ok(Some((id, self.stay(row, id)?)))
@@ -215,7 +215,7 @@ impl<'a> Folder<'_, 'a> {
         let mut submitted = Submitted::read(row.field(columns.line));
         let asked = count("ReqNodes", row.field(columns.req_nodes))?;
         let asked = asked.filter(|&nodes| nodes > 0).or(submitted.nodes);
-        // For a range, the number of nodes that the job got counts.
+        // If a range was requested, the number of nodes that the job got is used.
         let asked = asked.filter(|_| !submitted.is_range || had == 0);
         let nodes = match asked {
             Some(nodes) => nodes,
@@ -287,14 +287,14 @@ impl<'a> Folder<'_, 'a> {
             line,
             partitions: submitted.partitions,
             nice: submitted.nice,
-            // The column is empty for jobs that waited for their reservation to begin.
+            // The column is empty for a job that waited for the beginning of its reservation.
             reservation: if is_none(reservation) {
                 submitted.reservation
             } else {
                 reservation.to_owned()
             },
             throttle: submitted.throttle,
-            // Whole nodes by another column leave nothing to say.
+            // If another column says that the job had whole nodes, no options for parts are needed.
             options: match exclusive {
                 "NODE" | "TOPO" if !submitted.is_exclusive => String::new(),
                 _ => submitted.options,
@@ -305,20 +305,20 @@ impl<'a> Folder<'_, 'a> {
     }
 }
 
-/// The processors of a job, from `AllocTRES` or else from their own column.
+/// Number of processors of a job, from `AllocTRES` or else from the column of processors.
 fn processors(tres: &str, cpus: &str) -> u32 {
     let listed = tres.split(',').find_map(|part| part.strip_prefix("cpu="));
     listed.unwrap_or(cpus).parse().unwrap_or(0)
 }
 
-/// The options that amount to what `ReqTRES` lists, for a job that had some nodes.
+/// Options for parts of nodes that correspond to `ReqTRES`, for a job that had `had` nodes.
 fn parts(tres: &str, had: u32) -> String {
     let of = |kind: &str| tres.split(',').find_map(|part| part.strip_prefix(kind));
     let count = |kind: &str| of(kind).and_then(|text| text.parse::<u64>().ok());
     let (Some(cpus), Some(nodes)) = (count("cpu="), count("node=").filter(|own| *own > 0)) else {
         return String::new();
     };
-    // Its tasks are not recorded, so each is taken to have one processor.
+    // The number of tasks is not recorded, so each task is assumed to have one processor.
     let is_open = u64::from(had) > nodes;
     let mut options = match (is_open, nodes) {
         (true, _) => format!("-n{cpus}"),
@@ -363,7 +363,9 @@ fn number_the_stays(stays: &mut [(&str, JobRecord)], tally: &mut Tally) {
     }
 }
 
-/// Warns of jobs that end before they start, or start before submission; they are not replayed.
+/// Warns of jobs that end before they start, or start before they are submitted.
+///
+/// Such jobs are not replayed.
 fn look_for_backward_times(table: &Table<'_>, stays: &mut [JobRecord], read: &mut Imported) {
     let mut first: Option<(usize, String)> = None;
     for stay in stays {
@@ -417,7 +419,7 @@ fn look_at_the_clock(table: &Table<'_>, folder: &Folder<'_, '_>, read: &mut Impo
     }
 }
 
-/// Warns of jobs that run longer than the total span of all shorter ones. Such jobs distort waits.
+/// Warns of jobs that run longer than the time spanned by all shorter jobs. They distort waits.
 fn warn_of_long_jobs(table: &Table<'_>, read: &mut Imported) {
     let mut ran: Vec<(Second, &JobRecord)> = read
         .history

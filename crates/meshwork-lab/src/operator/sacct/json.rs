@@ -1,4 +1,4 @@
-//! The output of `sacct --json` as the table of `sacct -P`.
+//! Converts the output of `sacct --json` to the table that `sacct -P` prints.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use crate::operator::FileProblem;
 
-/// The columns of the table.
+/// Names of the table's columns.
 const COLUMNS: [&str; 23] = [
     "JobIDRaw",
     "JobID",
@@ -33,9 +33,9 @@ const COLUMNS: [&str; 23] = [
     "SubmitLine",
 ];
 
-/// The field at a path of keys, as text; empty if there is none.
+/// Text of the field at a path of keys; empty if there is none.
 ///
-/// Newer versions of Slurm write a number as an object that also says whether it is set.
+/// Newer versions of Slurm write a number as an object that also tells whether the number is set.
 pub(in crate::operator) fn field(own: &Json, path: &[&str]) -> String {
     let own = path.iter().try_fold(own, |own, key| own.get(key));
     match own {
@@ -54,10 +54,10 @@ pub(in crate::operator) fn field(own: &Json, path: &[&str]) -> String {
     }
 }
 
-/// The records in a JSON text, under the key `jobs`.
+/// Records in a JSON text, from the list with the key `jobs`.
 ///
 /// # Errors
-/// One sentence: the text is no JSON, or has no jobs.
+/// One sentence: the text is not JSON, or has no list of jobs.
 pub(in crate::operator) fn jobs(file: &str, text: &str) -> Result<Vec<Json>, FileProblem> {
     let whole: Json = serde_json::from_str(text).map_err(|error| {
         FileProblem::at(file, error.line(), format!("this is no JSON: {error}"))
@@ -71,18 +71,18 @@ pub(in crate::operator) fn jobs(file: &str, text: &str) -> Result<Vec<Json>, Fil
     }
 }
 
-/// A time or a count; an unset one is empty.
+/// Text of a time or a count; empty if the number is not positive, which means not set.
 fn positive(text: &str) -> &str {
     if text == "0" { "" } else { text }
 }
 
-/// Seconds as `sacct -P` prints them, where a plain number would be minutes.
+/// Seconds in a form that `sacct -P` uses, because a plain number would stand for minutes.
 fn suspended(seconds: &str) -> String {
     let own: u64 = seconds.parse().unwrap_or(0);
     format!("{:02}:{:02}:{:02}", own / 3_600, own / 60 % 60, own % 60)
 }
 
-/// The table with a line for each record, in their order.
+/// Table with one line for each record, in the order of the records.
 ///
 /// # Errors
 /// Those of [`jobs`].
@@ -104,7 +104,7 @@ pub(super) fn table(file: &str, text: &str) -> Result<String, FileProblem> {
                 let (kind, name) = (field(own, &["type"]), field(own, &["name"]));
                 let count = field(own, &["count"]);
                 let name = if name.is_empty() { kind } else { format!("{kind}/{name}") };
-                // Memory is in megabytes.
+                // Memory is given in megabytes.
                 let unit = if name == "mem" { "M" } else { "" };
                 (!count.is_empty()).then(|| format!("{name}={count}{unit}"))
             };
@@ -142,7 +142,7 @@ pub(super) fn table(file: &str, text: &str) -> Result<String, FileProblem> {
             get(&["constraints"]),
             get(&["submit_line"]),
         ];
-        // A bar or a line break in a text would end the field.
+        // A bar or a line break within a text would end the field.
         let values = values.map(|value| value.replace(['|', '\n'], " "));
         let _ = write!(table, "\n{}", values.join("|"));
     }

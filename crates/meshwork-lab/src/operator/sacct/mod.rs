@@ -1,5 +1,6 @@
-//! Reads Slurm's accounting records: the output of `sacct -P`, with columns in any order, or of
-//! `sacct --json`.
+//! Reads Slurm's accounting records from the output of `sacct -P` or `sacct --json`.
+//!
+//! The columns may have any order.
 
 mod columns;
 mod fold;
@@ -15,7 +16,7 @@ pub use when::{LocalClock, TimeFormat};
 use super::FileProblem;
 use super::history::History;
 
-/// A history with its warnings and counts.
+/// History of jobs that was imported, with warnings and counts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Imported {
     pub history: History,
@@ -24,35 +25,35 @@ pub struct Imported {
     pub tally: Tally,
 }
 
-/// Counts made while a history is read.
+/// Counts that are made while a history is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Lines with a record.
+    /// Number of lines with a record.
     pub rows: usize,
-    /// Unreadable records, which are skipped.
+    /// Number of records that were skipped because they could not be parsed.
     pub skipped: usize,
-    /// Records with a bar in a text that could be resolved.
+    /// Number of records with a bar within a text that could still be parsed.
     pub repaired: usize,
-    /// Records of steps, which are merged into their jobs.
+    /// Number of records of steps, which are merged into their jobs.
     pub steps: usize,
-    /// Records of requeued jobs other than their last attempt.
+    /// Number of records of requeued jobs, without the last attempt of each job.
     pub requeued: usize,
     pub array_tasks: usize,
     pub arrays: usize,
-    /// Records with times in the wrong order, which are not replayed.
+    /// Number of records with times in the wrong order, which are not replayed.
     pub backwards: usize,
-    /// The format of times.
+    /// Format of the times in the file.
     pub form: Option<TimeFormat>,
-    /// Whether dates have no time zone and none was given.
+    /// Whether the time zone is assumed, because dates have none and the user gave none.
     pub zone_is_assumed: bool,
-    /// The missing columns with their consequences.
+    /// Missing columns with their consequences.
     pub losses: Vec<Loss>,
 }
 
 /// Reads the output of `sacct -P` or `sacct --json`.
 ///
-/// Times are seconds since 1970 (`SLURM_TIME_FORMAT=%s`) or dates. The output may have steps, and
-/// all attempts of a job (`-D`) or only its last.
+/// Times are seconds since 1970 (`SLURM_TIME_FORMAT=%s`) or dates. The output may contain steps,
+/// and either all attempts of a job (`-D`) or only the last one.
 ///
 /// ```
 /// use meshwork_lab::operator::sacct::{LocalClock, read};
@@ -63,8 +64,8 @@ pub struct Tally {
 /// ```
 ///
 /// # Errors
-/// One sentence with the line: no header, no useful column, a field that is no time or no number,
-/// or no job at all. A record whose number of fields differs from the header is skipped with a
+/// One sentence with the line: there is no header, no useful column or no job, or a field is not a
+/// time or not a number. A record whose number of fields differs from the header is skipped with a
 /// warning.
 ///
 /// # Complexity

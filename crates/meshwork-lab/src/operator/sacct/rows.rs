@@ -1,26 +1,26 @@
-//! A table with `|` between fields and a header line.
+//! Table with a header line and with `|` between fields.
 
 use crate::operator::FileProblem;
 
 /// Columns with free text of users, which may contain any character.
 const FREE: [&str; 5] = ["SubmitLine", "JobName", "Comment", "AdminComment", "SystemComment"];
 
-/// The maximum number of ways to read a record whose texts contain bars.
+/// Largest number of ways to parse a record whose texts contain bars.
 const MOST_WAYS: usize = 64;
 
 pub(super) struct Table<'a> {
     pub(super) file: &'a str,
     columns: Vec<&'a str>,
     pub(super) rows: Vec<Row<'a>>,
-    /// Records whose number of fields differs from the header.
+    /// Records whose number of fields differs from the header, which are skipped.
     pub(super) torn: Vec<FileProblem>,
 }
 
-/// A record with its line.
+/// Record with the number of its line.
 pub(super) struct Row<'a> {
     pub(super) line: usize,
     fields: Vec<&'a str>,
-    /// The other ways to read a record with too many fields.
+    /// Other ways to parse a record that has too many fields.
     pub(super) others: Vec<Row<'a>>,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Table<'a> {
             );
             return Err(FileProblem::at(file, first, says));
         }
-        // Texts of users may contain line breaks and bars. These are harmless in the last column.
+        // Texts of users may contain line breaks and bars, which are harmless in the last column.
         let free: Vec<usize> =
             (0..columns.len()).filter(|&own| FREE.contains(&columns[own])).collect();
         let ends_free = free.last() == Some(&(columns.len() - 1));
@@ -70,21 +70,23 @@ impl<'a> Table<'a> {
         Ok(Table { file, columns, rows, torn })
     }
 
-    /// The index of a column.
+    /// Index of the column with this name.
     pub(super) fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|own| own.eq_ignore_ascii_case(name))
     }
 }
 
 impl<'a> Row<'a> {
-    /// A field; empty if there is no such column.
+    /// Text of a field; empty if there is no such column.
     pub(super) fn field(&self, column: Option<usize>) -> &'a str {
         column.and_then(|column| self.fields.get(column)).map_or("", |field| field.trim())
     }
 }
 
-/// The ways to read a record with too many fields: its surplus bars belong to its free texts. The
-/// first way assigns all of them to the last text.
+/// All ways to parse a record with too many fields.
+///
+/// The surplus bars are assumed to be part of the record's free texts. In the first way, all of
+/// them are in the last text.
 fn ways<'a>(
     line: &'a str,
     whole: &[&'a str],
@@ -93,7 +95,7 @@ fn ways<'a>(
     number: usize,
 ) -> Vec<Row<'a>> {
     let extra = whole.len() - columns;
-    // The number of surplus bars in each text: all distributions.
+    // Enumerate all distributions of the surplus bars over the texts.
     let mut shares: Vec<Vec<usize>> = vec![Vec::new()];
     for _ in &free[1..] {
         let longer = |share: Vec<usize>| {

@@ -1,8 +1,8 @@
-//! The placement constraints on a command line of `sbatch`, `srun` or `salloc`.
+//! Parses the placement constraints in a command line of `sbatch`, `srun` or `salloc`.
 
 use crate::operator::unmodelled::Beyond;
 
-/// The options that constrain the placement of a job.
+/// Options of a command line that constrain the placement of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Submitted {
     pub(super) require: Option<String>,
@@ -12,12 +12,12 @@ pub(super) struct Submitted {
     pub(super) nodes: Option<u32>,
     /// Whether a range of node counts is requested.
     pub(super) is_range: bool,
-    /// Several partitions, separated by commas.
+    /// Names of the partitions, separated by commas, if there are several.
     pub(super) partitions: String,
     pub(super) nice: i64,
-    /// The named reservation; empty for none.
+    /// Name of the reservation; empty for none.
     pub(super) reservation: String,
-    /// The number of tasks of an array that may run at once.
+    /// Largest number of tasks of an array that may run at once.
     pub(super) throttle: Option<u32>,
     pub(super) is_exclusive: bool,
     pub(super) whole_blocks: bool,
@@ -25,11 +25,11 @@ pub(super) struct Submitted {
     pub(super) spread: bool,
     pub(super) consolidate: bool,
     pub(super) beyond: Vec<Beyond>,
-    /// The options that say which parts of nodes it asks for, in their order.
+    /// Options for parts of nodes (cores, memory, GPUs), in their order.
     pub(super) options: String,
 }
 
-/// The options that say which parts of nodes a job asks for.
+/// Names of the options for parts of nodes (cores, memory, GPUs).
 const PARTS: [&str; 36] = [
     "n",
     "ntasks",
@@ -69,10 +69,10 @@ const PARTS: [&str; 36] = [
     "core-spec",
 ];
 
-/// Short options without a value.
+/// Short options that have no value.
 const SHORT_FLAGS: &str = "hHIkOQsvVWX";
 
-/// Long options without a separate value; an optional value follows an `=`.
+/// Long options without a separate value. An optional value follows after `=`.
 const LONG_FLAGS: [&str; 24] = [
     "parsable",
     "exclusive",
@@ -101,7 +101,7 @@ const LONG_FLAGS: [&str; 24] = [
 ];
 
 impl Submitted {
-    /// Reads a line up to the script or program, whose own options are not Slurm's.
+    /// Parses a line up to the script or program, because later options are not Slurm's.
     pub(super) fn read(line: &str) -> Submitted {
         let mut found = Submitted::default();
         let mut words = words(line).skip(1);
@@ -126,7 +126,8 @@ impl Submitted {
                 }
             };
             let value = value.unwrap_or_default();
-            // Without quotes the end of a wrapped command is unknown; its options are not Slurm's.
+            // The end of a wrapped command without quotes is unknown, and options in it are not
+            // Slurm's.
             if name == "wrap" && !value.starts_with(['"', '\'']) {
                 break;
             }
@@ -147,7 +148,7 @@ impl Submitted {
             let digits = value.bytes().take_while(u8::is_ascii_digit).count();
             value[..digits].parse::<u32>().ok().filter(|&number| number > 0)
         };
-        // A list with a slash is the name of a file that is not available here.
+        // A list with a slash is the name of a file, whose contents are not available here.
         let list = || Some(value.to_owned()).filter(|list| !list.is_empty() && !list.contains('/'));
         match name {
             "w" | "nodelist" => self.require = list(),
@@ -175,7 +176,7 @@ impl Submitted {
                 self.partitions = value.to_owned();
                 self.beyond.push(Beyond::Partitions);
             }
-            // Slurm's default for the option without a number.
+            // Without a number, the option has Slurm's default value.
             "nice" => self.nice = if value.is_empty() { 100 } else { value.parse().unwrap_or(0) },
             "a" | "array" => {
                 self.throttle = value.split_once('%').and_then(|(_, most)| most.parse().ok());
@@ -189,7 +190,7 @@ impl Submitted {
     }
 }
 
-/// The words of a line; quoted parts belong to one word.
+/// Words of a line. A quoted part belongs to one word.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let mut quote = None;
     let is_between = move |c: char| {

@@ -1,4 +1,4 @@
-//! Parsing of times and durations as written by Slurm.
+//! Parses times and durations as Slurm writes them.
 
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
@@ -6,19 +6,19 @@ use jiff::tz::{Offset, TimeZone};
 use crate::date;
 use crate::operator::history::Second;
 
-/// The format of times.
+/// Format in which Slurm wrote the times of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeFormat {
     /// Seconds since 1970.
     Epoch,
     /// Dates with an offset from UTC.
     Zoned,
-    /// Dates without an offset, in local time.
+    /// Dates in local time, without an offset from UTC.
     Local,
 }
 
 impl TimeFormat {
-    /// The format in words.
+    /// Text that describes the format.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -29,10 +29,10 @@ impl TimeFormat {
     }
 }
 
-/// The clock of dates without a time zone.
+/// Clock for dates that have no time zone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LocalClock {
-    /// The time zone, if given.
+    /// Time zone; `None` if it is unknown.
     zone: Option<TimeZone>,
 }
 
@@ -42,7 +42,7 @@ impl LocalClock {
         LocalClock { zone: Some(TimeZone::UTC) }
     }
 
-    /// Reads a time zone by name or offset: `Europe/Berlin`, `UTC`, `+01:00`, `-0530`, `+1`.
+    /// Parses a time zone by name or offset: `Europe/Berlin`, `UTC`, `+01:00`, `-0530`, `+1`.
     ///
     /// ```
     /// use meshwork_lab::operator::sacct::LocalClock;
@@ -54,7 +54,7 @@ impl LocalClock {
     /// ```
     ///
     /// # Errors
-    /// One sentence, if it is none of these.
+    /// One sentence, if the text is neither a name nor an offset.
     pub fn read(text: &str) -> Result<LocalClock, String> {
         let wrong = || {
             format!(
@@ -97,14 +97,16 @@ impl LocalClock {
         self.zone.is_some()
     }
 
-    /// The offset from UTC in seconds; 0 if the time zone is unknown.
+    /// Offset from UTC at a time, in seconds; 0 if the time zone is unknown.
     fn ahead(&self, second: Second) -> Second {
         let zone = self.zone.as_ref().zip(Timestamp::from_second(second).ok());
         zone.map_or(0, |(zone, at)| zone.to_offset(at).seconds().into())
     }
 
-    /// Converts local time, given as seconds, to seconds since 1970. In a repeated hour the first
-    /// occurrence counts; a skipped hour is moved by one hour.
+    /// Converts local time, given as seconds, to seconds since 1970.
+    ///
+    /// In an hour that occurs twice, the first occurrence is used. An hour that is skipped is moved
+    /// by one hour.
     fn second(&self, shown: Second) -> Second {
         let zone = self.zone.as_ref().zip(Timestamp::from_second(shown).ok());
         let at =
@@ -112,13 +114,13 @@ impl LocalClock {
         at.map_or(shown, Timestamp::as_second)
     }
 
-    /// The local date of a second.
+    /// Local date and time of a second since 1970.
     #[must_use]
     pub fn date(&self, second: Second) -> String {
         date::written(second + self.ahead(second))
     }
 
-    /// The local date of a second with its zone, `local time` if unknown.
+    /// Local date and time with the time zone, or with `local time` if the zone is unknown.
     #[must_use]
     pub fn shown(&self, second: Second) -> String {
         let zone = match &self.zone {
@@ -134,13 +136,13 @@ impl LocalClock {
         format!("{} {zone}", self.date(second))
     }
 
-    /// Parses a local date or seconds since 1970; `None` if the text is neither.
+    /// Parses a local date, or seconds since 1970; `None` if the text is neither.
     #[must_use]
     pub fn read_time(&self, text: &str) -> Option<Second> {
         self.time(text).ok().flatten().map(|(second, _)| second)
     }
 
-    /// Parses a time with its format; `None` if there was none, as for a job that has not started.
+    /// Parses a time, and returns its format too; `None` if there is no time, as for a waiting job.
     pub(in crate::operator) fn time(&self, text: &str) -> Result<Option<(Second, TimeFormat)>, ()> {
         if is_none(text) {
             return Ok(None);
@@ -162,7 +164,7 @@ pub(super) fn is_none(text: &str) -> bool {
     matches!(text, "" | "None" | "Unknown" | "N/A" | "NONE" | "(null)" | "None assigned")
 }
 
-/// A limit in minutes, as in `TimelimitRaw`, converted to seconds; `None` if there is no limit.
+/// Converts a limit in minutes, as in `TimelimitRaw`, to seconds; `None` if there is no limit.
 pub(super) fn minutes(text: &str) -> Result<Option<Second>, ()> {
     if is_none(text)
         || text.eq_ignore_ascii_case("unlimited")
@@ -173,7 +175,8 @@ pub(super) fn minutes(text: &str) -> Result<Option<Second>, ()> {
     text.parse::<Second>().map(|minutes| Some(minutes.saturating_mul(60))).map_err(|_| ())
 }
 
-/// A duration such as `1-02:03:04`, `02:03:04`, `03:04` or minutes, in seconds.
+/// Parses a duration such as `1-02:03:04`, `02:03:04`, `03:04` or minutes; the result is in
+/// seconds.
 pub(crate) fn span(text: &str) -> Result<Option<Second>, ()> {
     if is_none(text)
         || text.eq_ignore_ascii_case("unlimited")
@@ -232,7 +235,7 @@ mod tests {
         );
         let berlin = LocalClock::read("Europe/Berlin").unwrap();
         assert_eq!(berlin.time("2026-11-21T15:51:07"), Ok(Some((second, TimeFormat::Local))));
-        // In summer it is two hours ahead. 2:30 occurs twice in October, and not at all in March.
+        // In summer the clock is two hours ahead. 2:30 occurs twice in October, and never in March.
         for (text, seconds) in [
             ("2026-07-01T02:00:00", 1_782_864_000),
             ("2026-10-25T02:30:00", 1_792_888_200),

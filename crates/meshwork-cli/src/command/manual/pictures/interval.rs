@@ -14,8 +14,10 @@ const STUDY: &str = "replications = 5\n\
     [sweep]\nallocator = ['first_fit', 'boundary_search']\n";
 const NAMES: [&str; 2] = ["first_fit", "boundary_search"];
 
-/// Pixels per unit of time on the axis of the picture. `LEAST` is the time at its left end; `TOP`
-/// and `BOTTOM` limit it.
+/// Pixels per unit of time on the axis of the picture.
+///
+/// `LEAST` is the time at the left end of the axis. `TOP` and `BOTTOM` are its limits in the
+/// picture.
 const SCALE: f64 = 20.0;
 const TOP: i32 = 44;
 const BOTTOM: i32 = 344;

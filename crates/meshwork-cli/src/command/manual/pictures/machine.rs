@@ -16,7 +16,7 @@ const PITCH: i32 = 24;
 const MARGIN: i32 = 16;
 const COLOURS: usize = 10;
 
-/// A job drawn on a map, and where it was placed, if it was placed.
+/// Job drawn on a map, with its placement if it was placed.
 pub(in super::super) struct Held {
     pub(in super::super) letter: char,
     pub(in super::super) placement: Option<Placement>,
@@ -86,8 +86,9 @@ pub(in super::super) fn story(name: &str, pool: &Pool, jobs: &[Held]) -> String 
     canvas.finished([width + 2 * MARGIN, height + 2 * MARGIN], &title)
 }
 
-/// Sides of the jobs that arrive at a torus of 16 × 16. The jobs with the indices `ENDING` end
-/// again.
+/// Sides of the jobs that arrive at a torus of 16 × 16.
+///
+/// The jobs with the indices `ENDING` end again.
 const COMING: [[u32; 2]; 15] = [
     [5, 5],
     [2, 4],
@@ -106,8 +107,7 @@ const COMING: [[u32; 2]; 15] = [
     [6, 2],
 ];
 const ENDING: [usize; 7] = [1, 3, 5, 7, 9, 11, 13];
-/// Sides of the job that cannot be placed, although more than four times as many processors are
-/// free.
+/// Sides of the job that cannot be placed. More than four times as many processors are free.
 const WAITING: [u32; 2] = [5, 5];
 
 /// Picture of a torus that is half free and yet has no free block of 5 × 5.
@@ -157,8 +157,9 @@ pub(super) fn half_free(catalogue: &Catalogue) -> String {
     canvas.finished([width + 2 * MARGIN, height + 2 * MARGIN + 34], &title)
 }
 
-/// Corner of the block with the fewest held nodes for the waiting job, and the jobs on it by
-/// letter.
+/// Corner of the block with the fewest held nodes for the waiting job.
+///
+/// The letters of the jobs on this block are returned too.
 fn nearest(pool: &Pool, jobs: &[Held]) -> ([u32; 2], String) {
     let grid = pool.site().grid();
     let mut best: Option<(usize, [u32; 2], String)> = None;

@@ -50,8 +50,10 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     all
 }
 
-/// Picture of numbered nodes, at their positions in the terminal's map of the machine. A link to a
-/// node that is not adjacent there is drawn as a stub with the number of that node.
+/// Picture of numbered nodes, at their positions in the terminal's map of the machine.
+///
+/// A link to a node that is not adjacent on the map is drawn as a stub with the number of this
+/// node.
 fn grid(topology: &Topology, words: &str) -> String {
     let map = Map::new(topology, 80);
     let (columns, rows) = map.size();
@@ -142,7 +144,7 @@ fn finished(mut canvas: Canvas, [width, height]: [i32; 2], words: &str) -> Strin
     canvas.finished([width, height + 18 * lines.len() as i32], &title)
 }
 
-/// Picture of nodes at one switch, which all have the same distance.
+/// Picture of nodes at one switch, whose distances from each other are all equal.
 fn flat(nodes: i32) -> String {
     let mut canvas = Canvas::default();
     let step = 40;

@@ -17,7 +17,7 @@ const LISTS: usize = 34;
 /// Number of columns between two sites, and between the machine and the lists.
 const GAP: usize = 3;
 
-/// Smallest number of lines for which the lists of jobs are drawn.
+/// Smallest height in lines for which the lists of jobs are drawn.
 const MIN_LISTS: usize = 4;
 
 /// Number of lines kept for the lists of jobs below a machine that is too high for the page.
@@ -26,8 +26,9 @@ const KEPT_LISTS: usize = 8;
 /// Height of a page in lines below which its header is a single line.
 const LOW: usize = 12;
 
-/// Background colours on which a black letter is readable. Their number divides the number of
-/// letters.
+/// Background colours on which a black letter is readable.
+///
+/// Their number divides the number of letters.
 const COLOURS: [u8; 26] = [
     203, 114, 75, 221, 177, 80, 216, 150, 111, 229, 211, 72, 180, 209, 157, 117, 227, 219, 87, 223,
     193, 147, 185, 225, 121, 187,
@@ -54,15 +55,15 @@ pub(super) struct View {
     seconds: Option<f64>,
 }
 
-/// A site of the machine, and the position of its map on the page.
+/// Site of the machine, with the position of its map on the page.
 struct Pane {
     x: usize,
     y: usize,
     site: usize,
     map: Map,
-    /// Number of columns that a processor takes.
+    /// Number of columns in which one processor is drawn.
     wide: usize,
-    /// Number of rows of the map in a line of the page. It is two if half blocks are drawn.
+    /// Number of rows of the map in one line of the page: two if half blocks are drawn.
     rows: usize,
 }
 
@@ -83,7 +84,7 @@ impl View {
         }
     }
 
-    /// Draws processors as squares if they fit.
+    /// Draws processors as squares, if they fit on the page.
     pub(super) fn square(mut self) -> View {
         self.is_square = true;
         self
@@ -188,7 +189,7 @@ impl View {
         }
     }
 
-    /// Coordinates of a node in words, and its site if there are several.
+    /// Text of a node's coordinates, with the number of its site if there are several sites.
     fn place(&self, site: usize, node: Node) -> String {
         let grid = self.scene.topologies()[site].grid();
         let corner: Vec<String> = grid.coordinates(node).iter().map(u32::to_string).collect();
@@ -197,7 +198,7 @@ impl View {
         format!("node {}{on}", corner.join(","))
     }
 
-    /// Number of lines that show the whole machine and a few jobs at this width.
+    /// Number of lines for showing the whole machine and a few jobs at this width.
     pub(super) fn height(&self, width: usize) -> usize {
         let (_, (across, down)) = self.panes(width, 1);
         let beside = width >= across + GAP + LISTS;
@@ -215,8 +216,8 @@ impl View {
             put(page, area, 0, y, &fitted(line, width), style);
         }
         let top = words.len() + usize::from(height >= LOW);
-        // The queue is always visible: below a machine that is too high, some lines are kept for
-        // it.
+        // The queue is always visible: if the machine is too high, some lines below it are kept for
+        // the queue.
         let kept = |is_beside: bool| {
             if is_beside || height < LOW + KEPT_LISTS { 0 } else { KEPT_LISTS + 1 }
         };
@@ -232,7 +233,7 @@ impl View {
         }
         let (panes, (across, down), is_beside, is_whole) = drawn;
         let kept = kept(is_beside);
-        // The last line of the page says that something is cut off.
+        // If something is cut off, the last line of the page says so.
         let bottom = if is_whole { height } else { height.saturating_sub(1) };
         let rows = bottom.saturating_sub(top + kept).min(down);
         let machine = Rect { height: (top + rows) as u16, ..area };
@@ -281,7 +282,7 @@ impl View {
 
     /// Positions of the sites' maps side by side, as far as they fit, and their total size.
     ///
-    /// A line of the page shows `rows` rows of a map.
+    /// `rows` rows of a map are drawn in one line of the page.
     fn panes(&self, width: usize, rows: usize) -> (Vec<Pane>, (usize, usize)) {
         let mut panes = Vec::new();
         let (mut x, mut y, mut below, mut across) = (0, 0, 0, 0);
@@ -339,7 +340,7 @@ impl View {
         }
     }
 
-    /// Character and style for a cell of a map.
+    /// Character and style of one cell of a map.
     fn whole(&self, pane: &Pane, cell: Cell, x: usize) -> Option<(char, Style)> {
         match cell {
             Cell::Node(node) => Some(match self.scene.owner(pane.site, node) {
@@ -386,7 +387,7 @@ impl View {
         let passed = self.scrolled.min(waiting.len().saturating_sub(1));
         let after = if passed > 0 { format!(", behind the first {passed}") } else { String::new() };
         let mut list = vec![(format!("waiting {}{after}", waiting.len()), bold)];
-        // A list that does not fit ends with a line that says so.
+        // If a list does not fit, its last line says so.
         let available = (lines - 3).div_ceil(2).max(lines.saturating_sub(running.len() + 3));
         let left = waiting.len() - passed;
         let shown = if left > available { available.saturating_sub(1) } else { left };
