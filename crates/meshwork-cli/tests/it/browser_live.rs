@@ -39,12 +39,12 @@ fn plots_and_the_machine_change_while_the_study_runs() {
     page.wait(&format!("{words} !== before.words && {canvas} !== before.canvas"));
     // The selection is kept when new numbers arrive.
     page.act(
-        "const select = document.querySelector('figure select'); select.value = select.options[1].value; \
-         select.dispatchEvent(new Event('change')); \
+        "const select = document.querySelector('figure:not(#live-machine, #live-machine *) select'); \
+         select.value = select.options[1].value; select.dispatchEvent(new Event('change')); \
          window.chosen = select.value; window.state = document.getElementById('live-state').textContent",
     );
     page.wait("document.getElementById('live-state').textContent !== state");
-    page.wait("document.querySelector('figure select').value === chosen");
+    page.wait("document.querySelector('figure:not(#live-machine, #live-machine *) select').value === chosen");
     for (width, dark) in [(1280, false), (390, true), (320, false)] {
         page.look(width, 900, dark);
         page.wait("[...document.querySelectorAll('.panels svg')].every((svg) => svg.clientWidth <= innerWidth)");
