@@ -1,8 +1,9 @@
 """Measures the intervals of `meshwork ops when` against recorded starts.
 
 `python3 benches/start_times.py MESHWORK FOLDER [EVERY [FUTURES]]`: each folder in FOLDER is a history with
-`sacct-duplicates-epoch.txt.gz`, `topology.yaml`, `slurm.conf`, tables of `sacctmgr` if the site has any (`TABLES`), and `snapshots/squeue-start.txt.gz`
-(outputs of `squeue --start -h -o "%i|%u|%P|%S"`, each after a line `@ BEFORE AFTER`). At
+`sacct-duplicates-epoch.txt.gz`, `topology.yaml`, `slurm.conf`, tables of `sacctmgr` if the site has any
+(`TABLES`), and `snapshots/squeue-start.txt.gz` (outputs of
+`squeue --start -h -o "%i|%u|%P|%S"`, each after a line `@ BEFORE AFTER`). At
 every EVERYth snapshot (default 5), the start of each waiting job is estimated with FUTURES futures (default 200). The
 table has, for each history, the number of estimates for jobs that started, the shares of starts within, before
 and after the 90 % interval, the median absolute error of the median, that of `squeue --start` over the

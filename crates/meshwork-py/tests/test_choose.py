@@ -27,15 +27,19 @@ def test_a_choice_goes_on_where_it_was(tmp_path: Path) -> None:
     study = mw.Study(**RACE)
     whole = mw.choose(study, within="10%", baseline={"scheduler": "fcfs"}, out=tmp_path / "whole")
     short = mw.choose(study, within="10%", baseline={"scheduler": "fcfs"}, out=tmp_path / "short", budget=30)
-    assert short.bound is None and short.details["stopped"] == "budget"
+    assert short.bound is None
+    assert short.details["stopped"] == "budget"
     assert "There is no guarantee yet" in short.details["guarantee"]
     again = mw.choose(study, within="10%", baseline={"scheduler": "fcfs"}, out=tmp_path / "short")
-    assert again == whole and again.confirmed
+    assert again == whole
+    assert again.confirmed
     for name in ("choice.json", "winner.toml", "runs.jsonl"):
         assert (tmp_path / "short" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
-    assert again.bound is not None and again.bound <= 0.1
+    assert again.bound is not None
+    assert again.bound <= 0.1
     winner = mw.Study.from_toml(tmp_path / "whole" / "winner.toml", set={"replications": 2})
-    assert len(winner) == 1 and winner.run().failures == []
+    assert len(winner) == 1
+    assert winner.run().failures == []
 
 
 def test_constraints_and_other_metrics_decide(tmp_path: Path) -> None:
@@ -45,7 +49,8 @@ def test_constraints_and_other_metrics_decide(tmp_path: Path) -> None:
     limit = (waits["fcfs"] + min(waits.values())) / 2
     limited = mw.choose(study, within="10%", constraint=f"wait <= {limit}")
     fates = {own["swept"]["scheduler"]: own["fate"] for own in limited.details["candidates"]}
-    assert fates["fcfs"] in ("unfit", "beaten") and limited.swept is not None
+    assert fates["fcfs"] in ("unfit", "beaten")
+    assert limited.swept is not None
     assert limited.swept["scheduler"] != "fcfs"
 
 
@@ -75,7 +80,7 @@ def test_the_end_of_a_log_is_held_out(tmp_path: Path) -> None:
     choice = mw.choose(study, within="5%", hold_out="3w", baseline={"scheduler": "fcfs"})
     assert [gain["on"] for gain in choice.details["gains"]] == ["fresh replications", "held-out weeks"]
     assert choice.swept == {"scheduler": "easy"}
-    with pytest.raises(mw.InputError, match="--hold-out 20w: the log has only .* days, so nothing is left"):
+    with pytest.raises(mw.InputError, match=r"--hold-out 20w: the log has only .* days, so nothing is left"):
         mw.choose(study, hold_out="20w")
 
 
