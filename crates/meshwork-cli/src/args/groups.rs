@@ -20,7 +20,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("This program", &["completions", "man", "help"]),
 ];
 
-/// What the command `help` does.
+/// Description of the command `help`, in the words of clap.
 const HELP: &str = "Print this message or the help of the given subcommand(s)";
 
 /// The command line, whose help lists the commands in groups.

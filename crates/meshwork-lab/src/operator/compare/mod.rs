@@ -24,7 +24,6 @@ use super::causes::WaitsByCause;
 use super::controller::rules::SiteRules;
 use super::controller::{ControllerReplay, JobOutcome};
 use super::folder::{Folder, SlurmMachine};
-
 use super::history::{JobRecord, Second};
 use super::propose::text::difference;
 use super::unlisted::{Unlisted, submitted};
@@ -82,11 +81,10 @@ impl Contender {
                 return Err(FileProblem::of(&name, says).to_string());
             }
         }
-        let lacks = |stay: &&JobRecord| !machine.has_partition(&stay.partition);
-        let lost: Vec<&JobRecord> = folder.history.stays.iter().filter(lacks).collect();
-        if let Some(first) =
-            lost.first().filter(|first| folder.machine.has_partition(&first.partition))
-        {
+        let is_lost = |stay: &&JobRecord| {
+            folder.machine.has_partition(&stay.partition) && !machine.has_partition(&stay.partition)
+        };
+        if let Some(first) = folder.history.stays.iter().find(is_lost) {
             let says = format!(
                 "this has no partition {}, in which job {} ran or waited",
                 first.partition, first.id
