@@ -52,7 +52,7 @@ fn who_finds_nodes_among_fewer_finds_some_among_more() {
         lists(&|n| format!("      - {{ring: r{n}, nodes: '{}'}}\n", leaf(n)))
     );
     let flat = "- topology: t\n  flat: true\n".to_owned();
-    let (mut asked_for, mut lost) = (0, Vec::new());
+    let (mut asked_for, mut by_count, mut lost) = (0, 0, Vec::new());
     for topology in [common::TORUS.to_owned(), tree, blocks, rings, flat] {
         for weights in ["Weight=1", "Weight=9"] {
             let folder = tempfile::tempdir().unwrap();
@@ -84,9 +84,13 @@ fn who_finds_nodes_among_fewer_finds_some_among_more() {
                     ..JobRecord::default()
                 };
                 let wanted = asked(&stay).wanted;
-                let among =
-                    |free: &NodeSet| find(site.structure.rule(), &site.nodes, &wanted, free);
+                let rule = site.structure.rule();
+                let among = |free: &NodeSet| find(rule, &site.nodes, &wanted, free);
                 asked_for += 1;
+                if rule.needs_only_count(&site.nodes, &wanted, &site.whole) {
+                    by_count += 1;
+                    assert_eq!(among(&fewer).is_some(), fewer.count() >= wanted.nodes);
+                }
                 if among(&fewer).is_some() && among(&more).is_none() {
                     lost.push(format!("{} {wanted:?}", site.structure.rule().covered().is_some()));
                 }
@@ -94,4 +98,5 @@ fn who_finds_nodes_among_fewer_finds_some_among_more() {
         }
     }
     assert_eq!(lost, Vec::<String>::new(), "of {asked_for}");
+    assert!(by_count > 1_000, "{by_count}");
 }

@@ -222,6 +222,13 @@ impl NodeSet {
         }
     }
 
+    /// Replaces this set by the nodes that two sets of one size share.
+    pub fn assign_intersection(&mut self, one: &NodeSet, other: &NodeSet) {
+        for ((word, &a), &b) in self.words.iter_mut().zip(&one.words).zip(&other.words) {
+            *word = a & b;
+        }
+    }
+
     /// Replaces this set by (`one` ∪ `more`) ∩ `other`, for sets of the same universe. Without
     /// `more` the result is `one` ∩ `other`, and without `other` it is the union.
     pub(crate) fn assign_shared(
@@ -266,6 +273,13 @@ impl NodeSet {
     #[must_use]
     pub fn meets(&self, other: &NodeSet) -> bool {
         self.words.iter().zip(&other.words).any(|(word, mask)| word & mask != 0)
+    }
+
+    /// Whether the sets share a node that is not in the set `outside`. **O(len / 64)**.
+    #[must_use]
+    pub fn meets_outside(&self, other: &NodeSet, outside: &NodeSet) -> bool {
+        let words = self.words.iter().zip(&other.words).zip(&outside.words);
+        words.into_iter().any(|((word, mask), outside)| word & mask & !outside != 0)
     }
 
     /// Whether every node of this set is in the other set too. **O(len / 64)**.

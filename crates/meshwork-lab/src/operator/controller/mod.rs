@@ -662,19 +662,21 @@ impl<'a> Controller<'a> {
         let (mut tested, mut decided, mut done) = (0_usize, Vec::new(), BTreeSet::new());
         // Starts that are not recorded, which are undone after the pass.
         let mut tried = Vec::new();
-        // Whether the plan has changed since nodes were found for the last candidate.
-        let mut is_changed = true;
+        // Nodes on which the last candidate could start, and the end of its time limit.
+        let mut last_start: Option<(NodeSet, Second)> = None;
         let pairs = std::mem::take(&mut self.pairs);
         for (place, pair) in pairs.iter().enumerate() {
             // A reservation of the plan lasts for one pass, so none is needed if no later job can
             // start.
-            let mut can_start = |place: &usize| {
-                let pair = &pairs[*place];
-                starts_at_once(recorded, pair.job)
-                    || self.leaves_nodes(&plan, pair, now, &mut blocked)
-            };
-            while is_changed && candidates.pop_if(|last| !can_start(last)).is_some() {}
-            is_changed = false;
+            while last_start.is_none()
+                && let Some(last) = candidates.last().map(|last| &pairs[*last])
+            {
+                last_start = match starts_at_once(recorded, last.job) {
+                    true => Some((self.no_nodes(), now)),
+                    false => self.leaves_nodes(&plan, last, now, &mut blocked),
+                };
+                candidates.pop_if(|_| last_start.is_none());
+            }
             if candidates.last().is_none_or(|last| *last < place) {
                 break;
             }
@@ -751,7 +753,7 @@ impl<'a> Controller<'a> {
                         plan.reserve(now, request.limit, &around);
                     }
                     plan.run(request.limit, pair.job, around);
-                    is_changed = true;
+                    last_start = None;
                     self.hold(pair.job, partition, start, now);
                     tried.extend((recorded.is_some() && mine.is_none()).then_some(pair.job));
                 }
@@ -762,8 +764,11 @@ impl<'a> Controller<'a> {
                 continue;
             }
             if let Planned::Later(start, nodes) = planned {
-                plan.reserve(start, request.limit, &around(&nodes));
-                is_changed = true;
+                let nodes = around(&nodes);
+                plan.reserve(start, request.limit, &nodes);
+                let are_left =
+                    |own: &(NodeSet, Second)| plan.begin(start) > own.1 || !own.0.meets(&nodes);
+                last_start = last_start.filter(are_left);
             }
         }
         for (group, parts) in together {
@@ -787,37 +792,45 @@ impl<'a> Controller<'a> {
         decided
     }
 
-    /// Whether a job could start now on nodes that the plan leaves until the end of its time limit.
+    /// Nodes on which a job could start now, as the plan leaves them until the end of its time
+    /// limit, and this end.
     ///
-    /// `blocked` has, for each kind of request, the smallest time limit for which this is known to
-    /// be impossible. Such an entry stays valid, because the plan leaves ever fewer nodes during a
-    /// pass.
+    /// A job that shares nodes gets an empty set, because it can also use nodes that running jobs
+    /// hold. `blocked` has, for each kind of request, the smallest time limit for which no nodes
+    /// are left. Such an entry stays valid, because the plan leaves ever fewer nodes during a pass.
     fn leaves_nodes(
         &self,
         plan: &BackfillPlan,
         pair: &Pair,
         now: Second,
         blocked: &mut [Second],
-    ) -> bool {
+    ) -> Option<(NodeSet, Second)> {
         let request = &self.jobs[pair.job].requests[pair.request];
-        let blocked = &mut blocked[request.kind];
-        if request.limit >= *blocked {
-            return false;
+        let (until, wanted) = (now.saturating_add(request.limit), request.wanted());
+        let is_allowed = |test| self.allows(pair.job, request.partition, test);
+        if request.limit >= blocked[request.kind]
+            || !self.is_admitted(pair, request)
+            || !is_allowed(Test::Before)
+            || !is_allowed(Test::After)
+        {
+            return None;
         }
-        let wanted = request.wanted();
-        let mut left = plan.left_until(now.saturating_add(request.limit));
-        // A job on parts of nodes can also use nodes that running jobs hold.
-        let fits = self.parts.is_some() || {
-            left.intersect(request.may());
-            let site = self.desks[request.partition].site();
-            left.count() >= wanted.nodes && find(site.rule(), &site.nodes, wanted, &left).is_some()
+        if self.parts.is_some() {
+            return Some((self.no_nodes(), until));
+        }
+        let mut left = plan.left_until(until);
+        left.intersect(request.may());
+        let site = self.desks[request.partition].site();
+        let are_enough = left.count() >= wanted.nodes;
+        let found = if are_enough && !request.needs_only_count() {
+            find(site.rule(), &site.nodes, wanted, &left)
+        } else {
+            are_enough.then_some(left)
         };
-        if !fits {
-            *blocked = request.limit;
+        if found.is_none() {
+            blocked[request.kind] = request.limit;
         }
-        fits && self.is_admitted(pair, request)
-            && self.allows(pair.job, request.partition, Test::Before)
-            && self.allows(pair.job, request.partition, Test::After)
+        Some((found?, until))
     }
 
     /// Nodes of running jobs that a job may preempt. The job is given by its partition and QOS.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use meshwork::alloc::listed::find;
+use meshwork::alloc::listed::{NodeSpans, SpanSearch, find};
 use meshwork::geometry::NodeSet;
 
 use super::parts::{PartsDesk, PartsFuture};
@@ -17,25 +17,19 @@ const FIRST_GROUP: Second = 30;
 /// Largest number of ends of running jobs in a group.
 const MOST_TOGETHER: usize = 200;
 
-/// Time span with the nodes that are not reserved during the span.
-#[derive(Clone, Debug)]
-struct Span {
-    begin: Second,
-    end: Second,
-    free: NodeSet,
-}
-
 /// Plan of one backfill pass over all partitions.
 pub(super) struct BackfillPlan {
     now: Second,
     /// Latest time at which a job may be planned to start.
     horizon: Second,
     resolution: Second,
-    spans: Vec<Span>,
+    spans: NodeSpans,
     /// Nodes without a running job.
     idle: NodeSet,
     /// Running jobs, sorted by the ends of their time limits.
     running: Vec<PlannedEnd>,
+    /// For each number of running jobs, the nodes that are idle once so many have ended.
+    released: Vec<NodeSet>,
     /// Earliest possible starts of further requests, by kind of request and then by time limit.
     ///
     /// Before this start, reservations leave too few nodes for requests of the kind with this time
@@ -95,9 +89,13 @@ impl BackfillPlan {
         let horizon = now.saturating_add(window);
         let floor = |time: Second| time.div_euclid(resolution) * resolution;
         let end = floor(horizon).max(now + 1);
-        let spans = vec![Span { begin: floor(now), end, free: up }];
+        let spans = NodeSpans::new(floor(now), end, up);
         let crowded = BTreeMap::new();
-        BackfillPlan { now, horizon, resolution, spans, idle, running, crowded }
+        let released = Vec::new();
+        let mut plan =
+            BackfillPlan { now, horizon, resolution, spans, idle, running, released, crowded };
+        plan.release();
+        plan
     }
 
     /// Adds a job that starts now, with the end of its time limit.
@@ -106,18 +104,30 @@ impl BackfillPlan {
         let end = self.now.saturating_add(limit);
         let place = self.running.partition_point(|own| own.0 <= end);
         self.running.insert(place, (end, job, nodes));
+        self.release();
+    }
+
+    /// Computes the nodes that are released after each end.
+    fn release(&mut self) {
+        self.released.clear();
+        self.released.push(self.idle.clone());
+        for (place, own) in self.running.iter().enumerate() {
+            let mut released = self.released[place].clone();
+            released.unite(&own.2);
+            self.released.push(released);
+        }
     }
 
     /// Reserves nodes from a job's start to the end of its time limit, rounded to the resolution.
     pub(super) fn reserve(&mut self, start: Second, limit: Second, nodes: &NodeSet) {
         let begin = self.floor(start);
         let end = self.floor(start.saturating_add(limit)).max(begin + self.resolution);
-        self.cut(begin);
-        self.cut(end);
-        let first = self.spans.partition_point(|span| span.begin < begin);
-        for span in self.spans[first..].iter_mut().take_while(|span| span.end <= end) {
-            span.free.subtract(nodes);
-        }
+        self.spans.reserve(begin, end, nodes);
+    }
+
+    /// Time at which the reservation of a job that starts at this time begins.
+    pub(super) fn begin(&self, start: Second) -> Second {
+        self.floor(start)
     }
 
     fn floor(&self, time: Second) -> Second {
@@ -127,22 +137,8 @@ impl BackfillPlan {
     /// Idle nodes that are not reserved before the time `until`.
     pub(super) fn left_until(&self, until: Second) -> NodeSet {
         let mut left = self.idle.clone();
-        for span in self.spans.iter().take_while(|span| span.begin <= until) {
-            if span.end > self.now {
-                left.intersect(&span.free);
-            }
-        }
+        self.spans.keep_unreserved(self.now, until, &mut left);
         left
-    }
-
-    /// Splits the span that contains a time, so that a span ends at this time.
-    fn cut(&mut self, time: Second) {
-        let place = self.spans.partition_point(|span| span.end <= time);
-        if self.spans.get(place).is_some_and(|span| span.begin < time) {
-            let behind = Span { begin: time, ..self.spans[place].clone() };
-            self.spans[place].end = time;
-            self.spans.insert(place + 1, behind);
-        }
     }
 
     /// Plans a job behind all jobs that were planned before, by Slurm's algorithm.
@@ -170,54 +166,76 @@ impl BackfillPlan {
         now: impl Fn(&NodeSet) -> Option<NodeSet>,
     ) -> Option<Planned> {
         let wanted = request.wanted();
-        let (mut from, mut is_tried) = (self.now.max(self.crowded_until(request)), false);
-        if from == Second::MAX {
+        let crowded_until = self.crowded_until(request);
+        if crowded_until == Second::MAX {
             return None;
         }
-        let (mut possible, mut is_crowded) = (None, true);
-        let (mut available, mut next_free) = (site.whole.clone(), site.whole.clone());
+        let mut allowed = site.whole.clone();
+        allowed.intersect(request.may());
+        // If only the count of nodes matters, a start is ruled out by the nodes of one span.
+        let mut by_count = gone.is_empty() && request.needs_only_count();
+        let (mut is_tried, mut may_be_tried, mut is_crowded) = (false, false, true);
+        let (mut from, mut search, mut possible) = (self.now, SpanSearch::default(), None);
+        let mut available = allowed.clone();
         let mut kept = NodeSet::empty(available.universe());
         loop {
             let until = from.max(self.now).saturating_add(request.limit);
-            available.copy_from(&site.whole);
-            let mut later = None;
-            let first = self.spans.partition_point(|span| span.end <= from);
-            for (place, span) in self.spans.iter().enumerate().skip(first) {
-                if let Some(next) = self.spans.get(place + 1).filter(|_| later.is_none()) {
-                    next_free.copy_from(&next.free);
-                    next_free.intersect(&site.whole);
-                    let adds = !next_free.is_within(&span.free) || !next_free.is_within(&available);
-                    later = adds.then_some(span.end);
-                }
-                // Once there are too few nodes, only the next candidate start matters. Counting the
-                // nodes is as slow as several spans, so it is done at every eighth span.
-                let are_lacking =
-                    later.is_some() && place % 8 == 0 && available.count() < wanted.nodes;
-                if span.begin > until || are_lacking {
-                    break;
-                }
-                available.intersect(&span.free);
+            search.advance(&self.spans, from);
+            let after_lack = search.after_lack(&self.spans, until, wanted.nodes, &allowed);
+            if let Some(time) = after_lack.filter(|time| *time <= self.horizon) {
+                from = time;
+                continue;
             }
-            available.intersect(request.may());
+            kept.clear();
+            let end = reserved(from.max(self.now), &mut kept);
+            let later = search.next_addition(&self.spans, until, &site.whole);
+            let later = later.into_iter().chain(end.map(|end| end.saturating_add(1))).min();
+            let by = later.filter(|time| *time >= from);
+            let released = by.map(|by| self.released_by(by));
+            let next = later.filter(|time| *time <= self.horizon);
+            if from < crowded_until {
+                from = next?;
+                continue;
+            }
+            if by_count
+                && from > self.now
+                && let (Some(unreserved), Some(released)) = (search.first(&self.spans), released)
+            {
+                available.assign_intersection(unreserved, &allowed);
+                if available.count_shared(released) < wanted.nodes {
+                    (may_be_tried, is_crowded) = (true, false);
+                    match next {
+                        Some(time) => from = time,
+                        None if is_tried => return Some(Planned::Never),
+                        // Whether the job counts as tested is not known yet.
+                        None => (from, search, by_count) = (self.now, SpanSearch::default(), false),
+                    }
+                    continue;
+                }
+            }
+            available.copy_from(&allowed);
+            search.keep_unreserved(&self.spans, until, &mut available);
             if is_crowded && available.count() >= wanted.nodes {
                 is_crowded = false;
                 self.note_crowded(request, from);
             }
-            kept.clear();
-            let end = reserved(from.max(self.now), &mut kept);
             available.subtract(&kept);
-            later = later.into_iter().chain(end.map(|end| end.saturating_add(1))).min();
             let lacks = wanted.listed.as_ref().is_some_and(|listed| {
                 listed.count() <= wanted.nodes && !listed.is_within(&available)
             });
             if available.count() < wanted.nodes || lacks {
-                match later {
-                    Some(time) if time <= self.horizon => from = time,
-                    _ => {
+                match next {
+                    Some(time) => from = time,
+                    None if is_tried => return Some(Planned::Never),
+                    None if may_be_tried && by_count => {
+                        (from, search, by_count) = (self.now, SpanSearch::default(), false);
+                    }
+                    None => {
                         if is_crowded {
-                            self.note_crowded(request, Second::MAX);
+                            // For a longer time limit, the search may go on from here.
+                            self.note_crowded(request, later.map_or(from, |_| Second::MAX));
                         }
-                        return is_tried.then_some(Planned::Never);
+                        return None;
                     }
                 }
                 continue;
@@ -228,7 +246,6 @@ impl BackfillPlan {
             {
                 return Some(Planned::Now(nodes));
             }
-            let by = later.filter(|time| *time >= from);
             let asked = (site, request, parts);
             let found = self.will_run(asked, &available, gone, by, &mut possible);
             let (start, nodes) = match found {
@@ -247,16 +264,16 @@ impl BackfillPlan {
                 return Some(Planned::Never);
             }
             let (begin, end) = (self.floor(start), self.floor(start.saturating_add(request.limit)));
-            let first = self.spans.partition_point(|span| span.end <= begin);
-            let overlaps = self.spans[first..]
-                .iter()
-                .take_while(|span| span.begin < end)
-                .any(|span| !nodes.is_within(&span.free));
-            if !overlaps {
+            if self.spans.are_unreserved(&nodes, begin, end) {
                 return Some(Planned::Later(start, nodes));
             }
             from = if start > from { start } else { later.unwrap_or(start + 1) };
         }
+    }
+
+    /// Nodes that are idle now, or that running jobs have released by a time.
+    fn released_by(&self, time: Second) -> &NodeSet {
+        &self.released[self.running.partition_point(|own| own.0 <= time)]
     }
 
     /// Time before which reservations are known to leave too few nodes for a request.
@@ -316,6 +333,17 @@ impl BackfillPlan {
                 .then(|| find(site.rule(), &site.nodes, wanted, &free))
                 .flatten()
         };
+        let mut behind = |by: Second| {
+            if !possible.as_ref().is_some_and(|own| own.is_within(available)) {
+                *possible = attempt(available);
+            }
+            if possible.is_some() { WillRun::Behind(by) } else { WillRun::Never }
+        };
+        if let Some(by) = by.filter(|_| parts.is_none() && gone.is_empty())
+            && available.count_shared(self.released_by(by)) < wanted.nodes
+        {
+            return behind(by);
+        }
         let mut free = match (parts, &request.parts) {
             (Some(desk), Some(parts)) => {
                 Future::Parts(PartsFuture::new(desk, request.partition, parts, available))
@@ -373,10 +401,7 @@ impl BackfillPlan {
             // skipped.
             let may_skip = matches!(free, Future::Nodes(_));
             if let Some(by) = by.filter(|by| may_skip && last.max(self.now + 1) > *by) {
-                if !possible.as_ref().is_some_and(|own| own.is_within(available)) {
-                    *possible = attempt(available);
-                }
-                return if possible.is_some() { WillRun::Behind(by) } else { WillRun::Never };
+                return behind(by);
             }
             group = group.saturating_mul(2);
             if let Some((next, ..)) = running.peek() {

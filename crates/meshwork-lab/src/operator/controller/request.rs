@@ -41,6 +41,8 @@ struct RequestLookup {
     may: NodeSet,
     /// Whether the job can never start, because even the empty partition lacks suitable nodes.
     is_hopeless: bool,
+    /// Whether the job finds nodes whenever enough of the nodes in `may` are free.
+    needs_only_count: bool,
 }
 
 impl RequestLookup {
@@ -63,7 +65,9 @@ impl RequestLookup {
             || wanted.nodes == 0
             || wanted.nodes > site.whole.count()
             || find(site.rule(), &site.nodes, &patient, &whole).is_none();
-        RequestLookup { wanted, may, is_hopeless }
+        let needs_only_count =
+            !asked.whole_blocks && site.rule().needs_only_count(&site.nodes, &wanted, &may);
+        RequestLookup { wanted, may, is_hopeless, needs_only_count }
     }
 
     /// Replaces the data by those of a request for parts of nodes.
@@ -86,6 +90,11 @@ impl ResolvedRequest {
     /// Nodes on which the job could run if all nodes were free.
     pub(super) fn may(&self) -> &NodeSet {
         &self.found.may
+    }
+
+    /// Whether the job finds nodes whenever enough of its possible nodes are free.
+    pub(super) fn needs_only_count(&self) -> bool {
+        self.found.needs_only_count && self.parts.is_none()
     }
 
     /// Whether the job can never start, not even on the empty partition.

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use meshwork::alloc::listed::Wait;
+use meshwork::alloc::listed::{Wait, find};
 use meshwork::geometry::NodeSet;
 use meshwork::job::Cause;
 use meshwork::rng::Stream;
 
 use super::cycles::Cycles;
+use super::plan::Planned;
 use super::rules::SiteRules;
 use super::{Controller, ControllerReplay, GivenStarts, JobOutcome};
 use crate::operator::folder::SlurmMachine;
@@ -245,4 +246,206 @@ fn planned_jobs_do_not_share_nodes() {
         }
     }
     assert!(later > 100 && now_on >= 8, "{later} later, {now_on} now");
+}
+
+/// Slow variant of a backfill plan, which examines every span of time anew for each job.
+struct SlowPlan {
+    now: Second,
+    horizon: Second,
+    resolution: Second,
+    up: NodeSet,
+    /// Ends of running jobs by their time limits, in order, with their nodes.
+    running: Vec<(Second, NodeSet)>,
+    /// Reservations: begin, end and nodes.
+    reserved: Vec<(Second, Second, NodeSet)>,
+}
+
+impl SlowPlan {
+    fn floor(&self, time: Second) -> Second {
+        time.div_euclid(self.resolution) * self.resolution
+    }
+
+    /// Spans between two times at which a reservation begins or ends, with the unreserved nodes.
+    fn spans(&self) -> Vec<(Second, Second, NodeSet)> {
+        let (first, last) = (self.floor(self.now), self.floor(self.horizon).max(self.now + 1));
+        let cuts = self.reserved.iter().flat_map(|own| [own.0, own.1]);
+        let mut cuts: Vec<Second> = cuts.filter(|time| (first..last).contains(time)).collect();
+        cuts.extend([first, last]);
+        cuts.sort_unstable();
+        cuts.dedup();
+        let free = |begin: Second| {
+            let mut free = self.up.clone();
+            let covers = |own: &&(Second, Second, NodeSet)| own.0 <= begin && begin < own.1;
+            self.reserved.iter().filter(covers).for_each(|own| free.subtract(&own.2));
+            free
+        };
+        cuts.windows(2).map(|pair| (pair[0], pair[1], free(pair[0]))).collect()
+    }
+
+    /// Start and nodes of a job, `Some(None)` if it does not start within the window, and `None` if
+    /// it would not even count as tested.
+    fn plan(
+        &self,
+        limit: Second,
+        least: u32,
+        find: &dyn Fn(&NodeSet) -> Option<NodeSet>,
+    ) -> Option<Option<(Second, NodeSet)>> {
+        let spans = self.spans();
+        let mut idle = self.up.clone();
+        self.running.iter().for_each(|own| idle.subtract(&own.1));
+        let (mut from, mut is_tried) = (self.now, false);
+        loop {
+            let until = from + limit;
+            let ahead: Vec<_> = spans.iter().filter(|own| own.1 > from).collect();
+            let mut available = self.up.clone();
+            let window = ahead.iter().take_while(|own| own.0 <= until);
+            window.for_each(|own| available.intersect(&own.2));
+            // The first span behind the window is looked at too.
+            let ends = 1 + ahead.iter().take_while(|own| own.0 <= until).count();
+            let adds = |pair: &&[&(Second, Second, NodeSet)]| !pair[1].2.is_within(&pair[0].2);
+            let later = ahead.windows(2).take(ends).find(adds).map(|pair| pair[0].1);
+            if available.count() < least {
+                match later {
+                    Some(time) if time <= self.horizon => from = time,
+                    _ => return is_tried.then_some(None),
+                }
+                continue;
+            }
+            is_tried = true;
+            let (start, nodes) = match self.released(&available, &idle, least, find) {
+                Some((start, nodes)) => (start.max(from), nodes),
+                None => return Some(None),
+            };
+            if let Some(time) = later.filter(|time| start > *time) {
+                from = time;
+                continue;
+            }
+            if start > self.horizon {
+                return Some(None);
+            }
+            let (begin, end) = (self.floor(start), self.floor(start + limit));
+            let mut within = spans.iter().filter(|own| own.1 > begin && own.0 < end);
+            if within.all(|own| nodes.is_within(&own.2)) {
+                return Some(Some((start, nodes)));
+            }
+            from = if start > from { start } else { later.unwrap_or(start + 1) };
+        }
+    }
+
+    /// First time at which running jobs have released enough of the available nodes, and the nodes
+    /// of the job. Ends that are close together count as one, at the last of them.
+    fn released(
+        &self,
+        available: &NodeSet,
+        idle: &NodeSet,
+        least: u32,
+        find: &dyn Fn(&NodeSet) -> Option<NodeSet>,
+    ) -> Option<(Second, NodeSet)> {
+        let attempt = |released: &NodeSet| {
+            let mut free = released.clone();
+            free.intersect(available);
+            find(&free).filter(|_| free.count() >= least)
+        };
+        let mut released = idle.clone();
+        if let Some(nodes) = attempt(&released) {
+            return Some((self.now, nodes));
+        }
+        let (mut group, mut reach) = (30, None);
+        for (place, (end, nodes)) in self.running.iter().enumerate() {
+            if !nodes.meets(available) {
+                continue;
+            }
+            let bound = *reach.get_or_insert(end - end.rem_euclid(30) + 30);
+            released.unite(nodes);
+            let next = self.running.get(place + 1).map(|own| own.0);
+            if next.is_some_and(|next| next <= bound + group) {
+                continue;
+            }
+            group *= 2;
+            while next.is_some_and(|next| next > bound + group) {
+                group *= 2;
+            }
+            if let Some(nodes) = attempt(&released) {
+                return Some(((*end).max(self.now + 1), nodes));
+            }
+        }
+        None
+    }
+}
+
+#[test]
+fn plans_are_those_of_the_slow_variant() {
+    let flat = "- topology: t\n  flat: true\n".to_owned();
+    let conf = |own: &str| {
+        format!("{own}NodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t\n")
+    };
+    let flat = ["", "SchedulerParameters=bf_window=60\n"].map(|own| {
+        let texts = [("topology.yaml", flat.clone()), ("slurm.conf", conf(own))];
+        let texts = texts.map(|(name, text)| (PathBuf::from(name), text));
+        (own.to_owned(), SlurmMachine::made(texts.to_vec()).unwrap())
+    });
+    let mut counts = [0; 4];
+    for (seed, (name, machine)) in (100..).zip(machines().chain(flat)) {
+        let rules = SiteRules::of(&machine);
+        let (all, now) = (crowd(seed, 400), 1_010_000);
+        // Every second machine has idle nodes.
+        let first = [30, 3][seed as usize % 2];
+        let mut empty = Controller::new(&machine, &rules, &all[..first]);
+        let mut running: Vec<(JobRecord, NodeSet)> = Vec::new();
+        for (job, stay) in all[..first].iter().enumerate() {
+            if let SlurmAnswer::Nodes(nodes) = empty.ask(job) {
+                empty.start(job, 0, nodes.clone(), now);
+                let (start, limit) = (Some(now - 7 * job as Second), 60 + 97 * job as Second);
+                let stay = JobRecord { start, limit: Some(limit), ..stay.clone() };
+                running.push((stay, nodes));
+            }
+        }
+        let controller = Controller::at(&machine, &rules, &running, &all[first..], now);
+        let closed = controller.no_nodes();
+        let mut plan = controller.plan(now, &closed);
+        let end = |own: &(JobRecord, NodeSet)| own.0.start.unwrap() + own.0.limit.unwrap();
+        let mut ends: Vec<(Second, NodeSet)> =
+            running.iter().map(|own| (end(own), own.1.clone())).collect();
+        ends.sort_by_key(|own| own.0);
+        let parameters = &rules.parameters;
+        let mut slow = SlowPlan {
+            now,
+            horizon: now + parameters.bf_window,
+            resolution: parameters.bf_resolution,
+            up: NodeSet::full(64),
+            running: ends,
+            reserved: Vec::new(),
+        };
+        for pair in &controller.pairs {
+            let request = &controller.jobs[pair.job].requests[pair.request];
+            let (site, wanted) = (controller.desks[0].site(), request.wanted());
+            let fast = plan.plan(site, request, (&closed, None), &|_, _| None, |kept| {
+                controller.begin(request, kept)
+            });
+            let find = |free: &NodeSet| find(site.rule(), &site.nodes, wanted, free);
+            let slowly = slow.plan(request.limit, wanted.nodes, &find);
+            let fast = fast.map(|own| match own {
+                Planned::Now(nodes) => Some((now, nodes)),
+                Planned::Later(start, nodes) => Some((start, nodes)),
+                Planned::Never => None,
+            });
+            assert_eq!(fast, slowly, "job {} with {name}", pair.job);
+            counts[match &slowly {
+                Some(Some((start, _))) if *start == now => 0,
+                Some(Some(_)) => 1,
+                Some(None) => 2,
+                None => 3,
+            }] += 1;
+            if let Some((start, nodes)) = fast.flatten() {
+                plan.reserve(start, request.limit, &nodes);
+                let begin = slow.floor(start);
+                let end = slow.floor(start + request.limit).max(begin + slow.resolution);
+                slow.reserved.push((begin, end, nodes));
+            }
+        }
+    }
+    assert!(
+        counts.iter().all(|&count| count > 5),
+        "starts now, later, never, untested: {counts:?}"
+    );
 }

@@ -137,6 +137,13 @@ pub trait Rule: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether a job finds nodes whenever enough of the nodes in `among` are available.
+    ///
+    /// The answer `false` means that this is not known.
+    fn needs_only_count(&self, _nodes: &Nodes, _request: &NodeRequest, _among: &NodeSet) -> bool {
+        false
+    }
+
     /// Whether a job that cannot start even on the empty machine waits. Otherwise it is rejected.
     fn waits_in_vain(&self, _wanted: &NodeRequest) -> bool {
         false

@@ -12,8 +12,10 @@ mod decide;
 mod adapter;
 pub mod ring;
 pub mod runs;
+mod spans;
 pub mod tree;
 mod request;
 
 pub use decide::{Action, Decision, Failure, Rule, RuleResult, SlurmMessage, Wait, decide, find};
 pub use request::{Ends, NodeRequest, Nodes};
+pub use spans::{NodeSpans, SpanSearch};

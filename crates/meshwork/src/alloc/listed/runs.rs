@@ -100,6 +100,10 @@ impl Rule for Runs {
         }
         if missing <= want - request.nodes { Ok(chosen) } else { Err(busy()) }
     }
+
+    fn needs_only_count(&self, _nodes: &Nodes, request: &NodeRequest, _among: &NodeSet) -> bool {
+        !request.contiguous && request.listed.is_none()
+    }
 }
 
 /// The runs of available nodes, in ascending order.

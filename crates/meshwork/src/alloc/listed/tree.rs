@@ -547,6 +547,12 @@ impl Rule for Tree {
             want -= 1;
         }
     }
+
+    fn needs_only_count(&self, nodes: &Nodes, request: &NodeRequest, among: &NodeSet) -> bool {
+        let is_plain = request.switches.is_none() && Runs.needs_only_count(nodes, request, among);
+        let joins_all = |switch: &Switch| among.is_within(&switch.nodes);
+        is_plain && nodes.classes().len() == 1 && self.switches.iter().any(joins_all)
+    }
 }
 
 /// Indices of the switches of a list, each after the switches below it. Switches that are below

@@ -1,0 +1,159 @@
+//! Reservations of nodes over time, in the form in which Slurm's backfill scheduler keeps them.
+
+use crate::geometry::NodeSet;
+
+/// Time span with the nodes that no reservation covers during the span.
+#[derive(Clone, Debug)]
+struct Span {
+    begin: i64,
+    end: i64,
+    free: NodeSet,
+    /// Number of nodes in `free`.
+    count: u32,
+    /// Whether further nodes are not reserved in the next span.
+    adds: bool,
+}
+
+/// Reservations of nodes over time, as consecutive time spans with unreserved nodes.
+///
+/// Times are whole seconds. After the last span, no node is reserved.
+#[derive(Clone, Debug)]
+pub struct NodeSpans {
+    spans: Vec<Span>,
+}
+
+/// Search for the start of one job in [`NodeSpans`], from one possible start to the next.
+#[derive(Clone, Debug, Default)]
+pub struct SpanSearch {
+    /// Index of the span that contains the possible start.
+    first: usize,
+    /// Index of the first span whose number of nodes has not been examined.
+    next: usize,
+    /// Whether the span before `next` has too few nodes for the job.
+    is_lacking: bool,
+}
+
+impl NodeSpans {
+    /// Creates one span without reservations.
+    #[must_use]
+    pub fn new(begin: i64, end: i64, free: NodeSet) -> NodeSpans {
+        let count = free.count();
+        NodeSpans { spans: vec![Span { begin, end, free, count, adds: false }] }
+    }
+
+    /// Reserves nodes from `begin` to `end`. **O(s)** for *s* spans, and a set operation for each
+    /// span in between.
+    pub fn reserve(&mut self, begin: i64, end: i64, nodes: &NodeSet) {
+        self.cut(begin);
+        self.cut(end);
+        let first = self.spans.partition_point(|span| span.begin < begin);
+        for span in self.spans[first..].iter_mut().take_while(|span| span.end <= end) {
+            span.free.subtract(nodes);
+            span.count = span.free.count();
+        }
+        let changed = self.spans[first..].iter().take_while(|span| span.end <= end).count();
+        for place in first.saturating_sub(1)..first + changed {
+            let next = self.spans.get(place + 1);
+            let adds = next.is_some_and(|next| !next.free.is_within(&self.spans[place].free));
+            self.spans[place].adds = adds;
+        }
+    }
+
+    /// Splits the span that contains a time, so that a span ends at this time.
+    fn cut(&mut self, time: i64) {
+        let place = self.spans.partition_point(|span| span.end <= time);
+        if self.spans.get(place).is_some_and(|span| span.begin < time) {
+            let behind = Span { begin: time, ..self.spans[place].clone() };
+            (self.spans[place].end, self.spans[place].adds) = (time, false);
+            self.spans.insert(place + 1, behind);
+        }
+    }
+
+    /// Removes from `nodes` all nodes that are reserved in a span that ends after `from` and begins
+    /// up to `until`.
+    pub fn keep_unreserved(&self, from: i64, until: i64, nodes: &mut NodeSet) {
+        let first = self.spans.partition_point(|span| span.end <= from);
+        self.keep_from(first, until, nodes);
+    }
+
+    fn keep_from(&self, first: usize, until: i64, nodes: &mut NodeSet) {
+        for span in self.spans[first..].iter().take_while(|span| span.begin <= until) {
+            nodes.intersect(&span.free);
+        }
+    }
+
+    /// Whether none of the nodes is reserved in the span at `begin`, or in a later one that begins
+    /// before `end`.
+    #[must_use]
+    pub fn are_unreserved(&self, nodes: &NodeSet, begin: i64, end: i64) -> bool {
+        let first = self.spans.partition_point(|span| span.end <= begin);
+        let mut within = self.spans[first..].iter().take_while(|span| span.begin < end);
+        within.all(|span| nodes.is_within(&span.free))
+    }
+}
+
+impl SpanSearch {
+    /// Moves on to the possible start `from`, which must not be earlier than the last one.
+    pub fn advance(&mut self, spans: &NodeSpans, from: i64) {
+        while spans.spans.get(self.first).is_some_and(|span| span.end <= from) {
+            self.first += 1;
+        }
+        if self.next <= self.first {
+            (self.next, self.is_lacking) = (self.first, false);
+        }
+    }
+
+    /// Unreserved nodes of the span that contains the possible start; `None` after all spans.
+    #[must_use]
+    pub fn first<'a>(&self, spans: &'a NodeSpans) -> Option<&'a NodeSet> {
+        spans.spans.get(self.first).map(|span| &span.free)
+    }
+
+    /// Removes from `nodes` those that are reserved in the window of the job.
+    ///
+    /// The window has all spans from the possible start on that begin up to `until`.
+    pub fn keep_unreserved(&self, spans: &NodeSpans, until: i64, nodes: &mut NodeSet) {
+        spans.keep_from(self.first, until, nodes);
+    }
+
+    /// First end of a span after which further nodes of the set `among` are not reserved.
+    ///
+    /// Returns `None` if there is none up to the first span that begins after `until`.
+    #[must_use]
+    pub fn next_addition(&self, spans: &NodeSpans, until: i64, among: &NodeSet) -> Option<i64> {
+        for pair in spans.spans.get(self.first..)?.windows(2) {
+            if pair[0].adds && pair[1].free.meets_outside(among, &pair[0].free) {
+                return Some(pair[0].end);
+            }
+            if pair[0].begin > until {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Last time in the window of the job at which a span with fewer than `least` nodes ends and
+    /// one with enough nodes begins.
+    ///
+    /// If the job started in the window before this time, it would meet the span with too few
+    /// nodes. Nodes of the set `among` are added at this time, so that it is a candidate start.
+    /// Returns `None` if there is no such time. Each span is examined once in a search.
+    pub fn after_lack(
+        &mut self,
+        spans: &NodeSpans,
+        until: i64,
+        least: u32,
+        among: &NodeSet,
+    ) -> Option<i64> {
+        let mut step = None;
+        while let Some(span) = spans.spans.get(self.next).filter(|span| span.begin <= until) {
+            let lacks = span.count < least;
+            if self.is_lacking && !lacks && self.next > self.first {
+                step = Some(self.next);
+            }
+            (self.next, self.is_lacking) = (self.next + 1, lacks);
+        }
+        let (before, after) = (&spans.spans[step? - 1], &spans.spans[step?]);
+        after.free.meets_outside(among, &before.free).then_some(after.begin)
+    }
+}
