@@ -77,7 +77,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(About::new("anchors", "bo
         .asks(Asks::Constrained)
         .finds(Finds::SomeBlocks);
 
-/// Tori with their lists of placements, and the criteria that decide between boxes.
+/// Placement rule of the allocator `anchors`: tori, each with its lists of boxes, and criteria.
+///
+/// The criteria decide between free boxes.
 #[derive(Clone, Debug)]
 pub struct Anchors {
     toruses: Vec<Torus>,
@@ -85,13 +87,14 @@ pub struct Anchors {
     covered: NodeSet,
 }
 
-/// The best free boxes of one listed placement of a torus (boxes of one shape).
+/// The best free boxes of one listed placement of a torus, which all have the same sides.
 struct Found {
     torus: usize,
     entry: usize,
-    /// Corner cells of the boxes that no criterion has removed.
+    /// Corner cells of the boxes that no criterion has rejected.
     bases: NodeSet,
-    /// Costs by which the listed placement is compared with others; lower is better.
+    /// Costs of these boxes by each criterion, by which they are compared with the boxes of other
+    /// listed placements; lower is better.
     key: Vec<i64>,
 }
 
