@@ -19,16 +19,17 @@ pub(super) struct Row {
     pub(super) count: u64,
     /// Estimated run time of each job.
     pub(super) span: f64,
-    /// First reserved start; infinity if the row is empty.
+    /// First reserved start of a job of the row; infinity if the row is empty.
     pub(super) first: Time,
-    /// Last reserved start; minus infinity if the row is empty.
+    /// Last reserved start of a job of the row; minus infinity if the row is empty.
     pub(super) last: Time,
-    /// Further data of the row, boxed to keep the row small because few passes read them.
+    /// Jobs and starts of the row, boxed to keep the row small because few passes read them.
     promised: Box<Promised>,
 }
 
 struct Promised {
-    /// Reservation that serves as a template for all jobs of the row.
+    /// Reservation of one job; those of the other jobs of the row differ from it only in their
+    /// starts.
     promise: Reservation,
     jobs: VecDeque<Ticket>,
     /// Distinct reserved starts, each with its number of jobs, in order of time.
@@ -48,7 +49,7 @@ impl Row {
         Row { number, class, count, span, first: at, last: at, promised: Box::new(promised) }
     }
 
-    /// When the reservation of a job of the row ends if it starts at `at`.
+    /// End of the reservation of a job of the row that starts at `at`.
     pub(super) fn until(&self, at: Time) -> Time {
         (at + self.span).max(at.next())
     }
