@@ -188,7 +188,7 @@ impl Access {
         }
     }
 
-    /// Whether only jobs whose owner names a partition belong to one: no partition is the default.
+    /// Whether only jobs whose owner names a partition have one, as no partition is the default.
     pub(crate) fn goes_by_owners(&self) -> bool {
         self.default.is_none() && !self.partitions.is_empty()
     }

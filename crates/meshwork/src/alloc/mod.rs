@@ -22,45 +22,48 @@ use crate::topology::{Topology, Wiring};
 pub trait Allocator: Send {
     /// Returns free nodes for a request, or `None` if this allocator finds none now.
     ///
-    /// The request has the form that the registry entry [asks](AllocatorEntry::asks) for. The
-    /// result is a proposal: the engine either claims it and then calls
-    /// [`claimed`](Allocator::claimed), or drops it. A repeated call with an equal random stream
-    /// gives an equal result. Whether a placement is found depends neither on `now` nor on the
-    /// stream.
+    /// The request has the form (such as a node count or a block) that the registry entry
+    /// [asks](AllocatorEntry::asks) for. The result is a proposal: the engine either claims it and
+    /// then calls [`claimed`](Allocator::claimed), or drops it. A repeated call with an equal
+    /// random stream gives an equal result. Whether a placement is found depends neither on `now`
+    /// nor on the stream.
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement>;
 
-    /// The form of requests, if a parameter overrides that of the [entry](AllocatorEntry::asks).
+    /// The form of requests, if a parameter sets another one than the
+    /// [entry](AllocatorEntry::asks).
     fn asks(&self) -> Option<Asks> {
         None
     }
 
-    /// The condition for finding placements, if weaker than the [declared](AllocatorEntry::finds)
-    /// one.
+    /// The condition under which a placement is found, if a parameter makes it weaker.
+    ///
+    /// Otherwise the condition of the registry entry ([`finds`](AllocatorEntry::finds)) holds.
     fn finds(&self) -> Option<Finds> {
         None
     }
 
-    /// Returns why the rules of the machine forbid a request, in the allocator's form, for ever.
+    /// Returns the reason why the rules of the machine never permit a request.
     ///
-    /// `None` if no rule beyond the size of the machine forbids it. The text is one sentence
-    /// without a full stop.
+    /// The request has the form that the allocator asks for. `None` if no rule beyond the size of
+    /// the machine forbids it. The text is one sentence without a full stop.
     fn never(&self, _request: &Request) -> Option<String> {
         None
     }
 
-    /// Time to wire the nodes of a placement, in units of the clock.
+    /// Time to set the switches for the nodes of a placement, in units of the clock.
     ///
     /// The job holds the nodes during this time, and begins to run after it.
     fn setup_time(&self, _placement: &Placement) -> f64 {
         0.0
     }
 
-    /// The orientations in which a block is tried, unless the parameter `rotation` sets them.
+    /// The orders of its sides in which a block is tried, unless the parameter `rotation` sets
+    /// them.
     fn rotation(&self) -> Rotation {
         Rotation::Never
     }
 
-    /// Reports that free nodes have been claimed; `site` already shows them held.
+    /// Tells the allocator that free nodes have been claimed; `site` already shows them held.
     ///
     /// The claim gives the time and the holder. The nodes may be any free nodes, for instance a
     /// placement reserved earlier, not only the last proposal.
@@ -70,14 +73,14 @@ pub trait Allocator: Send {
     /// since when.
     fn claimed(&mut self, _placement: &Placement, _site: &Site, _claim: Claim) {}
 
-    /// Reports the estimated end of the job on the nodes that were claimed last.
+    /// Tells the allocator the estimated end of the job on the nodes that were claimed last.
     ///
     /// Not called for nodes that are claimed without a job or on a fork for look-ahead.
     fn expected(&mut self, _placement: &Placement, _end: Time) {}
 
-    /// Reports that nodes have been released; `site` already shows them free.
+    /// Tells the allocator that nodes have been released; `site` already shows them free.
     ///
-    /// The nodes may be a part of a claimed placement.
+    /// The nodes may be only some nodes of a claimed placement.
     fn released(&mut self, _placement: &Placement, _site: &Site) {}
 
     /// Returns the state to be saved in addition to the held placements and the times of their
@@ -85,7 +88,7 @@ pub trait Allocator: Send {
     ///
     /// To restore an allocator, the held placements are first [claimed](Allocator::claimed) again
     /// in their original order, each at its instant. Then [`recall`](Allocator::recall) restores
-    /// the state from these numbers. Most allocators return none.
+    /// the state from the numbers that this function returned. Most allocators return none.
     fn memory(&self) -> Vec<u64> {
         Vec::new()
     }
@@ -96,8 +99,8 @@ pub trait Allocator: Send {
     /// answers.
     ///
     /// # Errors
-    /// If the numbers are not the memory of such an allocator on this site. After an error the
-    /// allocator must not be used.
+    /// If the numbers are not the memory of an allocator with equal parameters on this site. After
+    /// an error the allocator must not be used.
     fn recall(&mut self, memory: &[u64], _site: &Site) -> Result<(), RecallError> {
         nothing_to_recall(memory)
     }
@@ -109,12 +112,11 @@ pub trait Allocator: Send {
         false
     }
 
-    /// The rule by which the allocator divides nodes among parts of a machine, if counts alone
-    /// decide.
+    /// The rule by which nodes are divided among leaves or groups; `None` if none describes it.
     ///
-    /// A part is a leaf or a group. On a machine with types of nodes, pieces of jobs are divided by
-    /// this rule. If it is `None`, the allocator is asked to place nodes, and a node counts as free
-    /// if enough pieces fit on it.
+    /// Such a rule considers only how many nodes of each leaf or group are free. On a machine with
+    /// types of nodes, pieces of jobs are divided by this rule. If it is `None`, the allocator is
+    /// asked to place whole nodes, and a node counts as free if enough pieces fit on it.
     fn domain(&self) -> Option<parts::Domain> {
         None
     }

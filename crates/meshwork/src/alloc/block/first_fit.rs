@@ -77,7 +77,7 @@ pub(crate) struct FirstFit {
     bases: FreeBases,
     /// Search for subcubes, used if all sides of the machine are 2 and blocks may be rotated.
     cubes: Option<CubeSearch>,
-    /// The machine with its dimensions in reverse order; `None` if bases are tried in the order in
+    /// The machine with its dimensions in reverse order. `None` if bases are tried in the order in
     /// which the first dimension runs fastest.
     reversed: Option<Reversed>,
 }

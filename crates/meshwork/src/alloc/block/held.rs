@@ -26,8 +26,9 @@ impl Span {
         shared
     }
 
-    /// Appends the nodes of this span that are not in `other` to `rest`, as at most two spans for
-    /// each dimension.
+    /// Appends the nodes of this span that are not in `other` to `rest`.
+    ///
+    /// They are at most two spans for each dimension.
     pub(super) fn less(self, other: &Span, rest: &mut Vec<Span>) {
         if self.overlap(other) == 0 {
             rest.push(self);

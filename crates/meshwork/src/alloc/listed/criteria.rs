@@ -1,7 +1,7 @@
 //! Criteria of the allocator `anchors`, which decide between free boxes of one size.
 //!
-//! Criteria are applied in order. Each keeps the best of the boxes that the preceding criteria have
-//! kept.
+//! Criteria are applied in order. Each keeps the boxes that are best by it among those that the
+//! preceding criteria have kept.
 
 use crate::registry::{About, Family};
 
@@ -43,7 +43,7 @@ impl Criterion {
         (&ORDER, Criterion::Order),
     ];
 
-    /// The criteria of Slurm, in order.
+    /// The criteria by which Slurm selects boxes, in its order.
     pub const SLURM: [Criterion; 4] = [
         Criterion::Weight,
         Criterion::NextSizeDestroyed,

@@ -93,8 +93,8 @@ struct Found {
     entry: usize,
     /// Corner cells of the boxes that no criterion has rejected.
     bases: NodeSet,
-    /// Costs of these boxes by each criterion, by which they are compared with the boxes of other
-    /// listed placements; lower is better.
+    /// Cost of these boxes by each criterion; lower is better. By these costs they are compared
+    /// with the boxes of other listed placements.
     key: Vec<i64>,
 }
 
@@ -244,7 +244,7 @@ impl Rule for Anchors {
         true
     }
 
-    /// Whether a job that cannot start even on the empty machine waits. It waits if it has
+    /// Whether a job waits although it could not start even on the empty machine: yes if in
     /// segments.
     ///
     /// Slurm rejects a job with segments only if no list has boxes of their size. It does not check
