@@ -1,4 +1,4 @@
-//! Backfill candidates.
+//! Backfill candidates: jobs that may start ahead of a blocked job without delaying it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,12 +9,13 @@ use super::queue::{FormQueues, ScanKey, Ticket};
 use super::reservation::{Guard, Hold};
 use crate::job::Time;
 
-/// Backfill candidates: waiting jobs behind a job that are not already known to be blocked.
+/// Waiting jobs that may start ahead of a job with a reservation without delaying it.
 ///
-/// Candidates come in queue order, each once. A form is a requested size or shape. If the allocator
-/// finds every free block and has just failed to find one for a form, all jobs of this form are
-/// skipped until nodes are released. If a form does not fit on the nodes that are not reserved,
-/// only its jobs that would end by the shadow time are returned.
+/// Candidates are the jobs behind it that are not already known to be blocked. They come in queue
+/// order, each once. A form is a requested size or shape. If the allocator finds every free block
+/// and has just failed to find one for a form, all jobs of this form are skipped until nodes are
+/// released. If a form does not fit on the nodes that are not reserved, only its jobs that would
+/// end by the reserved start are returned.
 ///
 /// # Complexity
 /// With *k* forms among the waiting jobs, **O(k)** to set up and **O(log k)** for each candidate,
@@ -31,19 +32,20 @@ pub struct Candidates {
 /// protected.
 ///
 /// # Complexity
-/// The costs are those of [`Candidates`].
+/// The time is that of [`Candidates`].
 pub struct Startable {
     after: Ticket,
     by_form: Option<ByForm>,
 }
 
-/// Merges waiting jobs of several forms in queue order. Pending are the first job of each form and
-/// the successors of the jobs returned so far.
+/// Merges the queues of several forms, each of jobs that request the same, into queue order.
+///
+/// `firsts` has the first job of each form, and `further` the successors of the jobs returned so
+/// far.
 struct ByForm {
     firsts: std::vec::IntoIter<(Ticket, Form)>,
     further: BinaryHeap<Reverse<(Ticket, Form)>>,
-    /// The job returned last with its form; its successor of this form has not been searched for
-    /// yet.
+    /// The job returned last, and its form, whose next job has not been searched for yet.
     named: Option<(Ticket, Form)>,
 }
 
@@ -56,7 +58,7 @@ enum Chance {
     Any,
 }
 
-/// Conditions on a backfill candidate: it must need few enough nodes, or end early enough.
+/// What a backfill candidate must satisfy: it needs few enough nodes, or ends early enough.
 #[derive(Clone, Copy)]
 struct ChanceBeside {
     now: Time,
@@ -67,7 +69,7 @@ struct ChanceBeside {
     by: Time,
 }
 
-/// Bits of the number 1.0. At speed 1, a job's estimate need not be divided by the speed.
+/// Bit pattern of the number 1.0, to recognize a site at speed 1, where estimates need no scaling.
 const ONE: u64 = 1.0_f64.to_bits();
 
 impl ChanceBeside {
@@ -113,7 +115,8 @@ impl Cluster<'_> {
         self.chance_beside(guard).has(key)
     }
 
-    /// The backfill conditions that follow from a guarded reservation.
+    /// The conditions under which a job cannot delay a guarded reservation, as far as known in
+    /// advance.
     #[inline]
     fn chance_beside(&self, guard: &Guard) -> ChanceBeside {
         let (now, most_free) = (self.now, self.most_free);
@@ -142,7 +145,9 @@ impl Cluster<'_> {
         Startable { after, by_form }
     }
 
-    /// The waiting jobs by form, on a machine of one site whose allocator finds every free block.
+    /// The waiting jobs, sorted by form (requested size and shape).
+    ///
+    /// The machine must be one site whose allocator finds every free block.
     pub(super) fn form_queues(&self) -> &FormQueues {
         self.queue.form_queues()
     }

@@ -38,7 +38,7 @@ pub struct Reshape {
     pub key: RunKey,
     /// The nodes on which the job continues, on its present site; they may be its present nodes.
     pub placement: Placement,
-    /// The job's new rate of work, above 0. At rate 1 a job takes its run time.
+    /// The job's new rate of work, above 0. At rate 1 its work takes its run time.
     pub rate: f64,
     /// Work added to the remaining work of the job, in units of time at rate 1.
     pub more: f64,

@@ -34,7 +34,7 @@ pub struct Setup {
     pub network: Box<dyn Network>,
     /// Whether a job is killed when it reaches its estimate.
     pub kill_at_estimate: bool,
-    /// Whether the scheduler is called once for an instant or once for each of its events.
+    /// Whether the scheduler is called once for an instant or once for each event of the instant.
     pub passes: Passes,
     /// Length of the run after the first arrival, in units of the clock. `None` if the run ends
     /// when all jobs have ended, or when the observer ends it.
@@ -49,7 +49,7 @@ pub struct Setup {
     pub names: Names,
 }
 
-/// Whether the scheduler is called once for an instant or once for each of its events.
+/// How often the scheduler is called for an instant at which several events happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Passes {
     /// Once for each instant, after all departures, then all outages, then all arrivals.
