@@ -44,7 +44,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// The column with this name.
+    /// Finds a column of per-job output by its name.
     #[must_use]
     pub fn named(name: &str) -> Option<Part> {
         let asked = Column::named(name).map(Part::Asked);
