@@ -189,10 +189,10 @@ pub enum Holder {
     /// In a [pool](crate::pool::Pool), which has no jobs, the value is the number of earlier
     /// placements.
     Job(JobId),
-    /// No job yet. Used only on a copy of a site for look-ahead.
+    /// Nodes that are kept for a later use, and on which no job runs yet.
     ///
-    /// The nodes are kept for a job that starts later, for an interval of restricted access, or for
-    /// a job whose start is tried.
+    /// Used only on a copy of a site for look-ahead. The nodes are kept for a job that starts
+    /// later, for an interval of restricted access, or for a job whose start is tried.
     Reservation,
     /// An outage: the nodes are out of service.
     Outage,
@@ -221,23 +221,25 @@ impl From<Time> for Claim {
 pub struct AllocatorEntry {
     /// Name, definition, complexity, source and parameters of the allocator.
     pub about: About,
-    /// The wirings that the allocator supports.
+    /// The wirings of machines (such as mesh or torus) on which the allocator can be used.
     pub serves: &'static [Wiring],
-    /// The numbers of dimensions that the allocator supports; `None` if it supports any.
+    /// The numbers of dimensions of machines on which the allocator can be used; `None` for any
+    /// number.
     pub dimensions: Option<&'static [usize]>,
-    /// The form of requests, unless a parameter [changes](Allocator::asks) it.
+    /// The form in which the allocator takes requests, unless a parameter
+    /// [changes](Allocator::asks) it.
     pub asks: Asks,
     /// The condition under which a placement is found, unless a parameter
     /// [changes](Allocator::finds) it.
     pub finds: Finds,
-    /// Whether a placement is always one block of the requested shape.
+    /// Whether a placement is always one block with the requested sides.
     pub contiguous: bool,
     /// Builds the allocator for one site.
     pub build: fn(&Params, &Topology) -> Result<Box<dyn Allocator>, Problem>,
 }
 
 impl AllocatorEntry {
-    /// Creates the entry of an allocator that takes any free nodes for a node count, on any wiring.
+    /// Creates the entry of an allocator that takes a number of any free nodes, on any wiring.
     #[must_use]
     pub const fn new(
         about: About,
@@ -271,21 +273,22 @@ impl AllocatorEntry {
         self
     }
 
-    /// Sets the wirings that the allocator supports.
+    /// Sets the wirings of machines (such as mesh or torus) on which the allocator can be used.
     #[must_use]
     pub const fn serves(mut self, serves: &'static [Wiring]) -> AllocatorEntry {
         self.serves = serves;
         self
     }
 
-    /// Sets the numbers of dimensions that the allocator supports; `None` for any.
+    /// Sets the numbers of dimensions of machines on which the allocator can be used; `None` for
+    /// any.
     #[must_use]
     pub const fn dimensions(mut self, dimensions: Option<&'static [usize]>) -> AllocatorEntry {
         self.dimensions = dimensions;
         self
     }
 
-    /// Sets the form of requests that the allocator takes.
+    /// Sets the form in which the allocator takes requests, such as a node count or a block.
     #[must_use]
     pub const fn asks(mut self, asks: Asks) -> AllocatorEntry {
         self.asks = asks;
@@ -299,7 +302,7 @@ impl AllocatorEntry {
         self
     }
 
-    /// Sets whether a placement is always one block of the requested shape.
+    /// Sets whether a placement is always one block with the requested sides.
     #[must_use]
     pub const fn contiguous(mut self, contiguous: bool) -> AllocatorEntry {
         self.contiguous = contiguous;
@@ -322,7 +325,8 @@ impl Named for AllocatorEntry {
     }
 }
 
-/// Rejects a hypercube of more than `most` dimensions, on which an answer would take over a second.
+/// Rejects a hypercube of more than `most` dimensions, as one choice of nodes would take over a
+/// second.
 fn up_to_dimension(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
     let dimension = topology.grid().dimensions() as u32;
     if dimension <= most {
@@ -338,7 +342,7 @@ fn up_to_dimension(params: &Params, topology: &Topology, most: u32) -> Result<()
     ))
 }
 
-/// Rejects a machine of more than `most` nodes, on which an answer would take over a second.
+/// Rejects a machine of more than `most` nodes, as one choice of nodes would take over a second.
 fn up_to_nodes(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
     let nodes = topology.grid().nodes();
     if nodes <= most {
@@ -403,11 +407,11 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &listed::runs::ENTRY,
 ];
 
-/// The family of allocators, by name.
+/// The family of allocators, which a study selects by name.
 pub static FAMILY: Family =
     Family { kind: "allocator", key: "name", entries: || abouts(ALLOCATORS), common: &[] };
 
-/// Whether the allocator may take any nodes of the site, because all are equivalent.
+/// Whether any free nodes may replace those that the allocator would choose, as all are equivalent.
 ///
 /// `true` for the default allocator of a flat machine. Other allocators may consider more than the
 /// number of free nodes.

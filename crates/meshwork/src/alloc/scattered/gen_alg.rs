@@ -1,4 +1,6 @@
-//! Gen-Alg: nodes nearest to a free node, so that their hops over all pairs are fewest.
+//! Gen-Alg: takes the nodes nearest to a free node, for the centre that gives the fewest hops.
+//!
+//! Hops are counted over all pairs of the taken nodes.
 
 use super::nearest::{Centres, MAX_NODES, NearestNodes};
 use crate::alloc::{AllocatorEntry, up_to_nodes};
