@@ -1,4 +1,4 @@
-//! Messages in a network, and the interface of the load, which sends messages.
+//! Messages in a network, and the interface of the load: the source of the messages.
 
 use super::Cycle;
 use crate::topology::Node;
@@ -34,10 +34,10 @@ pub struct Delivery {
     pub alone: Cycle,
 }
 
-/// Answer of a node that is asked for its next message.
+/// What a node has to send when it is asked for its next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// The first message of the node's queue.
+    /// The message to send now, which is the first in the node's queue.
     Message(Message),
     /// No message until this later cycle, at which the node is asked again.
     At(Cycle),
@@ -54,7 +54,7 @@ pub trait Load {
     /// node is asked, unless one of its packets is on its way out.
     fn delivered(&mut self, delivery: &Delivery) -> Option<Node>;
 
-    /// Whether the network must stop at the current cycle, before anything moves in this cycle.
+    /// Whether the network must stop at the current cycle, before anything moves in it.
     fn pauses(&self) -> bool {
         false
     }
