@@ -1,12 +1,12 @@
 //! Formatting of numbers with a sensible number of digits.
 
-/// A formatted number, with the half width of its interval if it has one.
+/// A formatted number, with the half width of its confidence interval if it has one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rounded {
     /// The number; `-` if nothing was measured.
     pub mean: String,
     pub half_width: Option<String>,
-    /// Text after the number, such as a mark.
+    /// Text to be shown directly after the number, such as a mark that refers to a note.
     pub suffix: String,
 }
 
