@@ -1,4 +1,5 @@
-//! Conformance tests: functions that check an entry of a catalogue against the rules for its kind.
+//! Conformance tests: check a catalogue's entry (such as an allocator) against the rules for its
+//! kind.
 //!
 //! [`check_allocator`], [`check_scheduler`], [`check_sizing`], [`check_selector`],
 //! [`check_network`], [`check_workload`] and [`check_metric`] try one entry of a catalogue on small
@@ -65,9 +66,9 @@ pub struct Broken {
     pub kind: &'static str,
     /// Name of the entry.
     pub name: &'static str,
-    /// Machine, parameters, and the seed and step at which the violation occurs.
+    /// Where the violation occurs: machine, parameters, and the seed and step that reproduce it.
     pub case: String,
-    /// Observed behaviour and correct behaviour, in one sentence.
+    /// What the entry did and what would be correct, in one sentence.
     pub sentence: String,
     /// Drawing of the machine at the violation, by
     /// [`Site::drawing`](crate::machine::Site::drawing). Empty if the violation concerns a whole
@@ -75,17 +76,17 @@ pub struct Broken {
     pub drawing: String,
 }
 
-/// Extent of a successful check.
+/// How much a successful check has tried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tried {
-    /// Number of machines, each counted once for every choice of parameters.
+    /// Number of machines tried, each counted once for every choice of parameters.
     pub machines: u64,
     /// Number of direct queries to the entry.
     pub questions: u64,
     /// Number of jobs that finished in whole runs.
     pub jobs: u64,
-    /// Number of promises that schedulers made in whole runs.
+    /// Number of start times that schedulers promised in whole runs.
     pub promises: u64,
 }
 
