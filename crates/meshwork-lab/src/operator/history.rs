@@ -128,7 +128,7 @@ impl JobRecord {
         self.eligible.or(self.submit)
     }
 
-    /// Whether the job was killed before its end.
+    /// Whether the job was ended from outside, such as by preemption or a failed node.
     ///
     /// The nodes of a killed job are available again once its processes have ended. The main
     /// scheduler then runs without delay.
@@ -150,7 +150,7 @@ pub struct History {
     pub stays: Vec<JobRecord>,
 }
 
-/// Columns of the table with a history.
+/// Columns of the CSV table of a history.
 const COLUMNS: [&str; 35] = [
     "id",
     "attempt",

@@ -119,7 +119,7 @@ impl ReplayMeasure {
         }
     }
 
-    /// Set over which the measure is aggregated.
+    /// Set of jobs, or of windows of time, over which the measure is aggregated.
     pub(super) fn scope(self) -> Scope {
         match self {
             ReplayMeasure::Wait | ReplayMeasure::BoundedSlowdown | ReplayMeasure::WaitFor(_) => {
@@ -157,7 +157,7 @@ impl ReplayMeasure {
     }
 }
 
-/// Set over which a measure is aggregated.
+/// Set of jobs, or of windows of time, over which a measure is aggregated, with the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     /// Mean over the jobs that start in every replay.
@@ -197,7 +197,7 @@ impl Shared {
     }
 }
 
-/// Jobs and time span over which all replays are measured.
+/// Jobs and time span over which the measures of all replays are computed.
 pub(super) struct Ground<'a> {
     pub(super) history: &'a [JobRecord],
     /// Indices of the jobs that ran, in order of submission.

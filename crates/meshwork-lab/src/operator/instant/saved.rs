@@ -19,8 +19,8 @@ const FORMAT: u64 = 1;
 const KEYS: [&str; 3] = ["format", "letters", "state"];
 
 impl Instant {
-    /// Reads the state of a pool that `meshwork place` has saved. Of several answers the last
-    /// counts.
+    /// Reads the state of a pool of nodes that `meshwork place` has saved. If the file has several
+    /// answers of the command, the last one counts.
     ///
     /// A pool has no queue and does not know the ends of jobs. The placement of a holder is taken
     /// as its request. `fits` returns an error if the machine would take too much memory.
@@ -103,7 +103,7 @@ impl Instant {
     }
 }
 
-/// Content of a state that is sealed with a digest. Any other text is unchanged.
+/// Checks and removes the digest of a sealed state. Any other text is unchanged.
 fn opened(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let damaged = "this state is damaged, or was changed by hand: its digest is another";
     Ok(match unseal(text.as_bytes()).ok_or(damaged)? {
