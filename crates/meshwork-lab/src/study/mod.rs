@@ -55,7 +55,7 @@ pub const SCENARIO_KEYS: &[&str] = &[
 pub enum Replications {
     /// A fixed number of replications.
     Fixed(u64),
-    /// The number of replications is the one at which a metric's interval is narrow enough.
+    /// Enough replications for a narrow interval of a metric's mean.
     Precision {
         /// Half width of the interval, as a fraction of the mean, at which replications end.
         target: f64,
