@@ -37,7 +37,7 @@ pub enum PoolError {
         /// Name of the machine, with its article.
         machine: String,
     },
-    /// A ratio of sides was given for a machine without blocks of chosen sides.
+    /// A ratio of sides was given for a machine on which the sides of a block cannot be chosen.
     #[error("a ratio is that of the sides of a block on a mesh or torus, and this is {0}")]
     NoRatio(String),
     /// A ratio of sides does not match the machine's dimensions.
@@ -72,12 +72,12 @@ pub enum RestoreError {
         /// Value of the key in this pool.
         here: String,
     },
-    /// Instants of the snapshot are out of order or invalid, so the snapshot is damaged.
+    /// The instants in the snapshot are out of order or invalid, so the snapshot is damaged.
     #[error("the snapshot is damaged: it goes from the instant {from} to {to}")]
     Instants {
-        /// Instant that the instant found must not precede.
+        /// Earliest instant that was possible.
         from: Time,
-        /// Instant found in the snapshot, in units of the clock.
+        /// Instant in the snapshot, in units of the clock.
         to: f64,
     },
     /// An entry of the snapshot is not a placement on the machine.
@@ -92,7 +92,7 @@ pub enum RestoreError {
     /// The snapshot has different numbers of names and of placements.
     #[error("the snapshot is damaged: it has {names} names for {placements} placements")]
     Names {
-        /// Number of names in the snapshot.
+        /// Number of names of placements in the snapshot.
         names: usize,
         /// Number of placements in the snapshot.
         placements: usize,

@@ -28,7 +28,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// Operation on a named pool, with its instant.
+/// A request to a named pool: an operation, and the instant at which it happens.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Question {
@@ -74,7 +74,7 @@ pub enum Operation {
 pub enum Answer {
     /// Placement that is held from now on or, for [`Operation::Can`], would be.
     Placed(Placement),
-    /// No placement is possible now.
+    /// No placement is possible now, since too few nodes are free or their shape does not suit.
     #[cfg_attr(feature = "serde", serde(rename = "no_room"))]
     NoPlacement {
         /// Whether no placement is possible on the empty machine either, so that waiting is
@@ -86,16 +86,16 @@ pub enum Answer {
         #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
         reason: Option<String>,
     },
-    /// Numbers of placements that [`Operation::HoldExactly`] kept, adopted and released.
+    /// What [`Operation::HoldExactly`] has done.
     HeldExactly {
-        /// Number of placements that were held already.
+        /// Number of placements that were held already, and still are.
         kept: u32,
         /// Number of placements that are held from now on.
         adopted: u32,
         /// Number of placements that were released.
         released: u32,
     },
-    /// Number of released processors.
+    /// Number of processors that were released, for [`Operation::Release`].
     Released(u32),
     /// Free nodes and the largest free block, for [`Operation::Free`].
     Free(FreeSpace),

@@ -27,7 +27,8 @@ use spelling::suggested;
 
 /// Largest number allowed in any parameter or log field.
 ///
-/// The number is far beyond any machine or clock. Sums and products of such numbers stay finite.
+/// The number is far beyond the numbers of any machine or clock. Sums and products of such numbers
+/// stay finite.
 pub const LARGEST: f64 = 1e15;
 
 /// Smallest positive number allowed in a parameter, so that quotients stay finite too.
@@ -50,7 +51,7 @@ impl Problem {
     }
 }
 
-/// Description of an entry of any list, from which help texts and pages of the manual are made.
+/// What an entry of a list is and does, from which help texts and pages of the manual are made.
 ///
 /// ```
 /// use meshwork::registry::About;
@@ -161,7 +162,7 @@ impl Named for About {
     }
 }
 
-/// Entry of a family to which a catalogue can add entries.
+/// Entry, such as an allocator, of a family to which a catalogue can add entries.
 pub trait ListedEntry: Named + Sized + 'static {
     /// Family to which the entry belongs.
     fn family() -> &'static Family;
@@ -180,9 +181,9 @@ pub trait ListedEntry: Named + Sized + 'static {
 
 /// Family of named entries, such as all allocators, with the list of its entries in this crate.
 pub struct Family {
-    /// Word for a member of the family, as in "unknown allocator".
+    /// Word for an entry of the family, as in "unknown allocator".
     pub kind: &'static str,
-    /// Key of the name in a table of a study: `topology` for a site, otherwise `name`.
+    /// Key under which a table of a study names an entry: `topology` for a site, otherwise `name`.
     pub key: &'static str,
     /// Descriptions of all entries of the family in this crate.
     pub entries: fn() -> Vec<&'static About>,
@@ -196,14 +197,14 @@ impl fmt::Debug for Family {
     }
 }
 
-/// The entry from which a component of a run comes, by kind and name, for errors.
+/// Where a component of a run comes from: the kind and name of its registry entry, for errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// Word for the kind of entry, such as "allocator".
+    /// Word for the kind of component, such as "allocator".
     pub kind: &'static str,
-    /// Name of the entry; empty if the component comes from no entry.
+    /// Name of the entry, such as `first_fit`; empty if the component comes from no entry.
     pub name: &'static str,
-    /// Whether the entry belongs to this crate, so that a fault is a bug of this crate.
+    /// Whether the entry belongs to this crate, so that a broken contract is a bug of this crate.
     pub is_standard: bool,
 }
 
@@ -236,13 +237,13 @@ pub fn entry<E: Named>(entries: &[&'static E], name: &str) -> &'static E {
     entries.iter().find(|entry| entry.about().name == name).expect("a resolved name is in its list")
 }
 
-/// Source of the entries of a family: this crate, or a catalogue with additions.
+/// Where the entries of families come from: this crate alone, or a catalogue with additions.
 pub trait EntrySource {
     /// Returns the entries of a family, in the order of lists and pages.
     fn entries(&self, family: &Family) -> Vec<&'static About>;
 }
 
-/// The lists of this crate without additions.
+/// The entries of this crate without additions.
 pub struct Standard;
 
 impl EntrySource for Standard {
@@ -252,7 +253,7 @@ impl EntrySource for Standard {
 }
 
 impl Family {
-    /// Returns the origin of an entry of this family, given its name.
+    /// Returns the origin of a component, given the name of its entry of this family.
     #[must_use]
     pub fn origin(&self, name: &'static str) -> Origin {
         let is_standard = (self.entries)().iter().any(|about| about.name == name);
@@ -267,7 +268,7 @@ impl Family {
         self.find_in(&Standard, path, name)
     }
 
-    /// Returns the description of the entry of the given lists with this name or alias.
+    /// Returns the description of the entry with this name or alias in the given lists.
     ///
     /// # Errors
     /// A sentence that names the nearest known name.
@@ -295,8 +296,9 @@ impl Family {
         ))
     }
 
-    /// Reads a name, or a table with name and parameters, and fills in defaults. Names are those of
-    /// this crate.
+    /// Reads a component of a study: a name, or a table with name and parameters.
+    ///
+    /// Fills in defaults. Names are those of this crate.
     ///
     /// # Errors
     /// The first problem found.
@@ -304,8 +306,9 @@ impl Family {
         self.resolve_in(&Standard, path, given)
     }
 
-    /// Reads a name, or a table with name and parameters, and fills in defaults. Names are those of
-    /// the given lists.
+    /// Reads a component of a study: a name, or a table with name and parameters.
+    ///
+    /// Fills in defaults. Names are those of the given lists.
     ///
     /// # Errors
     /// The first problem found.

@@ -24,7 +24,7 @@ pub enum DefaultValue {
     Required,
     /// The default is this value, written as TOML.
     Is(&'static str),
-    /// Without a value. The text says in a few words what the omission means.
+    /// No value. The text says in a few words what the omission means.
     Absent(&'static str),
 }
 
