@@ -13,7 +13,7 @@ use super::state::{HeldBack, MachineState};
 use crate::slurm::desk::SlurmAnswer;
 use crate::slurm::topology::{Structure, by};
 
-/// Largest number of reported places for a waiting job.
+/// Maximum number of nearest places that are reported for a waiting job.
 const NEAREST: usize = 3;
 
 /// Reason why a job waits on a Slurm machine.

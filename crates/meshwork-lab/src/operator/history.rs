@@ -44,13 +44,14 @@ pub struct JobRecord {
     pub processors: u32,
     /// Whether the job was allocated whole nodes.
     pub exclusive: bool,
-    /// Whether the job was allocated whole base blocks.
+    /// Whether the job was allocated whole base blocks, which are the smallest blocks of the
+    /// topology.
     pub whole_blocks: bool,
     /// Segment size: the number of nodes that must be placed together.
     pub segment: Option<u32>,
     /// Whether each segment must be placed on base blocks of its own.
     pub spread: bool,
-    /// Whether all segments must be placed in one aggregated block.
+    /// Whether all segments must be placed in one aggregated block, which consists of base blocks.
     pub consolidate: bool,
     /// Largest number of leaf switches that the job's nodes may use.
     pub switches: Option<u32>,

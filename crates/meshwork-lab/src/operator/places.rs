@@ -11,7 +11,7 @@ use crate::slurm::topology::{Structure, by};
 pub enum PlaceKind {
     /// The nodes are one place of the size of the job.
     One,
-    /// The nodes are several places, one of the segment size for each segment.
+    /// The nodes are several places, one of the segment size for each segment of the job.
     Union,
     /// The nodes are not a listed place.
     None,

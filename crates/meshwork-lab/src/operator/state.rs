@@ -292,8 +292,8 @@ impl MachineState {
         Controller::at(&self.machine, rules, &running, waiting, self.now)
     }
 
-    /// Allocator of a partition, with the nodes of the running jobs, which are known by their
-    /// indices.
+    /// Allocator of a partition in which the running jobs hold their nodes. Jobs are known by their
+    /// index.
     #[must_use]
     pub fn desk(&self, partition: &str) -> SlurmAllocator<usize> {
         let mut desk = SlurmAllocator::new(self.machine.site(partition).clone());

@@ -147,7 +147,7 @@ fn varied(study: &Study, key: &str) -> Option<String> {
     Some(format!("swept: {}", short(key, &values).join(", ")))
 }
 
-/// Text on how long is measured and how long the warm-up is.
+/// Text on the measured part of a run and on the warm-up before it.
 fn measured(study: &Study, table: &Table) -> String {
     let Some(measure) = table.get("measure").and_then(Value::as_table) else {
         return String::new();
@@ -222,7 +222,7 @@ pub(super) fn quoted(word: &str) -> String {
     }
 }
 
-/// Warnings to be read before the numbers.
+/// Warnings that a reader needs before the numbers of the study.
 pub(super) fn warnings(content: &Content, summary: &Summary) -> Vec<String> {
     let Content { study, points, results, .. } = content;
     sentences(&crate::findings::notes::warnings(study, points, results, summary))
@@ -238,7 +238,7 @@ fn sentences(notes: &[String]) -> Vec<String> {
     notes.iter().map(sentence).collect()
 }
 
-/// Notes to be read after the numbers.
+/// Notes that stand after the numbers of the study.
 pub(super) fn notes(content: &Content) -> Vec<String> {
     let Content { study, points, results, .. } = content;
     let mut notes = sentences(&crate::findings::notes::notes(study, points, results));

@@ -45,7 +45,8 @@ struct Plan<'a> {
     metrics: Vec<String>,
     differences: Option<String>,
     /// Function that returns the ratio of a metric to its value in the baseline, if there is one.
-    /// It is given the metric, and the scenario as an index on each axis.
+    /// It is given the metric and, for the scenario, the index of the scenario's value on each
+    /// axis.
     ratio: &'a dyn Fn(&str, &[usize]) -> Option<Ratio>,
     /// Index of the initially selected value of each axis.
     first: &'a [usize],

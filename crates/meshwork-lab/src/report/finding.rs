@@ -91,7 +91,7 @@ pub(super) fn findings(
     settings.iter().filter_map(finding).collect()
 }
 
-/// Question which value of one swept key is best.
+/// Question which value of one swept key is best. The summary sentences answer it.
 struct Question<'a> {
     study: &'a Study,
     points: &'a [Point],

@@ -129,7 +129,7 @@ pub struct Section {
     pub facts: Vec<Fact>,
     /// Command that repeats the study.
     pub command: String,
-    /// Text of the study.
+    /// Text of the study file.
     pub source: String,
     /// Summary sentences, if something is swept: the initial selection first, then all others.
     pub findings: Vec<SummarySentence>,

@@ -65,13 +65,13 @@ pub struct FigureView {
     /// Expected number of replications per point; points with fewer are drawn faintly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<u64>,
-    /// Scale along the plot.
+    /// Scale of the positions along the plot.
     pub x: Scale,
     /// Scale of the measured values.
     pub y: Scale,
-    /// Swept key that has a colour for each value.
+    /// Swept key whose values have colours, if there is one.
     pub colour: Option<Key>,
-    /// Swept key that has a panel for each value.
+    /// Swept key whose values have panels, if there is one.
     pub panel: Option<Key>,
     /// Names of the panels in order; empty for a single panel without a name.
     pub panels: Vec<String>,

@@ -13,10 +13,11 @@ use meshwork::geometry::NodeSet;
 /// Largest clean-up time that is considered, in seconds.
 const LONGEST: Second = 3_600;
 
-/// Minimum fraction of all gaps that must have a length for it to count as the shortest.
+/// Minimum frequency of a length of gaps, as a fraction of all gaps. Rarer lengths are ignored when
+/// the shortest length is determined.
 ///
-/// A gap is the time from the end of a job to the next start on its nodes. Rare gaps may be shorter
-/// still, because some nodes of a job may be freed before others.
+/// A gap is the time from the end of a job to the next start on its nodes. Rare gaps may be even
+/// shorter than the clean-up time, because some nodes of a job may be freed before others.
 const LEAST_SHARE: f64 = 0.03;
 
 /// Gaps in seconds from the end of a job to the start of another job that waited for the nodes.

@@ -107,7 +107,7 @@ pub struct DifferingDecision {
     pub by: StartedBy,
     /// Recorded nodes as a host list.
     pub nodes: String,
-    /// Decision of the rule: a host list, `wait` or `never`.
+    /// Decision of the placement rule: a host list, `wait` or `never`.
     pub rule: String,
 }
 

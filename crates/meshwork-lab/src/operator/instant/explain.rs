@@ -12,7 +12,7 @@ use super::defrag::{InstantMove, InstantPlan, InstantTarget, cheapest};
 use super::ways::{CandidateBlock, CandidateSets, MOST_SETS, blocks};
 use super::{Instant, WaitingJob};
 
-/// Largest number of reported places for a waiting job.
+/// Maximum number of nearest placements that are reported for a waiting job.
 const NEAREST: usize = 3;
 
 /// Largest number of places that are tried in the search for moves.
@@ -25,7 +25,7 @@ pub enum InstantReason {
     Never(Option<String>),
     /// The job waits for this cause.
     WaitsFor(Cause),
-    /// The job could start, and no earlier job is known.
+    /// The job could start, and the state has no scheduler that would let it wait.
     Nothing,
 }
 
@@ -44,11 +44,11 @@ impl InstantReason {
 /// Possible placement of a job, with the running jobs that must end first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlacement {
-    /// Index of the site.
+    /// Index of the site of the placement.
     pub site: usize,
     /// Placement that the allocator chooses after the jobs `jobs` have ended.
     pub placement: Placement,
-    /// Indices of the running jobs that must end before.
+    /// Indices of the running jobs that must end before the placement is possible.
     pub jobs: Vec<usize>,
     /// Latest estimated end of the jobs that must end; `None` if unknown.
     pub until: Option<Time>,
@@ -58,7 +58,7 @@ pub struct NearestPlacement {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedStart {
     pub at: Time,
-    /// Index of the site.
+    /// Index of the site on which the job starts.
     pub site: usize,
     pub placement: Placement,
 }

@@ -48,7 +48,7 @@ pub struct WaitingJob {
 pub struct Instant {
     /// Sites with the running jobs on them.
     pub sites: Vec<SiteAhead>,
-    /// Copies of the sites without jobs.
+    /// Copies of the sites on which no jobs run.
     pub empty: Vec<SiteAhead>,
     pub now: Time,
     /// Running jobs with their placements.
@@ -115,7 +115,7 @@ impl Instant {
     }
 }
 
-/// Parses a request: `8x8x4`, a number of nodes, `2^5`, a subcube, or pieces.
+/// Parses a request: sides as in `8x8x4`, a number of nodes, a subcube as in `2^5`, or pieces.
 ///
 /// Pieces are equal parts of nodes. They are given by the columns of a table of jobs, such as
 /// `pieces=4 gpu=1`.

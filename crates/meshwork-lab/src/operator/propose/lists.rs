@@ -46,7 +46,7 @@ pub struct SearchSpace {
     sizes: Vec<u32>,
 }
 
-/// Maximum number of random changes by which a list differs from the list of which it is made.
+/// Maximum number of random changes by which a new list differs from the list that it is based on.
 const MOST_CHANGES: u64 = 3;
 
 /// Maximum number of boxes of one size that a torus may list.

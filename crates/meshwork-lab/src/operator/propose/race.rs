@@ -17,7 +17,7 @@ use crate::operator::history::{JobRecord, Second};
 /// Indifference zone: lists whose mean waits differ by no more than this fraction count as equal.
 pub const WITHIN: f64 = 0.05;
 
-/// Number of pairs of results before a list may be dropped.
+/// Number of pairs of results that two lists must have before one of them may be dropped.
 const LEAST_PAIRS: u64 = 20;
 
 /// Largest number of resampled histories. Lists that are still equal after them differ by little.
@@ -107,7 +107,7 @@ impl<'a> Stretches<'a> {
 
 /// Logarithms of mean waits, by resampled history and then by list.
 ///
-/// A result is `None` if a job never starts, or if the list was dropped before.
+/// An entry is `None` if a job never starts, or if the list was dropped before.
 struct WaitsByHistory(Vec<Vec<Option<f64>>>);
 
 impl Field for WaitsByHistory {

@@ -1,6 +1,6 @@
 //! Selection and formatting of numbers along an axis.
 
-/// Groups the digits before the decimal point by three, from five digits on.
+/// Puts commas between groups of three digits before the decimal point, if there are five or more.
 fn grouped(text: &str) -> String {
     let (whole, part) =
         text.split_once('.').map_or((text, None), |(whole, part)| (whole, Some(part)));

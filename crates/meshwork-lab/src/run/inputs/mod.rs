@@ -248,7 +248,8 @@ fn is_parquet(reader: &mut BufReader<File>) -> io::Result<bool> {
 #[cfg(feature = "parquet")]
 use self::parquet::{from_parquet, rows_of_parquet};
 
-/// Returns 0, since a program without the feature `parquet` refuses the file when it is read.
+/// Returns 0 as the number of rows. A program without the feature `parquet` refuses the file later,
+/// when it is read.
 #[cfg(not(feature = "parquet"))]
 fn rows_of_parquet(_: File) -> u64 {
     0
