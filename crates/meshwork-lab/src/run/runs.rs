@@ -95,13 +95,13 @@ impl ScenarioRuns {
         }
     }
 
-    /// Number of runs, including failed ones.
+    /// Number of runs of the scenario, including failed ones.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ended() + self.failed.len()
     }
 
-    /// Whether there are no runs.
+    /// Whether the scenario has no runs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -179,7 +179,7 @@ impl ScenarioRuns {
         self.ended.metrics.column(metric)
     }
 
-    /// Replication of every successful run, ascending.
+    /// Replication number of every successful run, in ascending order.
     pub(crate) fn replications(&self) -> &[u64] {
         &self.ended.replications
     }

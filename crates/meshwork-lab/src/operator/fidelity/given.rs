@@ -46,8 +46,8 @@ enum Event {
 /// Seconds after the end of a job in which its nodes may still be unavailable.
 const COMPLETING: Second = 1;
 
-/// Possible answers to a question about the first and about the second cycle of a clock second. A
-/// clock second may have a cycle of the main scheduler and a cycle of backfill.
+/// All combinations of yes and no for the first and for the second cycle of a clock second. A clock
+/// second may have a cycle of the main scheduler and a cycle of backfill.
 const WAYS: [[bool; 2]; 4] = [[false; 2], [true; 2], [false, true], [true, false]];
 
 /// Maximum number of changes to the order of events that are tried for one clock second.

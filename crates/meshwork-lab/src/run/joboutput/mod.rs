@@ -37,9 +37,9 @@ pub const HEADER: &str =
 /// A column of per-job output.
 #[derive(Clone, Copy, Debug)]
 pub enum Part {
-    /// A column with a part of a job's request, which a `table` workload reads.
+    /// A column with one attribute of a job's request, which a `table` workload reads.
     Asked(&'static Column),
-    /// A column with a part of a job's outcome, such as its start.
+    /// A column with one attribute of a job's outcome, such as its start.
     Happened(&'static Outcome),
 }
 

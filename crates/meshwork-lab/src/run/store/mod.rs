@@ -235,7 +235,7 @@ impl Store {
         self.known.len() == 0
     }
 
-    /// Number of runs.
+    /// Number of runs in the store.
     #[must_use]
     pub fn len(&self) -> usize {
         self.known.len()

@@ -13,7 +13,7 @@ use super::lines::digits;
 use crate::findings::clock::LogStart;
 use crate::findings::trend;
 
-/// A metric of a run.
+/// A metric of a run, with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunMetric {
     pub name: String,
@@ -74,7 +74,7 @@ pub struct RunFindings {
     pub refused: u64,
     /// Number of log lines that are no jobs.
     pub unusable: u64,
-    /// Last instant of the run.
+    /// Instant at which the run ended.
     pub end: f64,
     /// Speed of each site, if speeds were drawn at random; else empty.
     pub speeds: Vec<f64>,
