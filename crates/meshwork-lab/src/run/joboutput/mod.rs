@@ -60,7 +60,7 @@ impl Part {
         }
     }
 
-    /// Kind of the cells of the column.
+    /// Kind of values in the cells of the column, such as counts or instants.
     #[must_use]
     pub fn holds(self) -> CellKind {
         match self {
