@@ -89,11 +89,11 @@ enum Source {
     Limit(&'static str),
     /// Amount of memory in a column, in Slurm's format and converted to MB.
     SlurmMemory(&'static str),
-    /// Number of a job's pieces, or one of their properties, such as `gpu`, from a column with
-    /// Slurm's trackable resources.
+    /// Number of a job's pieces, or one of their properties such as `gpu`. The column has Slurm's
+    /// trackable resources.
     Tres(&'static str, &'static str),
-    /// Number of a job's pieces, or one of their properties, such as `gpu`, from a column with
-    /// options of the command `salloc`.
+    /// Number of a job's pieces, or one of their properties such as `gpu`. The column has options
+    /// of the command `salloc`.
     Options(&'static str, &'static str),
     /// A constant number, which does not depend on the trace.
     Always(f64),
@@ -286,8 +286,7 @@ struct Reading<'a> {
     columns: &'static [Mapped],
     one_per: Option<&'static str>,
     jobs: PublishedJobs,
-    /// Number of jobs with a value, for each column that `columns` maps although tables of jobs do
-    /// not have it.
+    /// Number of jobs with a value, for each name in `columns` that is no column of tables of jobs.
     absent: BTreeMap<&'static str, u64>,
     /// Number of jobs with a value, for each column in the list `no_place` of the trace's format.
     no_place: Vec<u64>,
