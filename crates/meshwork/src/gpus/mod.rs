@@ -2,7 +2,7 @@
 //!
 //! A task takes processors, memory, and either a fraction of one GPU or several whole GPUs, all on
 //! one node. [`GPU_RULES`] lists the rules of Weng et al. (USENIX ATC 2023); [`arrivals`] and
-//! [`curve`] are the experiment of that paper, in which tasks arrive and never leave.
+//! [`curve`] are the experiment of Weng et al., in which tasks arrive and never leave.
 
 pub mod arrivals;
 pub mod curve;
