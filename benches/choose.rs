@@ -15,7 +15,9 @@ use meshwork_lab::choose::race::{Field, NoValue, Race, RaceRules};
 use meshwork_lab::choose::request::ChoiceRequest;
 use meshwork_lab::choose::{ChooseOptions, choose};
 
-/// Candidates with known means. All values of one replication share a part of their noise.
+/// Candidates of a race whose means are known, because their values are drawn from distributions.
+///
+/// The values of all candidates in one replication share a part of their noise.
 struct Known {
     means: Vec<f64>,
     shared: f64,
@@ -96,7 +98,8 @@ fn main() {
     }
 }
 
-/// Studies in which a run takes only some tens of microseconds.
+/// Studies that are raced, each with its name and indifference zone. A run takes some tens of
+/// microseconds.
 const STUDIES: [(&str, &str, &str); 3] = [
     (
         "study: 12 policies of a mesh, 10 %",

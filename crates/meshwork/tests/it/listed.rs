@@ -13,8 +13,8 @@ use meshwork::alloc::listed::{Decision, NodeRequest, Nodes, Rule, decide};
 use meshwork::geometry::NodeSet;
 use meshwork::rng::Stream;
 
-/// Number of decisions on each machine that the file has in full. Of the others it has one digest
-/// for every hundred.
+/// Number of decisions on each machine that the file has in full. Of all further decisions it has
+/// one hash for every hundred.
 const WRITTEN: usize = 40;
 
 /// Number of decisions on each machine.
@@ -26,7 +26,8 @@ fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
     set
 }
 
-/// Number of all nodes, and consecutive sets of nodes with these sizes.
+/// Cuts a machine into consecutive sets of nodes with these sizes. Returns the number of all nodes
+/// too.
 fn cut(counts: &[u32]) -> (u32, Vec<Vec<u32>>) {
     let mut next = 0;
     let part = |&count: &u32| {

@@ -30,12 +30,12 @@ fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
     set
 }
 
-/// Slow twin of a rule. Its arguments are node weights, job, required nodes, free nodes, and a
-/// misreading.
+/// Slow twin of a rule: a function of node weights, job, required nodes, free nodes, and a
+/// misreading. It returns the chosen nodes.
 type Definition<'a> = &'a dyn Fn(&[u32], &Job, &Set, &Set, Misread) -> Tried;
 
-/// Compares a rule with its slow twin for random jobs in random states of one machine. Detected
-/// misreadings are removed from `untold`.
+/// Compares a rule with its slow twin for random jobs in random states of one machine. Misreadings
+/// that make a difference are detected, and removed from `untold`.
 fn agree(
     name: &str,
     count: u32,
@@ -124,7 +124,8 @@ fn random_job(count: u32, free: &Set, rng: &mut Stream) -> Job {
     job
 }
 
-/// Consecutive nodes in parts of these sizes; if `uneven`, a part may have one node more or less.
+/// Consecutive sets of nodes with these sizes, and the number of all nodes. If `uneven`, a set may
+/// have one node more or less.
 fn parts(sizes: &[u32], uneven: bool, rng: &mut Stream) -> (u32, Vec<Vec<u32>>) {
     let mut next = 0;
     let mut all = Vec::new();

@@ -18,8 +18,8 @@ fn text(pool: &Pool, placed: Option<&Placement>) -> String {
     placed.map_or_else(|| "none".to_owned(), |placed| placed.text(pool.site().grid()))
 }
 
-/// Parts of a cube at each level, found by cutting boxes in half. Each part is its sides and its
-/// corner.
+/// Parts of a cube that a small job may get, by level. Level 0 is the whole cube, and each further
+/// level has the halves of the parts before. A part is given by its corner and its sides.
 fn parts(side: u32, dimensions: usize) -> Vec<Vec<(Vec<u32>, Vec<u32>)>> {
     let mut levels = vec![vec![(vec![0; dimensions], vec![side; dimensions])]];
     loop {

@@ -6,7 +6,7 @@ use meshwork::job::Job;
 use meshwork::scenario::Scenario;
 use meshwork::workload::{NoInputs, Submission};
 
-/// Five sites with this variance of speeds. The synthetic workload has a load, so that arrivals
+/// Sites whose speeds vary as these lines say. The synthetic workload has a load, so that arrivals
 /// depend on the capacity of the sites.
 fn with(variance: &str) -> Scenario {
     scenario(&format!(

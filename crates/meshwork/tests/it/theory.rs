@@ -47,7 +47,8 @@ fn replicate(scenario: &Scenario, name: &str) -> Vec<f64> {
     (0..REPLICATIONS).map(|r| metric(&scenario.run(r, &NoInputs, &mut ()).unwrap(), name)).collect()
 }
 
-/// A scenario of one-processor jobs that ask for the share `load` of a machine's capacity.
+/// A scenario of jobs of one processor each. They arrive at a rate at which they need the share
+/// `load` of the machine's capacity.
 fn one_processor_jobs(machine: &str, load: f64, runtimes: &str, jobs: u32) -> Scenario {
     scenario(&format!(
         "machine = {{ {machine} }}

@@ -9,8 +9,10 @@ use meshwork::network::wormhole::{Routing, Upward, WormholeConfig};
 use meshwork::topology::wires::{Manner, Wires};
 use meshwork::topology::{Topology, TopologyError};
 
-/// Number of links from a router to every other, on paths with at most `most_global` global links.
-/// They are found by breadth-first search over the router and the global links used so far.
+/// Number of links from a router to every other one, on paths of up to `most_global` global links.
+///
+/// The paths are found by breadth-first search over pairs of a router and the number of global
+/// links used so far.
 fn links_from(wires: &dyn Wires, from: u32, most_global: usize) -> Vec<u32> {
     let routers = wires.routers() as usize;
     let mut found = vec![vec![u32::MAX; most_global + 1]; routers];

@@ -132,9 +132,10 @@ fn waits(scheduler: &str, jobs: Vec<Job>) -> ([f64; 4], f64) {
     (WAITS.map(metric), metric("wait"))
 }
 
-/// A case by hand on a machine of 4 × 4 whose first three columns are held for a while. The third
-/// job waits for a square of four free nodes, the fourth first for nodes, and the last for its
-/// turn.
+/// Causes of waiting in a case by hand, on a machine of 4 × 4.
+///
+/// The first three columns are held for a while. The third job waits for a square of four free
+/// nodes, the fourth first for nodes, and the last for its turn.
 #[test]
 fn a_case_by_hand() {
     let block = |arrival, sides: &[u32], runtime| job(arrival, Request::block(sides), runtime);

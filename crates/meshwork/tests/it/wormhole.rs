@@ -10,7 +10,7 @@ use meshwork::network::wormhole::{
 use meshwork::topology::{Node, Topology};
 use proptest::prelude::*;
 
-/// A network load of scripted packets, which records when each packet arrived.
+/// Traffic for the network that consists of the given packets. It records when each packet arrived.
 struct Script {
     queues: Vec<VecDeque<Message>>,
     deliveries: Vec<Option<Delivery>>,
@@ -33,8 +33,10 @@ impl Load for Script {
     }
 }
 
-/// Sends packets in order of creation, and returns their deliveries. If `is_told_ahead`, the
-/// network knows the times of packets ahead; otherwise it learns of each packet when it is created.
+/// Sends packets in order of creation, and returns when and how each was delivered.
+///
+/// If `is_told_ahead`, the network knows in advance when packets are created; otherwise it learns
+/// of each packet when it is created.
 fn arrivals(engine: &mut Engine, nodes: u32, sent: &[Sent], is_told_ahead: bool) -> Vec<Delivery> {
     let mut script = Script {
         queues: vec![VecDeque::new(); nodes as usize],

@@ -27,7 +27,7 @@ pub(super) enum Target {
     Time(Time),
 }
 
-/// Knowledge about the next event of a run.
+/// Knowledge about the time of a run's next event.
 enum Upcoming {
     /// The next event happens at this time.
     At(Time),

@@ -6,7 +6,7 @@ use meshwork::geometry::NodeSet;
 use meshwork::geometry::cube::Subcube;
 use meshwork::job::Request;
 
-/// A slow twin of an allocator: the subcubes that it proposes, and what it remembers.
+/// A slow twin of an allocator, with what it remembers and the subcubes that it proposes.
 pub(crate) trait Twin {
     /// Chooses one free subcube of dimension `k`; `None` if there is none.
     fn choose(&mut self, _free: &NodeSet, _k: u32) -> Option<Subcube> {
@@ -77,7 +77,7 @@ impl ListBuddy {
         ListBuddy { lists, recent }
     }
 
-    /// Aligned blocks that a subcube consists of: their dimension, and their bases.
+    /// The largest aligned blocks of which a subcube consists: their dimension, and their bases.
     fn blocks(cube: Subcube) -> (usize, Vec<u32>) {
         let mut k = 0;
         while cube.mask >> k & 1 == 1 {
@@ -166,8 +166,8 @@ impl GrayCodes {
         GrayCodes { orders: vec![(0..n).collect()] }
     }
 
-    /// Gray codes of the published construction. Matching brackets are found by testing every
-    /// range.
+    /// Gray codes, as published for the multiple Gray codes. Matching brackets are found by testing
+    /// every range.
     pub(crate) fn multiple(n: u32) -> GrayCodes {
         let mut sets: Vec<Vec<u32>> = (0..1_u32 << n)
             .filter(|mask| mask.count_ones() == n / 2)
@@ -345,13 +345,13 @@ impl Twin for FreeLists {
     }
 }
 
-/// Number of cubes of each dimension, the largest dimension first.
+/// Dimension vector of a set of cubes: the number of cubes of each dimension, the largest first.
 fn vector(cubes: &[Subcube]) -> Vec<usize> {
     (0..=24).rev().map(|k| cubes.iter().filter(|cube| cube.dimension() == k).count()).collect()
 }
 
-/// Greatest dimension vector of disjoint cubes that cover the free nodes. All cubes with the lowest
-/// node are tried.
+/// Greatest dimension vector of all sets of disjoint cubes that cover the free nodes. It is found
+/// by trying all cubes with the lowest node, and so on.
 fn greatest(free: &NodeSet, known: &mut BTreeMap<Vec<u64>, Vec<usize>>) -> Vec<usize> {
     let Some(base) = free.first() else { return vector(&[]) };
     if let Some(vector) = known.get(free.words()) {
@@ -403,7 +403,7 @@ fn subcubes(cube: Subcube, n: u32, k: u32) -> Vec<Subcube> {
     every_cube(n, k).into_iter().filter(|part| cube.holds(*part)).collect()
 }
 
-/// Slow twin of best fit in the maximal set of subcubes.
+/// Slow twin of `maximal_subcubes`, which takes the smallest sufficient cube of the maximal set.
 pub(crate) struct MaximalSubcubes;
 
 impl Twin for MaximalSubcubes {
@@ -472,7 +472,8 @@ fn shared(a: Subcube, b: Subcube) -> usize {
     a.nodes().filter(|node| node & !b.mask == b.base).count()
 }
 
-/// Choice by the rule of the prime-cube graph, edge by edge, among the primes that satisfy `among`.
+/// Subcube that the rule of the prime-cube graph chooses, computed edge by edge. Only the primes
+/// that satisfy `among` are considered.
 fn by_the_graph(
     free: &NodeSet,
     primes: &[Subcube],
@@ -544,7 +545,7 @@ impl Twin for SeveralCubes {
     }
 }
 
-/// Slow twin of cubic and noncubic allocation. It keeps one vector of disjoint free cubes.
+/// Slow twin of the allocator `noncubic`. It keeps one vector of disjoint free cubes.
 pub(crate) struct Noncubic {
     n: u32,
     cubes: Vec<Subcube>,

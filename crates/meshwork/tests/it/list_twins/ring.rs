@@ -2,7 +2,7 @@
 
 use super::{Failed, Job, Misread, Set, Tried};
 
-/// Consecutive nodes of a ring, with the key by which windows are compared.
+/// Window of a ring: consecutive nodes that a job could get, with a key to compare windows.
 #[derive(Clone, Debug)]
 struct Window {
     key: (u32, i64),
