@@ -30,7 +30,7 @@ pub struct Facility {
     pub counts: QueueCounts,
     /// Whether the sizing gives every job the size that it requests.
     is_fixed: bool,
-    /// Whether caches are disabled. Tests compare this with the usual, faster course.
+    /// Whether caches are disabled, so that tests can compare results with and without them.
     asks_anew: bool,
 }
 

@@ -26,7 +26,7 @@ const SLOWEST: f64 = 0.1;
 
 /// How often the speeds of all sites are drawn to estimate the maximum variance.
 const TRIED: usize = 1000;
-/// Of these draws, how many must have no speed below [`SLOWEST`] at the maximum variance.
+/// How many of the [`TRIED`] draws must have no speed below [`SLOWEST`] at the maximum variance.
 const GOOD: usize = 20;
 
 /// Generator of random speeds for the sites of a machine, with a given variance.

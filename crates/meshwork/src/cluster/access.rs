@@ -26,7 +26,7 @@ pub(super) struct Gate {
     edges: Vec<Time>,
 }
 
-/// Answers about partitions that a run has cached, and how far it has come in the reservations.
+/// Cached answers about partitions, and how many begins and ends of reservations have passed.
 #[derive(Default)]
 pub(super) struct Seen {
     /// Whether a request fits the nodes of a partition when all of them are free. The key is the

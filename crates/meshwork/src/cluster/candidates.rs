@@ -38,10 +38,10 @@ pub struct Startable {
     by_form: Option<ByForm>,
 }
 
-/// Merges the queues of several forms, each of jobs that request the same, into queue order.
+/// Merges waiting jobs, which are stored separately for each different request, into queue order.
 ///
-/// `firsts` has the first job of each form, and `further` the successors of the jobs returned so
-/// far.
+/// `firsts` has the first job for each request, and `further` the successors of the jobs returned
+/// so far.
 struct ByForm {
     firsts: std::vec::IntoIter<(Ticket, Form)>,
     further: BinaryHeap<Reverse<(Ticket, Form)>>,
@@ -53,12 +53,12 @@ struct ByForm {
 #[derive(Clone, Copy, PartialEq)]
 enum Chance {
     None,
-    /// Only jobs that would end by this instant, the shadow time, may start.
+    /// Only jobs that would end by this instant, the reserved start, may start.
     By(Time),
     Any,
 }
 
-/// What a backfill candidate must satisfy: it needs few enough nodes, or ends early enough.
+/// Conditions on a backfill candidate: it needs few enough nodes, or ends early enough.
 #[derive(Clone, Copy)]
 struct ChanceBeside {
     now: Time,
@@ -103,7 +103,7 @@ impl Cluster<'_> {
         self.may_start_beside(self.queue.scan_key(ticket), guard)
     }
 
-    /// Whether some site has as many free nodes as a waiting job needs at least.
+    /// Whether a waiting job needs no more nodes, at least, than are free on some site.
     pub(crate) fn is_small_enough(&self, ticket: Ticket) -> bool {
         self.queue.scan_key(ticket).fewest <= self.most_free
     }
@@ -154,6 +154,8 @@ impl Cluster<'_> {
 
     /// The next job of a form behind `after` that may start without delaying the guarded
     /// reservation.
+    ///
+    /// A form is a requested size or shape.
     fn next_of(&self, kind: Form, after: Ticket, guard: Option<&Guard>) -> Option<Ticket> {
         if !self.form_queues().has_more(kind, after) {
             return None;

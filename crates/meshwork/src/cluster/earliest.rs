@@ -13,9 +13,9 @@ use crate::network::RunKey;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
-/// First step, in expected ends, of the search for the first instant with enough free nodes.
+/// Number of expected ends that a search first moves on by; each further move is longer.
 ///
-/// Each further step along the ends is longer.
+/// The search is for the first instant with enough free nodes.
 const FIRST_STEP: usize = 16;
 
 impl Cluster<'_> {
@@ -178,10 +178,11 @@ impl Cluster<'_> {
         })
     }
 
-    /// The first instant when `wanted` nodes of a site are free, and the number of free nodes then.
+    /// The number of free nodes of a site at the first instant when `wanted` are free, and the
+    /// instant.
     ///
-    /// Returned as number and instant. If there is no such instant, they are those after the end of
-    /// all running jobs, by their estimates.
+    /// If there is no such instant, they are those after the end of all running jobs, by their
+    /// estimates.
     fn free_by(&self, site: usize, wanted: u64) -> (u64, Time) {
         let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
         let mut at = self.now;

@@ -12,11 +12,11 @@ use crate::job::Request;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Form {
     number: u32,
-    /// Number of nodes that a job takes whose request has this form.
+    /// Number of nodes of a job whose request has this form.
     pub(crate) nodes: u64,
 }
 
-/// What is known of a request, once it has been determined.
+/// Facts about a request: its form, how many nodes a job with it needs, and whether it fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Known {
     /// Lower bound on the nodes that a job with this request needs to start.

@@ -90,9 +90,10 @@ impl Interruptions {
         history.waits_as(Some(checkpoint))
     }
 
-    /// Replaces the requeued form of a starting job with the job as submitted.
+    /// Restores a starting job to the job as submitted, for which it stood in the queue.
     ///
-    /// Attaches the record of its earlier interruptions to the run.
+    /// A requeued job waits with its remaining run time. Also attaches the record of earlier
+    /// interruptions to the run.
     pub(super) fn starts(&mut self, running: &mut Running) {
         let Some(history) = self.of.get_mut(&running.id) else { return };
         history.suspended = None;

@@ -187,12 +187,11 @@ fn join(a: Busy, b: Busy) -> Busy {
     (a.0 + b.0, a.1.max(b.1))
 }
 
-/// For each node, the combination by `join` of the values of all nodes of a block with its base
-/// there.
+/// Combines, for each node, the values of all nodes of the block that has its base at this node.
 ///
-/// Blocks wrap around all edges, and the caller reads only valid bases. In each dimension, the
-/// values of a window of nodes are combined from overlapping windows whose lengths are powers of
-/// two, each of which is made of two windows of half its length.
+/// `join` combines two values. Blocks wrap around all edges, and the caller reads only valid bases.
+/// In each dimension, the values of a window of nodes are combined from overlapping windows whose
+/// lengths are powers of two, each of which is made of two windows of half its length.
 fn over_blocks<T: Copy>(
     grid: &Grid,
     mut values: Vec<T>,

@@ -126,7 +126,7 @@ pub struct Cluster<'a> {
     /// Energy model and sleep states of nodes, if power is modelled.
     power: Option<Box<power::Power>>,
     breach: Option<Box<Breach>>,
-    /// The network's refusal of a job that was started in this scheduling pass, which ends the run.
+    /// The network's refusal of a job that was started in this scheduling pass. It ends the run.
     unfit: Option<NetworkError>,
 }
 
@@ -216,8 +216,8 @@ impl<'a> Cluster<'a> {
         self.queue.after(ticket)
     }
 
-    /// The next waiting job behind `ticket` that may be startable. Jobs are skipped that cannot
-    /// start by what the allocator has answered before. To visit all such jobs, use
+    /// The next waiting job behind `ticket` that may be startable. Skips jobs that cannot start
+    /// according to earlier answers of the allocator. To visit all such jobs, use
     /// [`startable`](Cluster::startable), which is faster.
     #[must_use]
     pub fn next_startable(&self, ticket: Ticket) -> Option<Ticket> {
@@ -428,8 +428,9 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// Whether some site has as many free nodes as the oldest waiting job asks for. Then that job
-    /// waits for free nodes of a suitable shape.
+    /// Whether the oldest waiting job asks for no more nodes than are free on some site.
+    ///
+    /// Then that job waits for free nodes of a suitable shape.
     fn is_blocked_by_shape(&self) -> bool {
         self.queue.first().is_some_and(|head| {
             let asked = self.queue.job(head).request.nodes();

@@ -332,7 +332,7 @@ impl Outlook {
         in_time.find_map(|at| self.at_instant(site, job, at, true))
     }
 
-    /// The job's run time by its estimate, on a site, at the full speed of the site.
+    /// Run time of a job on a site, by the job's estimate and the site's full speed.
     fn shortest(&self, site: usize, job: &Job) -> f64 {
         job.estimate * (1.0 / self.facility.sites()[site].site().speed())
     }

@@ -167,8 +167,8 @@ impl Cluster<'_> {
 
     /// Number of nodes that others may hold under the power cap once a reservation has begun.
     ///
-    /// They are counted in addition to those of the running jobs then, which are assumed to end at
-    /// their estimates, and of the reservation. `u64::MAX` without a power cap.
+    /// Nodes of the reservation are not included, nor those of jobs that still run then by their
+    /// estimates. `u64::MAX` without a power cap.
     pub(super) fn headroom_beside(&self, reservation: &Reservation) -> u64 {
         if !self.is_capped() {
             return u64::MAX;
@@ -320,8 +320,7 @@ impl Cluster<'_> {
 }
 
 impl Site {
-    /// Number of processors of some nodes, and thousandths of those GPUs of them that are in
-    /// service.
+    /// Number of processors of some nodes, and number of their GPUs in service, in thousandths.
     fn has(&self, nodes: &[Node]) -> (u64, u64) {
         let Some(types) = &self.types else { return (nodes.len() as u64, 0) };
         nodes.iter().fold((0, 0), |(processors, gpus), &node| {

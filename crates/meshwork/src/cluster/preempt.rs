@@ -11,7 +11,7 @@ use crate::network::RunKey;
 use crate::offer::Proposal;
 use crate::topology::Node;
 
-/// What becomes of a running job that is preempted.
+/// Treatment of a running job that is preempted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preempted {
     /// Requeued at its old position; later restarts from its last checkpoint or from the beginning.

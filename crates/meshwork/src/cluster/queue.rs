@@ -46,7 +46,7 @@ const CHUNK: usize = 64;
 ///
 /// # Complexity
 /// **O(1)** to append or remove a job, and to read the first or the next one. The [`Line`] and the
-/// [`FormQueues`], once built, add their costs. Memory is proportional to the maximum number of
+/// [`FormQueues`], once built, add their own time. Memory is proportional to the maximum number of
 /// jobs that waited at once.
 #[derive(Default)]
 pub(crate) struct Queue {
@@ -89,8 +89,9 @@ const NO_SLOT: u32 = u32::MAX;
 /// The waiting jobs, sorted by form: the size and shape in which the allocator is asked for a job.
 ///
 /// # Complexity
-/// To append or remove the first job of a form takes **O(log k)** comparisons for *k* forms with
-/// waiting jobs, and moves up to *k* / 2 entries within a buffer. The cost of a [`Line`] is added.
+/// Appending or removing a job that is the first of its form takes **O(log k)** comparisons, for
+/// *k* forms with waiting jobs, and up to *k* / 2 moves within a buffer. The time of a [`Line`] is
+/// added.
 #[derive(Default)]
 pub(crate) struct FormQueues {
     /// Waiting jobs of each form, by index of the form.

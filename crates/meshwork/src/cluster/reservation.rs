@@ -20,9 +20,9 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// When the reserved nodes are free again, by the job's estimate. The sum is rounded like the
-    /// end of a job that starts at the reserved instant. A job of no length holds its nodes until
-    /// the next representable instant.
+    /// When the reserved nodes are free again, by the job's estimate. This instant is rounded like
+    /// the end of a job that starts at the reserved instant. A job of no length holds its nodes
+    /// until the next representable instant.
     #[must_use]
     pub fn until(&self) -> Time {
         (self.at + self.span).max(self.at.next())
@@ -74,7 +74,7 @@ pub struct Guard {
     pub(super) beside: Option<Box<BesideParts>>,
 }
 
-/// What is left of the reserved nodes for other jobs that run beyond the reserved start.
+/// Amounts of the reserved nodes that are left for other jobs that run beyond the reserved start.
 ///
 /// For machines whose nodes are shared by jobs.
 #[derive(Clone, Debug)]

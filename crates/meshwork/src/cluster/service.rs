@@ -74,7 +74,9 @@ type Unit = (usize, Node, Option<u32>);
 
 #[derive(Default)]
 struct Affected {
-    /// Number of the unit's current outages that stop jobs. `soft` counts those that let a job end.
+    /// Number of current outages of the node or GPU that stop jobs.
+    ///
+    /// `soft` is the number of those that let a running job end.
     hard: u32,
     soft: u32,
     /// The placement of the node or GPU if it is out of service; `None` while a job still runs on
@@ -82,7 +84,7 @@ struct Affected {
     out: Option<Placement>,
     /// Slot, among the running jobs, of the stand-in for the unit, if it is expected back.
     stand_in: Option<usize>,
-    /// Latest expected end of the unit's outages.
+    /// Latest expected end of the current outages of the node or GPU.
     expected: Time,
 }
 

@@ -72,7 +72,7 @@ impl Planned {
     }
 }
 
-/// A release of nodes.
+/// A release of nodes, or of some of their holders, over an interval of time.
 enum Freed {
     /// Nodes became free in an interval in which they had been reserved or expected to be in use.
     Nodes {
@@ -80,8 +80,8 @@ enum Freed {
         /// Start of the interval in which the nodes were released. `before` is its end.
         at: Time,
         before: Time,
-        /// Start of the longest interval around the release with a released node free without a
-        /// break.
+        /// Start of the longest interval around the release in which some released node is always
+        /// free.
         ///
         /// `until` is its end.
         from: Time,
@@ -407,9 +407,7 @@ impl Space {
     }
 }
 
-/// Range of the starts with which a job of length `span` may end at `at`.
-///
-/// It is as wide as the rounding error of the sums.
+/// Starts with which a job of length `span` ends at `at`: a range, because sums are rounded.
 fn starts_to_end(at: Time, span: f64) -> Range<Time> {
     let (start, lost) = (at.units() - span, (at.units().abs() + span) * ROUNDING);
     let time = |units: f64, or: f64| Time::try_from(units).unwrap_or(Time::new(or));

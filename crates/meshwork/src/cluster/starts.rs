@@ -60,7 +60,7 @@ fn owned(kept: &[(usize, &Placement)]) -> Vec<(usize, Placement)> {
 
 /// Options for starting a waiting job. By default, selector, sizing and allocator choose the nodes.
 pub struct StartOptions<'o> {
-    /// The nodes to start on.
+    /// The nodes on which the job is to start.
     pub place: Place<'o>,
     /// A reservation of another job that must not be delayed. The started job must end by the
     /// reserved start or avoid the reserved nodes.
@@ -238,8 +238,7 @@ impl Cluster<'_> {
         self.ask_in_service(ticket, kept, None)
     }
 
-    /// Slow path of `ask`, for machines with outages or access rules, or with parts of nodes
-    /// reserved.
+    /// Part of `ask` for machines with outages or access rules, or with reserved parts of nodes.
     #[inline(never)]
     fn ask_in_service(
         &mut self,

@@ -21,7 +21,8 @@ pub(super) struct Followers {
 /// it.
 #[derive(Default)]
 struct Led {
-    /// Number of jobs with this number that have not ended. The held jobs wait for all of them.
+    /// How many jobs with the predecessor's number have not ended. The held jobs wait for all of
+    /// them.
     left: u32,
     /// Each held job, after its position in the workload and before its think time.
     ///

@@ -59,7 +59,7 @@ pub enum Passes {
     Event,
 }
 
-/// Maximum number of waiting jobs. No log reaches it, and so many jobs fit into memory.
+/// Maximum number of waiting jobs. No log reaches it, and this number of jobs fits into memory.
 ///
 /// A run with more waiting jobs fails, because its mean queue length would be meaningless.
 pub const MAX_WAITING: usize = 4_000_000;
@@ -69,7 +69,9 @@ pub const MAX_WAITING: usize = 4_000_000;
 /// Without this limit, the jobs of an endless workload could be refused for ever.
 pub const MAX_REFUSED: u64 = 1_000_000;
 
-/// Maximum number of jobs whose starts are compared with fair ones. The cost is quadratic in it.
+/// Maximum number of jobs in a run whose fair starts (starts without later arrivals) are computed.
+///
+/// The time that this takes is quadratic in the number of jobs.
 pub const MAX_JUDGED: usize = 50_000;
 
 /// Reason why a run stopped without a result.

@@ -58,7 +58,7 @@ pub struct HeldNodes {
     pub job: Job,
 }
 
-/// What a policy (a setup without its jobs) decides about the waiting jobs of a state.
+/// Decisions of a policy (a setup without its jobs) about the waiting jobs of a given state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolicyDecision {
     /// Jobs that start now, in the order of their starts.

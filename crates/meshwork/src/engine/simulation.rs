@@ -61,7 +61,8 @@ pub struct Simulation<'a> {
     idles: Option<bool>,
     /// Whether no other events than arrivals and ends of jobs can happen in the run.
     only_jobs: bool,
-    /// Number of jobs refused so far, as none fits the machine; `None` once a job has fitted.
+    /// Number of jobs refused before the first job that fits the machine; `None` once one has
+    /// fitted.
     refused: Option<u64>,
     /// Next wake-up that the scheduler has requested.
     timer: Option<Time>,

@@ -357,7 +357,7 @@ pub struct Owner {
     pub partition: Option<String>,
 }
 
-/// What is set at the submission of a job: its priority, its deadline and its predecessor.
+/// Data that is set at the submission of a job: its priority, its deadline and its predecessor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Terms {

@@ -5,7 +5,7 @@ use crate::observe::JobId;
 
 /// The end of a running job, as an entry of [`Ends`]. It may carry further data of a network model.
 pub(crate) trait Ending: Copy + PartialEq {
-    /// What ends are sorted by: the end time, then the job's number, which grows with its arrival.
+    /// Sort key of ends: the end time, then the job's number, which grows with its arrival.
     fn order(&self) -> (Time, JobId);
 
     #[inline(always)]

@@ -62,12 +62,12 @@ pub(super) const DESTINATIONS: Param = Param {
     help: "order of the destinations of a process that sends to all: by rank, from its own on, or random",
 };
 
-/// What a process waits for before it may send its next message.
+/// Condition under which a process may send its next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextSend {
-    /// Until the previous message of the process has left its node.
+    /// The process waits until its previous message has left its node.
     Injected,
-    /// Until the previous message of the process has arrived.
+    /// The process waits until its previous message has arrived.
     Delivered,
 }
 

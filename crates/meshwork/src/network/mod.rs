@@ -125,7 +125,7 @@ pub trait Network: Send {
     }
 }
 
-/// What a network is built for: the machine of a run, and the seeds of the run's random streams.
+/// Inputs for building a network: the machine of a run, and the seeds of the run's random streams.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkContext<'a> {
     /// The topology of each site.

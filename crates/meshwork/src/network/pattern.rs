@@ -8,7 +8,7 @@ use crate::rng::{Stream, keyed};
 pub struct PatternEntry {
     /// Name, definition and parameters of the pattern.
     pub about: About,
-    /// Whether receivers are drawn at random, as many as the parameter `num_messages` says.
+    /// Whether receivers are drawn at random; the parameter `num_messages` is the number of draws.
     ///
     /// Otherwise the pattern is a fixed list of messages.
     pub draws: bool,
@@ -38,12 +38,12 @@ impl Named for PatternEntry {
     }
 }
 
-/// What a pattern needs to make a job's messages: their order, their number, and random draws.
+/// Inputs from which a pattern makes a job's messages: their order, their number, and random draws.
 pub(super) struct Order<'a> {
     pub(super) destinations: Destinations,
     /// Number of messages to draw, for a pattern whose receivers are drawn.
     pub(super) messages: u64,
-    /// Key from which the random order of each sender's receivers follows.
+    /// Number from which the random order of each sender's receivers follows.
     pub(super) key: u64,
     /// The random stream of the job, identical for every allocator.
     pub(super) rng: &'a mut Stream,

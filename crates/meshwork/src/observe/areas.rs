@@ -31,7 +31,7 @@ pub enum Integrand {
 pub(super) const NAMED: usize = 7;
 
 impl Integrand {
-    /// Whether the integrand depends, or may depend, on [`MachineState::blocked_by_shape`].
+    /// Whether the state variable depends, or may depend, on [`MachineState::blocked_by_shape`].
     pub(super) fn looks_at_what_blocks(self) -> bool {
         matches!(self, Integrand::FreeInVain | Integrand::Of(_))
     }

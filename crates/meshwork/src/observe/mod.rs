@@ -149,7 +149,7 @@ pub struct Running {
     pub wear: Option<Box<Wear>>,
 }
 
-/// What outages and checkpoints have cost a job.
+/// Time that outages and checkpoints have cost a job, and the number of its interruptions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wear {

@@ -10,7 +10,9 @@ use super::metrics::{Integrand, Measure};
 pub(super) enum Reading {
     /// The ratio with this index, whose numerator and denominator are summed for this metric alone.
     Ratio(usize),
-    /// An index of a numerator that is summed for this metric alone, and of an integral over time.
+    /// The numerator is summed for this metric alone; the denominator is an integral over time.
+    ///
+    /// Both are given by their indices.
     OverArea(usize, usize),
     /// Indices of two integrals over time: the numerator and the denominator.
     Areas(usize, usize),

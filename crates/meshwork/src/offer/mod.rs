@@ -31,7 +31,8 @@ pub struct ManagedSite {
     asks: Asks,
     finds: Finds,
     gives_blocks: bool,
-    /// What the allocator declares about its placements (such as their size), which is checked.
+    /// Properties of its placements that the allocator declares, such as their size; they are
+    /// checked.
     gives: Gives,
     origin: Origin,
     stream: Stream,
@@ -52,7 +53,7 @@ pub struct ManagedSite {
     counts_only: bool,
 }
 
-/// What an allocator declares about the size and shape of its placements.
+/// Size and shape of placements, as an allocator declares them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gives {
     /// One block with the requested sides, possibly rotated.
@@ -277,7 +278,7 @@ impl ManagedSite {
         if self.counts_only { 0.0 } else { self.allocator.setup_time(placement) }
     }
 
-    /// What the allocator remembers of the past, without the held placements.
+    /// Memory of the allocator of past events, without the held placements.
     ///
     /// See [`memory`](Allocator::memory).
     pub(crate) fn memory(&self) -> Vec<u64> {
@@ -435,7 +436,8 @@ impl ManagedSite {
         self.shape(request).map(Cow::Owned)
     }
 
-    /// What a sizing is asked, for a request of the kind that the allocator accepts.
+    /// Request of the kind that the allocator accepts, with the other facts that a sizing decides
+    /// by.
     #[inline]
     pub(crate) fn demand<'r>(&self, request: &'r Request, counts: QueueCounts) -> Demand<'r> {
         Demand { request, asks: self.asks, nodes: self.site.nodes(), counts }
@@ -609,7 +611,7 @@ pub trait QueueView {
     fn was_empty(&self) -> bool;
 }
 
-/// What a selector sees: the proposals of sites, the queue, and the look-ahead.
+/// View of a selector: the proposals of sites, the queue, and the look-ahead.
 pub struct Offers<'a> {
     pub(crate) attempt: Attempt<'a>,
     pub(crate) sites: &'a mut [ManagedSite],

@@ -75,7 +75,7 @@ pub enum RestoreError {
     /// The instants in the snapshot are out of order or invalid, so the snapshot is damaged.
     #[error("the snapshot is damaged: it goes from the instant {from} to {to}")]
     Instants {
-        /// Earliest instant that was possible.
+        /// Earliest valid instant at this place of the snapshot.
         from: Time,
         /// Instant in the snapshot, in units of the clock.
         to: f64,

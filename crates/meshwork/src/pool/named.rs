@@ -48,9 +48,11 @@ pub enum Operation {
     Allocate(Name, Request),
     /// Hold a placement that was made outside the pool under a new name.
     Adopt(Name, Vec<PlacedBlock>),
-    /// Make the placement under each of these names consist of exactly the given nodes.
+    /// Hold exactly the given nodes under each of these names, and release all other named
+    /// placements.
     ///
-    /// Named placements on other nodes are released, and missing ones are adopted.
+    /// Placements that are already as given stay held; the other ones are held as if made outside
+    /// the pool.
     HoldExactly(Vec<(Name, Vec<Node>)>),
     /// Release everything held under this name.
     Release(Name),
@@ -86,11 +88,11 @@ pub enum Answer {
         #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
         reason: Option<String>,
     },
-    /// What [`Operation::HoldExactly`] has done.
+    /// How [`Operation::HoldExactly`] has changed the named placements.
     HeldExactly {
         /// Number of placements that were held already, and still are.
         kept: u32,
-        /// Number of placements that are held from now on.
+        /// Number of placements that were not held before.
         adopted: u32,
         /// Number of placements that were released.
         released: u32,

@@ -51,7 +51,7 @@ impl Problem {
     }
 }
 
-/// What an entry of a list is and does, from which help texts and pages of the manual are made.
+/// Description of an entry of any list, from which help texts and pages of the manual are made.
 ///
 /// ```
 /// use meshwork::registry::About;

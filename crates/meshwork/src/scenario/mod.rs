@@ -459,7 +459,7 @@ impl Scenario {
     /// workload. Metrics of fair starts have no value, because they take more than one run.
     ///
     /// # Errors
-    /// If the jobs cannot be read on, or a strategy breaks its contract.
+    /// If reading the jobs fails, or a strategy breaks its contract.
     pub fn run_on(
         &self,
         setup: Setup,

@@ -131,9 +131,9 @@ impl Promise {
 
     /// Guard of the reservation of the last pass, if it is still exact; else `None`.
     ///
-    /// The guard is exact if no job has ended or outrun its estimate since the last pass, and if
-    /// its reservation cannot depend on the allocator's search. It cannot where only node counts
-    /// matter, or where the allocator finds every free block.
+    /// The guard is exact on two conditions. No job has ended or outrun its estimate since the last
+    /// pass. And the reservation does not depend on the allocator's search: only node counts
+    /// matter, or the allocator finds every free block.
     fn unchanged_guard(&mut self, cluster: &Cluster<'_>) -> Option<&mut Guard> {
         let (head, guard) = self.guarded.as_mut()?;
         let late = cluster.runs_late();

@@ -1,4 +1,4 @@
-//! Equipartition: all jobs run at once, on nearly equal blocks of the machine.
+//! Equipartition: the machine is divided into nearly equal blocks, one for each job.
 
 use super::malleable::{self, Limits, Member, cut, lay_out, longest, whole};
 use super::{Scheduler, SchedulerEntry};

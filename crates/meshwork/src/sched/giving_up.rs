@@ -39,7 +39,9 @@ struct GivingUp {
     /// Greatest of the shortest sides of the sites. A job with a longer side counts as long.
     shortest: u32,
     sites: usize,
-    /// The head of the queue, if it was tried before and could not start. It is not rejected later.
+    /// The head of the queue, if it was tried before and could not start.
+    ///
+    /// A job is rejected only when it is tried first.
     tried: Option<Ticket>,
 }
 

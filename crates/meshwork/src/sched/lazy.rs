@@ -80,7 +80,8 @@ struct Lazy {
     threshold: Threshold,
     retry: bool,
     literal: bool,
-    /// Whether the rate of arrivals is the arrivals since time 0, rather than since the first one.
+    /// Whether the rate of arrivals is taken over the time from 0 on, not from the first arrival
+    /// on.
     ///
     /// The rate enters the limit on the oldest job's wait.
     from_zero: bool,

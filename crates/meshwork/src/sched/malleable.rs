@@ -1,4 +1,4 @@
-//! What schedulers that resize running jobs have in common: parameters, blocks, and moving jobs.
+//! Common parts of the schedulers that resize running jobs: parameters, blocks, and moving jobs.
 //!
 //! A job that asks for *n* nodes and runs for *t* on them has *n t* of work. On any number of nodes
 //! it works at a rate in proportion to that number.
@@ -27,7 +27,7 @@ pub(super) const PARAMS: &[Param] = &[
     },
 ];
 
-/// Values of those parameters that all schedulers that resize jobs have.
+/// Values of the parameters that are common to the schedulers that resize jobs.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     pub(super) max_jobs: usize,

@@ -146,7 +146,7 @@ impl Reserving {
             && self.has_been_passed(ticket)
     }
 
-    /// Whether as many later jobs as the limit have started before the job `ticket`.
+    /// Whether enough later jobs have started before the job `ticket`: the limit or more.
     fn has_been_passed(&self, ticket: Ticket) -> bool {
         let limit = usize::try_from(self.bypass_limit).unwrap_or(usize::MAX);
         self.ahead.range(ticket..).take(limit).count() >= limit

@@ -32,8 +32,7 @@ impl Held {
         })
     }
 
-    /// Creates the iterator. In contrast to `new`, the transformation may also return following
-    /// jobs.
+    /// Creates the iterator for a transformation that may also return jobs that follow others.
     pub(super) fn handing_out(
         jobs: Submissions,
         key: String,

@@ -218,7 +218,7 @@ impl Jann {
     }
 }
 
-/// What describes a class of job sizes, before it has random streams.
+/// Parameters of a class of job sizes, before its random streams are created.
 struct Described {
     largest: u32,
     p_largest: f64,

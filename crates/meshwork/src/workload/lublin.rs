@@ -438,8 +438,8 @@ mod tests {
 
     /// Checks the mean time between arrivals against theory.
     ///
-    /// Half hours weigh 1 on average, so over many days this time is as many half hours as points
-    /// are drawn. The number of points is e^g for a gamma variate g that is drawn again above 13.
+    /// Half hours weigh 1 on average, so over many days this time in half hours equals the number
+    /// of points. The number of points is e^g for a gamma variate g that is drawn again above 13.
     /// Its mean is (1 − b)^−a · P(a, 13/b − 13) / P(a, 13/b).
     #[test]
     fn the_mean_time_between_arrivals_is_that_of_theory() {

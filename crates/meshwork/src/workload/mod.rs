@@ -115,7 +115,7 @@ impl Inputs for NoInputs {
     }
 }
 
-/// What is known when a workload is built: the machine's shape, but not its state.
+/// Inputs for building a workload: seeds, files, and the machine's shape, but not its state.
 pub struct WorkloadContext<'a> {
     /// Topology and speed of each site of the machine.
     pub sites: &'a [(Topology, f64)],

@@ -100,7 +100,7 @@ fn work(job: &Job) -> f64 {
 }
 
 impl Scaling {
-    /// Scales the jobs to the load of this scaling.
+    /// Scales the jobs to the load that the study asks for.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* jobs, plus **O(n)** for each of 60 steps of bisection if sizes are
@@ -309,7 +309,7 @@ pub(super) fn by_user(
     Ok(users.into_values().chain(alone).collect())
 }
 
-/// What to add to the number of a job for each of its repetitions; 0 if no job has a predecessor.
+/// Number to add to the number of a job for each of its repetitions; 0 if no job has a predecessor.
 ///
 /// So the repetition of a job follows the repetition of its predecessor.
 pub(super) fn numbers_apart(jobs: &[Job]) -> u64 {

@@ -64,7 +64,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 )
 .ends(false);
 
-/// Function that gives shapes of blocks, each with a weight, for a machine of so many processors.
+/// Function that gives shapes of blocks with weights, for a machine with a number of processors.
 type Weighed = fn(u32) -> Vec<([u32; 3], f64)>;
 
 static MIXES: Words<Weighed, 2> = Words::new([("tpuv4_2022", |_| tpu_v4_2022()), ("rfold", rfold)]);

@@ -330,7 +330,7 @@ struct Cut {
     passed_over: u64,
     /// Arrival of the first job of the workload, if any was read.
     first: Option<f64>,
-    /// Arrival of the last job that `from` skipped.
+    /// Arrival of the last job that the parameter `from` skipped.
     last_passed: Option<f64>,
     /// Whether any job that was read arrived in the interval.
     any: bool,

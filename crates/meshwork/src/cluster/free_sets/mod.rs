@@ -27,7 +27,7 @@ pub(super) struct FreeSets {
     throughout: Vec<NodeSet>,
 }
 
-/// What a placement is sought for: a request, its number of nodes, and how long they must be free.
+/// Query for a placement: a request, its number of nodes, and how long they must be free.
 #[derive(Clone, Copy)]
 pub(super) struct NodeRequest<'a> {
     pub(super) request: &'a Request,
@@ -51,7 +51,7 @@ impl Held<'_> {
     }
 }
 
-/// What the release of some nodes has changed in the sets of free nodes.
+/// Changes in the sets of free nodes after the release of some nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Back {
     /// Start of the interval in which at least one of the released nodes may be free without a
@@ -68,10 +68,12 @@ pub(super) struct Back {
 /// node beyond its first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Eased {
-    /// Start of the first of these steps.
+    /// Start of the first step in which a released node had several holders.
     pub(super) at: Time,
-    /// Minimum of these steps' counts before the release. `most` is the maximum of the counts after
-    /// it.
+    /// Minimum count of free nodes, before the release, of the steps in which nodes had several
+    /// holders.
+    ///
+    /// `most` is the maximum count of these steps after the release.
     pub(super) least: i64,
     pub(super) most: i64,
 }
@@ -140,11 +142,10 @@ impl FreeSets {
         self.steps.iter().any(Step::is_overdrawn)
     }
 
-    /// The interval around a range of steps in which any of the nodes `nodes` is free without a
-    /// break.
+    /// The interval around a range of steps in which some node of `nodes` is free without a break.
     ///
-    /// It is exact if all of the nodes are free in the range, and may be too long if some of the
-    /// nodes still have holders.
+    /// It is exact if all of the nodes are free in the range, and may be too long if some of them
+    /// still have holders.
     fn around(&mut self, first: usize, last: usize, nodes: &NodeSet) -> (Time, Time) {
         let FreeSets { steps, throughout } = self;
         if throughout.is_empty() {

@@ -81,8 +81,10 @@ pub(super) struct CycleEngine {
     /// UGAL threshold: extra queued flits on the minimal path above which a packet takes a detour.
     threshold: u64,
     shift: u32,
-    /// Cycles that a flit takes through the link of each lane of a router, and a credit takes back.
-    /// Stored inline, not behind a pointer, because they are read for every flit at every router.
+    /// Cycles that a flit takes across the link of each lane of a router.
+    ///
+    /// `credit_returns` is the time of credits on their way back. Stored inline, not behind a
+    /// pointer, because they are read for every flit at every router.
     transfers: [Cycle; LANES],
     credit_returns: [Cycle; LANES],
     now: Cycle,
@@ -351,7 +353,7 @@ impl CycleEngine {
         self.scratch.numbers = returns;
     }
 
-    /// Starts the next packets of the processors whose turn it is.
+    /// Starts the next packets of the processors that are to be asked for one in this cycle.
     fn start_packets(&mut self, load: &mut impl Load) {
         let mut asking = std::mem::take(&mut self.asking);
         self.turns.take(self.now, &mut asking);

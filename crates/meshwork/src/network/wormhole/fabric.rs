@@ -30,11 +30,11 @@ pub(crate) struct Fabric {
     /// dragonfly).
     length: Vec<Cycle>,
     has_global: bool,
-    /// What is behind each port of each router: the next router, and the port of that router.
+    /// For each port of each router, the router behind the port, and the port of that router.
     next: Vec<(Router, u16)>,
 }
 
-/// What packet times depend on, of the links of a route: their number, and which are global.
+/// Properties of a route on which packet times depend: its number of links, and which are global.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Way {
     /// Number of links of the route.
@@ -226,8 +226,7 @@ impl Fabric {
         self.manner.routing == Routing::Ugal && self.wires.classes(&self.manner) > Some(2)
     }
 
-    /// The route between two nodes. Takes a detour over a third group of routers if `detour` is
-    /// set.
+    /// The route between two nodes. Takes a detour by another group of routers if `detour` is set.
     ///
     /// `detour` matters only if the fabric [adapts](Fabric::adapts).
     pub(super) fn route(&self, from: Node, to: Node, coins: u64, detour: bool) -> Route {
@@ -239,7 +238,8 @@ impl Fabric {
         route
     }
 
-    /// What packet times depend on, of the links of a route: their number, and which are global.
+    /// Properties of a route on which packet times depend: its number of links, and which are
+    /// global.
     pub(super) fn way(&self, route: &[Leg]) -> Way {
         let mut way = Way::default();
         if !self.has_global {

@@ -23,9 +23,10 @@ impl Lone {
         Ok(Lone { fabric, alone: Alone::new(setting) })
     }
 
-    /// What packet times depend on, of the links of the route between two nodes.
+    /// Properties of the route between two nodes on which packet times depend.
     ///
-    /// Calls `coins` for random bits only if routes can differ in their links.
+    /// These are the number of its links, and which of them are global. Calls `coins` for random
+    /// bits only if routes can differ in their links.
     #[must_use]
     #[inline]
     pub(crate) fn way(&self, from: Node, to: Node, coins: impl FnOnce() -> u64) -> Way {

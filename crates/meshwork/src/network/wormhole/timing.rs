@@ -8,11 +8,15 @@ use super::{Cycle, WormholeConfig};
 /// How a free lane is assigned to one of the heads that request it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arbitration {
-    /// To the earliest request; ties go to the lowest port. In a cycle, lanes are granted before
-    /// flits are sent, so that a head leaves in the cycle of its grant.
+    /// The lane goes to the earliest request; ties go to the lowest port.
+    ///
+    /// In a cycle, lanes are granted before flits are sent, so that a head leaves in the cycle of
+    /// its grant.
     Fifo,
-    /// Round robin with one iteration of grants and accepts. In a cycle, lanes are granted after
-    /// flits are sent, so that a head leaves in the cycle after its grant at the earliest.
+    /// The lane is assigned by round robin, with one iteration of grants and accepts.
+    ///
+    /// In a cycle, lanes are granted after flits are sent, so that a head leaves in the cycle after
+    /// its grant at the earliest.
     RoundRobin,
 }
 
@@ -112,8 +116,7 @@ impl Timing {
         self.inject.unwrap_or(0) + (links + 1) * (self.head() + self.transfer) + lengths + tail
     }
 
-    /// Cycles until a packet has left its processor's queue, from when it is first, in an empty
-    /// network.
+    /// Cycles for which a packet is first in its processor's queue, in an otherwise empty network.
     pub(super) fn leaves(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         self.flit_times(way, flits, buffer).0
     }

@@ -77,7 +77,9 @@ pub(super) struct WormEngine {
     /// `homes` is the index at which the lanes of routers with nodes end.
     local: u32,
     homes: u32,
-    /// Index of the first sink. `sources` is that of the first source.
+    /// Index of the first sink (a processor as receiver).
+    ///
+    /// `sources` is that of the first source (a processor as sender).
     sinks: u32,
     sources: u32,
     now: Cycle,
@@ -270,7 +272,7 @@ impl WormEngine {
         }
     }
 
-    /// Starts the next packet of a processor whose turn it is.
+    /// Starts the next packet of a processor that is to be asked for one in this cycle.
     fn start_packet(&mut self, node: Node, load: &mut impl Load) {
         let message = match load.next(node, self.now) {
             Turn::Message(message) => message,
@@ -305,7 +307,8 @@ impl WormEngine {
         (at & ((1 << self.shift) - 1)) as usize / self.channels
     }
 
-    /// Whether all flits of a packet are available in lane `at` at once.
+    /// Whether packets enter the network at lane `at`, so that all flits of a packet are there at
+    /// once.
     fn is_source(&self, at: u32) -> bool {
         if self.timing.inject.is_some() {
             at >= self.sources

@@ -393,7 +393,7 @@ static OF_MESSAGES: &[&MetricEntry] = &[
 /// Metrics measured only on request. Quantiles, functions made for a run and gauges are measured
 /// only on request too. Quantiles store a number for each job, and functions and gauges may be
 /// slow. Reasons for waits take allocator queries, and fair starts take whole runs. Metrics of
-/// deadlines and users are requested because most jobs have neither.
+/// deadlines and of users are among them because most jobs have neither.
 static ON_REQUEST: &[&MetricEntry] = &[
     &WAIT_FOR_NODES,
     &WAIT_FOR_SHAPE,
@@ -415,7 +415,7 @@ static ON_REQUEST: &[&MetricEntry] = &[
 static OF_PLACES: &[&MetricEntry] = &[&DISPERSAL, &WEIGHTED_DISPERSAL];
 
 /// Whether a metric depends on which nodes a job holds. A metric that is not from this crate is
-/// assumed to, if it is computed from jobs.
+/// assumed to depend on them if it is computed from jobs.
 pub(super) fn goes_by_place(metric: &'static MetricEntry) -> bool {
     let is_in = |list: &[&MetricEntry]| list.iter().any(|own| std::ptr::eq(*own, metric));
     let is_shown_jobs = matches!(

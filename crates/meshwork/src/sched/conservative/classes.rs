@@ -1,4 +1,4 @@
-//! Waiting jobs that may start sooner after a release.
+//! Finds out which waiting jobs may start sooner after nodes were released.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

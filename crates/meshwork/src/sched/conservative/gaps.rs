@@ -24,13 +24,13 @@ pub(super) struct Gaps {
     longest: f64,
 }
 
-/// Known gaps per freed interval, below which all gaps are searched again rather than updated.
+/// Minimum number of known gaps per freed interval for an update of the known gaps.
 ///
 /// With fewer known gaps, an update would not be faster than a search for all of them.
 const SHARE: usize = 4;
 
 impl Gaps {
-    /// Drops all gaps and restarts at `now`.
+    /// Forgets all known gaps; gaps are searched from `now` on again.
     pub(super) fn forget(&mut self, now: Time) {
         self.gaps.clear();
         (self.end, self.longest) = (now, 0.0);

@@ -89,7 +89,8 @@ impl Shapes {
         }
     }
 
-    /// Makes each reservation that can improve again among all other reservations, in queue order.
+    /// Removes each reservation that can improve, in queue order, and makes it again among all
+    /// others.
     fn compress(&mut self) {
         let before = self.space.freed();
         for Promised { planned, .. } in &mut self.promises {

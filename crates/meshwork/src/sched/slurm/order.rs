@@ -48,7 +48,7 @@ struct Weights {
 #[derive(Clone, Copy)]
 pub(super) struct Waiting {
     pub(super) user: User,
-    /// Index of the job's partition, which are numbered in order of first appearance.
+    /// Index of the job's partition; partitions are numbered in order of first appearance.
     pub(super) partition: usize,
     pub(super) arrival: Time,
     pub(super) priority: u64,

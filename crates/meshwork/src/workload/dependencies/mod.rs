@@ -132,7 +132,7 @@ impl Source {
         matches!(self, Source::User { .. })
     }
 
-    /// Tracker of sessions if dependencies are inferred; `None` if the log states them.
+    /// The users' sessions, if dependencies are inferred from them; `None` if the log states them.
     pub(super) fn sessions(self) -> Option<Sessions> {
         match self {
             Source::Log => None,

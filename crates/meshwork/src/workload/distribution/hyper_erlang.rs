@@ -51,8 +51,8 @@ impl Moments {
 
 /// Mixture of two Erlang distributions of common order: their number of stages.
 ///
-/// A draw is the sum of as many exponential times, the stages. With a fixed probability all stages
-/// are short, otherwise all are long.
+/// A draw is the sum of this number of exponential times, the stages. With a fixed probability all
+/// stages are short, otherwise all are long.
 ///
 /// Source: Johnson & Taaffe, *Matching moments to phase distributions: mixtures of Erlang
 /// distributions of common order*, Stochastic Models 5(4), 1989, as Jann et al. (JSSPP 1997) use

@@ -305,8 +305,8 @@ static HYPEREXPONENTIAL: RuntimeEntry = RuntimeEntry {
     build: hyperexponential,
 };
 
-/// Finds the mixture of two exponential distributions with the required mean and variation. A run
-/// time comes from that with the shorter mean with probability `alpha`.
+/// Finds the mixture of two exponential distributions with the required mean and variation. With
+/// probability `alpha`, a run time comes from the one with the shorter mean.
 fn hyperexponential(params: &Params) -> Result<Law, Problem> {
     let (mean, alpha, cv) = (params.number("mean"), params.number("alpha"), params.number("cv"));
     let apart = mean * (0.5 * (cv * cv - 1.0) / (alpha * (1.0 - alpha))).sqrt();

@@ -42,7 +42,7 @@ pub struct Sizes {
     vectors: Arc<[(f64, Pieces)]>,
 }
 
-/// What a drawn integer measures, by which it becomes a request.
+/// Quantity that a drawn integer measures, such as a side of a block or a number of processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// Each integer is one side of a block.
@@ -55,7 +55,9 @@ enum Form {
     Count,
 }
 
-/// What drawn integers may measure, by name. Some need the machine's number of dimensions.
+/// Quantities that drawn integers may measure, by name.
+///
+/// Some need the machine's number of dimensions.
 static FORMS: Words<fn(usize) -> Form, 4> = Words::new([
     ("block", |_| Form::Block),
     ("square", Form::Square),

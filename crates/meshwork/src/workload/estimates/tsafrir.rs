@@ -125,9 +125,9 @@ const RANKS: [[usize; 4]; HEAD] = [
     [20, 19, 11, 12],
 ];
 
-/// Known points: in a log with so many jobs, there are so many different estimates.
+/// Number of different estimates in logs of various sizes: the number of jobs, then of estimates.
 ///
-/// Between points, interpolation is linear.
+/// Between these points, interpolation is linear.
 const VALUES: [(f64, f64); 7] = [
     (0.0, 0.0),
     (20.0, 10.0),

@@ -25,7 +25,7 @@ pub(super) struct Attributes {
 
 struct Came {
     lines: Vec<Line>,
-    /// Tracker of sessions if dependencies are inferred; `None` if the log states them.
+    /// The users' sessions, if dependencies are inferred from them; `None` if the log states them.
     sessions: Option<Sessions>,
 }
 

@@ -231,7 +231,7 @@ struct Log {
     /// Jobs held back for sorting, in order of submission and, within one instant, in file order.
     held: VecDeque<Plain>,
     reorder: usize,
-    /// Submission of the job returned last.
+    /// Submission time of the job returned last.
     released: f64,
     choice: Choice,
     /// Number of lines so far that are no comments.

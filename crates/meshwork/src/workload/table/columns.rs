@@ -9,7 +9,7 @@ use crate::job::{Constraints, Job, Owner, Pieces, Request, Terms, Time, sides_te
 use crate::registry::{LARGEST, did_you_mean, nearest};
 use crate::topology::MAX_NODES;
 
-/// What the cells of a column hold: counts, times, texts and so on.
+/// Kind of value in the cells of a column, such as counts, times or texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
     /// An integer that identifies a job.
