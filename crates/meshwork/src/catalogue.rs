@@ -82,11 +82,11 @@ struct Added {
 #[error("the {kind} `{name}` cannot be added: {what}")]
 #[non_exhaustive]
 pub struct EntryError {
-    /// The word for the kind of entry, such as "allocator".
+    /// The word for the kind of the refused entry, such as "allocator".
     pub kind: &'static str,
-    /// The name of the entry.
+    /// The name of the refused entry.
     pub name: &'static str,
-    /// Description of the problem with the entry.
+    /// Description of what is wrong with the refused entry.
     pub what: String,
 }
 

@@ -62,8 +62,10 @@ impl Forms {
         }
     }
 
-    /// Stores the form of a request and the minimum number of nodes that its jobs need; returns the
-    /// form.
+    /// Stores the form of a request (its size and shape for the allocator) and its minimum of
+    /// nodes.
+    ///
+    /// Returns the form.
     pub(super) fn learn(&mut self, request: &Request, fewest: u64, form: Request) -> Form {
         let (forms, nodes) = (&mut self.forms, form.nodes());
         let form = *self.numbers.entry(form).or_insert_with_key(|form| {
@@ -98,7 +100,8 @@ impl Forms {
         list[place] = Some(known);
     }
 
-    /// The request that a form stands for.
+    /// The request, in the size and shape in which it is put to the allocator, for which a form
+    /// stands.
     #[inline]
     pub(super) fn request(&self, form: Form) -> &Request {
         &self.forms[form.number as usize]
@@ -106,7 +109,7 @@ impl Forms {
 }
 
 impl Form {
-    /// Index of the form among all forms of a run.
+    /// Index of this form among the forms (requested sizes and shapes) of all jobs of a run.
     #[inline]
     pub(super) fn index(self) -> usize {
         self.number as usize

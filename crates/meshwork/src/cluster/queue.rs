@@ -73,7 +73,8 @@ struct Waiting {
     /// The job's record from arrival to end, boxed so that the large record is never moved.
     record: Box<Running>,
     key: ScanKey,
-    /// The form of the job's request; `None` if the request may take several forms.
+    /// The size and shape in which the allocator is asked for the job; `None` if there may be
+    /// several.
     form: Option<Form>,
     ticket: Ticket,
     /// Slots, in the vector of entries, of the previous and the next job in the queue.
@@ -94,9 +95,11 @@ const NO_SLOT: u32 = u32::MAX;
 /// added.
 #[derive(Default)]
 pub(crate) struct FormQueues {
-    /// Waiting jobs of each form, by index of the form.
+    /// Waiting jobs of each form (requested size and shape), by index of the form.
     lines: Vec<Line>,
     /// The first job of each form, in queue order. A scheduling pass tries these jobs first.
+    ///
+    /// A form is a requested size and shape.
     firsts: VecDeque<(Ticket, Form)>,
 }
 
@@ -477,7 +480,8 @@ impl Queue {
         &self.waiting(ticket).record.job
     }
 
-    /// The form of a waiting job's request; `None` if the request may take several forms.
+    /// The size and shape in which the allocator is asked for a job; `None` if there may be
+    /// several.
     #[inline]
     pub(crate) fn form(&self, ticket: Ticket) -> Option<Form> {
         self.waiting(ticket).form
@@ -561,6 +565,8 @@ impl FormQueues {
     }
 
     /// The first waiting job of each form that takes at most `most` nodes, in queue order.
+    ///
+    /// A form is a requested size and shape.
     pub(crate) fn firsts(&self, most: u64) -> impl Iterator<Item = (Ticket, Form)> {
         self.firsts.iter().filter(move |(_, form)| form.nodes <= most).copied()
     }
@@ -576,14 +582,16 @@ impl FormQueues {
         self.lines[form.index()].next_that(ticket, may_start)
     }
 
-    /// Whether any job of a form waits behind `ticket`.
+    /// Whether any job with this requested size and shape waits behind `ticket`.
     #[inline]
     pub(crate) fn has_more(&self, form: Form, ticket: Ticket) -> bool {
         self.lines[form.index()].last().is_some_and(|last| last.place > ticket.place)
     }
 }
 
-/// Inserts the first job of a form in queue order, which is nearly always at the end.
+/// Inserts a job that is the first with its requested size and shape into the list of such jobs.
+///
+/// The list is in queue order, and the job nearly always comes last.
 fn put_first(firsts: &mut VecDeque<(Ticket, Form)>, ticket: Ticket, form: Form) {
     if firsts.back().is_none_or(|(last, _)| last.place < ticket.place) {
         firsts.push_back((ticket, form));

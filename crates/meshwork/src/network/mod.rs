@@ -154,7 +154,7 @@ pub struct NetworkEntry {
 }
 
 impl NetworkEntry {
-    /// Creates the entry of a network without messages, which takes hardly any memory.
+    /// Creates the registry entry of a network without messages and with hardly any memory.
     #[must_use]
     pub const fn new(
         about: About,
@@ -163,7 +163,7 @@ impl NetworkEntry {
         NetworkEntry { about, build, sends: false, shares: false, memory: |_, _| Ok(0) }
     }
 
-    /// Replaces name, definition and parameters of the entry.
+    /// Replaces name, definition and parameters of the network's registry entry.
     #[must_use]
     pub const fn described(mut self, about: About) -> NetworkEntry {
         self.about = about;

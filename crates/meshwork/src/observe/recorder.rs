@@ -76,13 +76,13 @@ pub struct Recorder {
     net: Vec<(usize, Integrand, fn(&Running) -> f64)>,
     /// Metrics of [`Measure::Rate`]: index, and what each finished job adds to the numerator.
     rates: Vec<(usize, fn(&Running) -> f64)>,
-    /// Metrics that are means of a quantity over the finished jobs.
+    /// Metrics that are means, over the finished jobs, of a quantity such as the wait.
     means: Vec<(usize, Quantity)>,
-    /// Metrics that are means of a function over the finished jobs.
+    /// Metrics that are means, over the finished jobs, of a function of the job.
     per_job: Vec<(usize, fn(&Running, Time, &Rules) -> f64, Rules)>,
     /// Metrics that are ratios of two sums over the finished jobs.
     per_ratio: Vec<(usize, fn(&Running, Time, &Rules) -> (f64, f64), Rules)>,
-    /// Metrics that are means over the finished jobs of a function made for the run.
+    /// Metrics that are means, over the finished jobs, of a function made for the run.
     mean_by: Vec<(usize, JobValue)>,
     /// Metrics that are means of the time for which the finished jobs waited for one reason.
     per_wait: Vec<(usize, Cause)>,
@@ -90,9 +90,9 @@ pub struct Recorder {
     waits: BTreeMap<JobId, [f64; Cause::ALL.len()]>,
     /// Metrics that are means over the messages of the finished jobs.
     per_message: Vec<(usize, fn(&Messages) -> f64)>,
-    /// Metrics that are means of a function over the started jobs.
+    /// Metrics that are means, over the started jobs, of a function of the job.
     per_start: Vec<(usize, fn(&Running) -> f64)>,
-    /// Metrics that are means over arrivals of the number of waiting jobs.
+    /// Metrics that are means, over arrivals, of the number of waiting jobs.
     per_arrival: Vec<usize>,
     /// Metrics of [`Measure::PerEvent`]: index, and the ratio to take after each start and end.
     per_event: Vec<(usize, fn(&MachineState) -> (f64, f64))>,

@@ -121,7 +121,7 @@ impl Denied {
         }
     }
 
-    /// Removes all entries of the cache.
+    /// Removes all requests from the cache.
     pub(crate) fn forget(&mut self) {
         self.known.clear();
         self.suspected.clear();

@@ -31,7 +31,7 @@ pub struct ManagedSite {
     asks: Asks,
     finds: Finds,
     gives_blocks: bool,
-    /// Properties of its placements that the allocator declares, such as their size; they are
+    /// Properties that the allocator declares of its placements, such as their size; they are
     /// checked.
     gives: Gives,
     origin: Origin,

@@ -67,9 +67,9 @@ pub enum RestoreError {
     OtherPool {
         /// First key in which the configurations differ.
         key: String,
-        /// Value of the key in the snapshot.
+        /// Value of this key in the snapshot.
         there: String,
-        /// Value of the key in this pool.
+        /// Value of this key in this pool.
         here: String,
     },
     /// The instants in the snapshot are out of order or invalid, so the snapshot is damaged.

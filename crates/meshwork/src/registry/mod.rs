@@ -38,9 +38,9 @@ pub const SMALLEST: f64 = 1e-15;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Problem {
-    /// Dotted path of the key, such as `workload.load`; empty for the study as a whole.
+    /// Dotted path of the key at fault, such as `workload.load`; empty for the study as a whole.
     pub path: String,
-    /// The message, which says what was given and what would be right.
+    /// The message: which value was given, and which one would be right.
     pub message: String,
 }
 
@@ -74,7 +74,7 @@ pub struct About {
     pub definition: &'static str,
     /// Time and space that the entry takes, in full sentences that define their variables.
     pub complexity: &'static str,
-    /// Source of the definition.
+    /// Source of the definition, such as a paper.
     pub source: &'static str,
     /// The entry's own parameters, in the order in which they are to be read.
     pub params: &'static [Param],
@@ -95,21 +95,21 @@ impl About {
         self
     }
 
-    /// Sets the definition, in full sentences.
+    /// Sets the text that defines the entry, in full sentences.
     #[must_use]
     pub const fn definition(mut self, definition: &'static str) -> About {
         self.definition = definition;
         self
     }
 
-    /// Sets the time and space that the entry takes, in full sentences.
+    /// Sets the text on the time and space that the entry takes, in full sentences.
     #[must_use]
     pub const fn complexity(mut self, complexity: &'static str) -> About {
         self.complexity = complexity;
         self
     }
 
-    /// Sets the source of the definition.
+    /// Sets the source of the definition, such as a paper.
     #[must_use]
     pub const fn source(mut self, source: &'static str) -> About {
         self.source = source;
@@ -150,9 +150,9 @@ impl About {
     }
 }
 
-/// Something that has a name in a list of entries.
+/// Item of a list of entries: something with a name and a description.
 pub trait Named: Sync {
-    /// Description of the entry.
+    /// Description of the item, with its name and its parameters.
     fn about(&self) -> &About;
 }
 
@@ -164,13 +164,13 @@ impl Named for About {
 
 /// Entry, such as an allocator, of a family to which a catalogue can add entries.
 pub trait ListedEntry: Named + Sized + 'static {
-    /// Family to which the entry belongs.
+    /// Family to which all entries of this type belong, such as the allocators.
     fn family() -> &'static Family;
 
     /// Entries of this family in this crate, in the order of lists and pages.
     fn standard() -> &'static [&'static Self];
 
-    /// Checks the properties of an entry beyond its description.
+    /// Checks the properties of an entry beyond its name, texts and parameters.
     ///
     /// # Errors
     /// One sentence that describes what is wrong with the entry.

@@ -104,7 +104,7 @@ pub struct SchedulerEntry {
 }
 
 impl SchedulerEntry {
-    /// Creates the entry of a scheduler that serves every wiring and starts every job in the end.
+    /// Creates the registry entry of a scheduler for every kind of machine that starts every job.
     #[must_use]
     pub const fn new(
         about: About,

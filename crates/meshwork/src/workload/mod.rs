@@ -179,8 +179,9 @@ pub struct WorkloadEntry {
 }
 
 impl WorkloadEntry {
-    /// Creates the entry of a workload that ends by itself. Its clock has an unknown unit, and its
-    /// jobs have no owners.
+    /// Creates the registry entry of a workload that ends by itself.
+    ///
+    /// Its clock has an unknown unit, and its jobs have no owners.
     #[must_use]
     pub const fn new(
         about: About,
@@ -189,7 +190,7 @@ impl WorkloadEntry {
         WorkloadEntry { about, build, ends: true, knows_owners: false, in_seconds: false }
     }
 
-    /// Replaces name, description and parameters of the entry.
+    /// Replaces name, description and parameters of the workload's registry entry.
     #[must_use]
     pub const fn described(mut self, about: About) -> WorkloadEntry {
         self.about = about;

@@ -30,7 +30,9 @@ pub(super) struct Grants {
     /// Number of groups (sets of lanes that serve equal requests) of a local port.
     exits: usize,
     shift: u32,
-    /// The lanes of each group of a router, as a mask; equal in all routers.
+    /// The output lanes of each group, as a mask; equal in all routers.
+    ///
+    /// A group has the output lanes of one class of one port.
     groups: Vec<u64>,
     /// For each router, a mask of the output lanes that no packet holds.
     free: Vec<u64>,
@@ -126,6 +128,8 @@ impl Grants {
     }
 
     /// Queues the head of a packet for any lane of a group, behind earlier requests.
+    ///
+    /// A group has the output lanes of one class of one port.
     pub(super) fn request(&mut self, request: &Request) {
         let router = (request.lane >> self.shift) as usize;
         let lane = (request.lane & ((1 << self.shift) - 1)) as u8;

@@ -40,7 +40,7 @@ use time::{
 use totals::{FINISHED, MAKESPAN, MAX_WAIT, REFUSED, UNUSABLE};
 use waits::{WAIT_FOR_NODES, WAIT_FOR_PRIORITY, WAIT_FOR_RESERVED, WAIT_FOR_SHAPE};
 
-/// Entry of a metric in the list of all metrics.
+/// Registry entry of a metric.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct MetricEntry {
@@ -54,13 +54,13 @@ pub struct MetricEntry {
 }
 
 impl MetricEntry {
-    /// Creates an entry of a metric.
+    /// Creates the registry entry of a metric.
     #[must_use]
     pub const fn new(about: About, unit: &'static str, measure: Measure) -> MetricEntry {
         MetricEntry { about, unit, measure }
     }
 
-    /// Replaces name, description and parameters of the entry.
+    /// Replaces name, description and parameters of the metric's registry entry.
     #[must_use]
     pub const fn described(mut self, about: About) -> MetricEntry {
         self.about = about;
@@ -87,14 +87,15 @@ impl Named for MetricEntry {
 pub enum Measure {
     /// Mean of a quantity over the finished jobs; jobs for which it is NaN are skipped.
     Mean(Quantity),
-    /// Mean of a function over the finished jobs; jobs for which it is NaN are skipped.
+    /// Mean, over the finished jobs, of a function of the job; jobs for which it is NaN are
+    /// skipped.
     PerJob(fn(&Running, Time, &Rules) -> f64),
     /// Ratio of two sums over the finished jobs. The function returns what a job adds to the
     /// numerator and to the denominator. Jobs for which one of them is NaN are skipped.
     Ratio(fn(&Running, Time, &Rules) -> (f64, f64)),
     /// Mean over the finished jobs of the time that a job waited for this reason.
     PerWait(Cause),
-    /// Mean over the started jobs of a function of the job.
+    /// Mean, over the started jobs, of a function of the job.
     PerStart(fn(&Running) -> f64),
     /// Ratio of two integrals over time.
     OverTime(Integrand, Integrand),
@@ -105,7 +106,7 @@ pub enum Measure {
     /// The function gives the wasted part of a run of a job that has ended or was interrupted. It
     /// is subtracted from the first integral.
     Net(Integrand, Integrand, fn(&Running) -> f64),
-    /// Sum over the finished jobs of a function of the job, divided by an integral over time.
+    /// Sum, over the finished jobs, of a function of the job, divided by an integral over time.
     Rate(fn(&Running) -> f64, Integrand),
     /// Mean, over arrivals, of the number of jobs that waited at the arrival.
     PerArrival,

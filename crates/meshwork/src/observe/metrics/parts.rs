@@ -25,13 +25,14 @@ struct NodeRatio {
     is_sum: bool,
     area: f64,
     time: f64,
-    /// The jobs that have arrived, by which the function is built; `None` if it does not need them.
+    /// Requests of the arrived jobs, from which the function is built; `None` if it does not need
+    /// them.
     typical: Option<Learned>,
 }
 
 struct Learned {
     jobs: Vec<crate::gpus::GpuTask>,
-    /// Number of learned jobs at which the function is built again.
+    /// Number of learned requests at which the function is built again from them.
     due: usize,
 }
 

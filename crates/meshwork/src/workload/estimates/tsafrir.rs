@@ -87,7 +87,7 @@ const HEAD: usize = 20;
 
 const MINUTE: f64 = 60.0;
 
-/// Estimates that are popular in all four logs of the paper, in minutes.
+/// Estimates that are popular in all four logs of the paper of Tsafrir et al., in minutes.
 const SHARED: [f64; 15] = [
     5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 120.0, 180.0, 240.0, 300.0, 360.0, 480.0, 600.0, 720.0,
     1_080.0,
