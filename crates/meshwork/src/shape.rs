@@ -6,7 +6,7 @@ use crate::geometry::squarest::{block_for, block_of};
 use crate::job::{Dims, Pieces, Request};
 use crate::topology::{Grid, Topology, Wiring};
 
-/// Converts a request to the form that an allocator requires; `None` if the machine is too small.
+/// Converts a request to the form that an allocator requires; `None` if the machine cannot hold it.
 ///
 /// ```
 /// use meshwork::form::Asks;

@@ -68,7 +68,7 @@ pub struct Broken {
     pub name: &'static str,
     /// Where the violation occurs: machine, parameters, and the seed and step that reproduce it.
     pub case: String,
-    /// What the entry did and what would be correct, in one sentence.
+    /// Actual behaviour of the entry and correct behaviour, in one sentence.
     pub sentence: String,
     /// Drawing of the machine at the violation, by
     /// [`Site::drawing`](crate::machine::Site::drawing). Empty if the violation concerns a whole

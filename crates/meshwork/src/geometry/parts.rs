@@ -10,8 +10,7 @@ use crate::topology::types::{CORES, MEM, NodeType, NodeTypes, OTHER};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Parts {
-    /// What the job holds of a node, for each of its roles there. A role is one kind of pieces of a
-    /// job.
+    /// Held amounts for each node and role of the job. A role is one kind of pieces of a job.
     pub parts: Vec<NodePart>,
     /// Number of cores of all parts together.
     pub cores: u32,

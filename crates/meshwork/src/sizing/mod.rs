@@ -14,7 +14,7 @@ use crate::job::Request;
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::topology::Topology;
 
-/// What a sizing knows about a job and a site when it decides the job's size on that site.
+/// Facts on which a sizing decides the size of a job on a site: its request, and the load.
 #[derive(Clone, Copy, Debug)]
 pub struct Demand<'a> {
     /// The job's request, in the form that `asks` names.

@@ -20,7 +20,7 @@ pub enum Decision {
     Never(SlurmMessage),
 }
 
-/// What a job that does not start now waits for.
+/// Resource for which a job waits that does not start now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// More free nodes, because too few are free or a required node is not free.
@@ -95,7 +95,7 @@ impl Failure {
     }
 }
 
-/// What follows a failed attempt of a rule: another attempt without some nodes, or none.
+/// Consequence of a failed attempt of a rule: another attempt without some nodes, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Make no further attempt.

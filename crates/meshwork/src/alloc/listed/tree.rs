@@ -153,7 +153,7 @@ pub struct Tree {
     upwards: Vec<usize>,
 }
 
-/// What lies directly below a switch of a list: nodes or other switches.
+/// Nodes or switches directly below one switch of a list of switches.
 #[derive(Clone, Debug)]
 pub enum Below {
     /// The nodes of a leaf.

@@ -63,7 +63,7 @@ const MAX_HALVED: u32 = 4096;
 /// Maximum number of partitions of any list.
 const MAX_PARTITIONS: usize = 2 * MAX_HALVED as usize;
 
-/// What the copies of the allocator share: the list of partitions, which never changes.
+/// Immutable part of the allocator, shared by its copies: the partitions of the machine.
 #[derive(Debug)]
 struct Machine {
     list: List,

@@ -249,7 +249,7 @@ const REMEMBERED: usize = 1 << 12;
 /// Maximum number of distinct pieces seen. One more discards all of them and all kept scores.
 const MOST_TASKS: usize = 64;
 
-/// What a score depends on if no GPU is shared: the key under which the score is kept.
+/// Key under which the score of a node is kept: everything on which it depends if no GPU is shared.
 ///
 /// The numbers are the index of the piece, the index of the type of node, the number of free cores,
 /// and one bit for each free GPU.

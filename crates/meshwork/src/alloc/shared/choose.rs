@@ -14,7 +14,7 @@ use super::machine::{Domains, SharedMachine};
 use super::request::{Memory, Needs};
 use super::{blocks, tree};
 
-/// What follows a failed attempt to place a job: another attempt without some nodes, or none.
+/// Consequence of a failed attempt to place a job: another attempt without some nodes, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leave {
     /// Make no further attempt.

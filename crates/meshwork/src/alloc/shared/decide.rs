@@ -17,7 +17,7 @@ pub enum SharedDecision {
     Start {
         /// Number of tasks of the job.
         tasks: u32,
-        /// What the job gets of each node, in ascending order of the nodes.
+        /// Cores, memory and GPUs that the job gets of each node, in ascending order of the nodes.
         grants: Vec<SharedGrant>,
     },
     /// The job may start later.
@@ -242,7 +242,8 @@ impl SharedLookup {
         self.wanted.needs.whole
     }
 
-    /// What the job gets now of nodes that are in `open` and up; `None` if it waits.
+    /// Cores, memory and GPUs that the job gets now of nodes in `open` that are up; `None` if it
+    /// waits.
     ///
     /// Slurm 22.05 keeps the order of nodes from one query to the next in `near`, which queries for
     /// jobs with GPUs write and those for all other jobs read.
@@ -299,7 +300,7 @@ impl SharedLookup {
         }
     }
 
-    /// What a job with `cpus` CPUs gets of the given nodes, as far as it is free there.
+    /// Cores, memory and GPUs that a job with `cpus` CPUs gets of the given nodes, as far as free.
     ///
     /// This is for a job that is known to run on these nodes, although the rules would not have
     /// placed it there.

@@ -7,7 +7,7 @@ use super::holdings::{Free, Holdings, SharedGrant};
 use super::machine::{MAX_SOCKETS, SharedMachine, SlurmNodeType};
 use super::request::{Gpus, Memory, Needs, SocketOrder};
 
-/// What the job gets of one node, while its tasks, cores and GPUs are distributed.
+/// Cores, tasks and GPUs of the job on one node, while they are distributed over its nodes.
 struct Share {
     node: u32,
     cores: CoreSet,

@@ -23,7 +23,7 @@ pub struct SharedGrant {
     pub gpus: u64,
 }
 
-/// What is free of one node: cores, GPUs and memory.
+/// Free cores, GPUs and memory of one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Free {
     pub cores: CoreSet,
@@ -36,7 +36,7 @@ pub(super) struct Free {
 /// Amounts that must be free on a node: number of cores, number of GPUs, and memory in MB.
 pub(super) type Least = [u64; 3];
 
-/// What is free of each node of a machine: cores, GPUs and memory.
+/// Free cores, GPUs and memory of each node of a machine.
 #[derive(Clone, Debug)]
 pub struct Holdings {
     free: Vec<Free>,

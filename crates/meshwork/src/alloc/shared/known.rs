@@ -60,7 +60,8 @@ struct KnownFit {
     weight: u64,
     /// Number of CPUs that the job could use, before cores are selected.
     cpus: u32,
-    /// What the job could take in each pass: first with only cores near the GPUs, then with any.
+    /// Amounts that the job could take in each pass: first with only cores near the GPUs, then with
+    /// any.
     passes: [Pass; 2],
 }
 
@@ -200,7 +201,8 @@ impl Known {
         idle.as_ref().map(|(_, known)| *known)
     }
 
-    /// What the job could take of a node in the first pass; `None` if no part of it fits.
+    /// Fit of the job on a node, that is what it could take, in the first pass; `None` if nothing
+    /// fits.
     ///
     /// The first pass selects only cores near the GPUs.
     pub(super) fn fit(
@@ -319,9 +321,10 @@ impl Known {
     }
 }
 
-/// What a job could take of a node, after the first pass, and the amounts of both passes to store.
+/// Fit of a job on a node, that is what it could take, after the first pass, and amounts to store.
 ///
-/// A pass selects cores: the first one only cores near the GPUs, the second one any cores.
+/// A pass selects cores: the first one only cores near the GPUs, the second one any cores. The
+/// amounts of both passes are stored.
 fn known_fit(
     machine: &SharedMachine,
     holdings: &Holdings,

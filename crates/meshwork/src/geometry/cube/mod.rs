@@ -195,7 +195,7 @@ impl Subcube {
         (beyond < 2 && block.base & mask == 0).then_some(Subcube { base: block.base, mask })
     }
 
-    /// This subcube as a block of the hypercube of dimension `dimension`.
+    /// The subcube as a block of the hypercube of dimension `dimension`.
     #[must_use]
     pub fn block(self, dimension: u32) -> Block {
         let is_aligned = self.mask & (self.mask + 1) == 0;

@@ -19,8 +19,8 @@ use crate::topology::Grid;
 pub(super) struct Contact {
     /// The grid with dimensions 0 and 1 exchanged, and its free nodes; `None` in one dimension.
     turned: Option<(Grid, NodeSet)>,
-    /// Contact that each node of a face at the edge of the mesh adds: 1 if walls count as held
-    /// nodes, otherwise 0.
+    /// Contact of each node of a face at the edge of the mesh: 1 if walls count as held, otherwise
+    /// 0.
     wall: u32,
 }
 
@@ -165,7 +165,7 @@ impl Faces {
     }
 }
 
-/// What lies next to a block on one side: nodes, the wall of the mesh, or nothing.
+/// Neighbourhood of a block on one of its sides: nodes, the wall of the mesh, or nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beside {
     /// The block fills the ring, so that it has no neighbours along the ring.
@@ -176,7 +176,7 @@ pub(super) enum Beside {
     Nodes(u32),
 }
 
-/// What lies next to a block along dimension `d`: above it if `high` is set, otherwise below it.
+/// Neighbourhood of a block along dimension `d`: above it if `high` is set, otherwise below it.
 ///
 /// Along `d` the block covers `length` coordinates from `at` on.
 pub(super) fn beside(grid: &Grid, d: usize, at: u32, length: u32, high: bool) -> Beside {
