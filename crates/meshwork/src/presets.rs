@@ -60,7 +60,7 @@ impl Named for MachineEntry {
     }
 }
 
-/// All machine presets.
+/// All machine presets of this crate.
 pub static MACHINES: &[&MachineEntry] = &[
     &TPU_V4,
     &TPU_V5P,

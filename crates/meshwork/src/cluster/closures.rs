@@ -55,7 +55,7 @@ impl Closures {
         self.planned.is_empty() && self.gate.is_none()
     }
 
-    /// The closures that restrict a job, at the current instant or later.
+    /// The closures (nodes that are closed for an interval) that restrict a job now or later.
     pub(super) fn to<'c>(&'c self, job: &'c Job) -> impl Iterator<Item = &'c Closure> {
         self.planned.iter().chain(self.gate.iter().flat_map(|gate| gate.closures(job)))
     }

@@ -52,8 +52,7 @@ impl JobHistory {
         JobHistory { job: job.clone(), saved: 0.0, interruptions: 0, earlier: 0.0, suspended: None }
     }
 
-    /// Work that the job still has to do. If jobs are killed at their estimates, the work up to the
-    /// estimate counts at most.
+    /// Work that the job still has to do. If jobs are killed at their estimates, it ends there.
     fn left(&self, kill_at_estimate: bool) -> f64 {
         let Job { runtime, estimate, .. } = self.job;
         let whole = if kill_at_estimate { runtime.min(estimate) } else { runtime };

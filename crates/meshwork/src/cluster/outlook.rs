@@ -18,9 +18,9 @@ use crate::topology::Node;
 
 /// The future if running jobs end at their estimates and planned jobs start as planned.
 ///
-/// The number of free nodes is a step function of time. Where only counts matter, it answers
-/// queries. Where shape matters, it shows the instants at which a query may succeed. The allocator
-/// is then asked on a copy of its site in the state of such an instant.
+/// The number of free nodes is a step function of time. Where only counts matter, this function
+/// answers queries. Where shape matters, the function shows the instants at which a query may
+/// succeed. The allocator is then asked on a copy of its site in the state of such an instant.
 pub struct Outlook {
     now: Time,
     facility: Facility,
@@ -339,8 +339,8 @@ impl Outlook {
 
     /// A reservation for the job from instant `at` on that does not conflict with the plan.
     ///
-    /// `None` if there is none. If `ended` is set, a running job counts as ended from its expected
-    /// end on, otherwise as still running.
+    /// `None` if there is none. If `ended` is set, running jobs that are expected to end by `at`
+    /// count as ended. Otherwise all running jobs count as running at `at`.
     fn at_instant(&self, site: usize, job: &Job, at: Time, ended: bool) -> Option<Reservation> {
         let mut span = self.shortest(site, job);
         if self.facility.shares_nodes() {

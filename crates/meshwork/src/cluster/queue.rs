@@ -400,7 +400,8 @@ impl Queue {
         ticket
     }
 
-    /// All waiting jobs as one searchable line, maintained from the first call on.
+    /// All waiting jobs as a [`Line`], which can be searched; kept up to date from the first call
+    /// on.
     fn line(&self) -> &Line {
         self.line.get_or_init(|| {
             let mut line = Line::default();
@@ -571,7 +572,7 @@ impl FormQueues {
         self.firsts.iter().filter(move |(_, form)| form.nodes <= most).copied()
     }
 
-    /// Like [`Queue::next_that`], but only among the jobs of one form.
+    /// Variant of [`Queue::next_that`] that searches only the jobs of one form (size and shape).
     #[inline]
     pub(crate) fn next_that(
         &self,

@@ -79,8 +79,7 @@ struct Affected {
     /// `soft` is the number of those that let a running job end.
     hard: u32,
     soft: u32,
-    /// The placement of the node or GPU if it is out of service; `None` while a job still runs on
-    /// it.
+    /// The placement that is out of service: the node or GPU. `None` while a job still runs on it.
     out: Option<Placement>,
     /// Slot, among the running jobs, of the stand-in for the unit, if it is expected back.
     stand_in: Option<usize>,

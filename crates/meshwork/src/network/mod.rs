@@ -211,7 +211,7 @@ impl Named for NetworkEntry {
     }
 }
 
-/// All networks.
+/// All networks of this crate.
 pub static NETWORKS: &[&NetworkEntry] =
     &[&ideal::ENTRY, &hops::ENTRY, &link_load::ENTRY, &wormhole::ENTRY];
 

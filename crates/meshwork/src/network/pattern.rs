@@ -69,7 +69,7 @@ pub(super) trait Pattern: Send {
     fn to(&self, rank: u32, index: u64) -> u32;
 }
 
-/// All communication patterns.
+/// All communication patterns of this crate.
 pub static PATTERNS: &[&PatternEntry] = &[
     &ALL_TO_ALL,
     &ONE_TO_ALL,

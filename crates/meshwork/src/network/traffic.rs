@@ -22,7 +22,7 @@ impl Named for TrafficEntry {
     }
 }
 
-/// All traffic patterns.
+/// All traffic patterns of this crate.
 pub static TRAFFIC: &[&TrafficEntry] =
     &[&UNIFORM, &TRANSPOSE, &BIT_COMPLEMENT, &TORNADO, &NEIGHBOUR, &NEXT_GROUP, &HOTSPOT];
 

@@ -524,7 +524,7 @@ impl ManagedSite {
 pub struct Proposal {
     /// Index of the site.
     pub site: usize,
-    /// The nodes, in the order of the job's ranks.
+    /// The nodes on which the job's processes run, in the order of their ranks.
     pub placement: Placement,
     /// Factor on the job's requested run time: slowdown by its size, divided by the site's speed.
     pub stretch: f64,

@@ -131,7 +131,7 @@ pub enum NamedPoolError {
     /// No placement is held under the name to be released.
     #[error("{0} is not held, so it cannot be released")]
     NotHeld(Name),
-    /// The pool behind the named pool refuses the operation.
+    /// The pool that the named pool drives refuses the operation.
     #[error(transparent)]
     Pool(#[from] PoolError),
     /// The snapshot to be restored is refused.

@@ -268,7 +268,7 @@ impl Family {
         self.find_in(&Standard, path, name)
     }
 
-    /// Returns the description of the entry with this name or alias in the given lists.
+    /// Returns the description of the entry with this name or alias; `lists` has the known entries.
     ///
     /// # Errors
     /// A sentence that names the nearest known name.
@@ -308,7 +308,7 @@ impl Family {
 
     /// Reads a component of a study: a name, or a table with name and parameters.
     ///
-    /// Fills in defaults. Names are those of the given lists.
+    /// Fills in defaults. `lists` has the entries that may be named, such as those of a catalogue.
     ///
     /// # Errors
     /// The first problem found.

@@ -25,7 +25,7 @@ pub fn resolve(
     resolve_in(&Standard, path, params, given, also)
 }
 
-/// Reads a table like [`resolve`], with components that the given lists know.
+/// Reads a table like [`resolve`], but `lists` has the entries that it may name as components.
 ///
 /// # Errors
 /// The first problem found.

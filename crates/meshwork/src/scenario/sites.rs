@@ -132,7 +132,8 @@ pub fn machine_in_words(text: &str) -> Result<Value, Problem> {
     words_of(&Standard, text)
 }
 
-/// Converts a machine in words to its table. Names are those of the given lists.
+/// Converts a machine in words to its table; `lists` has the topologies and presets with their
+/// names.
 fn words_of(lists: &dyn EntrySource, text: &str) -> Result<Value, Problem> {
     let (name, size) = text.split_once(':').unwrap_or((text, ""));
     let site = SITE_FAMILY.find_in(lists, "machine", name);

@@ -110,12 +110,14 @@ enum Threshold {
 static THRESHOLDS: Words<Threshold, 2> =
     Words::new([("dynamic", Threshold::Dynamic), ("none", Threshold::Endless)]);
 
-/// Values of `release_order`, by which the nodes of an ended job are given back.
+/// Values of `release_order`, which says when the nodes of an ended job are given back.
 ///
-/// `true` if they are given back as late as in the paper on lazy scheduling.
+/// `true` if as late as in the paper on lazy scheduling.
 static RELEASE_ORDERS: Words<bool, 2> = Words::new([("literal", true), ("corrected", false)]);
 
-/// Values of `rate_from`; `true` if the arrival rate is measured from time 0.
+/// Values of `rate_from`, which says from when on the rate of arrivals is measured.
+///
+/// `true` if from time 0, `false` if from the first arrival.
 static RATE_FROM: Words<bool, 2> = Words::new([("first_arrival", false), ("zero", true)]);
 
 impl Lazy {
@@ -153,7 +155,8 @@ impl Lazy {
         }
     }
 
-    /// Queues an arriving job. Tries the head of its size class if more jobs of it wait than run.
+    /// Queues an arriving job, and tries the head of its size class if more jobs wait than run
+    /// there.
     fn request(&mut self, cluster: &mut Cluster<'_>, ticket: Ticket) {
         if self.arrived == 0 && !self.from_zero {
             self.first_arrival = cluster.now();

@@ -57,7 +57,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 )
 .shares(true);
 
-/// Values of `direction`, in which the scan goes through the size classes.
+/// Values of `direction`, which says in which order the scan goes through the size classes.
 ///
 /// `true` for down, from the largest to the smallest class.
 static DIRECTIONS: Words<bool, 2> = Words::new([("up", false), ("down", true)]);

@@ -264,7 +264,7 @@ impl FreeSets {
         None
     }
 
-    /// A placement from now on for the span of `wanted`, on nodes of `among` that are free
+    /// A placement from now on for the run time of `wanted`, on nodes of `among` that are free
     /// throughout.
     ///
     /// The nodes of `own`, which the job itself holds by its reservation, count as free.

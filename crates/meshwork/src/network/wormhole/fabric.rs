@@ -221,7 +221,8 @@ impl Fabric {
         self.wires.most_legs()
     }
 
-    /// Whether the engine must decide for each packet, by the queues, if it takes a detour.
+    /// Whether the engine must decide for each packet, by the lengths of queues, if it takes a
+    /// detour.
     pub(super) fn adapts(&self) -> bool {
         self.manner.routing == Routing::Ugal && self.wires.classes(&self.manner) > Some(2)
     }

@@ -44,7 +44,7 @@ use waits::{WAIT_FOR_NODES, WAIT_FOR_PRIORITY, WAIT_FOR_RESERVED, WAIT_FOR_SHAPE
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct MetricEntry {
-    /// Name, description and parameters of the metric.
+    /// Name, description and parameters of the metric, as in lists and in the manual.
     pub about: About,
     /// Unit of the metric's values.
     pub unit: &'static str,

@@ -1,15 +1,17 @@
-//! Rows: waiting jobs next to each other in the queue, with equal node counts and spans.
+//! Rows: waiting jobs next to each other in the queue that have equal node counts and spans.
 //!
-//! In a row, the *n*-th job in order of arrival has the *n*-th reserved start in order of time. A
-//! row stores its starts, each with a number of jobs, apart from its jobs. So a start is moved
-//! without looking up a job.
+//! A span is a job's run time by its estimate. In a row, the *n*-th job in order of arrival has the
+//! *n*-th reserved start in order of time. A row stores its starts, each with a number of jobs,
+//! apart from its jobs. So a start is moved without looking up a job.
 
 use std::collections::VecDeque;
 
 use crate::cluster::{Reservation, Ticket};
 use crate::job::Time;
 
-/// Row of waiting jobs with equal node counts and spans, in order of both arrival and start.
+/// Waiting jobs next to each other in the queue, with equal node counts and estimated run times.
+///
+/// The jobs are in order of both arrival and reserved start.
 pub(super) struct Row {
     /// Number of the row, ascending in queue order. Parts of a split row have equal numbers.
     pub(super) number: u64,

@@ -254,7 +254,7 @@ impl Slurm {
 
     /// The reservation `found`, with start and end rounded to multiples of `bf_resolution`.
     ///
-    /// It begins at `now` at the earliest and lasts at least one multiple.
+    /// It begins at `now` at the earliest and lasts at least `bf_resolution`.
     fn rounded(&self, found: Reservation, now: Time) -> Reservation {
         let Settings { bf_resolution: step, rounds_up, .. } = self.settings;
         let end = (found.at + found.span).units() / step;

@@ -247,7 +247,7 @@ impl Settings {
 
 /// A number for each partition or QOS that a parameter lists, such as its tier or its job factor.
 ///
-/// Also the number of all others, and the largest number.
+/// Also the number of those that are not listed, and the largest of all numbers.
 pub(super) struct Named {
     of: BTreeMap<String, u64>,
     otherwise: u64,

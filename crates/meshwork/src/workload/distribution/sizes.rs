@@ -380,7 +380,7 @@ static VECTORS: SizeEntry = SizeEntry {
     build: |own| Err(own.params.problem("of", "pieces have no sides")),
 };
 
-/// Reads a request for pieces from keys in a study that are named like columns of a table of jobs.
+/// Reads a request for pieces from a table of a study, whose keys are columns of a table of jobs.
 ///
 /// # Errors
 /// If the machine's nodes have no types, or such pieces can never be placed there.

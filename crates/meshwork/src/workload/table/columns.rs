@@ -121,7 +121,7 @@ impl Column {
 const TIME: &str = "time";
 const PROCESSORS: &str = "processors";
 
-/// All columns of a table of jobs.
+/// All columns that a table of jobs may have.
 pub static COLUMNS: [Column; 35] = [
     Column {
         name: "job",
@@ -671,9 +671,7 @@ pub fn places<'n>(
     ))
 }
 
-/// Columns with what a job requests, of which each row has exactly one.
-///
-/// Those from `pieces` on may occur together.
+/// Columns with what a job requests. A table has one of them, or several from `pieces` on.
 const ASKED: [&str; 7] = ["nodes", "block", "subcube", "pieces", "cpu", "gpu", "roles"];
 
 #[cfg(test)]
