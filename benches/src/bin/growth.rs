@@ -4,10 +4,11 @@
 //! cargo run --release -p meshwork-benches --bin growth
 //! ```
 //!
-//! A point of the table is the CPU time per event, in a run whose queue has constant length: its jobs
-//! are there from the beginning, and others arrive as fast as jobs end. It is the CPU time of the
-//! run up to the 4000th end of a job minus that up to the 2000th, divided by the arrivals and ends
-//! in between. An exponent is the slope of a line through all points of a row on logarithmic axes.
+//! A point of the table is the CPU time per event, in a run whose queue has constant length: its
+//! jobs are there from the beginning, and others arrive as fast as jobs end. It is the CPU time of
+//! the run up to the 4000th end of a job minus that up to the 2000th, divided by the arrivals and
+//! ends in between. An exponent is the slope of a line through all points of a row on logarithmic
+//! axes.
 
 #![allow(clippy::print_stdout, reason = "a program says what it found")]
 

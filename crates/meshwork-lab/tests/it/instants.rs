@@ -191,7 +191,7 @@ fn blocks(pool: &Pool, sides: &[u32]) -> BTreeSet<(u32, Vec<u32>)> {
     all
 }
 
-/// Fewest jobs that must move to clear a block for the request, by exhaustive search.
+/// Fewest jobs that must move so that a place for the request is free, by exhaustive search.
 fn cheapest_by_hand(named: &NamedPool, instant: &Instant, wanted: &Request) -> Option<usize> {
     let mut empty = Pool::read(named.pool().table()).unwrap();
     let alone = empty.can(wanted)?;

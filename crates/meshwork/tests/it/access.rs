@@ -203,8 +203,8 @@ fn estimates_may_be_wrong() {
     }
 }
 
-/// Access rules that restrict nothing change nothing: a partition of all nodes, and a reservation
-/// that ends before the first arrival.
+/// Access rules that restrict nothing do not change a run. They are a partition of all nodes, and a
+/// reservation that ends before the first arrival.
 #[test]
 fn what_keeps_nothing_from_anyone_changes_nothing() {
     for (machine, topology) in machines() {

@@ -541,7 +541,7 @@ fn boxes_overlap_where_two_of_one_size_share_a_cell() {
     assert!(overlapping > 100);
 }
 
-/// A ring of five nodes that lists a box of two nodes at every position.
+/// A torus that is a ring of five nodes, and lists a box of two nodes at every position.
 fn pairs() -> (Anchors, Nodes) {
     let shape = Shape { spacing: [1, 1, 1], ..Shape::aligned([2, 1, 1]) };
     let torus = Torus::new([5, 1, 1], (0..5).map(Some).collect(), &[shape]).unwrap();

@@ -1,5 +1,5 @@
-//! Tests of the hypercube allocators against slow twins. The twins follow the published definitions
-//! literally.
+//! Tests of the hypercube allocators against slow reference implementations. These follow the
+//! published definitions literally.
 
 use std::collections::BTreeSet;
 

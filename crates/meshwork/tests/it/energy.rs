@@ -213,8 +213,8 @@ const KINDS: [&str; 5] = [
      failures = { mtbf = 150, repair = 3, checkpoint = { every = 1.5, cost = 0.25 }, drain = [{ from = 10, until = 60, nodes = '3-6' }] }",
 ];
 
-/// Total energy is the sum over processors and states. This is tested for every scheduler, with a
-/// few allocators on every wiring.
+/// The total energy of a run is the sum of the energies of each processor in each state. This is
+/// tested for every scheduler, with a few allocators on machines of every wiring.
 #[test]
 fn the_books_are_those_of_each_processor() {
     let (mut woken, mut asleep, mut finished) = (0, 0.0, 0);

@@ -1,4 +1,5 @@
-//! Tests of priority, fair share and preemption: cases by hand, slow twins, and queueing theory.
+//! Tests of priority, fair share and preemption: cases by hand, slow references, and queueing
+//! theory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -561,9 +561,10 @@ fn first_fit_of_the_program_is_boxes_in_lexicographic_order() {
     assert!((30..148).contains(&found), "{found}");
 }
 
-/// Each placement method of RFold can start jobs that a simpler method drops. For example, a line
-/// of 16 has no place on a torus with sides of 8. It has one if it is folded, and joined cubes hold
-/// it unfolded.
+/// Each placement method of RFold can start jobs that a simpler method drops.
+///
+/// For example, a line of 16 has no place on a torus with sides of 8. It has one if it is folded,
+/// and joined cubes hold it unfolded.
 #[test]
 fn each_way_starts_what_the_one_before_could_not() {
     let submitted = |id, arrival, duration, shape| Submitted { id, arrival, duration, shape };

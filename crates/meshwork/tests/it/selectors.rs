@@ -235,8 +235,7 @@ fn every_selector_works_with_every_scheduler_on_sites_of_every_kind() {
     assert!(different.len() > 15, "only {} different transcripts", different.len());
 }
 
-/// Visible state of a facility: the free nodes of each site, and the placement of each job on each
-/// site.
+/// Visible state of all sites: the free nodes of each, and where each site would place each job.
 fn state(facility: &Facility, jobs: &[Job]) -> Vec<String> {
     let mut fork = facility.fork();
     let free = facility.sites().iter().map(|managed| managed.site().drawing());

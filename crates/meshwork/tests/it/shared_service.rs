@@ -40,7 +40,7 @@ struct Running {
     held: Held,
 }
 
-/// Slow twin of the simulator, which computes everything anew in every pass.
+/// Slow reference implementation of the simulator, which computes everything anew in every pass.
 struct Twin<'a> {
     jobs: &'a [Job],
     domain: &'a str,

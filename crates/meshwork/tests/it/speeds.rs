@@ -1,5 +1,4 @@
-//! Tests of random speeds of sites: the results that they change, and the results that they must
-//! not change.
+//! Tests of random speeds of sites. They check which results change with them, and which must not.
 
 use crate::common::{Transcript, scenario};
 use meshwork::job::Job;

@@ -209,8 +209,8 @@ fn smallest_job_first_serves_small_jobs_sooner() {
     assert!(sjf < 0.7 * fcfs, "sjf {sjf}, fcfs {fcfs}");
 }
 
-/// Equipartition with malleable jobs is processor sharing. The mean time in the system depends only
-/// on the mean of the work, not on its distribution.
+/// Equipartition with malleable jobs is processor sharing (all jobs at once, at equal rates). The
+/// mean time in the system depends only on the mean of the work, not on its distribution.
 #[test]
 fn turnarounds_under_equipartition_are_those_of_processor_sharing() {
     let load = 0.6;

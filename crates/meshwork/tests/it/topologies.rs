@@ -143,8 +143,8 @@ fn flow(wires: &dyn Wires, from: &BTreeSet<u32>, to: &BTreeSet<u32>) -> u32 {
     }
 }
 
-/// Two halves of a full tree are joined by as many links as a half has nodes. A taper divides that
-/// number.
+/// Two halves of a fat tree without taper are joined by as many links as a half has nodes. A taper
+/// (nodes of a leaf switch over its upward links) divides that number.
 #[test]
 fn a_fat_tree_has_full_bisection_and_a_taper_divides_it() {
     for (arity, taper) in [
@@ -261,8 +261,8 @@ fn full_load(topology: &Topology, traffic: &str, setting: WormholeConfig) -> Car
     .unwrap()
 }
 
-/// A taper limits the throughput of traffic that all crosses the top of a tree. The limit is nearly
-/// reached.
+/// A taper limits the throughput of traffic that all crosses the top of a fat tree. The limit is
+/// nearly reached.
 #[test]
 fn a_taper_bounds_what_crosses_the_top() {
     let usual = WormholeConfig::default();

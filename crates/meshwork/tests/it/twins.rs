@@ -100,8 +100,8 @@ impl Observer for Told {
     }
 }
 
-/// If no component asks for nodes, the nodes are only counted. All other reports and metrics stay
-/// the same.
+/// If no component of a run needs to know which nodes are held, they are only counted. All other
+/// reports and metrics stay the same.
 #[test]
 fn nor_does_it_matter_whether_anyone_looks_at_nodes() {
     let topology = Topology::flat(40).unwrap();
@@ -349,8 +349,9 @@ fn nor_does_it_while_jobs_are_late() {
     }
 }
 
-/// Slow twin of the scheduler `reservation` with `bypass_limit = 0`. It walks the queue in the same
-/// way but tries every job, even if too few nodes are free that no reservation keeps.
+/// Slow reference implementation of the scheduler `reservation` with `bypass_limit = 0`. It walks
+/// the queue in the same way but tries every job, even if too few nodes are free that no
+/// reservation keeps.
 struct AskingEveryone {
     most: usize,
     reserved: Vec<(Ticket, Reservation)>,
@@ -394,8 +395,8 @@ impl Scheduler for AskingEveryone {
     }
 }
 
-/// If only counts of nodes matter, `reservation` skips requests that cannot succeed. It compares
-/// them with the number of free nodes that no reservation keeps.
+/// The scheduler `reservation` skips requests that cannot succeed, if only numbers of nodes matter.
+/// It compares them with the number of free nodes that no reservation keeps.
 #[test]
 fn reservations_of_counts_are_those_of_who_asks_everyone() {
     let topology = Topology::flat(40).unwrap();

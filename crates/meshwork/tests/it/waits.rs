@@ -1,5 +1,5 @@
-//! Tests of the recorded causes of waiting. They use cases by hand, and an uncached twin for all
-//! allocators and schedulers.
+//! Tests of the recorded causes of waiting. They use cases by hand, and a reference implementation
+//! without caches for all allocators and schedulers.
 
 use crate::common;
 use std::collections::BTreeMap;
@@ -16,7 +16,8 @@ use meshwork::sched::SCHEDULERS;
 const WAITS: [&str; 4] =
     ["wait_for_nodes", "wait_for_shape", "wait_for_priority", "wait_for_reserved"];
 
-/// Slow twin of the recorded causes. It follows a run by its events, without caches.
+/// Slow reference implementation of the recorded causes. It follows a run by its events, without
+/// caches.
 struct Twin {
     facility: Facility,
     held_up: Cause,

@@ -1,4 +1,4 @@
-//! Tests of the wormhole network: closed forms, a slow twin, and invariants.
+//! Tests of the wormhole network: closed forms, a slow reference, and invariants.
 
 use std::collections::VecDeque;
 
@@ -307,8 +307,8 @@ fn an_idle_network_of_long_links_delivers_when_it_says() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// The slow twin and all suitable engines deliver every packet in the same cycle. No packet
-    /// arrives sooner than in an idle network.
+    /// The slow reference implementation and all suitable engines deliver every packet in the same
+    /// cycle. No packet arrives sooner than in an idle network.
     #[test]
     fn engines_and_the_twin_agree_packet_by_packet(case in cases(), told_ahead in any::<bool>()) {
         let Case { topology, setting, sent } = case;

@@ -1,4 +1,4 @@
-//! Code for the commands that run next to Slurm: machine, policy, metrics and pauses.
+//! Code that the commands beside a running Slurm share: machine, policy, metrics and pauses.
 
 use std::cell::Cell;
 use std::io::{ErrorKind, Read, Write};
@@ -156,7 +156,7 @@ fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
 pub(super) struct Pause {
     poll: Duration,
     wake: Option<UdpSocket>,
-    /// Number of the next pauses that are short.
+    /// Number of pauses that will still be short.
     short: Cell<u8>,
 }
 

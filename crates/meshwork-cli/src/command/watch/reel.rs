@@ -89,7 +89,7 @@ impl Reel {
         self.view.scroll(lines);
     }
 
-    /// Number of events that the view shows.
+    /// Number of events of the run that the view shows so far.
     pub(super) fn events(&self) -> u64 {
         self.view.scene().events()
     }

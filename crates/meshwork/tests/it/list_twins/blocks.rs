@@ -1,4 +1,4 @@
-//! Slow twin of the rule of Slurm's block topology.
+//! Slow reference implementation of the rule of Slurm's block topology.
 
 use super::{Failed, Job, Misread, Set, Tried, classes, shared};
 
@@ -22,7 +22,7 @@ struct Level {
 }
 
 impl Machine {
-    /// Lowest level whose blocks hold `size` nodes.
+    /// Lowest level whose blocks hold `size` nodes. A block of level *k* joins 2ᵏ base blocks.
     fn needed(&self, size: u32) -> u32 {
         (0..).find(|&level| (u64::from(self.base) << level) >= u64::from(size)).unwrap()
     }

@@ -1,5 +1,6 @@
-//! Slow twins of the rules of Slurm's topologies, over sets of nodes. Each twin can also follow
-//! misreadings of its rule. The retry loop that all rules share is here; each rule has a module.
+//! Slow reference implementations of the rules of Slurm's topologies, over sets of nodes. Each can
+//! also follow misreadings of its rule. The retry loop that all rules share is here; each rule has
+//! a module.
 
 pub(crate) mod blocks;
 pub(crate) mod ring;

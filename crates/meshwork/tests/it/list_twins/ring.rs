@@ -1,4 +1,4 @@
-//! Slow twin of the rule of Slurm's ring topology.
+//! Slow reference implementation of the rule of Slurm's ring topology.
 
 use super::{Failed, Job, Misread, Set, Tried};
 

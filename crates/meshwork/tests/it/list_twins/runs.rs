@@ -1,4 +1,4 @@
-//! Slow twin of the rule for runs of consecutive nodes on flat machines.
+//! Slow reference implementation of the rule for runs of consecutive nodes on flat machines.
 
 use super::{Failed, Job, Misread, Set, Tried};
 

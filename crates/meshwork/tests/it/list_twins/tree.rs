@@ -1,4 +1,4 @@
-//! Slow twin of the rule of Slurm's tree topology.
+//! Slow reference implementation of the rule of Slurm's tree topology.
 
 use std::cmp::Ordering;
 

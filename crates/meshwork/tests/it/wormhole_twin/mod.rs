@@ -1,5 +1,5 @@
-//! Slow twin of the wormhole network without caches. Flits are objects, and each cycle visits every
-//! buffer.
+//! Slow reference implementation of the wormhole network without caches. Flits are objects, and
+//! each cycle visits every buffer.
 
 use std::collections::VecDeque;
 
@@ -28,7 +28,7 @@ struct Flit {
 #[derive(Clone, Debug, Default)]
 struct Buffer {
     flits: VecDeque<Flit>,
-    /// Cycles in which flits have left the buffer.
+    /// Cycles in which a flit has left the buffer.
     left: Vec<u64>,
     entered: usize,
     last_tail_left: Option<u64>,
