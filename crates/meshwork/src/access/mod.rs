@@ -188,7 +188,7 @@ impl Access {
         }
     }
 
-    /// Whether only jobs whose owner names a partition have one, as no partition is the default.
+    /// Whether a job has a partition only if its owner names one, as there is no default partition.
     pub(crate) fn goes_by_owners(&self) -> bool {
         self.default.is_none() && !self.partitions.is_empty()
     }

@@ -29,8 +29,7 @@ pub trait Allocator: Send {
     /// nor on the stream.
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement>;
 
-    /// The form of requests, if a parameter sets another one than the
-    /// [entry](AllocatorEntry::asks).
+    /// The form of requests, if a parameter changes it; `None` for the form of the registry entry.
     fn asks(&self) -> Option<Asks> {
         None
     }
@@ -112,7 +111,7 @@ pub trait Allocator: Send {
         false
     }
 
-    /// The rule by which nodes are divided among leaves or groups; `None` if none describes it.
+    /// The rule by which nodes are divided among leaves or groups; `None` if there is no such rule.
     ///
     /// Such a rule considers only how many nodes of each leaf or group are free. On a machine with
     /// types of nodes, pieces of jobs are divided by this rule. If it is `None`, the allocator is
@@ -208,7 +207,7 @@ impl Claim {
     }
 }
 
-/// Creates the claim of an adopted placement at a time.
+/// Creates the claim of an adopted placement, which was made elsewhere, at a time.
 impl From<Time> for Claim {
     fn from(now: Time) -> Claim {
         Claim::new(now, Holder::Adoption)

@@ -7,8 +7,8 @@ use crate::network::{self, NetworkContext};
 
 /// Checks a network of a catalogue against the rules for networks.
 ///
-/// The network is tried with each choice of its parameters, on every machine that it does not
-/// refuse.
+/// The network is tried with each choice of its parameters, on every small machine that it
+/// supports.
 ///
 /// - Under the schedulers first come, first served and backfilling, each job that starts ends once,
 ///   and the same seed gives the same run.

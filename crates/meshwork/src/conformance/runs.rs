@@ -1,4 +1,4 @@
-//! Checks that run random jobs from the first to the last.
+//! Conformance checks by complete runs of random jobs.
 
 use std::fmt::Write as _;
 
@@ -164,7 +164,7 @@ fn observed(
 pub(super) enum Serves {
     /// All jobs that the machine can hold.
     All,
-    /// All jobs that the machine can hold, or at least more than ten jobs.
+    /// More than ten jobs, or all jobs that the machine can hold.
     Most,
     /// Any number of jobs, because the machine may be left idle.
     Any,

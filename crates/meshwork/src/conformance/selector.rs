@@ -20,8 +20,8 @@ const STEPS: u64 = 120;
 ///
 /// - The selector changes none of the sites that it considers. Its proposals can be claimed. Its
 ///   fork gives the same answers.
-/// - Under every scheduler that serves all wirings each job starts once and ends once, and the same
-///   seed gives the same run.
+/// - Under every scheduler that supports all wirings each job starts once and ends once, and the
+///   same seed gives the same run.
 ///
 /// # Errors
 /// The first violated rule, or an unknown selector.

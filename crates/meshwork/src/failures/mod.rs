@@ -203,7 +203,9 @@ impl Failures {
     }
 }
 
-/// The planned outages of an entry of `maintenance` or `drain`, one for each site with named nodes.
+/// The planned outages that a table of `maintenance` or `drain` describes.
+///
+/// There is one for each site of which the table names nodes.
 fn fixed(table: &Params, sites: &Sites<'_>, drains: bool) -> Result<Vec<Fixed>, Problem> {
     let (from, until) = (table.number("from"), table.get_number("until"));
     if let Some(until) = until.filter(|&until| until <= from) {

@@ -174,7 +174,7 @@ impl Ring {
 pub struct Placement {
     /// Disjoint blocks in order of ranks: the first block holds the lowest ranks.
     pub blocks: SmallVec<[Block; 1]>,
-    /// Amounts of the nodes that the job holds; `None` if it holds whole nodes.
+    /// Amounts of shared nodes that the job holds; `None` if it holds whole nodes.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub parts: Option<Box<Parts>>,
 }

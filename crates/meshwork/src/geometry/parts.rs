@@ -12,7 +12,7 @@ use crate::topology::types::{CORES, MEM, NodeType, NodeTypes, OTHER};
 pub struct Parts {
     /// Held amounts for each node and role of the job. A role is one kind of pieces of a job.
     pub parts: Vec<NodePart>,
-    /// Number of cores of all parts together.
+    /// Number of cores that the job holds on all its nodes together.
     pub cores: u32,
 }
 

@@ -104,7 +104,7 @@ impl GpuNode {
         fitting.min_by_key(|&gpu| self.gpus[gpu])
     }
 
-    /// Replaces the numbers of running tasks by their use of GPUs with numbers counted elsewhere.
+    /// Sets the numbers of running tasks, by their use of GPUs, to numbers counted elsewhere.
     pub(crate) fn hold(&mut self, by_kind: impl Iterator<Item = u32>) {
         self.held.clear();
         self.held.extend(by_kind);

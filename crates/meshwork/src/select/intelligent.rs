@@ -78,11 +78,11 @@ impl Selector for Intelligent {
 /// Comparison of the fastest site with that of best fit, by equations 3 to 5 of Shih et al.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Weighed {
-    /// Equation 3: computing capacity that this job and others would use if it went to the fastest
-    /// site.
+    /// Equation 3: computing capacity that the job and the jobs behind it would use, if the job
+    /// goes to the fastest site.
     fast: f64,
-    /// Equation 4: computing capacity that this job and others would use if it went to the site of
-    /// best fit.
+    /// Equation 4: computing capacity that the job and the jobs behind it would use, if the job
+    /// goes to the site of best fit.
     tight: f64,
     /// Equation 5: the ratio of `fast` to `tight`, times the ratio of the speeds of the two sites.
     score: f64,

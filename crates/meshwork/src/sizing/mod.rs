@@ -14,7 +14,7 @@ use crate::job::Request;
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::topology::Topology;
 
-/// Facts on which a sizing decides the size of a job on a site: its request, and the load.
+/// Facts on which a sizing decides the size of a job: its request, the site, and the load.
 #[derive(Clone, Copy, Debug)]
 pub struct Demand<'a> {
     /// The job's request, in the form that `asks` names.
@@ -41,7 +41,7 @@ pub struct QueueCounts {
 /// Size in which a job may be started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Size {
-    /// Request to the allocator, in the form that its field [`asks`](Demand::asks) names.
+    /// Request to the allocator, in the form that the demand's field [`asks`](Demand::asks) names.
     pub request: Request,
     /// Slowdown: factor on the job's run time, 1 for the requested size.
     pub stretch: f64,

@@ -1,4 +1,4 @@
-//! Fat trees: levels of switches, which pass the full bandwidth of all nodes upwards.
+//! Fat trees: levels of switches, between which the links have the bandwidth of all nodes together.
 //!
 //! With a taper, the leaf switches have fewer links upwards.
 

@@ -406,7 +406,7 @@ impl Topology {
     /// type for each node.
     ///
     /// # Panics
-    /// If the numbers of nodes differ.
+    /// If `types` is for another number of nodes than the topology has.
     #[must_use]
     pub fn with_types(self, types: Arc<types::NodeTypes>) -> Topology {
         assert_eq!(types.nodes(), self.nodes(), "a type for each node");

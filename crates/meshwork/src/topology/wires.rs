@@ -116,7 +116,7 @@ pub trait Wires: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Number of classes of virtual channels that avoids deadlock; `None` if no number is known to.
+    /// Number of classes of virtual channels with which packets cannot deadlock; `None` if unknown.
     ///
     /// The number depends on the routing policy `manner`.
     fn classes(&self, manner: &Manner) -> Option<usize>;

@@ -18,7 +18,7 @@ use super::{Decision, Ends, NodeRequest, Nodes, Rule, SlurmMessage, decide, find
 
 const HEAVIEST: u64 = u32::MAX as u64;
 
-/// The parameter `segment` of the rules that support segments of jobs.
+/// The parameter `segment`, for rules that can place a job as several segments of equal size.
 pub(super) const SEGMENT: Param = Param {
     name: "segment",
     kind: Kind::Integer(1, 1 << 24),

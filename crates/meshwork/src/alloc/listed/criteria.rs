@@ -63,7 +63,7 @@ impl Criterion {
         Criterion::ALL.iter().find(|(own, _)| own.name == name).map(|&(_, criterion)| criterion)
     }
 
-    /// Whether the criterion compares boxes of different listed placements.
+    /// Whether the criterion can compare boxes of different listed placements.
     pub(super) fn compares_entries(self) -> bool {
         !matches!(
             self,
@@ -71,13 +71,13 @@ impl Criterion {
         )
     }
 
-    /// Whether the criterion distinguishes between boxes of one listed placement.
+    /// Whether the criterion can distinguish between boxes of one listed placement.
     pub(super) fn tells_places_apart(self) -> bool {
         !matches!(self, Criterion::FewestIdleTorus | Criterion::MostIdleTorus)
     }
 }
 
-/// The family of criteria, by name.
+/// The family of criteria that decide between free boxes, which a study selects by name.
 pub static FAMILY: Family = Family {
     kind: "criterion",
     key: "name",

@@ -219,7 +219,9 @@ fn listed(request: &NodeRequest) -> (Option<NodeSet>, Option<NodeSet>) {
     if listed.count() > request.most { (None, Some(listed)) } else { (Some(listed), None) }
 }
 
-/// Repeats attempts of a rule, each without more nodes, until one succeeds or none can follow.
+/// Repeats attempts of a rule until one succeeds or no further one is possible.
+///
+/// Each attempt leaves out more nodes than the one before.
 fn try_on(
     rule: &dyn Rule,
     nodes: &Nodes,

@@ -16,7 +16,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// The leaves and groups of a topology, which must have leaves.
+    /// Reads the numbers of nodes of a topology, which must have leaves.
     pub(super) fn of(topology: &Topology) -> Parts {
         let tiers = topology.tiers().expect("only topologies with leaves are served");
         Parts { tiers, nodes: topology.nodes() }

@@ -36,10 +36,11 @@ fn kinds(shape: &[u32], side: u32) -> Vec<(usize, Dims)> {
     full_along.into_iter().map(kind).filter(there).collect()
 }
 
-/// The corners of a cube at which pieces with these sides can lie, as candidates in order.
+/// The positions in a cube at which a piece can lie, in the order in which they are tried.
 ///
-/// If the shape also has whole cubes (`beside_cubes`), a piece can lie only in a corner of the
-/// cube. Otherwise it can lie anywhere in the cube.
+/// A position is that of the lowest corner of the piece. If the shape also has whole cubes
+/// (`beside_cubes`), a piece can lie only in a corner of the cube. Otherwise it can lie anywhere in
+/// the cube.
 fn corners(piece: &[u32], side: u32, beside_cubes: bool, ties: Ties) -> Vec<Dims> {
     let slack: Dims = piece.iter().map(|own| side - own).collect();
     let mut all: Vec<Dims> = Vec::new();

@@ -124,7 +124,7 @@ impl Ranked {
         matches!(self.request.inside, Inside::Node | Inside::Island)
     }
 
-    /// Reads the nodes that have changed again, or all nodes if the changes are unknown.
+    /// Reads again the nodes that have changed, or all nodes if the changes are unknown.
     ///
     /// `taken` has nodes that other roles of the job use, with the amounts left on them.
     pub(super) fn follow(

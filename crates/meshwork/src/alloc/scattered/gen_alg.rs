@@ -1,6 +1,6 @@
-//! Gen-Alg: takes the nodes nearest to a free node, for the centre that gives the fewest hops.
+//! Gen-Alg: takes the free nodes nearest to the best centre, which is one of the free nodes.
 //!
-//! Hops are counted over all pairs of the taken nodes.
+//! The best centre gives the fewest hops over all pairs of the taken nodes.
 
 use super::nearest::{Centres, MAX_NODES, NearestNodes};
 use crate::alloc::{AllocatorEntry, up_to_nodes};

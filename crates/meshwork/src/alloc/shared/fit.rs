@@ -49,7 +49,8 @@ pub(super) fn weight_of(kind: &SlurmNodeType) -> u64 {
     u64::from(kind.weight) << 8 | 255
 }
 
-/// Numbers of a node's free GPUs of the requested type: near each socket, near all, and in total.
+/// Numbers of a node's free GPUs of the requested type: near each socket, near all sockets, in
+/// total.
 struct FreeGpus {
     near: Sockets,
     any: u64,

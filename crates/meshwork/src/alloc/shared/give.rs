@@ -228,7 +228,7 @@ fn by_socket(kind: &SlurmNodeType, share: &mut Share) -> u32 {
     taken.count()
 }
 
-/// Takes the cores for the tasks on a node, so that the cores of a task are on one socket.
+/// Takes the cores for the tasks on a node, those of a task on one socket where possible.
 ///
 /// First come the cores of whole tasks, socket by socket. The remaining cores are taken from all
 /// sockets in turn. Returns the number of cores, or `None` if the node has too few.

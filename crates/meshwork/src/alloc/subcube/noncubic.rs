@@ -57,7 +57,7 @@ struct Noncubic {
     search: CubeSearch,
 }
 
-/// Selects the dimension along which a subcube is halved, so that masks in the lists stay few.
+/// Selects the dimension along which a subcube is halved, so that the lists have few masks.
 ///
 /// A mask is the set of dimensions along which a subcube extends. A dimension is preferred if the
 /// halves have a mask that is already in the lists. Ties go to the highest dimension, which leaves

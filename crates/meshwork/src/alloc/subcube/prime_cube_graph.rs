@@ -70,9 +70,10 @@ const MAX_DIMENSION: u32 = 17;
 
 /// The prime-cube graph strategy, where a prime is a free subcube that lies in no larger one.
 ///
-/// A request gets a part of the chosen prime: the one whose nodes lie in the fewest other primes. A
-/// node counts once for each other prime that contains it. Ties go by base, then by mask (the set
-/// of dimensions along which a subcube extends).
+/// Of the primes of the smallest sufficient dimension, a request chooses the one whose nodes lie in
+/// the fewest other primes. It gets the part of this prime for which the same holds. A node counts
+/// once for each other prime that contains it. Ties go by base, then by mask (the set of dimensions
+/// along which a subcube extends).
 ///
 /// With `cubes = "several"` a request for *p* nodes gets a connected set of subcubes. The first one
 /// is chosen by the rule for single subcubes, within those connected components of the free nodes

@@ -5,7 +5,7 @@ use super::{Subcube, keep_bases};
 use crate::geometry::NodeSet;
 use crate::topology::Node;
 
-/// Gray code, by the order of dimensions from the one that changes most often.
+/// Gray code, given by the order of its dimensions, the one that changes most often first.
 ///
 /// At position *i* is the node whose bit `order[j]` equals bit *j* of `i ^ (i >> 1)`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -183,8 +183,8 @@ impl Subcube {
 
     /// The subcube that consists of the nodes of `block`; `None` if they are no subcube.
     ///
-    /// They are none if the grid is not a hypercube, or if the block does not lie on the grid or
-    /// reaches around an edge.
+    /// They are no subcube if the grid is not a hypercube, or if the block does not lie on the grid
+    /// or reaches around an edge.
     #[inline]
     pub(crate) fn on(block: &Block, grid: &Grid) -> Option<Subcube> {
         if !grid.is_binary() || block.sides.len() != grid.dimensions() || block.base >= grid.nodes()

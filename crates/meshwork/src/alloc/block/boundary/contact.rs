@@ -299,7 +299,7 @@ mod tests {
     use crate::machine::{Block, Site};
     use crate::topology::Topology;
 
-    /// Counts the held neighbours of the two free pockets in docs/weighted-boundary-search.md.
+    /// Checks the counts for two free pockets in the example of docs/weighted-boundary-search.md.
     #[test]
     fn two_pockets_of_which_one_has_the_greater_boundary() {
         let mut site = Site::new(Topology::mesh(&[18, 9]).unwrap(), 1.0);

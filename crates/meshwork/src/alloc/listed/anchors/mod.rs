@@ -244,11 +244,10 @@ impl Rule for Anchors {
         true
     }
 
-    /// Whether a job waits although it could not start even on the empty machine: yes if in
-    /// segments.
+    /// Whether a job waits although it could not start even on the empty machine.
     ///
-    /// Slurm rejects a job with segments only if no list has boxes of their size. It does not check
-    /// that there are enough boxes.
+    /// This holds for a job in segments. Slurm rejects such a job only if no list has boxes of the
+    /// size of its segments. It does not check that there are enough boxes.
     fn waits_in_vain(&self, request: &NodeRequest) -> bool {
         request.is_cut()
     }

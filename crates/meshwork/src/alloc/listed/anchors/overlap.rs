@@ -1,4 +1,4 @@
-//! Counts, for each box of a torus, of the other boxes that overlap it.
+//! Overlaps between boxes of a torus: how many other boxes overlap each box.
 
 use super::Shape;
 use crate::geometry::NodeSet;
@@ -174,7 +174,7 @@ fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usi
     counts
 }
 
-/// Table of masks: for each value of a byte, eight numbers, all ones for a bit 1, otherwise 0.
+/// Masks of the bits of a byte, by the byte's value: all ones for a bit 1, and 0 for a bit 0.
 const LANES: [[u16; 8]; 256] = {
     let mut lanes = [[0; 8]; 256];
     let mut i = 0;
@@ -211,7 +211,7 @@ fn sum_windows<C: Count, const L: usize>(twice: u64, counts: &mut [C], window: u
     }
 }
 
-/// The minimum and maximum of the numbers whose bit in `word` is 1; there are up to 64 numbers.
+/// The minimum and maximum of those numbers, of up to 64, whose bit in `word` is 1.
 pub(super) fn extremes<C: Count>(word: u64, numbers: &[C]) -> (C, C) {
     let (mut least, mut most) = ([C::MOST; 8], [C::ZERO; 8]);
     let mut look_at = |byte: u8, numbers: &[C; 8]| {
