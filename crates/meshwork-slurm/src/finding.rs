@@ -1,4 +1,4 @@
-//! The findings of the lint: configurations that Slurm refuses or misinterprets silently.
+//! The findings of the lint: what Slurm refuses, or accepts with an unintended meaning.
 
 /// The file that a finding of the lint is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,7 +25,7 @@ pub struct LintFinding {
     /// The line of the file, from 1; `None` for the file as a whole.
     pub line: Option<usize>,
     pub level: Level,
-    /// The problem, as a sentence.
+    /// The problem, in one sentence.
     pub says: String,
     /// The messages that Slurm logs, line by line. Empty if Slurm logs none, or they are not known.
     pub slurm: Vec<String>,
@@ -34,7 +34,7 @@ pub struct LintFinding {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LintFindings(pub Vec<LintFinding>);
 
-/// Error of a reader that has added a fatal finding to the findings.
+/// Error of a reader of files. The reason was added to the findings, as a fatal one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fatal;
 
