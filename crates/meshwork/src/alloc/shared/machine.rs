@@ -75,7 +75,7 @@ pub enum Domains {
     Flat,
     /// A tree of switches.
     Tree(Tree),
-    /// Base blocks (such as racks); a power of two of them is joined to a larger block.
+    /// Base blocks (such as racks), of which 2, 4, 8, … are joined to larger blocks.
     Block(Blocks),
 }
 
