@@ -173,7 +173,7 @@ fn nobody_runs_where_he_may_not() {
     assert!(finished > 3000 && kept > 800, "{finished} {kept}");
 }
 
-/// The rules also hold if estimates are too long or too short.
+/// Access rules also hold if the estimates of jobs are too long or too short.
 #[test]
 fn estimates_may_be_wrong() {
     for (machine, topology) in machines().into_iter().step_by(3) {

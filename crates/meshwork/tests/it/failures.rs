@@ -28,7 +28,7 @@ struct Books {
     interrupted: u64,
     downs: u64,
     lost: f64,
-    /// Whether a job without interruptions runs for exactly its stretched run time.
+    /// Whether a finished job has done exactly its run time of work, as on the network `ideal`.
     is_ideal: bool,
 }
 

@@ -1,6 +1,8 @@
-//! Compares decisions of blocks, rings, trees and runs with a recorded file. The decisions are for
-//! long sequences of random jobs. The records were made when the rules reproduced every decision of
-//! a real scheduler, so a changed rule changes some of them. `UPDATE_EXPECTED=1` rewrites the file.
+//! Compares decisions of the rules for blocks, rings, trees and runs with a recorded file.
+//!
+//! The decisions are for long sequences of random jobs. The records were made when the rules
+//! reproduced every decision of a real scheduler, so a changed rule changes some of them.
+//! `UPDATE_EXPECTED=1` rewrites the file.
 
 use std::fmt::Write;
 use std::path::Path;

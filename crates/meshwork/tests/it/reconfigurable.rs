@@ -43,7 +43,8 @@ fn parts(side: u32, dimensions: usize) -> Vec<Vec<(Vec<u32>, Vec<u32>)>> {
     }
 }
 
-/// Slow definition of the allocator: nodes of the slice for a box, found by trying cubes and parts.
+/// Slow definition of the allocator `reconfigurable`: nodes of the slice for a box, found by trying
+/// all cubes and parts of cubes.
 fn by_definition(pool: &Pool, side: u32, is_static: bool, sides: &[u32]) -> Option<Vec<u32>> {
     let (site, grid) = (pool.site(), pool.site().grid());
     let dimensions = sides.len();

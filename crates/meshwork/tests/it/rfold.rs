@@ -158,8 +158,9 @@ fn node(name: &Json) -> [u32; 3] {
     parts.try_into().unwrap()
 }
 
-/// In the model itself every job starts when it does in RFold's program, if no events coincide. If
-/// two jobs end together, the program may see only the first end.
+/// In a study every job starts when it does in RFold's program, if no events coincide.
+///
+/// If two jobs end together, the program may see only the first end.
 #[test]
 fn in_studies_every_job_starts_when_it_does_in_the_program() {
     let mut rng = Stream::new(7, 0, "traces");

@@ -224,7 +224,8 @@ fn a_scenario_lends_its_run() {
     assert!(lent.0.text.starts_with(&told.0.text));
 }
 
-/// First come, first served, but only at multiples of `every` that are not before `from`.
+/// Test scheduler: first come, first served, but only at certain instants. These are the multiples
+/// of `every` that are not before `from`.
 struct OnTimer {
     every: f64,
     from: f64,

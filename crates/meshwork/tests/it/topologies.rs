@@ -276,8 +276,10 @@ fn a_taper_bounds_what_crosses_the_top() {
     }
 }
 
-/// All nodes of each dragonfly group send to the next group. On minimal paths they share one link,
-/// so each node gets 1/(a p) of it. On paths over other groups each gets up to a half (Kim et al.
+/// Throughput of a dragonfly in which all nodes of each group send to the next group.
+///
+/// On minimal paths the a p nodes of a group (a routers with p nodes each) share one link, so each
+/// node gets 1/(a p) of it. On paths over other groups each node gets up to a half (Kim et al.
 /// 2008, section 4).
 #[test]
 fn adversarial_traffic_saturates_a_dragonfly_where_theory_says() {

@@ -264,8 +264,8 @@ impl Twin for TreeCollapsing {
     }
 }
 
-/// Slow reference implementation of free lists. It has one vector of disjoint free cubes, which
-/// every step searches as a whole.
+/// Slow reference implementation of the allocator `free_list`. It has one vector of disjoint free
+/// cubes, which every step searches as a whole.
 pub(crate) struct FreeLists {
     n: u32,
     cubes: Vec<Subcube>,
@@ -278,7 +278,8 @@ impl FreeLists {
     }
 }
 
-/// Disjoint free cubes found anew: the largest one first, then by base, then by mask.
+/// Disjoint free cubes that cover the free nodes, found anew: the largest one first, then by base,
+/// then by mask.
 pub(crate) fn form_anew(n: u32, free: &NodeSet) -> Vec<Subcube> {
     let mut rest = free.clone();
     let mut cubes = Vec::new();
