@@ -62,7 +62,7 @@ impl Memory {
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Buffer {
     memory: Memory,
-    /// Shape of the array.
+    /// Shape of the NumPy array that views the memory.
     shape: Vec<usize>,
     first_runs_fastest: bool,
 }
@@ -81,7 +81,7 @@ impl Buffer {
         Buffer { memory, shape, first_runs_fastest: true }
     }
 
-    /// A two-dimensional buffer, row by row.
+    /// A two-dimensional buffer, which has its elements in memory row by row.
     pub(crate) fn rows(memory: Memory, columns: usize) -> Buffer {
         let shape = vec![memory.len() / columns.max(1), columns];
         Buffer { memory, shape, first_runs_fastest: false }

@@ -19,19 +19,19 @@ fn exception(class: &'static PyOnceLock<Py<PyType>>, name: &str, sentence: impl 
     })
 }
 
-/// An `InputError`: the input is wrong.
+/// Creates an `InputError`, for wrong input.
 pub(crate) fn wrong(sentence: impl Display) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     exception(&CLASS, "InputError", sentence)
 }
 
-/// A `RunError`: something failed during a run.
+/// Creates a `RunError`, for something that failed during a run.
 pub(crate) fn failed(sentence: impl Display) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     exception(&CLASS, "RunError", sentence)
 }
 
-/// A `StrategyError`: a strategy in Python cannot continue.
+/// Creates a `StrategyError`, for a strategy in Python that cannot continue.
 ///
 /// The cause of the exception is what the strategy raised, if anything. A `KeyboardInterrupt` is
 /// returned unchanged, because an interrupt is not an error of the strategy.

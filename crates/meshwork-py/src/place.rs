@@ -351,7 +351,7 @@ pub(crate) fn request_for<'py>(py: Python<'py>, request: &Request) -> PyResult<B
 /// Converts a placement from Python.
 ///
 /// A placement is given as a [`Placement`], one block as `(base, sides)`, a list of blocks, or node
-/// numbers in rank order.
+/// numbers in the order of the job's ranks.
 pub(crate) fn placement(given: &Bound<'_, PyAny>, topology: &Wired) -> PyResult<Nodes> {
     if let Ok(placement) = given.cast::<Placement>() {
         let placement = placement.get();

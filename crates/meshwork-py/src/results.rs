@@ -64,7 +64,7 @@ impl Results {
         Results { study, without_file, finished, partial, build }
     }
 
-    /// The store record of a run; `None` if the run failed.
+    /// The record of a run for the store of a results folder; `None` if the run failed.
     fn record(&self, run: Run, scenario: Json, input: Option<Input>) -> Option<RunRecord> {
         Some(RunRecord {
             key: run.key,
@@ -335,7 +335,7 @@ impl Results {
         })
     }
 
-    /// One row per run and metric.
+    /// The metrics of all runs, as a table with one row for each run and metric.
     fn runs(&self) -> Table {
         let runs = self.finished.results.runs.iter().enumerate();
         let ended = runs.flat_map(|(at, runs)| {

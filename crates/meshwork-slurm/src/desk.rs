@@ -91,7 +91,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         self.site.up.count_shared(&self.unused)
     }
 
-    /// Fragmentation of a torus: total size of all boxes that jobs could get but that are not free.
+    /// Fragmentation of a torus: total size of all boxes for jobs that are not wholly free.
     ///
     /// The boxes are those of all placements that the torus lists. Slurm can be configured to
     /// choose among possible starts by this number. `None` for other topologies.
@@ -103,10 +103,10 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         Some(anchors.fragmentation(&idle))
     }
 
-    /// The answer to a request in the current state; nothing is allocated.
+    /// The answer to a request for nodes in the current state. Nothing is allocated.
     ///
     /// # Complexity
-    /// The cost of [`decide`].
+    /// The time of [`decide`].
     #[must_use]
     pub fn ask(&self, asked: &SlurmRequest) -> SlurmAnswer {
         self.ask_without(asked, None)
@@ -142,7 +142,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
     /// Whether the job can ever start is not checked.
     ///
     /// # Complexity
-    /// The cost of [`find`].
+    /// The time of [`find`].
     #[must_use]
     pub fn find_without(&self, asked: &SlurmRequest, kept: &NodeSet) -> Option<NodeSet> {
         let mut wanted = asked.wanted.clone();

@@ -4,9 +4,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     Topology,
-    /// `slurm.conf`.
+    /// The file `slurm.conf`.
     Conf,
-    /// `gres.conf`.
+    /// The file `gres.conf`.
     Gres,
 }
 
@@ -55,12 +55,12 @@ impl LintFindings {
         self.add(Source::Topology, Some(line), Level::Warning, says.into(), slurm);
     }
 
-    /// Adds a warning about `slurm.conf`, in general or on a line.
+    /// Adds a warning about one line of `slurm.conf`, or about the whole file.
     pub fn warn_conf(&mut self, line: Option<usize>, says: impl Into<String>) {
         self.add(Source::Conf, line, Level::Warning, says.into(), &[]);
     }
 
-    /// Adds a warning about `gres.conf`, in general or on a line.
+    /// Adds a warning about one line of `gres.conf`, or about the whole file.
     pub fn warn_gres(&mut self, line: Option<usize>, says: impl Into<String>) {
         self.add(Source::Gres, line, Level::Warning, says.into(), &[]);
     }

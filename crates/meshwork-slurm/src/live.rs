@@ -36,12 +36,12 @@ pub struct QueuedJob {
     pub requires: String,
     pub excludes: String,
     pub dependency: String,
-    /// When the job was submitted, in seconds since 1970.
+    /// Time at which the job was submitted, in seconds since 1970.
     pub submitted: Option<i64>,
-    /// When the job started, in seconds since 1970. For a waiting job, when it is expected to
-    /// start, or may start because of its `--begin`.
+    /// Time at which the job started, in seconds since 1970. For a waiting job, it is the time of
+    /// the expected start, or the earliest start that `--begin` allows.
     pub start: Option<i64>,
-    /// When the job ends by its time limit, in seconds since 1970.
+    /// Time at which the job's time limit ends it, in seconds since 1970.
     pub end: Option<i64>,
     /// The time limit of the job in seconds; `None` if it has none.
     pub limit: Option<i64>,
@@ -231,7 +231,7 @@ pub struct NodeReservation {
     pub name: String,
     /// The reserved nodes, as a host list.
     pub nodes: String,
-    /// When the reservation begins, and when it ends, in seconds since 1970.
+    /// Times at which the reservation begins and ends, in seconds since 1970.
     pub start: i64,
     pub end: i64,
 }
@@ -271,7 +271,7 @@ fn value_of<'a>(line: &'a str, key: &str) -> Option<&'a str> {
 pub struct ShownJob {
     pub state: String,
     pub partition: String,
-    /// When the job was submitted, in seconds since 1970.
+    /// Time at which the job was submitted, in seconds since 1970.
     pub submitted: i64,
     /// The number of nodes as `scontrol` writes it, such as `2` or `2-2`.
     pub num_nodes: String,

@@ -1,4 +1,4 @@
-//! A partition of a machine, with its nodes and topology, and the findings about its files.
+//! Reads a cluster's configuration files, and gives a partition with its nodes and topology.
 
 use std::path::Path;
 

@@ -16,7 +16,7 @@ pub enum Value {
     /// A text or a number, as written. The flag tells whether it is in quotes.
     Scalar(String, bool),
     List(Vec<Yaml>),
-    /// Keys with their lines and values, in the order of the text.
+    /// A mapping: its keys with their lines and values, in the order of the text.
     Map(Vec<(String, usize, Yaml)>),
 }
 

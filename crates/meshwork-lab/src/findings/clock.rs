@@ -93,7 +93,7 @@ impl LogStart {
 /// factor`, in `unit`s, so that an axis says "wait, hours". If `unit` is `null`, the unit of the
 /// clock is unknown, and times have no unit. If `start` is present, the instant `t` of the clock is
 /// the date `start.unix + t` in seconds since 1970-01-01 UTC. Local time is `offset` seconds ahead
-/// of UTC, or is that of `zone`.
+/// of UTC, or it is the time in the time zone `zone`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Clock {
     /// Unit in which times are shown: `seconds`, `minutes`, `hours` or `days`; `None` if the unit

@@ -11,8 +11,8 @@ pub struct Rounded {
 }
 
 impl Rounded {
-    /// Formats a measured number. It has as many decimals as two significant digits of the half
-    /// width; without a half width it has five significant digits.
+    /// Formats a measured number. It has as many decimals as are needed to show two significant
+    /// digits of the half width. Without a half width it has five significant digits.
     ///
     /// Digits before the decimal point are always written, so that a number is never rounded
     /// coarser than to a whole number.

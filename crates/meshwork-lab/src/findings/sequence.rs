@@ -132,7 +132,7 @@ pub struct Wins {
 }
 
 impl Wins {
-    /// Counts a pair; the smaller value wins.
+    /// Counts a pair of values, of which the smaller one wins.
     pub fn push(&mut self, ours: f64, theirs: f64) {
         match ours.total_cmp(&theirs) {
             std::cmp::Ordering::Less => self.won += 1,

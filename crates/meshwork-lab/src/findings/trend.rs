@@ -19,7 +19,7 @@ const LIMIT: f64 = 0.87;
 const MEAN: f64 = 0.37;
 const DEVIATION: f64 = 0.345;
 
-/// The 95 % quantile of the normal distribution.
+/// The 95 % quantile of the standard normal distribution.
 const NORMAL: f64 = 1.645;
 
 /// Smallest number of jobs of a run whose queue is judged. In a shorter run, the queue of any

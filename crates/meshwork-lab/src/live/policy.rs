@@ -25,7 +25,7 @@ pub struct LivePolicy {
     pub(super) numbers: BTreeMap<String, u32>,
 }
 
-/// Waiting job in the form that the policy reads.
+/// Waiting job, with the attributes by which the policy decides.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub(super) id: String,

@@ -101,15 +101,15 @@ pub struct RequestedInput {
 pub struct Span {
     /// Path of the log as written in the scenario.
     pub path: String,
-    /// Value of the workload's `from`.
+    /// Value of the workload's parameter `from`, at which the used part of the log begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<f64>,
-    /// Value of the workload's `until`.
+    /// Value of the workload's parameter `until`, at which the used part of the log ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<f64>,
-    /// First arrival, by the clock of the log.
+    /// Time of the first arrival of a job, by the clock of the log.
     pub first: f64,
-    /// Last arrival, by the clock of the log.
+    /// Time of the last arrival of a job, by the clock of the log.
     pub last: f64,
     /// Numbers, from 0, of the windows in which no job arrives.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

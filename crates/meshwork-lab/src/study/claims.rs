@@ -82,13 +82,13 @@ pub enum Relation {
     },
 }
 
-/// Number of cells in which a claim must hold.
+/// Number of cells (combinations of swept values) in which a claim must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needed {
     All,
-    /// More than half of the cells.
+    /// The claim must hold in more than half of the cells.
     Most,
-    /// At least this number of cells.
+    /// The claim must hold in at least this number of cells.
     AtLeast(u64),
 }
 

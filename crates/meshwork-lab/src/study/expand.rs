@@ -65,7 +65,7 @@ impl Windows {
         Windows { first: span.first, length, stride, with_jobs, empty: span.empty.len() as u64 }
     }
 
-    /// Number of windows.
+    /// Number of windows in which jobs arrive.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.with_jobs.len() as u64

@@ -113,7 +113,7 @@ impl JobFormat {
         }
     }
 
-    /// Extension of a file in the format.
+    /// Ending of the names of files in this format.
     #[must_use]
     pub fn ending(self) -> &'static str {
         match self {
@@ -156,26 +156,26 @@ pub struct Study {
     /// Whether the first replication of every scenario is recorded, so that its events can be
     /// replayed. `None` records it for up to ten scenarios that are compared.
     pub record: Option<bool>,
-    /// Key of the paper that the study partly reproduces.
+    /// Name, on the command line, of the paper that the study partly reproduces.
     pub paper: Option<String>,
     /// Figures or tables of the paper that the study reproduces, separated by `, `.
     pub figure: Option<String>,
     /// Text that tells where to obtain the log that the study reads, for messages.
     pub obtain: Option<String>,
-    /// Unit of time that the study gives: see [`clock`](crate::findings::clock).
+    /// Unit in which times are shown, if the study gives it: see [`clock`](crate::findings::clock).
     pub time_unit: Option<String>,
-    /// Settings of `[quick]`, for a short run.
+    /// Settings in the table `[quick]` of the study, which make its runs short.
     pub quick: Vec<String>,
-    /// Claims of the paper.
+    /// Claims of the paper, which the runs of the study test.
     pub claims: Vec<PaperClaim>,
     /// Paths at which each input file may be, by its path in the study. It is empty except for the
     /// `experiment.toml` in a results folder.
     pub found: BTreeMap<String, Vec<PathBuf>>,
-    /// All settings of the command line, in order.
+    /// All `--set` settings of the command line, in order.
     pub settings: Vec<Setting>,
     /// Catalogue of the names that scenarios of the study may use.
     pub catalogue: Catalogue,
-    /// Texts of companion files that became part of scenarios.
+    /// Texts of files, such as a topology, that became part of scenarios.
     pub(crate) companions: Companions,
     lines: Lines,
 }

@@ -13,13 +13,14 @@ pub struct Shard {
     pub of: u64,
 }
 
-/// Limit on the number of shards: more than any engine starts, and each has its own file.
+/// Limit on the number of shards, each of which has a file of its own. No workload manager starts
+/// as many processes.
 pub const MAX_SHARDS: u64 = 1_000_000;
 
 /// How a workload manager numbers the processes that it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// Environment variable that holds the number.
+    /// Environment variable that holds the number of a process.
     pub variable: &'static str,
     /// Number that the first process gets: 0 or 1.
     pub first: u64,

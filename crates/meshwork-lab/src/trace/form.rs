@@ -109,7 +109,7 @@ pub(super) fn origin(files: &Files, path: &str, form: Form) -> Result<Option<f64
     Ok(header.number("UnixStartTime").map(|seconds| seconds as f64))
 }
 
-/// Rows of a table of jobs, or of a published trace.
+/// Reads the rows of a table of jobs, or of a published trace.
 pub(super) fn table_rows(files: &Files, path: &str) -> Result<Rows, WorkloadError> {
     match published::jobs(path).map_err(WorkloadError)? {
         Some(jobs) => Ok(Box::new(jobs.rows.into_iter().map(Ok))),

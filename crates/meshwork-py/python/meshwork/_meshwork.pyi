@@ -143,7 +143,7 @@ class Pool:
     def could_hold(self, wanted: Request) -> bool:
         """Return whether the empty machine could hold a request. If not, waiting is useless."""
     def adopt(self, held: PlacementLike) -> Placement:
-        """Hold a placement that was made elsewhere."""
+        """Hold the processors of a placement that the pool itself has not allocated."""
     def release(self, held: PlacementLike) -> None:
         """Release an allocated or adopted placement, as a whole."""
     def room(self, ratio: list[int] | None = None) -> dict[str, Any]: ...

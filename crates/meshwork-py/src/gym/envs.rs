@@ -1,4 +1,4 @@
-//! Vector environments, stepped by any number of threads.
+//! Vector environments: several environments that any number of threads step together.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -12,10 +12,10 @@ use super::Instance;
 use super::job::Job;
 use crate::place::Placement;
 
-/// Topologies of the sites, shared with placements on them.
+/// Topologies of the sites, to which placements on the sites refer.
 pub(crate) type Sites = Arc<[Arc<Wired>]>;
 
-/// Makes the shared topologies of a machine.
+/// Copies the topologies of a machine, so that placements can refer to them.
 pub(crate) fn sites(machine: &[Wired]) -> Sites {
     machine.iter().map(|one| Arc::new(one.clone())).collect()
 }

@@ -85,7 +85,8 @@ impl Site {
 
     /// Sets the free nodes to those of the model.
     ///
-    /// Only words that differ are visited, so a call without changes costs little.
+    /// Only 64-bit words of the bit set that differ are visited, so a call without changes costs
+    /// little.
     pub(crate) fn sync(&self, free: &NodeSet) {
         let mut state = self.state();
         for (at, (mine, &theirs)) in state.words.iter_mut().zip(free.words()).enumerate() {

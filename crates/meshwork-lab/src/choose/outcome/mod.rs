@@ -31,7 +31,7 @@ pub enum RaceEnd {
 }
 
 impl RaceEnd {
-    /// Name of the reason in results.
+    /// Name of the reason in files of results.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -41,11 +41,11 @@ const ROUND: usize = 16;
 /// Rules of a race: error probability, indifference zone and numbers of replications.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RaceRules {
-    /// Largest probability with which the guarantee may fail.
+    /// Largest probability with which the race's guarantee may fail.
     pub alpha: f64,
     /// Indifference zone, on the scale of the race.
     pub within: f64,
-    /// Number of pairs of replications before a candidate may be dropped.
+    /// Number of pairs of replications to compare before a candidate may be dropped.
     pub least: u64,
     /// Number of candidates above which a screening precedes the race.
     pub screen_above: usize,
@@ -72,7 +72,7 @@ pub trait Field {
     fn is_growing(&self, candidate: usize) -> bool;
 }
 
-/// Reason why a run has no value.
+/// Reason why a run has no value that the race can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoValue {
     /// The run failed, so its candidate leaves the race.
@@ -135,7 +135,8 @@ pub struct Race {
     /// Statistics for each compared pair of candidates: of the value of the first minus the value
     /// of the second.
     pairs: Vec<RunningMoments>,
-    /// Number of replications that the screening used, which do not count as evidence.
+    /// Number of replications that the screening used. They do not count in the comparison of
+    /// pairs.
     offset: u64,
     is_screening: bool,
     seen: u64,
@@ -243,7 +244,7 @@ impl Race {
         self.problem.as_deref()
     }
 
-    /// Number of pairs of replications before a candidate may be dropped.
+    /// Number of pairs of replications to compare before a candidate may be dropped.
     #[must_use]
     pub fn least(&self) -> u64 {
         self.rules.least

@@ -65,7 +65,7 @@ pub enum CellState {
 /// A combination of swept values in which a claim is tested, and the result of the test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimCell {
-    /// Swept values that distinguish this cell from the others of the claim.
+    /// Swept values that distinguish this combination from the others in which the claim is tested.
     pub at: SweptValues,
     pub holds: CellState,
     /// Size of the judged jobs, if the claim is about jobs of one size; `None` for all jobs.
@@ -104,13 +104,13 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Number of cells of the claim in this state.
+    /// Number of the cells of the claim that are in this state.
     #[must_use]
     pub fn count(&self, holds: CellState) -> u64 {
         self.cells.iter().filter(|cell| cell.holds == holds).count() as u64
     }
 
-    /// The claim, the verdict and every cell as JSON.
+    /// The claim, the verdict and the result of every cell, as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let cell = |cell: &ClaimCell| {
@@ -141,7 +141,8 @@ impl Judgement {
         })
     }
 
-    /// Formats the numbers of a cell, such as `0.41 at workload.load = 0.4 (21.3 against 52)`.
+    /// Formats the result of a claim in one cell, such as `0.41 at workload.load = 0.4 (21.3
+    /// against 52)`.
     #[must_use]
     pub fn words(cell: &ClaimCell) -> String {
         let mut at = label(&cell.at);

@@ -2,7 +2,7 @@
 
 use super::{CellState, ClaimVerdict, Judgement};
 
-/// Largest number of cells that an explanation lists one by one.
+/// Largest number of cells (combinations of swept values) that an explanation lists one by one.
 const MAX_CELLS: usize = 3;
 
 impl Judgement {

@@ -48,7 +48,7 @@ pub type Means = Vec<(String, Interval)>;
 /// Results of a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SummaryRow {
-    /// Swept keys and their values, as written.
+    /// Swept keys and their values, as written in the study.
     pub swept: Vec<(String, Value)>,
     /// Metrics with their intervals: those that the study names first, then all others.
     pub metrics: Means,

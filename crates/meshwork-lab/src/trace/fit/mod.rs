@@ -38,7 +38,7 @@ pub struct Fitted {
     pub notes: Vec<String>,
 }
 
-/// Sizes, times and requests of the jobs of a log to which a model is fitted.
+/// Sizes, times and requested times of the jobs of a log to which a model is fitted.
 ///
 /// Jobs are in order of submission.
 struct Sample {

@@ -16,7 +16,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 /// on. So bytes that hardly change are adjacent and compress well.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Columns {
-    /// Every instant with events, in order.
+    /// Every instant at which events happen, in order.
     pub at: Vec<f64>,
     /// Number of events at each instant.
     pub count: Vec<u32>,
@@ -36,7 +36,7 @@ pub struct Columns {
     /// Index of the site of every start and every node event, in order. Moves have none, since a
     /// job stays on its site.
     pub site: Vec<u32>,
-    /// Number of blocks of each placement, for starts and moves in order.
+    /// Number of blocks in the placement of each start and each move, in order.
     pub blocks: Vec<u32>,
     /// Base node of every block.
     pub base: Vec<u32>,
@@ -60,7 +60,7 @@ pub struct Columns {
 /// parts of the second placement, and so on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PartColumns {
-    /// Number of parts of each placement, for starts and moves in order.
+    /// Number of parts of nodes in the placement of each start and each move, in order.
     pub count: Vec<u32>,
     /// Node of each part.
     pub node: Vec<u32>,

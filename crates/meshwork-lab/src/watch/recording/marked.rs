@@ -20,7 +20,7 @@ pub struct Marked {
     /// Index of the site of the nodes.
     pub site: usize,
     pub first: u32,
-    /// Number of nodes.
+    /// Number of consecutive nodes that are marked.
     pub count: u32,
     /// Start of the interval; `None` for the beginning of the run.
     pub from: Option<f64>,
@@ -66,7 +66,7 @@ const MAX_SLEEPS: usize = 20_000;
 /// Intervals in which nodes slept, and the nodes that sleep now.
 #[derive(Default)]
 pub(super) struct Sleep {
-    /// All intervals, in order of their starts.
+    /// All sleep intervals, in order of their starts.
     pub(super) spans: Spans,
     /// Index in `spans` of the current interval of each sleeping node, by site and node.
     open: BTreeMap<(usize, Node), usize>,

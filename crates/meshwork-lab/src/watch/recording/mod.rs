@@ -135,7 +135,7 @@ fn drawn_as(topology: &Topology) -> Wiring {
     }
 }
 
-/// A distinct request of the jobs of a run.
+/// A request that one or more jobs of a run make.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RecordedRequest {
     /// Text of the request as in the `table` workload: `7`, `3x5`, `2^3`.

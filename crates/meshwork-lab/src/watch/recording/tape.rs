@@ -51,7 +51,7 @@ pub struct Tape {
     users: BTreeMap<String, u32>,
     partitions: BTreeMap<String, u32>,
     columns: Columns,
-    /// Topologies of the sites, which tell whether jobs share nodes.
+    /// Topologies of the sites, which give the types of nodes if jobs share nodes.
     topologies: Vec<Topology>,
     /// Site of each running job; used only if jobs share nodes.
     sites: BTreeMap<JobId, usize>,
@@ -266,7 +266,7 @@ impl Tape {
         }
     }
 
-    /// Moves the events of the current instant to the kept ones. Returns whether there were any.
+    /// Adds the events of the current instant to the kept events. Returns whether there were any.
     fn keep_happenings(&mut self) -> bool {
         let instant = std::mem::take(&mut self.instant);
         let Some(first) = instant.first() else { return false };
