@@ -63,7 +63,7 @@ const MOST_NODES: usize = 1 << 24;
 
 impl Conf {
     /// The value of a setting. The case of the key does not matter. If the key occurs several
-    /// times, it is the last value.
+    /// times, the last value counts.
     #[must_use]
     pub fn setting(&self, key: &str) -> Option<&str> {
         self.settings.iter().rev().find_map(|line| line.get(key))

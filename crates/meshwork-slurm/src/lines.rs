@@ -10,7 +10,7 @@ pub struct ConfLine {
 
 impl ConfLine {
     /// The value of a key. The case of the key does not matter. If the line has the key several
-    /// times, it is the last value.
+    /// times, the last value counts.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&str> {
         let pair = self.pairs.iter().rev().find(|(own, _)| own.eq_ignore_ascii_case(key));

@@ -325,7 +325,7 @@ pub fn read_partition(text: &str) -> Option<ShownPartition> {
     })
 }
 
-/// Beginning of the note by which Meshwork recognizes a note on a job as its own.
+/// Beginning of a note on a job, by which Meshwork recognizes the note as its own.
 const NOTE: &str = "mw:";
 
 /// Requests of a job's user that the placement of the job overwrites. They are stored in a note on

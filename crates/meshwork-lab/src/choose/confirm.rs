@@ -28,7 +28,7 @@ const FRESH: u64 = 20;
 /// Largest number of job sizes for each of which the change against the baseline is reported.
 pub const MAX_CLASSES: usize = 40;
 
-/// End of the candidates' logs that the race must not read, and the candidates before the cut.
+/// Held-out end of the candidates' logs: where it begins, and the candidates with whole logs.
 pub(crate) struct Held {
     begins: Vec<f64>,
     /// Candidates with their whole logs.

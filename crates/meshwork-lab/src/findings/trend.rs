@@ -15,7 +15,7 @@
 /// repeats the simulation.
 const LIMIT: f64 = 0.87;
 
-/// Mean of τ at critical load; `DEVIATION` is the standard deviation.
+/// Mean of Kendall's τ over runs at critical load; `DEVIATION` is its standard deviation.
 const MEAN: f64 = 0.37;
 const DEVIATION: f64 = 0.345;
 

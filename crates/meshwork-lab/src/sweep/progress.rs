@@ -64,7 +64,7 @@ pub(crate) struct Known {
     archive: Archive,
 }
 
-/// Runs of a sweep that have not ended, and the numbers of runs.
+/// Runs of a sweep that have not ended, and numbers of its runs by state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Missing {
     /// Unfinished units of work (runs, or whole scenarios), in order of scenario and replication.

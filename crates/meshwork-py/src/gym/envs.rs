@@ -30,8 +30,7 @@ pub(crate) struct Envs {
     threads: Option<rayon::ThreadPool>,
     process: u32,
     masks: bool,
-    /// Sizes of each environment: of the observation's flags, of its numbers, and of the set of
-    /// actions.
+    /// How many flags and how many numbers an observation has, and how many actions there are.
     sizes: [usize; 3],
     flags: Arc<[AtomicU8]>,
     numbers: Arc<[AtomicU64]>,

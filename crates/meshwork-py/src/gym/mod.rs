@@ -55,6 +55,6 @@ pub(crate) trait Env: Send {
     /// Current time of the episode.
     fn now(&self) -> f64;
 
-    /// Sizes: of the observation's flags, of its numbers, and of the set of actions.
+    /// How many flags and how many numbers an observation has, and how many actions there are.
     fn sizes(&self) -> [usize; 3];
 }

@@ -23,7 +23,7 @@ unsafe impl<T> Send for Lent<T> {}
 unsafe impl<T> Sync for Lent<T> {}
 
 impl<T> Lent<T> {
-    /// A slot with no value lent.
+    /// Creates a slot through which no value is lent yet.
     pub(super) fn nothing() -> Lent<T> {
         Lent(Mutex::new(None))
     }

@@ -13,7 +13,7 @@ use crate::topology::{self, NamedNodes, SlurmTopology, Structure, TopologyKind, 
 /// them.
 const MOST_TRIED: u32 = 4096;
 
-/// Adds all warnings about silent problems to the findings.
+/// Adds all warnings about problems that Slurm does not report to the findings.
 pub(super) fn look(reading: &mut Reading) {
     let mut findings = std::mem::take(&mut reading.findings);
     for (topology, structure) in &reading.topologies {

@@ -20,8 +20,9 @@
 use crate::findings::sequence::{RunningMoments, factor};
 use crate::findings::statistics::quantile;
 
-/// Number of replications after which candidates may first be dropped without pairs. Growing queues
-/// are detected then, and a screening first halves the number of candidates.
+/// Number of replications after which candidates may first be dropped, before pairs are compared.
+/// From then on, growing queues are detected. A screening then first halves the number of
+/// candidates.
 pub const FIRST_LOOK: u64 = 4;
 
 /// Largest number of candidates that a screening leaves for the race.
@@ -110,7 +111,7 @@ pub enum Fate {
 /// State of a race after one replication of all survivors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
-    /// Number of replications that any two survivors have both run, without a screening's.
+    /// Number of replications that any two survivors have both run, not counting a screening.
     pub pairs: u64,
     /// Number of candidates that are still in the race.
     pub racing: usize,
@@ -211,7 +212,7 @@ impl Race {
         self.seen
     }
 
-    /// Number of replications that any two survivors have both run, without the screening's.
+    /// Number of replications that any two survivors have both run, not counting the screening.
     #[must_use]
     pub fn pairs(&self) -> u64 {
         self.seen - self.offset
