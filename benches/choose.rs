@@ -1,10 +1,10 @@
-//! Benchmark of choices, which prints a table. For each of several scenarios with known truth, a
-//! thousand races are run.
+//! Benchmark of `choose`, which races candidates for the best one. It prints a table.
 //!
-//! The table says how often the choice is worse than the best by more than the indifference zone,
-//! and how many runs a race takes. The first scenarios are numbers with known means. The others are
-//! studies, which [`choose`] races as the command does. Their truth comes from 2,000 replications
-//! of every candidate.
+//! A thousand races are run in each of several scenarios whose truth is known. The table says how
+//! often the chosen candidate is worse than the best by more than the indifference zone, and how
+//! many runs a race takes. In the first scenarios, candidates are numbers with known means. The
+//! others are studies, which [`choose`] races as the command does. Their truth comes from 2,000
+//! replications of every candidate.
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
 use std::path::Path;
@@ -15,7 +15,9 @@ use meshwork_lab::choose::race::{Field, NoValue, Race, RaceRules};
 use meshwork_lab::choose::request::ChoiceRequest;
 use meshwork_lab::choose::{ChooseOptions, choose};
 
-/// Candidates with known means. All values of one replication share a part of their noise.
+/// Candidates of a race whose means are known, because their values are drawn from distributions.
+///
+/// The values of all candidates in one replication share a part of their noise.
 struct Known {
     means: Vec<f64>,
     shared: f64,
@@ -96,7 +98,8 @@ fn main() {
     }
 }
 
-/// Studies in which a run takes only some tens of microseconds.
+/// Studies that are raced, each with its name and indifference zone. A run takes some tens of
+/// microseconds.
 const STUDIES: [(&str, &str, &str); 3] = [
     (
         "study: 12 policies of a mesh, 10 %",

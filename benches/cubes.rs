@@ -60,8 +60,8 @@ fn half_full(named: &str, dimension: u32) -> (Site, Box<dyn Allocator>) {
     (site, allocator)
 }
 
-/// Requests for subcubes of every dimension below the hypercube's. They have the form that an
-/// allocator takes.
+/// Requests for subcubes of every dimension below the hypercube's, in the form that an allocator
+/// takes.
 fn requests(asks: Asks, dimension: u32) -> Vec<Request> {
     let side = |k: u32| move |d| if d < k { 2 } else { 1 };
     let request = |k: u32| match asks {
@@ -73,8 +73,9 @@ fn requests(asks: Asks, dimension: u32) -> Vec<Request> {
     (0..dimension).map(request).collect()
 }
 
-/// Measures searches for a subcube of each dimension in turn. Small subcubes are found; large ones
-/// do not exist.
+/// Measures searches for a free subcube on a half-full hypercube, of each dimension in turn.
+///
+/// Small free subcubes exist and are found; large ones do not exist.
 fn search(criterion: &mut Criterion) {
     for dimension in DIMENSIONS {
         for named in ALLOCATORS {
@@ -92,11 +93,11 @@ fn search(criterion: &mut Criterion) {
     }
 }
 
-/// Measures the turnover of subcubes: a search, a claim, and the release of the subcube claimed
-/// before.
+/// Measures how fast an allocator handles jobs that come and go.
 ///
-/// It is measured with the site and for the allocator alone. The subcubes have, in turn, each
-/// dimension of which there is a free one.
+/// One step is a search for a subcube, its claim, and the release of the subcube claimed before.
+/// Subcubes have each dimension in turn of which one is free. For `buddy`, which does not look at
+/// the site, the step is also measured without the updates of the site.
 fn come_and_go(criterion: &mut Criterion) {
     for dimension in DIMENSIONS {
         for named in ALLOCATORS {

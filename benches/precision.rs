@@ -1,10 +1,10 @@
 //! Benchmark of the stopping rule of `precision` on values with known means, which prints a table.
 //!
-//! A thousand scenarios each are replicated until the rule stops. The rule watches Meshwork's
-//! confidence sequence, or an ordinary interval. The table says how often the watched interval
-//! misses the mean, and how many replications a scenario takes. It also says how often the mean is
-//! missed by the interval that tables print as ±, which is the ordinary interval of all runs at the
-//! stop.
+//! The rule adds replications of a scenario until an interval is narrow enough. It watches
+//! Meshwork's confidence sequence or, for comparison, an ordinary interval. A thousand scenarios
+//! are replicated by each of both. The table says how often the watched interval misses the mean,
+//! and how many replications a scenario takes. It also says how often the mean is missed by the
+//! interval that tables print as ±, which is the ordinary interval of all replications made.
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
 use meshwork::observe::recorder::Measured;
@@ -24,11 +24,12 @@ fn normal(stream: &mut Stream) -> f64 {
     (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
 }
 
-/// Function that draws a random value with mean 1.
+/// Function that draws the result of one replication, a random value with mean 1.
 type Draw = fn(&mut Stream) -> f64;
 
-/// Function that replicates a scenario until the interval is narrow enough. Its half-width must be
-/// at most a share of the mean.
+/// Stopping rule: a function that replicates a scenario until an interval is narrow enough.
+///
+/// The half-width of the interval must be at most the given share of the mean.
 type Rule = fn(f64, &mut Stream, Draw) -> Stopped;
 
 /// Outcome of a stopping rule in one scenario.

@@ -1,5 +1,5 @@
-//! Benchmarks of searches for a free block. Also of shifts of bit sets, with which the searches are
-//! made.
+//! Benchmarks of searches for a free block, and of the shifts of bit sets of which searches
+//! consist.
 
 use std::hint::black_box;
 
@@ -53,8 +53,10 @@ fn search(criterion: &mut Criterion) {
     }
 }
 
-/// Measures a shift of a bit set. It keeps the free nodes of a 200 × 200 mesh that have a free node
-/// at some distance above them.
+/// Measures a shift of a bit set, the basic operation of searches for free blocks.
+///
+/// It keeps those free nodes of a 200 × 200 mesh for which the node with the number `by` higher is
+/// free too.
 fn shifts(criterion: &mut Criterion) {
     let topology = Topology::mesh(&[200, 200]).expect("these sides are right");
     let free = half_full(&topology, 0.1).0.free().clone();

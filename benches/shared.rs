@@ -64,8 +64,8 @@ fn per_node(nodes: Option<u32>, gpus: u64, cpus: u32) -> SharedRequest {
     }
 }
 
-/// Holds all GPUs by jobs of 1 to 8 GPUs, and then ends random jobs until half of the GPUs are
-/// held.
+/// Brings a machine into a half-full state. All GPUs are given to jobs of 1 to 8 GPUs; then random
+/// jobs end until half of the GPUs are held.
 fn half_full(machine: &SharedMachine) -> (SharedBook, Vec<Vec<SharedGrant>>) {
     let mut book = SharedBook::new(machine);
     let mut rng = Stream::new(11, 0, "jobs");

@@ -44,7 +44,8 @@ pub(crate) struct Clique {
     pub(crate) nodes: u32,
 }
 
-/// The port of a router that leads to another one: they are numbered past the router itself.
+/// The port of a router that leads to another router. Ports are numbered like the other routers,
+/// without the router itself.
 fn port(from: Router, to: Router) -> usize {
     (to - u32::from(to > from)) as usize
 }

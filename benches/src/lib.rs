@@ -16,10 +16,10 @@ use meshwork::workload::swf::{Record, write_record};
 use meshwork::workload::{Inputs, NoInputs, Rows, Submission, WorkloadError};
 use toml::Table;
 
-/// A site of which at least half of the nodes are held, and the held blocks in order.
+/// A site of which at least half of the nodes are held, and the held blocks in the order of claims.
 ///
-/// The sides of the blocks are from 3 up to the part `share` of the machine's sides. The blocks are
-/// at random free places. The result depends only on the arguments.
+/// The blocks are at random free places. A side of a block is random, up to `share` times the
+/// machine's side (but at least up to 3). The result depends only on the arguments.
 #[must_use]
 pub fn half_full(topology: &Topology, share: f64) -> (Site, Vec<Placement>) {
     let mut site = Site::new(topology.clone(), 1.0);
@@ -52,8 +52,7 @@ pub fn allocator_of(name: &str, topology: &Topology, held: &[Placement]) -> Box<
     allocator
 }
 
-/// Random requests for blocks. Their sides are uniform from 1 to the part `share` of the machine's
-/// sides.
+/// Random requests for blocks, with sides from 1 up to `share` times the machine's sides.
 #[must_use]
 pub fn requests(topology: &Topology, share: f64, count: usize) -> Vec<Request> {
     let mut rng = Stream::new(1, 0, "requests");
@@ -74,13 +73,13 @@ pub fn requests_to(name: &str, topology: &Topology, share: f64, count: usize) ->
     blocks.iter().filter_map(shape).collect()
 }
 
-/// Whether an allocator works on a machine.
+/// Whether an allocator, named by a text with its parameters, works on a machine.
 #[must_use]
 pub fn works_on(name: &str, topology: &Topology) -> bool {
     entry::<AllocatorEntry>(ALLOCATORS, name).works_on(topology)
 }
 
-/// The allocator that a text names, with parameters separated by `; `. An example is `first_fit
+/// The allocator that a text names. Parameters follow the name, separated by `; `, as in `first_fit
 /// rotation='best'`.
 #[must_use]
 pub fn allocator(named: &str, topology: &Topology) -> Box<dyn Allocator> {
@@ -94,14 +93,14 @@ pub fn allocator(named: &str, topology: &Topology) -> Box<dyn Allocator> {
         .unwrap_or_else(|problem| panic!("the benchmark gives what is right: {problem}"))
 }
 
-/// Form of the requests that an allocator takes; a text names it with its parameters.
+/// Form of request, such as a block or a count, that the allocator in a text takes.
 #[must_use]
 pub fn asks(named: &str) -> Asks {
     let name = named.split(' ').next().unwrap_or(named);
     entry(ALLOCATORS, name).asks
 }
 
-/// A log in memory, which is returned for every path.
+/// A log in memory. As the inputs of a study it is returned for every path.
 #[derive(Clone)]
 pub struct Log(Arc<[u8]>);
 
@@ -125,8 +124,8 @@ impl Log {
         Log(text.into())
     }
 
-    /// A log with a queue of constant length. `queue` jobs wait from the beginning, and `more` jobs
-    /// arrive as fast as jobs end.
+    /// A log with which the queue of a run has a constant length. `queue` jobs wait from the
+    /// beginning, and `more` jobs arrive as fast as jobs end.
     ///
     /// Requests are for up to an eighth of the machine, with `counts` different counts of nodes if
     /// possible. Estimates are up to five times the run time.

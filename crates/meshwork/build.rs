@@ -1,7 +1,7 @@
-//! A digest of the model's source, so that a stored run knows which code it came from.
+//! Computes a digest of the model's source, so that a stored run knows which code it came from.
 //!
-//! Comments, empty lines and the tests at the end of a file are left out: the rest decides every
-//! number.
+//! Comments, empty lines and the tests at the end of a file are left out, because they change no
+//! result of a run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,8 @@ fn main() {
     println!("cargo::rustc-env=MESHWORK_SOURCE={:016x}{:016x}", digest[0], digest[1]);
 }
 
-/// All Rust files in a folder and its subfolders. A file that moves unchanged counts as the same.
+/// Collects all Rust files in a folder and its subfolders. A file that moves unchanged counts as
+/// the same.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
@@ -40,7 +41,7 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
     text[..end].lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"))
 }
 
-/// FNV-1a, twice, from two beginnings and with a line break after each piece.
+/// Adds bytes and a line break to the digest: two FNV-1a hashes with different constants.
 fn add(digest: &mut [u64; 2], bytes: &[u8]) {
     for byte in bytes.iter().chain(b"\n") {
         digest[0] = (digest[0] ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);

@@ -15,7 +15,7 @@ use std::io::{BufRead, BufReader};
 use meshwork::workload::{Inputs, NoInputs, Rows, WorkloadError};
 use meshwork_benches::scenario;
 
-/// Inputs that are logs, found by their path.
+/// Inputs of a study whose logs are files, opened by their paths.
 struct Files;
 
 impl Inputs for Files {

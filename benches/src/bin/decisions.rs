@@ -1,8 +1,9 @@
-//! Times of decisions on 5,000 shared nodes of 8 GPUs in a tree, half full.
+//! Times of decisions about jobs of 1 to 64 GPUs, on 5,000 half-full nodes of 8 GPUs in a tree.
 //!
-//! For each order of nodes and two domains a job of 1 to 64 GPUs starts, and others end. Times are
-//! those of the processor where the system tells them, so that other programs do not matter much.
-//! Words after `--` select orders.
+//! Decisions are timed for each order in which nodes are filled (key `order`), and for two
+//! allocators. Other jobs end between decisions, so that the machine stays half full. Where the
+//! system reports CPU time, it is measured, so that other programs do not matter much. Words after
+//! `--` select orders.
 //!
 //! ```text
 //! cargo run --release -p meshwork-benches --bin decisions -- first fgd
@@ -36,7 +37,7 @@ fn job(rng: &mut Stream) -> Job {
     Job::new(1, Time::ZERO, Request::pieces(Pieces::of(piece)), 1.0)
 }
 
-/// Seconds of processor time so far; of the clock where `/proc` does not tell.
+/// CPU seconds of this process so far, or wall-clock seconds if the system reports no CPU time.
 fn seconds(begun: Instant) -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // The name of the program, in brackets, may have spaces; the 12th field after it is in 1/100 s.

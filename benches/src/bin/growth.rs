@@ -1,13 +1,14 @@
-//! Growth of the cost per event with the queue, the machine, and the number of waiting shapes.
+//! Growth of the cost per event with the queue, the machine, and the number of requested shapes.
 //!
 //! ```text
 //! cargo run --release -p meshwork-benches --bin growth
 //! ```
 //!
-//! A point is the CPU time of a run up to its 4000th end minus that up to its 2000th, divided by
-//! the arrivals and ends in between. The queue has constant length: its jobs are there from the
-//! beginning, and others arrive at the rate of ends. An exponent is the slope through all points of
-//! a row on logarithmic axes.
+//! A point of the table is the CPU time per event, in a run whose queue has constant length: its
+//! jobs are there from the beginning, and others arrive as fast as jobs end. It is the CPU time of
+//! the run up to the 4000th end of a job minus that up to the 2000th, divided by the arrivals and
+//! ends in between. An exponent is the slope of a line through all points of a row on logarithmic
+//! axes.
 
 #![allow(clippy::print_stdout, reason = "a program says what it found")]
 
@@ -19,10 +20,13 @@ use meshwork_benches::{Log, scenario};
 /// Number of ends between the two measurements of a point.
 const ENDS: u64 = 2_000;
 
-/// Smallest difference between the two runs of a point that counts, as a share of both times.
+/// Smallest time between the 2000th and the 4000th end that counts, as a share of both runs' times.
+///
+/// A smaller difference is noise.
 const LEAST_SHARE: f64 = 0.03;
 
-/// Largest CPU time of a point in seconds. A row of the table ends after a point that took longer.
+/// Limit of the CPU time of a point, in seconds. A row of the table ends after a point that took
+/// longer.
 const MOST_SECONDS: f64 = 5.0;
 
 /// CPU seconds of this process, or wall-clock seconds if the system does not report CPU time.
@@ -42,8 +46,9 @@ struct Point<'p> {
 }
 
 impl Point<'_> {
-    /// CPU seconds per event, and CPU seconds of both runs. The former is `None` if it does not
-    /// exceed the noise of the start-up.
+    /// CPU seconds per event, and the CPU seconds of both runs of the point together.
+    ///
+    /// The first value is `None` if the runs differ by no more than noise.
     fn measure(&self) -> (Option<f64>, f64) {
         let log = Log::waiting(self.queue, 3 * ENDS, self.nodes, self.shapes);
         let mut looks = [0.0; 2];
@@ -68,7 +73,7 @@ impl Point<'_> {
     }
 }
 
-/// Slope of a line through these points on logarithmic axes.
+/// Exponent of the growth: the slope of a line through these points on logarithmic axes.
 fn exponent(points: &[(f64, f64)]) -> f64 {
     let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
     let count = logs.len() as f64;
@@ -78,7 +83,9 @@ fn exponent(points: &[(f64, f64)]) -> f64 {
     both / logs.iter().map(|p| (p.0 - x).powi(2)).sum::<f64>()
 }
 
-/// Prints a row of the table: the cost per event for each value, up to the limit of CPU time.
+/// Prints a row of the table: the cost per event for each value of the varied quantity.
+///
+/// The row ends at the limit of CPU time.
 fn row(name: &str, values: &[u64], point: impl Fn(u64) -> Point<'static>) {
     let (mut points, mut cells) = (Vec::new(), Vec::new());
     for &value in values {

@@ -24,9 +24,10 @@ impl Memory {
         refuse_above(self.limit(), bytes, what).map_err(|error| Stop::Wrong(error.to_string()))
     }
 
-    /// Returns an error if runs of `bytes` bytes each exceed the limit together.
+    /// Returns an error if the runs that go on at the same time exceed the limit together.
     ///
-    /// Of the `runs` runs, one goes on per thread; 0 threads means one per processor.
+    /// Each run takes `bytes` bytes. Of the `runs` runs, one goes on per thread; 0 threads means
+    /// one per processor.
     pub(crate) fn check_at_once(
         self,
         bytes: u64,

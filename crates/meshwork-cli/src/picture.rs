@@ -7,7 +7,7 @@ use meshwork::topology::{Grid, Node, Topology, Wiring};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cell {
     Node(Node),
-    /// A character of a label.
+    /// A character of a label, such as the number of a row or the name of a layer.
     Label(char),
     Blank,
 }
@@ -23,7 +23,8 @@ pub(crate) enum Cell {
 pub(crate) struct Map {
     grid: Grid,
     form: Form,
-    /// Word for a layer in labels, such as switch or group for wirings that have such layers.
+    /// Word for a layer of the picture in its label, such as switch or group for wirings that have
+    /// them.
     layer: &'static str,
 }
 

@@ -7,13 +7,13 @@
 
 use std::borrow::Cow;
 
-/// Whether a text begins like a formula, apart from leading apostrophes.
+/// Whether a text begins like a formula of a spreadsheet, after any leading apostrophes.
 fn begins_a_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
 }
 
-/// Returns the cell for a text, with a leading apostrophe if it looks like a formula but is no
-/// number.
+/// Returns the content of a CSV cell for a text. It gets a leading apostrophe if it begins like a
+/// formula and is not a number.
 ///
 /// ```
 /// use meshwork_lab::cell::{plain, written};

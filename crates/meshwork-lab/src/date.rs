@@ -2,7 +2,8 @@
 
 /// Parses a date, or a date and time of day, into seconds since 1970-01-01 UTC. Accepts
 /// `2003-05-01`, `2003-05-01 12:30`, `2003-05-01T12:30:15.5Z`, `2003-05-01T12:30:15+02:00`. Without
-/// a zone the time is UTC. Returns `None` if the text is no such date.
+/// a time zone the time is UTC. Returns `None` if the text has no such form, or there is no such
+/// date.
 ///
 /// ```
 /// use meshwork_lab::date::unix_seconds;
@@ -52,7 +53,8 @@ pub fn unix_seconds(text: &str) -> Option<f64> {
     Some(seconds - (ahead * 60) as f64)
 }
 
-/// Numbers in a text, separated by `between`. Each must have exactly the given number of digits.
+/// Numbers in a text that are separated by the character `between`. `digits` are the exact numbers
+/// of digits of all the numbers, in order; `None` if the text differs.
 fn fields(text: &str, between: char, digits: &[usize]) -> Option<Vec<i64>> {
     let parts: Vec<&str> = text.split(between).collect();
     let is_right = |(part, &digits): (&&str, &usize)| {
@@ -93,8 +95,8 @@ pub fn written(second: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }
 
-/// Year, month and day for a number of days since 1970-01-01. Counts days from 1 March of year 0,
-/// takes off whole cycles of 400 years, then years and months.
+/// Year, month and day for a number of days since 1970-01-01. The number is converted to days since
+/// 1 March of year 0; then whole cycles of 400 years, years and months are subtracted.
 pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (cycle, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));

@@ -1,4 +1,4 @@
-//! Experiment on fragmented GPUs of Weng et al. (ATC 2023), on its traces over many seeds.
+//! Repeats the experiment on fragmented GPUs of Weng et al. (ATC 2023) with their traces.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,27 +13,28 @@ use crate::findings::statistics::{half_width, mean, t_quantile};
 use crate::run::inputs::Files;
 use crate::study::Refused;
 
-/// Highest arrived load at which results are taken, in per cent of all GPUs.
+/// Highest load at which results are taken. The load is the GPUs that all tasks so far have
+/// requested, in per cent of the machine's GPUs.
 pub const MOST_LOAD: usize = 130;
 
-/// First seed; the published runs use the seeds 42 to 51.
+/// First of the consecutive seeds; the published runs use the seeds 42 to 51.
 const FIRST_SEED: u64 = 42;
 
-/// Means of a placement rule at one arrived load, in per cent of all GPUs.
+/// Results of a placement rule at one load, as means over the seeds in per cent of all GPUs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AllocationPoint {
-    /// Arrived load, in per cent of all GPUs.
+    /// Load: GPUs that all tasks so far have requested, in per cent of all GPUs.
     pub arrived: usize,
     /// Mean share of allocated GPUs over the seeds, in per cent.
     pub allocation: f64,
     /// Standard error of the mean allocation; `None` for a single seed.
     pub se: Option<f64>,
-    /// Mean share of GPUs that typical tasks cannot use, in per cent.
+    /// Mean share of all GPUs that are free but that typical tasks cannot use, in per cent.
     pub fragmentation: f64,
 }
 
-/// Reads the nodes of a trace: `sn`, `cpu_milli`, `memory_mib`, `gpu` and `model`. Nodes without
-/// GPUs are left out, as by Weng et al.
+/// Reads the nodes of a trace from a CSV file. Its columns are `sn`, `cpu_milli`, `memory_mib`,
+/// `gpu` and `model`. Nodes without GPUs are left out, as Weng et al. do.
 ///
 /// # Errors
 /// If the file cannot be read, a column is missing, or a value is no whole number.
@@ -54,8 +55,8 @@ pub fn read_nodes(path: &str) -> Result<Vec<GpuNode>, Refused> {
     Ok(nodes)
 }
 
-/// Reads the tasks of a trace: `name`, `cpu_milli`, `memory_mib`, `num_gpu`, `gpu_milli` and, if
-/// there, `gpu_spec`. Times are ignored, as by Weng et al.
+/// Reads the tasks of a trace from a CSV file. Its columns are `name`, `cpu_milli`, `memory_mib`,
+/// `num_gpu`, `gpu_milli` and, optionally, `gpu_spec`. Times are ignored, as Weng et al. do.
 ///
 /// # Errors
 /// If the file cannot be read, a column is missing, a value is no whole number, or a task asks for
@@ -87,10 +88,10 @@ pub fn read_tasks(path: &str) -> Result<Vec<GpuTask>, Refused> {
     Ok(tasks)
 }
 
-/// Mean allocation of every placement rule at every arrived load, over a number of seeds.
+/// Results of every placement rule at every load, as means over a number of seeds.
 ///
 /// # Complexity
-/// A simulation for each rule and seed, on all threads.
+/// The time of one simulation for each rule and seed, divided among all threads.
 #[must_use]
 pub fn fragmentation_experiment(
     nodes: &[GpuNode],
@@ -146,7 +147,7 @@ fn points(curves: &[LoadCurve]) -> Vec<AllocationPoint> {
         .collect()
 }
 
-/// A row of a trace, with the cells of the columns that were asked for.
+/// A row of a trace's CSV file, with the cells of the columns that the reader asked for.
 struct TraceRow<'a> {
     path: &'a str,
     line: u64,
@@ -175,7 +176,8 @@ impl TraceRow<'_> {
     }
 }
 
-/// Calls a function with each row of a CSV file: the cells of `needed`, then of `optional` columns.
+/// Calls a function with each row of a CSV file. A row has the cells of the columns `needed`, then
+/// of the columns `optional`.
 fn rows(
     path: &str,
     needed: &[&str],

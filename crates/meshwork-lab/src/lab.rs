@@ -1,4 +1,4 @@
-//! Entry point of the lab: runs a study and produces its results.
+//! Runs a study and produces its results: the entry point of this crate.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,21 +31,21 @@ pub struct Options<'a> {
     pub out: Option<PathBuf>,
     /// Number of threads; 0 uses one per processor.
     pub threads: usize,
-    /// Limit on the memory of concurrent runs in bytes, as far as it can be estimated beforehand.
-    /// `None` refuses nothing.
+    /// Limit in bytes on the estimated memory of concurrent runs; a study that needs more is
+    /// refused. `None` sets no limit.
     pub max_memory: Option<u64>,
     /// Function that is called after every run.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
-    /// Observer of the runs. Results do not depend on it.
+    /// Observer that is told of the runs' events. Results do not depend on it.
     pub watcher: Option<&'a dyn Watcher>,
-    /// Build of the program, from [`build`](crate::run::build); runs stored by another build are
-    /// repeated.
+    /// Identifier of the program's build, from [`build`](crate::run::build). Runs that another
+    /// build has stored are repeated.
     pub build: String,
-    /// Function that is called before every run; `true` stops. Finished runs are kept, and no table
-    /// is written.
+    /// Function that is called before every run. If it returns `true`, the study stops: finished
+    /// runs are kept, and no table is written.
     pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// Whether tables of another study in the folder may be replaced; the runs of that study are
-    /// kept.
+    /// Whether the folder may hold another study, whose tables are then replaced. The runs of that
+    /// study are kept.
     pub replace: bool,
 }
 
@@ -64,14 +64,14 @@ impl Default for Options<'_> {
     }
 }
 
-/// Results of a study.
+/// Results of a study whose runs have ended, with its warnings and failures.
 pub struct Finished {
     pub points: Vec<Point>,
     pub results: Results,
     pub summary: Summary,
     /// Judgement of each claim of the study.
     pub claims: Vec<Judgement>,
-    /// Clock of the scenarios, for showing times as dates.
+    /// Common clock of the scenarios, by which times are shown in a unit and as dates.
     pub clock: Clock,
     /// Warnings that did not stop the study, one sentence each.
     pub warnings: Vec<String>,
@@ -186,8 +186,8 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
     Ok(Finished { points, results, summary, claims, clock, warnings, failures })
 }
 
-/// Results of a study whose runs have already ended, in this process or in another one. Runs and
-/// writes nothing; a study of windows reads its log.
+/// Results of a study whose runs have already ended, in this process or in another one. Nothing is
+/// run or written. Only the log of a study of windows is read.
 ///
 /// # Errors
 /// If the study is invalid or its log is missing.
@@ -224,17 +224,18 @@ fn settle(
     Ok(())
 }
 
-/// A study that is checked and ready to run.
+/// A study that is ready to run: it is expanded, and its inputs are checked.
 pub(crate) struct Prepared {
     pub(crate) points: Vec<Point>,
     /// Input file of each scenario; `None` if the scenario reads no file.
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) files: Files,
-    /// Time span of each log that is run in windows.
+    /// Logs that are run in windows, each with the time span of its jobs.
     pub(crate) spans: Vec<Span>,
 }
 
-/// Expands a study, and checks its inputs, windows, `from` and `until`, and its need for memory.
+/// Expands a study and checks it: its inputs, the windows or `from` and `until` of its logs, and
+/// its need for memory.
 pub(crate) fn prepare(
     study: &Study,
     threads: usize,
@@ -252,7 +253,8 @@ pub(crate) fn prepare(
     Ok(Prepared { points, inputs, files, spans })
 }
 
-/// Warning about stored runs of another build, which cannot be used; `None` if there are none.
+/// Warning that `count` stored runs were made by another build of the program and cannot be used.
+/// `None` if `count` is 0.
 pub(crate) fn outdated(folder: &Path, count: u64) -> Option<String> {
     let runs = match count {
         0 => return None,
@@ -266,7 +268,8 @@ pub(crate) fn outdated(folder: &Path, count: u64) -> Option<String> {
     ))
 }
 
-/// Input files of each scenario. Digests are computed only if results are stored.
+/// Input file of each scenario. Its digest is computed only if results are stored, for the keys of
+/// the runs.
 fn inputs(
     study: &Study,
     points: &[Point],
@@ -312,7 +315,7 @@ fn inputs(
     Ok(inputs)
 }
 
-/// The earliest submission in a table; `None` unless all rows have dates.
+/// Date of the earliest submission in a table of jobs; `None` unless all rows have dates.
 fn first_date(rows: Rows) -> Option<f64> {
     let mut first = None;
     for row in rows {
@@ -338,12 +341,14 @@ fn trace(
     Ok(Some(Trace { path: whole.display().to_string(), blake3 }))
 }
 
-/// Error for an outage trace that cannot be opened; it points to where the path was written.
+/// Error for an outage trace that cannot be opened. It names the place in the study, or the
+/// setting, that has the path.
 pub(crate) fn missing_trace(study: &Study, index: usize, message: String) -> Refused {
     expand::refused(study, index, &Problem::new("failures.trace", message))
 }
 
-/// Error for an input that cannot be opened; it points to where the path was written.
+/// Error for an input file that cannot be opened. It names the place in the study, or the setting,
+/// that has the path.
 pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) -> Refused {
     if let Some(obtain) = &study.obtain {
         message = format!("{message}; {obtain}");
@@ -351,7 +356,7 @@ pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) ->
     expand::refused(study, index, &Problem::new("workload.path", message))
 }
 
-/// Records a study that cannot be run, with the reason, for a report on the folder.
+/// Records in a results folder a study that cannot be run, so that a report can show the reason.
 ///
 /// A folder with runs is left unchanged: the runs were made when the study could be run.
 ///
@@ -368,7 +373,7 @@ pub fn leave_out(study: &Study, folder: &Path, why: &str) -> Result<(), Refused>
     StudyRequest { left_out, ..StudyRequest::of(study, &BTreeMap::new()) }.write(folder)
 }
 
-/// Inputs of all scenarios, keyed by the path written in the scenario.
+/// Input files of all scenarios, by their paths as written in the scenarios.
 pub(crate) fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeMap<String, Input> {
     let mut known = BTreeMap::new();
     for (point, input) in points.iter().zip(inputs) {
@@ -385,7 +390,8 @@ pub(crate) fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeM
     known
 }
 
-/// Start of an error sentence if the folder holds a study with another name; otherwise `None`.
+/// Text that says that the folder holds a study with another name; `None` if it does not. Error
+/// sentences begin with it.
 pub(crate) fn another(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
     let other = StudyRequest::name_in(folder)?.filter(|other| *other != study.name);
     let (shown, own) = (folder.display(), &study.name);
@@ -394,7 +400,7 @@ pub(crate) fn another(study: &Study, folder: &Path) -> Result<Option<String>, Re
     }))
 }
 
-/// Refuses a folder with another study, or with a table that Meshwork did not write.
+/// Refuses a results folder that holds another study, or a table that Meshwork did not write.
 pub(crate) fn must_be_its_own(study: &Study, folder: &Path) -> Result<(), Refused> {
     if let Some(says) = another(study, folder)? {
         return Err(Refused(format!(

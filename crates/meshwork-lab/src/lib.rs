@@ -1,8 +1,8 @@
 //! Studies: expand, run in parallel, store, summarise.
 //!
-//! Machines come from the model: meshes, tori, hypercubes, fat trees, dragonflies, pods of TPU
-//! slices, flat machines and several sites. [`slurm`] and [`operator`] read the configuration and
-//! the history of clusters under Slurm or Kueue, for `meshwork ops`.
+//! The crate `meshwork` models the machines: meshes, tori, hypercubes, fat trees, dragonflies, pods
+//! of TPU slices, flat machines, and machines of several sites. [`slurm`] and [`operator`] read the
+//! configuration and the history of clusters under Slurm or Kueue, for the command `meshwork ops`.
 //!
 //! A study file becomes results in four steps, each in its own module:
 //!

@@ -1,4 +1,4 @@
-//! `meshwork plan`: states as JSON, and the decisions of a policy for them.
+//! `meshwork plan`: reads the state of a machine as JSON, and writes a policy's decisions for it.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::run::inputs::row;
 use crate::slurm::hostlist;
 
-/// A state of a machine and its queue, as JSON.
+/// JSON form of a state: the machine's occupied nodes and its queue of waiting jobs.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StateText {
@@ -38,10 +38,10 @@ struct WithheldText {
     #[serde(default)]
     site: usize,
     from: f64,
-    /// End of the time in which the nodes are withheld; if missing, it never ends.
+    /// Time until which the nodes are withheld; `None` if they are withheld for ever.
     #[serde(default)]
     until: Option<f64>,
-    /// IDs of the waiting jobs from which the nodes are withheld; if missing, from all jobs.
+    /// IDs of the waiting jobs that cannot get the nodes; `None` if no job can get them.
     #[serde(default)]
     jobs: Option<Vec<Json>>,
 }
@@ -54,14 +54,14 @@ struct HeldText {
     until: f64,
     #[serde(default)]
     site: usize,
-    /// Numbers of the nodes that the job holds, or their names as a host list.
+    /// Nodes that the job holds: a list of node numbers, or the nodes' names as a host list.
     #[serde(default)]
     nodes: Option<Json>,
     #[serde(default)]
     blocks: Option<Vec<PlacedBlock>>,
 }
 
-/// A parsed state, with the names and IDs with which its decisions are written.
+/// A parsed state, with the node names and job IDs that appear in the text of the decisions.
 #[derive(Debug)]
 pub struct ReadState {
     pub state: PlanState,
@@ -70,19 +70,21 @@ pub struct ReadState {
 }
 
 impl ReadState {
-    /// Reads a state for a scenario.
+    /// Parses the JSON text of a state of a scenario's machine.
     ///
     /// # Errors
-    /// One sentence, if the text is no state as JSON, or names what the machine does not have.
+    /// One sentence, if the text is not a state in JSON, or if it names a node or a site that the
+    /// machine does not have.
     pub fn read(scenario: &Scenario, text: &str) -> Result<ReadState, String> {
         let value = serde_json::from_str(text).map_err(|error| no_state(&error))?;
         ReadState::of(scenario, value)
     }
 
-    /// Converts a parsed JSON object to a state for a scenario.
+    /// Converts a parsed JSON object to a state of a scenario's machine.
     ///
     /// # Errors
-    /// One sentence, if the object is no state, or names what the machine does not have.
+    /// One sentence, if the object is not a state, or if it names a node or a site that the machine
+    /// does not have.
     pub fn of(scenario: &Scenario, state: Json) -> Result<ReadState, String> {
         let given = StateText::deserialize(state).map_err(|error| no_state(&error))?;
         if scenario.shares_nodes() {
@@ -142,7 +144,7 @@ impl ReadState {
         Ok(ReadState { state: PlanState { now, running, waiting, withheld }, ids, names })
     }
 
-    /// The decisions of a scenario's policy.
+    /// The decisions of a scenario's policy for this state.
     ///
     /// # Errors
     /// One sentence, if running jobs hold the same node, or a component breaks its contract.
@@ -151,7 +153,7 @@ impl ReadState {
         plan(setup, &self.state).map_err(|error| error.to_string())
     }
 
-    /// The decisions of a scenario's policy as JSON: `starts`, `reserved` and `never`.
+    /// The decisions of a scenario's policy for this state, as JSON: `starts`, `reserved`, `never`.
     ///
     /// # Errors
     /// One sentence, if running jobs hold the same node, or a component breaks its contract.
@@ -159,7 +161,7 @@ impl ReadState {
         Ok(self.json(&self.decided(scenario)?, &scenario.topologies()))
     }
 
-    /// The decisions as JSON.
+    /// Converts the decisions of a policy for this state to JSON.
     #[must_use]
     pub fn json(&self, plan: &PolicyDecision, topologies: &[Topology]) -> Json {
         let start = |own: &meshwork::engine::DecidedStart| {
@@ -214,7 +216,7 @@ fn site_of(site: usize, topologies: &[Topology]) -> Result<&Topology, String> {
     })
 }
 
-/// Nodes given as numbers, or by their names as a host list.
+/// Node numbers of the nodes in a JSON value, which is a list of numbers or a host list of names.
 fn numbered(
     nodes: &Json,
     topology: &Topology,
@@ -267,7 +269,8 @@ fn held_nodes(
     Ok(HeldNodes { site: held.site, placement, since, until, job })
 }
 
-/// A waiting job, from cells in the columns of a table of jobs; size and estimate are required.
+/// Converts the JSON object of a waiting job. The keys are the names of columns in a table of jobs.
+/// Size and estimated run time are required.
 fn waiting_job(given: &Map<String, Json>, now: f64) -> Result<Job, String> {
     let mut cells = vec![("submit", Cell::Number(now))];
     let mut has_time = false;

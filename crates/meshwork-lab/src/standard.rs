@@ -1,7 +1,7 @@
 //! Functions that use the standard catalogue.
 //!
-//! The rest of this crate takes a catalogue as argument, so that the strategies that an extended
-//! program adds are known everywhere.
+//! The rest of this crate takes the catalogue of strategies as an argument. So a program that
+//! extends Meshwork with its own strategies can pass its own catalogue.
 
 use std::path::Path;
 
@@ -51,7 +51,8 @@ impl Study {
 }
 
 impl Report {
-    /// Reads the report of a results folder, or of a folder of such folders, without event replays.
+    /// Reads the report of a results folder, or of a folder of results folders, without replays of
+    /// runs.
     ///
     /// # Errors
     /// One sentence, if the folder has no study, or its only study cannot be read.
@@ -59,7 +60,7 @@ impl Report {
         Report::with_maps(folder, &Maps::none())
     }
 
-    /// Reads a report with event replays of the chosen runs, if the folder holds a single study.
+    /// Reads the report of a folder with a single study, with replays of the events of chosen runs.
     ///
     /// # Errors
     /// One sentence, if there is no readable study, or a chosen run does not exist.

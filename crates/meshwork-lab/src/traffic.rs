@@ -7,16 +7,16 @@ use meshwork::network::traffic::{Carried, Offered, carry};
 use meshwork::registry::Problem;
 use rayon::prelude::*;
 
-/// Result and cost of one offered load.
+/// Result of simulating one offered load, and the time that the simulation took.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadPoint {
     pub carried: Carried,
-    /// CPU time in seconds; wall-clock time if the system does not report CPU time.
+    /// CPU time of the simulation in seconds; its wall-clock time if CPU time is unknown.
     pub cpu_seconds: f64,
 }
 
-/// Simulates every load on its network with the given number of threads; 0 uses one per processor.
-/// The results do not depend on the number of threads.
+/// Simulates every load on its network, on the given number of threads; 0 stands for one per
+/// processor. The results do not depend on the number of threads.
 ///
 /// # Errors
 /// The first problem in one of the loads, or threads that cannot be started.

@@ -1,15 +1,16 @@
 //! Makes untrusted text safe to show.
 //!
 //! A name, a key or the header of a log may hold control characters, which a terminal obeys, and
-//! bidirectional marks, which can disguise a text. All shown text is escaped at the output: by the
-//! command for the terminal, by this crate for pages and tables. Stored text is unchanged.
+//! bidirectional marks, which can disguise a text. All text that is shown is escaped at the output:
+//! the command `meshwork` escapes it for the terminal, this crate for pages and tables. Stored text
+//! is unchanged.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use serde_json::Value as Json;
 
-/// Escapes a one-line text: invisible control characters become TOML and JSON escapes.
+/// Escapes a one-line text: invisible control characters become escapes of TOML and JSON.
 ///
 /// ```
 /// use meshwork_lab::visible::visible;
@@ -25,7 +26,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, is_obeyed)
 }
 
-/// Escapes a text of several lines: line breaks and tabs stay.
+/// Escapes a text of several lines as [`visible`] does, except for line breaks and tabs.
 #[must_use]
 pub fn visible_text(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_obeyed(c) && !matches!(c, '\n' | '\t'))

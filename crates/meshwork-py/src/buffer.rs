@@ -1,10 +1,10 @@
 //! Memory that NumPy arrays view without a copy.
 //!
-//! NumPy's array interface is an attribute with an address, a shape and a type. An array made from
-//! an object with this attribute holds the object, and the object holds the memory, which is
-//! neither moved nor freed before the object is. Memory that changes under an array consists of
-//! atomics, so that concurrent access is defined. Writers such as `Envs` may run without the GIL:
-//! the contents are consistent once the call that changes them has returned.
+//! NumPy's array interface is an attribute with an address, a shape and a type. An array that is
+//! made from an object with this attribute keeps the object alive. The object owns the memory,
+//! which is not moved, and is freed only with the object. Memory that changes while arrays view it
+//! consists of atomics, so that concurrent access is defined. Writers such as `Envs` may run
+//! without the GIL: the contents are consistent once the call that changes them has returned.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64};
@@ -12,14 +12,14 @@ use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-/// Shared memory, by the type of its elements.
+/// Memory that arrays view, by the type of its elements.
 #[derive(Clone)]
 pub(crate) enum Memory {
     /// Booleans, one byte each.
     Flags(Arc<[AtomicU8]>),
     /// 32-bit integers.
     Wholes(Arc<[AtomicI32]>),
-    /// Floating-point numbers, stored as their bits.
+    /// Floating-point numbers, each stored as its bits in an integer.
     Numbers(Arc<[AtomicU64]>),
     /// Immutable floating-point numbers.
     FixedNumbers(Arc<[f64]>),
@@ -62,7 +62,7 @@ impl Memory {
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Buffer {
     memory: Memory,
-    /// Shape of the array.
+    /// Shape of the NumPy array that views the memory.
     shape: Vec<usize>,
     first_runs_fastest: bool,
 }
@@ -81,7 +81,7 @@ impl Buffer {
         Buffer { memory, shape, first_runs_fastest: true }
     }
 
-    /// A two-dimensional buffer, row by row.
+    /// A two-dimensional buffer, which has its elements in memory row by row.
     pub(crate) fn rows(memory: Memory, columns: usize) -> Buffer {
         let shape = vec![memory.len() / columns.max(1), columns];
         Buffer { memory, shape, first_runs_fastest: false }

@@ -28,7 +28,8 @@ struct Registered {
     entry: Entry,
     name: &'static str,
     class: Py<PyAny>,
-    /// Digest of the strategy's source: stored runs made with other source are not reused.
+    /// Digest of the strategy's source code. Stored runs that were made with other code are not
+    /// reused.
     digest: String,
 }
 
@@ -86,14 +87,15 @@ fn is(one: &Registered, kind: &str, name: &str) -> bool {
     one.name == name && one.entry.kind() == kind
 }
 
-/// The class that is registered under a kind and name.
+/// The class that is registered for a kind of strategy under a name.
 pub(crate) fn class(py: Python<'_>, kind: &str, name: &str) -> Option<Py<PyAny>> {
     let list = list();
     let found = list.iter().find(|one| is(one, kind, name));
     found.map(|one| one.class.clone_ref(py))
 }
 
-/// Registered strategies that scenarios name: kind, name and digest, in order of registration.
+/// Registered strategies that any of the scenarios names: kind, name and digest. They are in order
+/// of registration.
 pub(crate) fn named<'t>(
     scenarios: impl IntoIterator<Item = &'t toml::Table>,
 ) -> Vec<(&'static str, &'static str, String)> {
@@ -113,13 +115,15 @@ pub(crate) fn named<'t>(
         .collect()
 }
 
-/// Build identifier: that of the model, followed by the digests of registered strategies.
+/// Identifier of the program's build with registered strategies. It consists of the standard build
+/// identifier and the digests of the strategies.
 pub(crate) fn build_with<'d>(digests: impl IntoIterator<Item = &'d str>) -> String {
     let all = std::iter::once(build::standard());
     all.chain(digests.into_iter().map(str::to_owned)).collect::<Vec<_>>().join("+")
 }
 
-/// Build identifier for scenarios, with the digests of the registered strategies that they name.
+/// Identifier of the program's build for scenarios. It has the digests of the registered strategies
+/// that the scenarios name.
 pub(crate) fn build_for<'t>(scenarios: impl IntoIterator<Item = &'t toml::Table>) -> String {
     build_with(named(scenarios).iter().map(|(_, _, digest)| digest.as_str()))
 }
@@ -139,7 +143,8 @@ pub(crate) fn registered() -> Vec<(&'static str, &'static str)> {
     list().iter().map(|one| (one.entry.kind(), one.name)).collect()
 }
 
-/// Registers a class with the facts that `meshwork._strategies` has collected about it.
+/// Registers a class as a strategy. `facts` are what `meshwork._strategies` has found out about the
+/// class, such as its parameters.
 ///
 /// The class replaces an earlier one of the same kind and name.
 #[pyfunction]
@@ -206,10 +211,11 @@ pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) 
     Ok(())
 }
 
-/// Checks a strategy against the contract of its kind, in the standard catalogue with this entry.
+/// Checks a strategy against the contract of its kind. It may be a standard or a registered one.
 ///
-/// Returns the numbers of machines, questions and jobs with which the strategy was tried; or the
-/// broken rule with a drawing of the machine.
+/// Returns the numbers of machines, questions and jobs with which the strategy was tried. If the
+/// strategy breaks a rule of the contract, returns zeros, and the rule with a drawing of the
+/// machine.
 #[pyfunction]
 pub(crate) fn conform(
     py: Python<'_>,
@@ -252,7 +258,8 @@ fn serves(given: &Bound<'_, PyAny>) -> PyResult<&'static [Wiring]> {
     Ok(Box::leak(all?.into_boxed_slice()))
 }
 
-/// Numbers of dimensions that an allocator serves, given as `None` for any, one number, or several.
+/// Reads the numbers of dimensions that an allocator serves. `None` stands for any number. A single
+/// number may be given without a list.
 fn dimensions(given: &Bound<'_, PyAny>) -> PyResult<Option<&'static [usize]>> {
     if given.is_none() {
         return Ok(None);
@@ -289,9 +296,10 @@ fn finds(word: &str) -> PyResult<Finds> {
     })
 }
 
-/// Parameters of a strategy.
+/// Reads the declarations of a strategy's parameters.
 ///
-/// Each is given as name, kind, arguments of the kind, default as TOML or `None`, and help.
+/// A declaration has the name, the kind, the arguments of the kind, the default as TOML text or
+/// `None`, and the help.
 fn params(given: &Bound<'_, PyAny>) -> PyResult<&'static [Param]> {
     let mut params = Vec::new();
     for one in given.try_iter()? {

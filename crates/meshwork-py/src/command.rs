@@ -1,4 +1,4 @@
-//! The command line as a whole, and single commands called from a program.
+//! The program's command line for Python: as a process, or as a function call with a result.
 
 use std::ffi::OsString;
 
@@ -16,7 +16,8 @@ pub(crate) fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
     py.detach(|| meshwork_cli::main_of(&catalogue, words))
 }
 
-/// Runs one command. Returns its output, and whether no run failed and no check found a difference.
+/// Runs one command of the program. Returns its output, and whether all is well: no run has failed,
+/// and no check has found a difference.
 #[pyfunction]
 pub(crate) fn ask(py: Python<'_>, words: Vec<OsString>) -> PyResult<(String, bool)> {
     let catalogue = catalogue::current();
@@ -28,7 +29,7 @@ pub(crate) fn ask(py: Python<'_>, words: Vec<OsString>) -> PyResult<(String, boo
     }
 }
 
-/// The version of the program, and the version of its model.
+/// The version of the program, and the version of its simulation model.
 #[pyfunction]
 pub(crate) fn version() -> (&'static str, u32) {
     (env!("CARGO_PKG_VERSION"), meshwork::scenario::MODEL_VERSION)

@@ -1,4 +1,4 @@
-//! Exceptions: messages of the program as instances of the classes in `meshwork._errors`.
+//! Converts error messages of the program to Python's exception classes in `meshwork._errors`.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -19,19 +19,19 @@ fn exception(class: &'static PyOnceLock<Py<PyType>>, name: &str, sentence: impl 
     })
 }
 
-/// An `InputError`: the input is wrong.
+/// Creates an `InputError`, for wrong input.
 pub(crate) fn wrong(sentence: impl Display) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     exception(&CLASS, "InputError", sentence)
 }
 
-/// A `RunError`: something failed during a run.
+/// Creates a `RunError`, for something that failed during a run.
 pub(crate) fn failed(sentence: impl Display) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     exception(&CLASS, "RunError", sentence)
 }
 
-/// A `StrategyError`: a strategy in Python cannot continue.
+/// Creates a `StrategyError`, for a strategy in Python that cannot continue.
 ///
 /// The cause of the exception is what the strategy raised, if anything. A `KeyboardInterrupt` is
 /// returned unchanged, because an interrupt is not an error of the strategy.
@@ -62,8 +62,9 @@ impl<T, E: Display> OrWrong<T> for Result<T, E> {
 
 /// The `InputError` for a refused study.
 ///
-/// With `without_line`, the name that messages give to a study built in Python, the leading
-/// `name:line:` is removed: it refers to generated text that the user never wrote.
+/// `without_line` is given for a study that was built in Python: the name that messages give to its
+/// text. Then a leading `name:line:` is removed from the message, since the user never wrote this
+/// text.
 pub(crate) fn refused(refused: &Refused, without_line: Option<&str>) -> PyErr {
     let sentence = refused.0.as_str();
     let shorter = without_line.and_then(|file| {
@@ -78,7 +79,7 @@ pub(crate) fn refused(refused: &Refused, without_line: Option<&str>) -> PyErr {
     wrong(shorter.unwrap_or(sentence))
 }
 
-/// The message of a panic, in one sentence.
+/// One sentence for a panic: the reason why a run was stopped, or the report of a bug.
 pub(crate) fn of_panic(panic: &(dyn Any + Send)) -> String {
     if let Some(Stopped(sentence)) = panic.downcast_ref() {
         return sentence.clone();

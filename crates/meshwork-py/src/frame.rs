@@ -1,4 +1,4 @@
-//! Input tables: any object with `__arrow_c_stream__`, converted to the rows of a table of jobs.
+//! Converts tables of jobs from Python (objects with `__arrow_c_stream__`) to CSV text.
 #![allow(
     unsafe_code,
     reason = "the interface of Arrow hands over a pointer, whose contract the capsule's name vouches for"
@@ -21,8 +21,8 @@ use pyo3::types::{PyCapsule, PyCapsuleMethods};
 
 use crate::error::wrong;
 
-/// Splits column names into those of columns read from a table of jobs, and those of ignored
-/// columns.
+/// Splits the names of columns into two lists: columns that tables of jobs have, and other columns,
+/// which are ignored.
 ///
 /// Columns of per-job output with results of a run are in neither list.
 #[pyfunction]
@@ -38,7 +38,7 @@ fn sorted(names: Vec<String>, what: &str) -> Result<(Vec<String>, Vec<String>), 
     Ok((read, others))
 }
 
-/// The CSV cell for a text, from which the text is read again.
+/// The CSV cell for a text. Reading the cell gives the text again, even if it looks like a formula.
 #[pyfunction]
 pub(crate) fn text_cell(text: &str) -> String {
     written(text).into_owned()
@@ -50,7 +50,8 @@ pub(crate) fn check_jobs(py: Python<'_>, text: String, what: &str) -> PyResult<(
     py.detach(|| check_rows(text, what)).map_err(|error| wrong(error.0))
 }
 
-/// Converts an Arrow stream to CSV; also returns the names of the ignored columns.
+/// Converts an Arrow stream to the CSV text of a table of jobs. Also returns the names of columns
+/// that are ignored.
 ///
 /// `what` is the name of the table in messages.
 #[pyfunction]
@@ -120,7 +121,7 @@ fn put(column: &dyn Array, at: usize, out: &mut String) {
     }
 }
 
-/// Seconds since the beginning of 1970 as a date.
+/// Formats seconds since the beginning of 1970 as a date.
 fn date(seconds: f64, out: &mut String) {
     let whole = seconds.floor();
     *out += &date::written(whole as i64).replace(' ', "T");

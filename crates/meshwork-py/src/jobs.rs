@@ -21,10 +21,11 @@ impl Jobs {
         Jobs { topologies, finished: Vec::new() }
     }
 
-    /// Builds the table: the columns of per-job output, followed by the location of each job.
+    /// Builds the table. It has the columns of per-job output, and the coordinates of each job's
+    /// first node.
     ///
-    /// The coordinates of the first node have a column each, `x`, `y`, `z`, …, for the number of
-    /// dimensions of the largest site.
+    /// Each coordinate has a column, `x`, `y`, `z`, …. There are as many as the site with the most
+    /// dimensions needs.
     pub(crate) fn table(mut self) -> Table {
         self.finished.sort_by_key(|(running, _)| running.id);
         let grid = |running: &Running| self.topologies[running.site].grid();
@@ -88,7 +89,8 @@ impl Jobs {
     }
 }
 
-/// Columns that are always present; `corner` stands for one column per dimension.
+/// Names of the columns that are always present, in order. `corner` stands for one column for each
+/// dimension.
 const LAYOUT: &str = "job submit start finish wait turnaround runtime estimate requested held site blocks corner nodes \
     block subcube dispersal stretch user group application queue partition";
 
@@ -96,7 +98,7 @@ fn cells(part: Part, ended: &[Ended<'_>]) -> Vec<Option<String>> {
     ended.iter().map(|ended| part.cell(ended)).collect()
 }
 
-/// Converts the cells of a column of jobs, given as texts, to an Arrow array.
+/// Converts the cells of one column, which are texts, to an Arrow array of the column's type.
 fn array(holds: CellKind, cells: &[Option<String>]) -> ArrayRef {
     let cells = cells.iter().map(Option::as_deref);
     match holds {
@@ -109,7 +111,7 @@ fn array(holds: CellKind, cells: &[Option<String>]) -> ArrayRef {
     }
 }
 
-/// Name of the column of a coordinate.
+/// Name of the column for a coordinate, such as `x` for dimension 0.
 fn axis_name(axis: usize) -> String {
     ["x", "y", "z"].get(axis).map_or_else(|| format!("x{axis}"), |&name| name.to_owned())
 }

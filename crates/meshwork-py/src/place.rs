@@ -153,7 +153,7 @@ impl Topology {
     }
 }
 
-/// A set of processors held together, as blocks in rank order.
+/// A set of processors for one job, as blocks in the order of the job's ranks.
 ///
 /// A placement is immutable and can be pickled.
 ///
@@ -190,7 +190,7 @@ impl Placement {
 
 #[pymethods]
 impl Placement {
-    /// The blocks of the placement, each as its base and its sides.
+    /// The blocks of the placement, each as the coordinates of its lowest corner and its sides.
     #[getter]
     fn blocks<'py>(
         &self,
@@ -203,11 +203,11 @@ impl Placement {
         self.nodes.blocks.iter().map(block).collect()
     }
 
-    /// The parts of nodes that are held; `None` if nodes are held as a whole.
+    /// The parts of nodes in the placement; `None` if it consists of whole nodes.
     ///
-    /// Each part is a dictionary with the number of the `node`, the number of `pieces`, the cores
-    /// of each island, `mem`, `other`, and for each GPU its index with the held thousandths of the
-    /// GPU.
+    /// Each part is a dictionary. It has the number of the `node`, the number of the job's `pieces`
+    /// on it, the `cores` in each island (a group of the node's cores), `mem`, `other`, and `gpus`:
+    /// the index of each GPU, with the thousandths of the GPU that are held.
     #[getter]
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyDict>>>> {
         let (Some(types), Some(parts)) = (self.topology.types(), &self.nodes.parts) else {
@@ -227,7 +227,7 @@ impl Placement {
         parts.parts.iter().map(one).collect::<PyResult<_>>().map(Some)
     }
 
-    /// The numbers of the held nodes, in rank order.
+    /// The numbers of the placement's nodes, in the order of the job's ranks.
     #[getter]
     fn nodes(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let nodes = self.nodes.nodes(self.topology.grid());
@@ -235,7 +235,7 @@ impl Placement {
         Buffer::list(Memory::FixedWholes(nodes)).array(py)
     }
 
-    /// The coordinates of the held nodes, in rank order, one row for each node.
+    /// The coordinates of the placement's nodes, one row for each, in the order of the job's ranks.
     #[getter]
     fn coordinates(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let grid = self.topology.grid();
@@ -244,10 +244,10 @@ impl Placement {
         Buffer::rows(Memory::FixedWholes(all.collect()), grid.dimensions()).array(py)
     }
 
-    /// The spread of the nodes.
+    /// The spread of the placement's nodes.
     ///
-    /// It is the share of the bounding box of the nodes that the placement does not hold: 0 for a
-    /// single block.
+    /// It is a share of the smallest box around the nodes: of the nodes in this box, the share that
+    /// the placement does not hold. It is 0 for a single block.
     #[getter]
     fn dispersal(&self) -> f64 {
         self.nodes.dispersal(self.topology.grid())
@@ -351,7 +351,7 @@ pub(crate) fn request_for<'py>(py: Python<'py>, request: &Request) -> PyResult<B
 /// Converts a placement from Python.
 ///
 /// A placement is given as a [`Placement`], one block as `(base, sides)`, a list of blocks, or node
-/// numbers in rank order.
+/// numbers in the order of the job's ranks.
 pub(crate) fn placement(given: &Bound<'_, PyAny>, topology: &Wired) -> PyResult<Nodes> {
     if let Ok(placement) = given.cast::<Placement>() {
         let placement = placement.get();

@@ -1,4 +1,4 @@
-//! A pool: an allocator without a simulation.
+//! A pool: the nodes of a machine that an allocator assigns, without a simulation.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -28,7 +28,7 @@ pub(crate) struct Pool {
     site: Py<Site>,
 }
 
-/// Interval at which a thread tries to lock a pool that another thread holds.
+/// Interval at which a thread tries again to lock a pool that another thread has locked.
 ///
 /// A request takes microseconds, unless the allocator is written in Python.
 const LOOK_AGAIN: Duration = Duration::from_micros(100);
@@ -59,12 +59,12 @@ impl Drop for Locked<'_> {
 }
 
 impl Pool {
-    /// Locks the pool. While another thread holds the pool, waits without the GIL, which that
-    /// thread may need.
+    /// Locks the pool. While another thread has it locked, waits without the GIL, which that thread
+    /// may need.
     ///
     /// # Errors
-    /// If this thread already holds the pool, because its allocator calls the pool that called it;
-    /// or if a signal handler raises during the wait.
+    /// If this thread has already locked the pool, because the pool's own allocator calls the pool.
+    /// Also if a signal handler raises an exception during the wait.
     fn lock(&self, py: Python<'_>) -> PyResult<Locked<'_>> {
         loop {
             let model = match self.pool.try_lock() {
@@ -86,15 +86,17 @@ impl Pool {
         }
     }
 
-    /// The thread that holds the pool.
+    /// The thread that has locked the pool.
     fn user(&self) -> MutexGuard<'_, Option<ThreadId>> {
         self.user.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls the pool; returns its answer, or the exception that its strategy raised.
+    /// Calls a function with the locked pool. Returns its result, or the exception that an
+    /// allocator in Python raised.
     ///
-    /// If the strategy raised while it was notified of a change, the pool and its records disagree;
-    /// the pool is then rebuilt from its records, if possible.
+    /// If the allocator raised while it was notified of a change, the pool's free nodes and its
+    /// records of held placements disagree. The pool is then rebuilt from these records, if
+    /// possible.
     fn ask<T>(&self, py: Python<'_>, ask: impl FnOnce(&mut Model) -> T) -> PyResult<T> {
         let mut pool = self.lock(py)?;
         let answer = guarded(|| ask(&mut pool));
@@ -116,7 +118,7 @@ impl Pool {
         answer
     }
 
-    /// Converts a request from Python to the form of this machine.
+    /// Converts a request from Python to the form in which this machine takes requests.
     fn wanted(&self, py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<Request> {
         if given.cast::<PyDict>().is_err() {
             return request(given);
@@ -125,7 +127,7 @@ impl Pool {
         self.lock(py)?.pieces(&columns).or_wrong()
     }
 
-    /// Brings the arrays of the site up to date if jobs share nodes.
+    /// Updates the arrays of the site after a change, if jobs share nodes.
     fn sync(&self, py: Python<'_>) -> PyResult<()> {
         let pool = self.lock(py)?;
         if pool.site().amounts().is_some() {
@@ -177,7 +179,7 @@ impl Pool {
         self.ask(py, |pool| pool.could_hold(&wanted))
     }
 
-    /// Hold a placement that was made elsewhere.
+    /// Hold the processors of a placement that the pool itself has not allocated.
     fn adopt(&self, py: Python<'_>, held: &Bound<'_, PyAny>) -> PyResult<Placement> {
         let nodes = placement(held, &self.topology)?;
         let (adopted, now) = self.ask(py, |pool| (pool.adopt(&nodes), pool.now()))?;

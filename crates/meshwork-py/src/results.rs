@@ -36,16 +36,16 @@ pub(crate) struct Results {
     /// Whether the study was built in Python instead of read from a file.
     without_file: bool,
     finished: Finished,
-    /// Scenario and replication of runs of which only the means are kept, so that they cannot be
+    /// Runs, by scenario and replication, of which only the means are in memory. So they cannot be
     /// stored.
     partial: BTreeSet<(usize, u64)>,
     build: String,
 }
 
-/// Runs of a scenario, packed for another process.
+/// Runs of a scenario in the form in which they are passed to another process.
 ///
-/// They are packed as whether one run stands for all replications, the store lines of the finished
-/// runs, and the replication and message of each failed run.
+/// The first value tells whether one run stands for all replications. Then come the finished runs,
+/// as lines of a store, and the failed runs, each with its replication and message.
 type Packed = (bool, Vec<Cow<'static, [u8]>>, Vec<(u64, String)>);
 
 impl Results {
@@ -64,7 +64,7 @@ impl Results {
         Results { study, without_file, finished, partial, build }
     }
 
-    /// The store record of a run; `None` if the run failed.
+    /// The record of a run for the store of a results folder; `None` if the run failed.
     fn record(&self, run: Run, scenario: Json, input: Option<Input>) -> Option<RunRecord> {
         Some(RunRecord {
             key: run.key,
@@ -82,7 +82,7 @@ impl Results {
         &self.finished.summary.rows
     }
 
-    /// Builds a table with one row for each entry of `scenarios`.
+    /// Builds a table of results with one row for each index of a scenario in `scenarios`.
     ///
     /// The columns are the scenario number, the swept values, and then `columns`.
     fn table(&self, scenarios: &[usize], columns: Vec<(&str, ArrayRef)>) -> Table {
@@ -98,7 +98,8 @@ impl Results {
         Table::of(all)
     }
 
-    /// Collects lines of a table from all scenarios, each with the index of its scenario.
+    /// Collects the values for the lines of a table from all scenarios. The first list has the
+    /// index of each line's scenario.
     fn lines<'r, T>(&'r self, of: impl Fn(&'r SummaryRow) -> Vec<T>) -> (Vec<usize>, Vec<T>) {
         let lines = self.rows().iter().enumerate();
         lines.flat_map(|(at, row)| of(row).into_iter().map(move |line| (at, line))).unzip()
@@ -140,7 +141,8 @@ impl Results {
     }
 }
 
-/// Columns of confidence intervals; the column of their means has the name `middle`.
+/// Columns of a table for confidence intervals: means, half widths, and numbers of replications.
+/// The column of the means has the name `middle`.
 fn found<'n>(middle: &'n str, intervals: &[&Interval]) -> Vec<(&'n str, ArrayRef)> {
     vec![
         (middle, numbers(intervals.iter().map(|interval| interval.mean))),
@@ -160,8 +162,8 @@ impl Results {
         Asked::of(Ok(self.study.clone()), self.without_file)
     }
 
-    /// State for pickling without the study: the build, warnings, runs by scenario, and partial
-    /// runs.
+    /// State for pickling, without the study: the build, the warnings, the runs of each scenario,
+    /// and the runs of which only the means are kept.
     fn state(&self) -> (&str, &[String], Vec<Packed>, Vec<(usize, u64)>) {
         let Finished { results, warnings, .. } = &self.finished;
         let packed = |(at, runs): (usize, &ScenarioRuns)| {
@@ -219,7 +221,7 @@ impl Results {
         &self.study.name
     }
 
-    /// Keys that are swept.
+    /// Names of the swept keys of the study.
     #[getter]
     fn sweep(&self) -> Vec<String> {
         self.study.sweep.iter().map(|axis| axis.key.clone()).collect()
@@ -333,7 +335,7 @@ impl Results {
         })
     }
 
-    /// One row per run and metric.
+    /// The metrics of all runs, as a table with one row for each run and metric.
     fn runs(&self) -> Table {
         let runs = self.finished.results.runs.iter().enumerate();
         let ended = runs.flat_map(|(at, runs)| {
@@ -358,7 +360,7 @@ impl Results {
         Ok(point.scenario.topologies().into_iter().map(|one| Topology(Arc::new(one))).collect())
     }
 
-    /// The jobs of a run. The run is repeated, because its jobs were not stored.
+    /// The jobs of a run as a table. The run is repeated, since results do not keep jobs.
     fn jobs(&self, py: Python<'_>, scenario: usize, replication: u64) -> PyResult<Table> {
         let point = &self.finished.points[self.run_at(scenario, replication)?];
         let study = &self.study;
@@ -397,7 +399,7 @@ impl Results {
 }
 
 impl Results {
-    /// Appends the finished runs to the store of a folder.
+    /// Appends the finished runs to the store of runs in a results folder.
     ///
     /// Runs of which only the means are in memory are skipped; writing the tables makes them again.
     fn keep(&self, folder: &Path) -> Result<(), Refused> {
@@ -439,7 +441,7 @@ impl Results {
     }
 }
 
-/// Figures of the report of a folder: names and drawings.
+/// Figures of the report on a results folder: the name and the text of each file.
 #[pyfunction]
 pub(crate) fn figures(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(String, String)>> {
     let catalogue = crate::catalogue::current();

@@ -1,4 +1,4 @@
-//! Supervision of runs: failures of strategies, interrupts and progress.
+//! Supervises the runs of studies: failures of strategies in Python, interrupts, and progress.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -21,7 +21,9 @@ use crate::strategy::Instance;
 use crate::strategy::observer::InPython;
 use crate::values::swept;
 
-/// State of the run in a thread: sink for failures, name of the run, and registry of threads.
+/// Data of a thread on its run, for messages and interrupts. They are the place where failures are
+/// recorded, the name of the run in messages, and the place where threads that call Python are
+/// recorded.
 #[derive(Clone, Default)]
 struct Context {
     failures: Arc<Failures>,
@@ -61,7 +63,8 @@ thread_local! {
 
 /// Ends this thread's run because a strategy cannot continue.
 ///
-/// The sentence `what` must not end with a period: the run and the cause are appended.
+/// `what` is a sentence without a period at the end, to which the name of the run and the cause are
+/// appended.
 pub(crate) fn give_up(what: &str, cause: Option<PyErr>) -> ! {
     let context = CONTEXT.with_borrow(Clone::clone);
     let mut sentence = format!("{what}{}", context.place);
@@ -78,8 +81,8 @@ pub(crate) fn give_up(what: &str, cause: Option<PyErr>) -> ! {
     resume_unwind(Box::new(Stopped(sentence)))
 }
 
-/// Calls a function in which strategies may fail by unwinding, and turns a failure into an
-/// exception.
+/// Calls a function in which a strategy in Python may fail. A failure unwinds the stack; here it
+/// becomes a Python exception.
 pub(crate) fn guarded<T>(act: impl FnOnce() -> T) -> PyResult<T> {
     let failures = Arc::new(Failures::default());
     let context = Context { failures: Arc::clone(&failures), ..Context::default() };
@@ -90,14 +93,15 @@ pub(crate) fn guarded<T>(act: impl FnOnce() -> T) -> PyResult<T> {
 }
 
 impl Failures {
-    /// Takes the first failure, as an exception.
+    /// Takes the first recorded failure, as a Python exception.
     pub(crate) fn take(&self) -> Option<PyErr> {
         let first = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         first.map(|(sentence, cause)| error::strategy(sentence, cause))
     }
 }
 
-/// Supervisor of all runs: tracks the run of each thread, and stops runs on request.
+/// Supervisor of all runs of a study: tells each thread which run it makes, and stops runs on
+/// request.
 pub(crate) struct Overseer<'s> {
     failures: Arc<Failures>,
     askers: Arc<Askers>,
@@ -106,13 +110,13 @@ pub(crate) struct Overseer<'s> {
     /// Whether active runs must be aborted too.
     break_off: AtomicBool,
     interrupt: Interrupt,
-    /// Whether the study has a sweep: messages then identify scenarios by their swept values.
+    /// Whether the study has a sweep. If so, messages identify scenarios by their swept values.
     has_sweep: bool,
     /// Function of the caller that makes a Python observer for each run.
     observer: Option<&'s Py<PyAny>>,
 }
 
-/// An observer that aborts a run between two events.
+/// An observer that aborts its run between two events once the flag is set.
 pub(crate) struct Stopper<'a>(&'a AtomicBool);
 
 impl Watcher for Overseer<'_> {
@@ -128,7 +132,7 @@ impl Watcher for Overseer<'_> {
 }
 
 impl Overseer<'_> {
-    /// Registers the run that begins in this thread, and returns its stopper.
+    /// Tells this thread which run begins in it. Returns the observer that can abort the run.
     pub(crate) fn watch(&self, point: &Point, replication: u64) -> Stopper<'_> {
         let swept =
             if self.has_sweep { format!("{}, ", label(&point.swept)) } else { String::new() };
@@ -140,7 +144,8 @@ impl Overseer<'_> {
         stopper
     }
 
-    /// Handles an interrupt: stops further runs, and aborts active ones if due.
+    /// Handles an interrupt: no further runs begin, and active runs are aborted if [`Interrupt`]
+    /// says so.
     fn look(
         &self,
         py: Python<'_>,
@@ -203,7 +208,7 @@ fn observer(make: &Py<PyAny>, point: &Point, replication: u64) -> Option<InPytho
     Some(InPython::new(made, &point.scenario.topologies()))
 }
 
-/// The stopper of a run, and the Python observer of the run.
+/// Two observers of one run: the one that can abort it, and the caller's observer in Python.
 struct Both<'a>(Stopper<'a>, InPython);
 
 impl Observer for Both<'_> {
@@ -236,10 +241,10 @@ impl Observer for Both<'_> {
 /// Interval between checks for signals and reports of progress.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Interval between repeated interrupts of Python code, which gives it time to clean up.
+/// Interval between repeated interrupts of Python code, which gives the code time to clean up.
 const INTERRUPT_EVERY: Duration = Duration::from_secs(1);
 
-/// Number of active studies; `PROCESS` is the process in which the first of them began.
+/// Number of calls that run threads now; `PROCESS` is the process in which the first of them began.
 static ACTIVE: AtomicUsize = AtomicUsize::new(0);
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
@@ -247,11 +252,11 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 pub(crate) struct Active;
 
 impl Active {
-    /// Begins a period in which threads of this library run.
+    /// Begins a period in which threads of this library run, and returns its guard.
     ///
     /// # Errors
-    /// If this process was forked while such threads ran: they do not exist in the fork, so their
-    /// work would never be done.
+    /// If this process was forked while such threads ran. They do not exist in the forked process,
+    /// so their work would never be done.
     pub(crate) fn begin() -> PyResult<Active> {
         let process = std::process::id();
         if ACTIVE.load(Ordering::SeqCst) == 0 {
@@ -273,20 +278,21 @@ impl Drop for Active {
     }
 }
 
-/// Point at which an interrupt ends a run.
+/// When an interrupt by the user ends the active runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interrupt {
-    /// Between two events, or within Python code; the interrupted run is not kept.
+    /// At once, between two events or within Python code. The interrupted run is not kept.
     AtOnce,
-    /// Between two runs; a second interrupt ends runs at once. An aborted run is stored as a failed
-    /// one.
+    /// When the active runs have ended. A second interrupt aborts them at once, and they are stored
+    /// as failed runs.
     BetweenRuns,
 }
 
 /// Runs a study without the GIL.
 ///
-/// `tell` is called with the numbers of done, wanted, reused and failed runs, the progress of
-/// unfinished runs in units of runs, and the number of finished jobs.
+/// `tell` is called to report progress. Its arguments are the numbers of done, wanted, reused and
+/// failed runs; the progress of unfinished runs, as a number of runs; and the number of finished
+/// jobs.
 pub(crate) fn run(
     py: Python<'_>,
     study: &Study,
@@ -302,12 +308,12 @@ pub(crate) fn run(
     raised.map_or(Ok(finished), Err)
 }
 
-/// Executes runs of a study without the GIL, in a separate thread.
+/// Calls a function that makes runs of a study, without the GIL and in a separate thread.
 ///
-/// Returns the result, and the exception of the Python strategy that failed first.
+/// Returns the function's result, and the exception of the Python strategy that failed first.
 ///
 /// # Errors
-/// The interrupt, if there was one; or a failure, if `act` panics.
+/// The interrupt, if there was one, or a failure, if the function panics.
 pub(crate) fn oversee<T: Send>(
     py: Python<'_>,
     interrupt: Interrupt,
@@ -376,8 +382,8 @@ pub(crate) fn oversee<T: Send>(
 
 /// Calls a function on a temporary thread pool.
 ///
-/// The threads of the pool end with the call, so that a process that is forked afterwards does not
-/// wait for threads that it lacks.
+/// The threads of the pool end with the call. Otherwise a process that is forked afterwards would
+/// wait for threads that it does not have.
 pub(crate) fn apart<T: Send>(act: impl FnOnce() -> T + Send) -> PyResult<T> {
     let threads = rayon::ThreadPoolBuilder::new().build().map_err(error::failed)?;
     guarded(|| threads.install(act))

@@ -28,7 +28,7 @@ const NAMELESS: &str = "study";
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Study {
     study: Mutex<Lab>,
-    /// Whether the study has no file; messages then omit the name of the file.
+    /// Whether the study does not come from a file. If so, messages omit the name of the file.
     without_file: bool,
     running: AtomicUsize,
 }
@@ -87,7 +87,8 @@ impl Study {
         )
     }
 
-    /// Reads a study from a mapping; `found` has the paths of the files that the study names.
+    /// Reads a study from a mapping. `found` has paths at which the files that the study names may
+    /// be.
     #[staticmethod]
     fn from_mapping(
         document: &Bound<'_, PyDict>,
@@ -109,8 +110,8 @@ impl Study {
 
     /// State for pickling.
     ///
-    /// It consists of the file, whether there is no file, text, folder, settings, and locations of
-    /// the files that the study names.
+    /// It consists of the name of the file, whether there is no file, the study's text, its folder,
+    /// the settings, and the paths at which the files that it names may be.
     #[expect(clippy::type_complexity, reason = "it goes to `of_state` as it is")]
     fn state(
         &self,
@@ -164,7 +165,8 @@ impl Study {
         usize::try_from(count).map_err(wrong)
     }
 
-    /// The swept values of each scenario, and the scenario as a table with every default filled in.
+    /// For each scenario, its swept values, and the scenario as a table with every default filled
+    /// in.
     fn scenarios<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         for point in self.points(&self.copy())? {
@@ -194,7 +196,7 @@ impl Study {
         Ok(())
     }
 
-    /// Environments for the only scenario of the study.
+    /// Makes reinforcement learning environments for the only scenario of the study.
     fn envs(
         &self,
         count: usize,
@@ -218,8 +220,9 @@ impl Study {
 
     /// Begins or resumes a sweep in a folder.
     ///
-    /// Returns the deal file of the unfinished runs (`None` if there are none), the number of its
-    /// units, and the kinds and names of the required Python strategies.
+    /// Returns the path of the file that assigns the unfinished runs to shards (`None` if there are
+    /// none), the number of units of work in it, and the kinds and names of the Python strategies
+    /// that the study needs.
     fn begin_sweep(
         &self,
         py: Python<'_>,
@@ -246,7 +249,7 @@ impl Study {
         }
     }
 
-    /// Runs the study.
+    /// Runs the study, and returns its results.
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn run(
         &self,

@@ -1,4 +1,4 @@
-//! Sweeps: the function that runs one shard, as a task of an executor.
+//! Sweeps: begins a study in a folder, runs one shard as a task of an executor, merges the runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -10,16 +10,16 @@ use crate::catalogue;
 use crate::error::{failed, refused};
 use crate::running::{Interrupt, apart, oversee};
 
-/// Outcome of a shard.
+/// Outcome of running a shard.
 ///
-/// It consists of the number of finished runs, how many of them earlier attempts finished,
-/// warnings, failures, and the exception of a Python strategy.
+/// It consists of the number of finished runs, the number of those that an earlier attempt
+/// finished, warnings, failures, and the exception of a Python strategy that failed.
 type Outcome = (u64, u64, Vec<String>, Vec<String>, Option<PyErr>);
 
-/// Runs a shard of the sweep in a folder.
+/// Runs a shard of the sweep that was begun in a folder.
 ///
-/// `digests` are those of the Python strategies that the study names, in the order in which the
-/// sweep began with them.
+/// `digests` are the digests of the Python strategies that the study names, in the order in which
+/// they were when the sweep was begun.
 #[pyfunction]
 pub(crate) fn run_shard(
     py: Python<'_>,
@@ -57,9 +57,10 @@ pub(crate) fn run_shard(
     Ok((progress.done, progress.reused, warnings, failures, raised))
 }
 
-/// Merges the finished runs in a folder.
+/// Merges the finished runs of the sweep in a folder.
 ///
-/// Returns the numbers of wanted, missing and failed runs, failures and warnings.
+/// Returns the numbers of wanted, missing and failed runs, and the lists of failures and of
+/// warnings.
 #[pyfunction]
 pub(crate) fn collect(
     py: Python<'_>,
@@ -83,8 +84,8 @@ pub(crate) fn collect(
 
 /// Begins or resumes a sweep of a study.
 ///
-/// Returns the deal file of the unfinished runs and the number of its units; `None` and 0 if all
-/// runs have finished.
+/// Returns the path of the file that assigns the unfinished runs to shards, and the number of units
+/// of work in it. If all runs have finished, these are `None` and 0.
 pub(crate) fn begin(
     study: &meshwork_lab::Study,
     folder: &Path,

@@ -61,7 +61,8 @@ impl Table {
         Ok(Table::of_objects(&rows))
     }
 
-    /// Builds a table from columns: name, type, and values, which may be missing.
+    /// Builds a table from columns. A column has a name, a type, and values, any of which may be
+    /// missing.
     #[staticmethod]
     fn _from_columns(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Table> {
         let array = |kind: &str, values: Bound<'_, PyAny>| -> PyResult<ArrayRef> {
@@ -96,7 +97,7 @@ impl Table {
         self.names().collect()
     }
 
-    /// Values of a column: a buffer for numbers without missing values, else a list.
+    /// Values of a column: a buffer if they are numbers and none is missing, otherwise a list.
     fn values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let column = self.column(name)?;
         if column.null_count() == 0 {
@@ -162,7 +163,7 @@ fn cell<'py>(py: Python<'py>, column: &ArrayRef, row: usize) -> PyResult<Bound<'
     })
 }
 
-/// A column of numbers, each of which may be missing.
+/// A column of numbers, any of which may be missing.
 pub(crate) fn numbers(values: impl IntoIterator<Item = Option<f64>>) -> ArrayRef {
     Arc::new(values.into_iter().collect::<Float64Array>())
 }
@@ -172,12 +173,12 @@ pub(crate) fn wholes(values: impl IntoIterator<Item = i64>) -> ArrayRef {
     Arc::new(Int64Array::from_iter_values(values))
 }
 
-/// A column of texts, each of which may be missing.
+/// A column of texts, any of which may be missing.
 pub(crate) fn texts<'t>(values: impl IntoIterator<Item = Option<&'t str>>) -> ArrayRef {
     Arc::new(values.into_iter().collect::<StringArray>())
 }
 
-/// A column of swept values: numbers or booleans if all values are, else texts.
+/// A column of swept values. It has numbers or booleans if all values are such, otherwise texts.
 pub(crate) fn swept(values: &[&Value]) -> ArrayRef {
     let all = |is: fn(&Value) -> bool| values.iter().all(|value| is(value));
     if all(Value::is_integer) {

@@ -10,27 +10,27 @@ use toml::{Table, Value};
 
 use crate::error::wrong;
 
-/// Maximum nesting of mappings and lists, far above that of any study key.
+/// Maximum nesting of mappings and lists in a value. No key of a study needs as much.
 const DEEPEST: usize = 64;
 
-/// Maximum number of values in one conversion; an object with more is endless, or belongs in a
-/// file.
+/// Maximum number of values in one conversion. An object with more values is endless, or its data
+/// should be in a file.
 const MOST: usize = 1 << 20;
 
-/// Converts a Python value to TOML; `at` is the location of the value in messages.
+/// Converts a Python value to TOML. `at` is the name of the value's place in messages.
 ///
-/// Accepts texts, booleans, numbers, lists and mappings. An object with `as_table`, or with
-/// `tolist` (a NumPy number or array), is replaced by the result of that method, and a path by its
-/// text.
+/// Accepts texts, booleans, numbers, lists and mappings. An object with a method `as_table` or
+/// `tolist` (which NumPy's numbers and arrays have) is replaced by the result of that method. A
+/// path is replaced by its text.
 ///
 /// # Errors
-/// If the value has another type, is nested too deeply, or has too many values: a Python value may
-/// contain itself or generate itself.
+/// If the value has another type, is nested too deeply, or has too many values. The limits are
+/// needed, since a Python object may contain itself or be endless.
 pub(crate) fn to_toml(value: &Bound<'_, PyAny>, at: &str) -> PyResult<Value> {
     Reader { values: 0 }.value(value, at, 0)
 }
 
-/// Converter from Python to TOML that counts the values read.
+/// Converter from Python to TOML that counts the values that it has read.
 struct Reader {
     values: usize,
 }
@@ -104,10 +104,10 @@ impl Reader {
     }
 }
 
-/// Extracts a list of numbers; `None` if an object has other values or too many.
+/// Extracts a list of numbers. `None` if the object has other values, or too many values.
 ///
-/// A list may have as many numbers as a machine has nodes at most. The length is checked first,
-/// because allocating the length that an object claims may exhaust memory.
+/// The list may have as many numbers as the largest machine has nodes. The length is checked first,
+/// since an object may claim a length for which the memory does not suffice.
 pub(crate) fn numbers<'py, T>(given: &Bound<'py, PyAny>) -> Option<Vec<T>>
 where
     T: for<'a> FromPyObject<'a, 'py>,

@@ -1,4 +1,4 @@
-//! The part of a `slurm.conf` that is used: its nodes and partitions.
+//! Reads from a `slurm.conf` what this crate uses: nodes, partitions and settings.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub struct ConfNode {
     pub processors: u32,
     /// The weight of the node; nodes of lower weight are allocated first.
     pub weight: u32,
-    /// Whether the node's state in the file allows jobs on it.
+    /// Whether the file gives the node a state in which jobs may run on it.
     pub is_up: bool,
     /// Index of the node's line in [`Conf::node_lines`].
     pub given: usize,
@@ -27,9 +27,9 @@ pub struct Partition {
     pub name: String,
     /// The line of the partition in the file, from 1.
     pub line: usize,
-    /// The nodes of the partition, as indices into the hosts.
+    /// The nodes of the partition, by their numbers in the hosts.
     pub nodes: NodeSet,
-    /// The first name in the partition's list of nodes that no node has.
+    /// The first name in the partition's list of nodes that does not exist; `None` if all exist.
     pub unknown: Option<String>,
     /// The name of the topology that the partition requests.
     pub topology: Option<String>,
@@ -41,7 +41,8 @@ pub struct Partition {
     pub is_default: bool,
     /// Whether all jobs of the partition get whole nodes.
     pub is_exclusive: bool,
-    /// The line of the partition in the file, with defaults filled in.
+    /// Keys and values of the partition's line, with the defaults of earlier `DEFAULT` lines filled
+    /// in.
     pub given: ConfLine,
 }
 
@@ -51,7 +52,7 @@ pub struct Conf {
     pub nodes: Vec<ConfNode>,
     pub hosts: Hosts,
     pub partitions: Vec<Partition>,
-    /// The lines that define nodes, with defaults filled in.
+    /// The lines that define nodes, with the defaults of earlier `DEFAULT` lines filled in.
     pub node_lines: Vec<ConfLine>,
     /// All lines of the file except lines that define nodes and partitions.
     pub settings: Vec<ConfLine>,
@@ -61,8 +62,8 @@ pub struct Conf {
 const MOST_NODES: usize = 1 << 24;
 
 impl Conf {
-    /// The value of a setting, whatever the case of its key. If there are several values, the last
-    /// one.
+    /// The value of a setting. The case of the key does not matter. If the key occurs several
+    /// times, the last value counts.
     #[must_use]
     pub fn setting(&self, key: &str) -> Option<&str> {
         self.settings.iter().rev().find_map(|line| line.get(key))
@@ -116,7 +117,7 @@ impl Conf {
     }
 }
 
-/// The maximum depth of files that include files.
+/// The maximum depth of nested `Include` lines.
 const DEEPEST: usize = 8;
 
 fn gather(
@@ -154,8 +155,8 @@ fn with_defaults(line: &ConfLine, defaults: &[(String, String)]) -> ConfLine {
 struct Reader<'a> {
     conf: Conf,
     sets: BTreeMap<String, String>,
-    /// Lists of nodes that were already parsed, each with its nodes and its first name that no node
-    /// has. Lists are kept because many partitions have equal ones.
+    /// Host lists that were already parsed. Each has its nodes, and the first name in it that does
+    /// not exist. They are kept, since many partitions have the same list.
     lists: BTreeMap<String, (NodeSet, Option<String>)>,
     findings: &'a mut LintFindings,
 }
@@ -247,7 +248,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The nodes of a host list, and the first name in it that no node has.
+    /// The nodes of a host list, and the first name in the list that does not exist.
     fn listed(&mut self, list: &str) -> Result<(NodeSet, Option<String>), String> {
         let (mut nodes, mut unknown) = (NodeSet::empty(self.conf.hosts.count()), None);
         for item in hostlist::parts(list)? {

@@ -1,4 +1,4 @@
-//! The allocator for a partition of whole or shared nodes, which chooses nodes as Slurm would.
+//! Allocates the nodes of a partition to jobs, and chooses the nodes as Slurm would.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,20 @@ use meshwork::job::hostlist::names;
 /// The request of a job to a Slurm partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlurmRequest {
-    /// Counts and constraints of the request. The nodes that `require` names replace its listed
-    /// nodes.
+    /// Number of nodes and constraints. Its list of required nodes is replaced by `require`.
     pub wanted: NodeRequest,
     /// Nodes that the job must get, as a host list.
     pub require: Option<String>,
     /// Nodes that the job must not get, as a host list.
     pub exclude: Option<String>,
-    /// Whether the base blocks of the job must be free of other jobs, now and while the job runs.
+    /// Whether the base blocks in which the job gets nodes must be free of other jobs while it
+    /// runs.
     pub whole_blocks: bool,
-    /// Number of processors that the job takes of each node; `None` for whole nodes.
+    /// Number of processors of each node that the job takes; `None` for whole nodes.
     pub share: Option<u32>,
 }
 
-/// The answer to a request for nodes of a Slurm partition.
+/// Slurm's answer to a request for nodes of a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SlurmAnswer {
     /// The nodes that the job gets, or could get now.
@@ -33,7 +33,7 @@ pub enum SlurmAnswer {
     /// The job cannot start now, but may start later. Contains what the job waits for, and Slurm's
     /// message.
     Wait(Wait, SlurmMessage),
-    /// The job can never start, for the given reason.
+    /// The job can never start. Contains the reason, as Slurm states it.
     Never(String),
 }
 
@@ -41,7 +41,7 @@ pub enum SlurmAnswer {
 #[derive(Clone, Debug)]
 struct Held {
     nodes: NodeSet,
-    /// Number of processors that the job takes of each node; `None` for whole nodes.
+    /// Number of processors of each node that the job takes; `None` for whole nodes.
     share: Option<u32>,
     whole_blocks: bool,
 }
@@ -57,7 +57,7 @@ pub struct SlurmAllocator<K: Ord> {
     unused: NodeSet,
 }
 
-/// Slurm's message for a host name that no node has.
+/// Slurm's message for a host name that does not exist.
 const INVALID_NAME: &str = "Invalid node name specified";
 
 impl<K: Ord + Clone> SlurmAllocator<K> {
@@ -91,10 +91,10 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         self.site.up.count_shared(&self.unused)
     }
 
-    /// The fragmentation of a torus: the summed sizes of all listed boxes that are not wholly free.
+    /// Fragmentation of a torus: total size of all boxes for jobs that are not wholly free.
     ///
-    /// Slurm can be configured to choose among possible starts by this number. `None` for other
-    /// topologies.
+    /// The boxes are those of all placements that the torus lists. Slurm can be configured to
+    /// choose among possible starts by this number. `None` for other topologies.
     #[must_use]
     pub fn fragmentation(&self) -> Option<u64> {
         let Structure::Torus3d(anchors, _) = &self.site.structure else { return None };
@@ -103,16 +103,16 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         Some(anchors.fragmentation(&idle))
     }
 
-    /// The answer to a request in the current state; nothing is allocated.
+    /// The answer to a request for nodes in the current state. Nothing is allocated.
     ///
     /// # Complexity
-    /// The cost of [`decide`].
+    /// The time of [`decide`].
     #[must_use]
     pub fn ask(&self, asked: &SlurmRequest) -> SlurmAnswer {
         self.ask_without(asked, None)
     }
 
-    /// The answer to a request if the nodes in `kept` are unavailable now.
+    /// The answer to a request if the nodes in `kept` are not available now.
     ///
     /// Whether the job can ever start is judged by the empty machine, on which these nodes are
     /// available.
@@ -142,7 +142,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
     /// Whether the job can ever start is not checked.
     ///
     /// # Complexity
-    /// The cost of [`find`].
+    /// The time of [`find`].
     #[must_use]
     pub fn find_without(&self, asked: &SlurmRequest, kept: &NodeSet) -> Option<NodeSet> {
         let mut wanted = asked.wanted.clone();
@@ -186,13 +186,13 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         Some(held.nodes.count())
     }
 
-    /// Number of processors that a request takes of each node. `None` for whole nodes, which the
+    /// Number of processors of each node that a request takes. `None` for whole nodes, which the
     /// partition or the request may require.
     fn share(&self, asked: &SlurmRequest) -> Option<u32> {
         asked.share.filter(|_| !self.site.is_exclusive && !asked.whole_blocks)
     }
 
-    /// Number of processors that a job takes of a node; all of them if `share` is `None`.
+    /// Number of processors of a node that a job takes: `share`, or all of them if it is `None`.
     fn taken_of(&self, node: u32, share: Option<u32>) -> u32 {
         share.unwrap_or_else(|| self.site.nodes.processors(node).max(1))
     }

@@ -1,12 +1,12 @@
-//! The findings of the lint: configurations that Slurm refuses or misinterprets silently.
+//! The findings of the lint: what Slurm refuses, or accepts with an unintended meaning.
 
 /// The file that a finding of the lint is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     Topology,
-    /// `slurm.conf`.
+    /// The file `slurm.conf`.
     Conf,
-    /// `gres.conf`.
+    /// The file `gres.conf`.
     Gres,
 }
 
@@ -25,7 +25,7 @@ pub struct LintFinding {
     /// The line of the file, from 1; `None` for the file as a whole.
     pub line: Option<usize>,
     pub level: Level,
-    /// The problem, as a sentence.
+    /// The problem, in one sentence.
     pub says: String,
     /// The messages that Slurm logs, line by line. Empty if Slurm logs none, or they are not known.
     pub slurm: Vec<String>,
@@ -34,7 +34,7 @@ pub struct LintFinding {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LintFindings(pub Vec<LintFinding>);
 
-/// Error of a reader that has added a fatal finding to the findings.
+/// Error of a reader of files. The reason was added to the findings, as a fatal one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fatal;
 
@@ -55,12 +55,12 @@ impl LintFindings {
         self.add(Source::Topology, Some(line), Level::Warning, says.into(), slurm);
     }
 
-    /// Adds a warning about `slurm.conf`, in general or on a line.
+    /// Adds a warning about one line of `slurm.conf`, or about the whole file.
     pub fn warn_conf(&mut self, line: Option<usize>, says: impl Into<String>) {
         self.add(Source::Conf, line, Level::Warning, says.into(), &[]);
     }
 
-    /// Adds a warning about `gres.conf`, in general or on a line.
+    /// Adds a warning about one line of `gres.conf`, or about the whole file.
     pub fn warn_gres(&mut self, line: Option<usize>, says: impl Into<String>) {
         self.add(Source::Gres, line, Level::Warning, says.into(), &[]);
     }

@@ -1,13 +1,14 @@
-//! The files in which a cluster is described to Slurm: topologies, nodes and partitions.
+//! Reads the files that describe a cluster to Slurm, and repeats how Slurm allocates nodes.
 //!
-//! [`topology`] reads a `topology.yaml` or a `topology.conf` as Slurm does, and refuses what Slurm
-//! refuses, with its messages; [`conf`] reads the needed part of a `slurm.conf`; [`site`] combines
-//! topology and `slurm.conf` for one partition; [`desk`] allocates the nodes of a partition by the
-//! rules of the crate `meshwork`; [`check`] lints the files. [`live`] reads and writes the texts
-//! that are exchanged with a running Slurm.
+//! [`topology`] reads a `topology.yaml` or a `topology.conf` as Slurm does. It refuses what Slurm
+//! refuses, with Slurm's messages. [`conf`] reads the needed part of a `slurm.conf`. [`site`]
+//! combines topology and `slurm.conf` for one partition. [`desk`] allocates the nodes of a
+//! partition by the rules of the crate `meshwork`. [`check`] lints the files. [`live`] reads and
+//! writes the texts that are exchanged with a running Slurm.
 //!
 //! Nothing here simulates, and nothing opens a file: callers pass texts, or a function that reads
-//! files. Like `meshwork`, this crate uses no thread, clock or environment.
+//! files. Like the crate `meshwork`, this crate uses no threads, no clock and no environment
+//! variables.
 #![allow(missing_docs, reason = "only the studies, the command and the Python package use it")]
 
 pub mod check;

@@ -2,13 +2,15 @@
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfLine {
-    /// Number in the file, from 1, of the line where this one begins (a line may be continued).
+    /// Number in the file, from 1, of the line. If it is continued, it is the number of its first
+    /// line.
     pub number: usize,
     pub pairs: Vec<(String, String)>,
 }
 
 impl ConfLine {
-    /// The value of a key, whatever the case of the key. If there are several values, the last one.
+    /// The value of a key. The case of the key does not matter. If the line has the key several
+    /// times, the last value counts.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&str> {
         let pair = self.pairs.iter().rev().find(|(own, _)| own.eq_ignore_ascii_case(key));

@@ -1,12 +1,13 @@
-//! The texts of a running Slurm: arguments of `squeue`, `sinfo` and `scontrol`, and their answers.
+//! Arguments for the commands `squeue`, `sinfo` and `scontrol` of a running Slurm, and their
+//! outputs.
 //!
-//! All of these texts are treated as data. Fields of `squeue` are separated by a token that users
-//! cannot know in advance. Names of jobs are never requested. A line for `scontrol` contains no
-//! unchecked word of a user.
+//! Users control parts of these texts, so they are treated as data. The fields in the output of
+//! `squeue` are separated by a token that users cannot know in advance. Names of jobs are never
+//! requested. A line for `scontrol` contains no word of a user that was not checked.
 
 use meshwork::job::hostlist;
 
-/// The fields of `squeue` that are read, as letters of its option `--format`.
+/// The fields of a job that are read, as the letters that stand for them in `squeue --format`.
 const FIELDS: [char; 22] = [
     'i', 'A', 'P', 't', 'D', 'Q', 'r', 'N', 'n', 'x', 'E', 'V', 'S', 'e', 'l', 'f', 'v', 'b', 'u',
     'a', 'q', 'k',
@@ -18,12 +19,13 @@ pub struct QueuedJob {
     /// The job identifier that users see: `17`, `17_3` for a task of an array, or `17+1` for a
     /// component of a heterogeneous job.
     pub id: String,
-    /// The number of the job's record in Slurm.
+    /// The number of the job's record in Slurm. Each task of an array has its own.
     pub number: u64,
     pub partition: String,
     /// The state of the job in two letters, such as `PD` or `R`.
     pub state: String,
-    /// Number of nodes that the job requests or has. If it requests a range, the largest number.
+    /// Number of nodes that the job requests, or has if it runs. If it requests a range, it is the
+    /// largest number of the range.
     pub nodes: u32,
     /// The priority of the job; 0 if the job is held.
     pub priority: u64,
@@ -34,18 +36,18 @@ pub struct QueuedJob {
     pub requires: String,
     pub excludes: String,
     pub dependency: String,
-    /// When the job was submitted, in seconds since 1970.
+    /// Time at which the job was submitted, in seconds since 1970.
     pub submitted: Option<i64>,
-    /// When the job started, in seconds since 1970. For a waiting job, when it is expected to
-    /// start, or may start because of its `--begin`.
+    /// Time at which the job started, in seconds since 1970. For a waiting job, it is the time of
+    /// the expected start, or the earliest start that `--begin` allows.
     pub start: Option<i64>,
-    /// When the job ends by its time limit, in seconds since 1970.
+    /// Time at which the job's time limit ends it, in seconds since 1970.
     pub end: Option<i64>,
     /// The time limit of the job in seconds; `None` if it has none.
     pub limit: Option<i64>,
     pub features: String,
     pub reservation: String,
-    /// Generic resources that the job requests on each node.
+    /// Generic resources, such as GPUs, that the job requests on each node.
     pub gres: String,
     pub user: String,
     pub account: String,
@@ -59,22 +61,23 @@ impl QueuedJob {
         self.state == "PD"
     }
 
-    /// Identifies a job even after a restart of the controller, because Slurm may then reuse its
-    /// number.
+    /// Job id and submission time. They identify a job even if Slurm reuses job ids, which may
+    /// happen after a restart of its controller.
     #[must_use]
     pub fn key(&self) -> (String, i64) {
         (self.id.clone(), self.submitted.unwrap_or(0))
     }
 }
 
-/// The text of a field; empty if the text is one of Slurm's spellings of an empty field.
+/// The text of a field, or an empty text if Slurm writes a word such as `N/A` for an empty field.
 fn filled(text: &str) -> String {
     let text = text.trim();
     let is_empty = ["(null)", "N/A", "n/a", "None", "NULL"].contains(&text);
     if is_empty { String::new() } else { text.to_owned() }
 }
 
-/// The arguments with which `squeue` lists all jobs. Fields and records are separated by `token`.
+/// The arguments with which `squeue` lists all jobs. In its output, `token` separates fields and
+/// records.
 #[must_use]
 pub fn queue_arguments(token: &str) -> Vec<String> {
     let mut format = String::new();
@@ -169,9 +172,9 @@ fn seconds(text: &str) -> Option<i64> {
     hours.checked_mul(3_600)?.checked_add(minutes.checked_mul(60)?)?.checked_add(seconds)
 }
 
-/// The arguments with which `squeue` prints minimum numbers of nodes of waiting jobs.
+/// The arguments with which `squeue` prints the minimum number of nodes of each waiting job.
 ///
-/// The jobs are the given ones. Without given jobs, they are all jobs of a partition.
+/// The jobs are those with the numbers `jobs`, or without `jobs` all jobs of the partition.
 #[must_use]
 pub fn range_arguments(jobs: Option<&[u64]>, partition: &str) -> Vec<String> {
     let format = "JobArrayID:.30,tres-alloc:120".to_owned();
@@ -188,8 +191,8 @@ pub fn range_arguments(jobs: Option<&[u64]>, partition: &str) -> Vec<String> {
     all
 }
 
-/// Reads what `squeue` prints when called with [`range_arguments`]. Returns identifiers of jobs
-/// with their minimum numbers of nodes.
+/// Reads what `squeue` prints when called with [`range_arguments`]. Returns the ids of the jobs,
+/// each with its minimum number of nodes.
 #[must_use]
 pub fn read_ranges(text: &str) -> Vec<(String, u32)> {
     let of = |line: &str| {
@@ -228,7 +231,7 @@ pub struct NodeReservation {
     pub name: String,
     /// The reserved nodes, as a host list.
     pub nodes: String,
-    /// When the reservation begins, and when it ends, in seconds since 1970.
+    /// Times at which the reservation begins and ends, in seconds since 1970.
     pub start: i64,
     pub end: i64,
 }
@@ -251,8 +254,8 @@ pub fn read_reservations(text: &str) -> Vec<NodeReservation> {
     text.lines().filter_map(of).collect()
 }
 
-/// The value of a key that a line has exactly once; otherwise `None`. A user's text in the line may
-/// contain anything. So a key that occurs twice cannot be trusted.
+/// The value of a key that occurs exactly once in a line; `None` if it does not. The line may
+/// contain text of a user, which may look like keys. So a key that occurs twice cannot be trusted.
 fn value_of<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     let mut found = line.match_indices(key).filter_map(|(at, _)| {
         let begins = at == 0 || line[..at].ends_with(char::is_whitespace);
@@ -268,7 +271,7 @@ fn value_of<'a>(line: &'a str, key: &str) -> Option<&'a str> {
 pub struct ShownJob {
     pub state: String,
     pub partition: String,
-    /// When the job was submitted, in seconds since 1970.
+    /// Time at which the job was submitted, in seconds since 1970.
     pub submitted: i64,
     /// The number of nodes as `scontrol` writes it, such as `2` or `2-2`.
     pub num_nodes: String,
@@ -307,7 +310,7 @@ pub struct ShownPartition {
     /// The nodes of the partition, as a host list.
     pub nodes: String,
     pub state: String,
-    /// Whether all jobs of the partition get whole nodes.
+    /// Whether all jobs of the partition get whole nodes, so that jobs never share a node.
     pub is_exclusive: bool,
 }
 
@@ -322,21 +325,21 @@ pub fn read_partition(text: &str) -> Option<ShownPartition> {
     })
 }
 
-/// Beginning of the notes that Meshwork writes on jobs.
+/// Beginning of a note on a job, by which Meshwork recognizes the note as its own.
 const NOTE: &str = "mw:";
 
-/// Wishes of a job's user that are overwritten when the job is placed. They are stored in the job's
-/// note.
+/// Requests of a job's user that the placement of the job overwrites. They are stored in a note on
+/// the job, so that they can be restored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnWishes {
-    /// The smallest and the largest number of nodes that the user wishes, if they are a range.
+    /// The smallest and the largest number of nodes that the user requested, if it is a range.
     pub range: Option<(u32, u32)>,
     /// The nodes that the user requires, as a host list.
     pub requires: Option<String>,
 }
 
 impl OwnWishes {
-    /// The text of the job's note in which the wishes are stored.
+    /// The text of the note on the job that stores what its user requested.
     #[must_use]
     pub fn note(&self) -> String {
         let range = self.range.map(|(least, most)| format!("n={least}-{most}"));
@@ -345,7 +348,8 @@ impl OwnWishes {
         format!("{NOTE}{}", all.join(";"))
     }
 
-    /// Reads the wishes from a job's note; `None` if Meshwork did not write the note.
+    /// Reads what a job's user requested from the note on the job; `None` if the note is not
+    /// Meshwork's.
     #[must_use]
     pub fn read(note: &str) -> Option<OwnWishes> {
         let mut wishes = OwnWishes::default();
@@ -367,8 +371,8 @@ impl OwnWishes {
     }
 }
 
-/// Whether a word may be part of a line for `scontrol`: only letters, digits, `.`, `_`, `-` and
-/// `+`.
+/// Whether a word may be part of a line for `scontrol`: it has only letters, digits, `.`, `_`, `-`
+/// and `+`.
 #[must_use]
 pub fn is_safe(word: &str) -> bool {
     let is_one = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+".contains(&byte);
@@ -390,7 +394,7 @@ fn word(word: &str) -> Result<&str, String> {
 /// The line for `scontrol` that starts a job on exactly these nodes. Their order is the order of
 /// ranks.
 ///
-/// `kept` has wishes of the job's user, which the line stores in the job's note.
+/// `kept` is what the job's user requested. The line stores it in a note on the job.
 ///
 /// # Errors
 /// One sentence, if a name has a character that a line for `scontrol` must not contain.
@@ -419,8 +423,8 @@ pub fn place_line(
     Ok(line)
 }
 
-/// The line for `scontrol` that undoes the placement of a job and restores its user's wishes. Slurm
-/// refuses the line if the job has started.
+/// The line for `scontrol` that undoes the placement of a job, and restores what its user
+/// requested. Slurm refuses the line if the job has started.
 ///
 /// # Errors
 /// The errors of [`place_line`].
@@ -464,8 +468,8 @@ pub fn shape(comment: &str) -> Option<Vec<u32>> {
 mod tests {
     use super::*;
 
-    /// A text as `squeue` prints it for these records, for tests. The values of a record are in the
-    /// order of the fields.
+    /// The text that `squeue` would print for these records. The values of a record are in the
+    /// order of [`FIELDS`].
     fn printed(token: &str, records: &[[&str; 22]]) -> String {
         let record = |fields: &[&str; 22]| {
             let fields: String = fields.iter().map(|field| format!("{token}{field}")).collect();

@@ -1,4 +1,4 @@
-//! A partition of a machine, with its nodes and topology, and the findings about its files.
+//! Reads a cluster's configuration files, and gives a partition with its nodes and topology.
 
 use std::path::Path;
 
@@ -10,17 +10,17 @@ use crate::finding::{Fatal, Level, LintFinding, LintFindings, Source};
 use crate::topology::{self, FittedRuns, Hosts, SlurmTopology, Structure};
 use meshwork::job::hostlist;
 
-/// The names of the configuration files.
+/// The names of the configuration files of a cluster.
 #[derive(Clone, Debug, Default)]
 pub struct SlurmFiles {
     pub topology: String,
     pub conf: Option<String>,
-    /// Name of the `gres.conf`, which only the lint reads.
+    /// Name of the `gres.conf`, if there is one. Only the lint reads it.
     pub gres: Option<String>,
 }
 
 impl SlurmFiles {
-    /// The names of the files, as part of a sentence.
+    /// The names of all the files, as words of a sentence.
     #[must_use]
     pub fn names(&self) -> String {
         match (&self.conf, &self.gres) {
@@ -52,7 +52,7 @@ impl SlurmFiles {
     }
 }
 
-/// The content of the configuration files, parsed and validated.
+/// The parsed content of a cluster's configuration files, with all findings about them.
 #[derive(Clone, Debug)]
 pub struct Reading {
     pub files: SlurmFiles,
@@ -202,7 +202,8 @@ impl Reading {
         self.findings.first_fatal().map(|finding| self.files.sentence(finding))
     }
 
-    /// The nodes that the topologies name, sorted by name, each with the line of its first mention.
+    /// The names of all nodes that the topologies list, in order. Each has the number of the line
+    /// that mentions it first.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* nodes.
@@ -345,23 +346,24 @@ impl Reading {
 pub struct SlurmSite {
     /// All nodes of the machine.
     pub hosts: Hosts,
-    /// Weights and processors of all nodes.
+    /// Weights and numbers of processors of all nodes.
     pub nodes: Nodes,
     /// The nodes of the partition.
     pub whole: NodeSet,
-    /// The nodes of the partition whose state allows jobs on them.
+    /// The nodes of the partition whose state allows jobs to run on them.
     pub up: NodeSet,
     /// The name of the partition's topology.
     pub topology: String,
     pub structure: Structure,
     /// Whether all jobs of the partition get whole nodes.
     pub is_exclusive: bool,
-    /// Whether jobs of one node are placed like larger jobs, if the topology is flat.
+    /// Whether jobs of one node are placed like larger jobs, as older versions of Slurm do. It
+    /// matters only for a flat topology.
     pub fits_single: bool,
 }
 
 impl SlurmSite {
-    /// The rule by which nodes are selected.
+    /// The rule by which Slurm selects nodes of the partition.
     #[must_use]
     pub fn rule(&self) -> &dyn Rule {
         match self.structure {

@@ -1,4 +1,4 @@
-//! YAML as Slurm reads it, with the line of each value.
+//! Reads YAML as Slurm does, and records the line of each value.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
@@ -13,10 +13,10 @@ pub struct Yaml {
 /// The content of a YAML value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// A text or a number as written. The flag says whether it is in quotes.
+    /// A text or a number, as written. The flag tells whether it is in quotes.
     Scalar(String, bool),
     List(Vec<Yaml>),
-    /// Keys with their lines and values, in the order of the text.
+    /// A mapping: its keys with their lines and values, in the order of the text.
     Map(Vec<(String, usize, Yaml)>),
 }
 
@@ -24,7 +24,7 @@ pub enum Value {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
     pub line: usize,
-    /// The problem, as a sentence.
+    /// The problem, in one sentence.
     pub says: String,
     /// The messages that Slurm logs.
     pub slurm: Vec<String>,
@@ -34,7 +34,7 @@ pub struct Unreadable {
 const DEEPEST: usize = 64;
 
 impl Yaml {
-    /// The value of a key. If the key is repeated, the last value.
+    /// The value of a key in a mapping; the last value if the key is repeated.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Yaml> {
         match &self.value {
@@ -45,7 +45,7 @@ impl Yaml {
         }
     }
 
-    /// The elements of a list. A value that is no list counts as a list of one.
+    /// The elements of a list. A value that is not a list counts as a list of one element.
     #[must_use]
     pub fn items(&self) -> &[Yaml] {
         match &self.value {
@@ -60,7 +60,7 @@ impl Yaml {
         matches!(&self.value, Value::Scalar(text, false) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
 
-    /// The kind of value, for error messages.
+    /// Words for the kind of the value in error messages, such as `a list`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self.value {
@@ -71,7 +71,8 @@ impl Yaml {
     }
 }
 
-/// A collection that is being read: a list, or a mapping with the key whose value comes next.
+/// A collection that is being read: a list, or a mapping. The last item of a mapping is the key
+/// whose value comes next.
 enum Open {
     List(usize, Vec<Yaml>),
     Map(usize, Vec<(String, usize, Yaml)>, Option<(String, usize)>),
@@ -147,7 +148,7 @@ pub fn read(text: &str) -> Result<Option<Yaml>, Unreadable> {
     Ok(None)
 }
 
-/// Slurm's last message if it cannot read a `topology.yaml`.
+/// Last message that Slurm logs if it cannot read a `topology.yaml`.
 pub(super) const FATAL: &str = "fatal: Failed to initialize topology plugin";
 
 #[cfg(test)]

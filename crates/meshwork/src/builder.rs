@@ -12,7 +12,9 @@ use crate::pool::Pool;
 use crate::registry::Problem;
 use crate::scenario::Scenario;
 
-/// A named strategy, workload or network, with the parameters that differ from their defaults.
+/// A component of a study, such as an allocator or a workload: its name and its parameters.
+///
+/// Parameters that are not set have their defaults.
 ///
 /// ```
 /// use meshwork::builder::Component;
@@ -200,13 +202,13 @@ impl<T> Builder<T> {
         self
     }
 
-    /// The table that was built so far.
+    /// The table that was built so far, as a study would contain it.
     #[must_use]
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// Reads the table that was built, with the function `read`.
+    /// Checks that a machine is set, and passes the table that was built to the function `read`.
     fn lower(
         self,
         what: &str,
@@ -356,7 +358,9 @@ fn whole(number: u64) -> Value {
     i64::try_from(number).map_or(Value::Float(number as f64), Value::Integer)
 }
 
-/// Puts a value at a dotted key. Values on the path that are no tables are replaced by tables.
+/// Sets the value of a key with dots, such as `measure.by_size`.
+///
+/// Values on the path that are no tables are replaced by tables.
 fn put(table: &mut Table, key: &str, value: Value) {
     let Some((first, rest)) = key.split_once('.') else {
         table.insert(key.to_owned(), value);

@@ -69,7 +69,7 @@ pub struct Catalogue {
     added: Vec<Added>,
 }
 
-/// An entry that was added to the entries of this crate.
+/// An entry that a caller added to those of this crate.
 #[derive(Clone, Copy)]
 struct Added {
     family: &'static Family,
@@ -82,11 +82,11 @@ struct Added {
 #[error("the {kind} `{name}` cannot be added: {what}")]
 #[non_exhaustive]
 pub struct EntryError {
-    /// The word for the kind of entry, such as "allocator".
+    /// The word for the kind of the refused entry, such as "allocator".
     pub kind: &'static str,
-    /// The name of the entry.
+    /// The name of the refused entry.
     pub name: &'static str,
-    /// Description of the problem with the entry.
+    /// Description of what is wrong with the refused entry.
     pub what: String,
 }
 
@@ -159,8 +159,7 @@ impl Catalogue {
     }
 }
 
-/// Converts the result of adding entries to a catalogue. So a function can accept a catalogue or
-/// such a result.
+/// Lets functions accept a catalogue as well as the result of adding entries to one.
 impl TryFrom<Result<Catalogue, EntryError>> for Catalogue {
     type Error = EntryError;
 
@@ -184,8 +183,10 @@ impl std::fmt::Debug for Catalogue {
     }
 }
 
-/// Lets catalogues accept entries of these families. Each line has a type, a family, a list and a
-/// check.
+/// Implements [`ListedEntry`] for types of entries, so that catalogues accept such entries.
+///
+/// Each line has the type of the entries, their family, the list of this crate's entries, and the
+/// check of an added entry.
 macro_rules! listed_entries {
     ($($entry:ty, $family:path, $list:path, $check:expr;)*) => {$(
         impl ListedEntry for $entry {
@@ -224,7 +225,7 @@ fn serves_any(serves: &[Wiring]) -> Result<(), String> {
     if serves.is_empty() { Err(what()) } else { Ok(()) }
 }
 
-/// Checks that a metric with parameters has functions that receive the parameters.
+/// Checks that a metric with parameters has a measurement that gets the parameters.
 fn is_given_parameters(entry: &MetricEntry) -> Result<(), String> {
     let is_given_them = matches!(entry.measure, Measure::PerJob(_) | Measure::Ratio(_));
     if entry.about.params.is_empty() || is_given_them {

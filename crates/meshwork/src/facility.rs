@@ -1,5 +1,6 @@
-//! Facility: the allocation side of a run, which is sites with their allocators, sizing and
-//! selector.
+//! Facility: what decides where jobs run: sites with their allocators, a sizing and a selector.
+//!
+//! A sizing decides how many processors a job gets, and a selector on which site.
 //!
 //! A run has one facility. Schedulers look ahead on forks, which are independent copies. In the run
 //! and on forks, the allocator decides whether a job fits.
@@ -24,11 +25,12 @@ pub struct Facility {
     sizing: Box<dyn Sizing>,
     selector: Box<dyn Selector>,
     stream: Stream,
-    /// Numbers of running and waiting jobs, for sizings. Updated by the owner of the queue.
+    /// Numbers of running and waiting jobs, which a sizing may read. The owner of the queue updates
+    /// them.
     pub counts: QueueCounts,
     /// Whether the sizing gives every job the size that it requests.
     is_fixed: bool,
-    /// Whether caches are disabled, as tests require.
+    /// Whether caches are disabled, so that tests can compare results with and without them.
     asks_anew: bool,
 }
 
@@ -126,13 +128,14 @@ impl Facility {
         Attempt { job, now, sizing: sizing.as_ref(), counts: *counts }.at(&mut sites[site], site)
     }
 
-    /// Places a request of a fixed size. The request is in the form that the site's allocator
-    /// requires.
+    /// Asks a site's allocator for a placement of a request whose size is fixed.
+    ///
+    /// The request is of the kind that the allocator accepts.
     pub(crate) fn place(&mut self, site: usize, request: &Request, now: Time) -> Option<Placement> {
         self.sites[site].choose(request, now)
     }
 
-    /// Takes the nodes of a placement, and tells the site's allocator. The placement may be any,
+    /// Takes the nodes of a placement, and tells the site's allocator. Any placement may be taken,
     /// not only one that the allocator proposed.
     ///
     /// # Errors
@@ -146,7 +149,8 @@ impl Facility {
         self.claim_for(site, placement, now.into())
     }
 
-    /// Performs [`claim`](Facility::claim), and tells the allocator which holder claims the nodes.
+    /// Variant of [`claim`](Facility::claim) that tells the allocator which holder claims the
+    /// nodes.
     ///
     /// # Errors
     /// The placement is invalid or not free; then nothing is changed.
@@ -198,10 +202,9 @@ impl Facility {
         }
     }
 
-    /// Makes a machine of one site count its nodes without identities, if the identities do not
-    /// matter.
+    /// Makes a machine of one site only count free nodes, without saying which nodes are free.
     ///
-    /// Meant for runs in which no component reads node identities. Has an effect only with
+    /// Meant for runs in which no component asks which nodes a job holds. Has an effect only with
     /// interchangeable processors and fixed sizes.
     pub(crate) fn name_no_nodes(&mut self) {
         if self.only_fixed_site().is_some() {
@@ -209,21 +212,21 @@ impl Facility {
         }
     }
 
-    /// The fewest processors with which a job could ever start, and its request in the allocator's
-    /// form.
+    /// The fewest processors with which a job could ever start, and its request.
     ///
-    /// Works for the [only site](Facility::only_fixed_site) with fixed sizes; `None` if the site
-    /// can never hold the job.
+    /// The request is converted to the kind that the allocator accepts. Works for the [only
+    /// site](Facility::only_fixed_site) with fixed sizes; `None` if the site can never hold the
+    /// job.
     pub(crate) fn only_form(&self, request: &Request) -> Option<(u64, Request)> {
         let only = self.only_fixed_site()?;
         let form = only.in_form(request)?.into_owned();
         Some((self.sizing.fewest(&only.demand(&form, self.counts)), form))
     }
 
-    /// [Proposes](Facility::propose) a placement for a job whose request has the form `form`.
+    /// [Proposes](Facility::propose) a placement for a request of the kind that the allocator
+    /// accepts.
     ///
-    /// The form is that of the allocator. Works for the [only site](Facility::only_fixed_site) with
-    /// fixed sizes.
+    /// Works for the [only site](Facility::only_fixed_site) with fixed sizes.
     #[inline]
     pub(crate) fn propose_form(&mut self, form: &Request, now: Time) -> Option<Proposal> {
         let only = &mut self.sites[0];
@@ -238,8 +241,8 @@ impl Facility {
         self.is_fixed && !self.asks_anew
     }
 
-    /// The [only complete site](Facility::only_complete_site), if placements depend only on its
-    /// free nodes.
+    /// The [only complete site](Facility::only_complete_site), if which nodes are free alone
+    /// decides there.
     pub(crate) fn only_plain_site(&self) -> Option<&ManagedSite> {
         self.only_complete_site().filter(|only| only.goes_by_free_nodes())
     }
@@ -247,8 +250,8 @@ impl Facility {
     /// Places a request on the [plain](Facility::only_plain_site) site as if exactly `free` were
     /// free.
     ///
-    /// The request has the allocator's form. Afterwards this facility can only be used for such
-    /// queries.
+    /// The request is of the kind that the allocator accepts. Afterwards this facility can only be
+    /// used for such queries.
     pub(crate) fn place_where_free(
         &mut self,
         free: &NodeSet,
@@ -264,8 +267,9 @@ impl Facility {
         self.sites.len() == 1 && self.sites[0].site().amounts().is_some()
     }
 
-    /// Evaluates a query on the only site. Amounts of resources that the query changes are restored
-    /// afterwards.
+    /// Calls a function on the only site, and then restores the site's free amounts of resources.
+    ///
+    /// So the function may change them to see what would fit.
     pub(crate) fn in_trial<R>(&mut self, ask: impl FnOnce(&mut ManagedSite) -> R) -> R {
         self.sites[0].site_mut().begin_trial();
         let answer = ask(&mut self.sites[0]);
@@ -301,7 +305,8 @@ impl Facility {
         }
     }
 
-    /// Advances the random streams to the positions of the streams of `fork`, a copy.
+    /// Advances the random streams to the positions that the streams of the copy `fork` have
+    /// reached.
     pub(crate) fn sync_streams_with(&mut self, fork: &Facility) {
         self.stream.catch_up_with(&fork.stream);
         for (site, there) in self.sites.iter_mut().zip(&fork.sites) {
@@ -351,7 +356,7 @@ impl Facility {
     }
 }
 
-/// Copy of one site, for look-ahead on hypothetical claims and releases.
+/// Copy of one site, on which nodes may be claimed and released to look ahead.
 pub struct SiteAhead {
     index: usize,
     managed: ManagedSite,
@@ -371,7 +376,7 @@ impl SiteAhead {
         }
     }
 
-    /// The copied site in its hypothetical state.
+    /// The copied site, with what was claimed and released on the copy.
     #[must_use]
     pub fn site(&self) -> &Site {
         self.managed.site()
@@ -435,8 +440,9 @@ impl SiteAhead {
         self.managed.forget();
     }
 
-    /// Lowers free amounts of resources, down to 0 at most. Each item is a node, the index of one
-    /// of its resources, and the amount to subtract.
+    /// Lowers free amounts of resources of nodes, down to 0 at most.
+    ///
+    /// Each item is a node, the index of one of its resources, and the amount to subtract.
     pub(crate) fn lower(&mut self, by: impl Iterator<Item = (Node, u16, u32)>) {
         self.managed.site_mut().lower(by);
         self.managed.forget();

@@ -5,15 +5,16 @@
 pub enum Asks {
     /// A number of processors.
     Nodes,
-    /// A number of processors, with the job's constraints on them.
+    /// A number of processors, and the job's constraints on which ones it gets.
     Constrained,
     /// A block with one side for each dimension of the grid.
     Block,
-    /// A block, even an elongated one, if the job requests one; otherwise a number of processors.
+    /// A block, even an elongated one, if the job requests a block; otherwise a number of
+    /// processors.
     BlockOrNodes,
     /// The dimension of a subcube.
     Subcube,
-    /// Pieces, each with amounts of several resources on one node, on nodes that jobs share.
+    /// Pieces of a job, each with amounts of several resources on one node, which jobs share.
     Pieces,
     /// A square block whose side is a power of two, on a grid of two dimensions.
     Square,
@@ -31,12 +32,12 @@ pub enum Finds {
     SomeBlocks,
 }
 
-/// Rule that turns a number of processors into a block.
+/// Rule that turns a requested number of processors into the sides of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShapeRule {
     /// A block of exactly the requested number of processors, if one fits and is not elongated.
     ///
-    /// Otherwise the block with the smallest sum of sides among blocks with at least this number.
+    /// Otherwise, of the blocks with at least this number, the one with the smallest sum of sides.
     #[default]
     Squarest,
     /// A block of exactly the requested number of processors, even if elongated.

@@ -4,13 +4,13 @@ use toml::{Table, Value};
 
 use crate::registry::{About, Family, Named, abouts};
 
-/// Registry entry of a machine preset.
+/// Registry entry of a machine preset: a known machine that a study can name.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct MachineEntry {
     /// Name, definition and sources of the preset.
     pub about: About,
-    /// The table `machine`, as TOML, that the preset stands for in a study.
+    /// The table `machine`, as TOML, for which the name of the preset stands in a study.
     pub machine: &'static str,
     /// The default allocator of the preset, as TOML.
     pub allocator: &'static str,
@@ -60,7 +60,7 @@ impl Named for MachineEntry {
     }
 }
 
-/// All machine presets.
+/// All machine presets of this crate.
 pub static MACHINES: &[&MachineEntry] = &[
     &TPU_V4,
     &TPU_V5P,

@@ -21,7 +21,7 @@ pub struct Stream {
     source: ChaCha8Rng,
 }
 
-/// The clone continues from the position of the original stream.
+/// Clones continue from the position of the original stream.
 impl Clone for Stream {
     fn clone(&self) -> Stream {
         let mut source = ChaCha8Rng::from_seed(self.source.get_seed());
@@ -65,8 +65,10 @@ impl Stream {
         self.source.set_word_pos(u128::from(position));
     }
 
-    /// Moves the stream to the position of its clone. If none of them has drawn since, which is the
-    /// common case, this takes only a comparison.
+    /// Moves the stream to the position of `copy`, its clone.
+    ///
+    /// If none of them has drawn since the copy was made, which is the common case, this takes only
+    /// a comparison.
     #[inline]
     pub(crate) fn catch_up_with(&mut self, copy: &Stream) {
         if self.source.get_word_pos() != copy.source.get_word_pos() {
@@ -79,8 +81,8 @@ impl Stream {
         self.source.next_u64()
     }
 
-    /// A uniform number between 0 and 1, from 52 random bits and a half. Neither 0 nor 1 is ever
-    /// drawn. So the logarithms of the number *x* and of 1 − *x* are always finite.
+    /// A uniform number between 0 and 1: 52 random bits, plus one half of the last bit. Neither 0
+    /// nor 1 is ever drawn. So the logarithms of the number *x* and of 1 − *x* are always finite.
     pub fn unit(&mut self) -> f64 {
         ((self.bits() >> 12) as f64 + 0.5) * (1.0 / (1_u64 << 52) as f64)
     }
@@ -102,7 +104,7 @@ impl Stream {
     }
 }
 
-/// 64 pseudorandom bits that are a function of three numbers. They serve random choices that must
+/// 64 pseudorandom bits that are a function of three numbers. They are for random choices that must
 /// depend only on an object, such as a packet, and not on the order of draws. The finaliser of
 /// SplitMix64 (Steele, Lea & Flood, OOPSLA 2014) is applied once for each number.
 #[must_use]
@@ -115,7 +117,7 @@ pub(crate) fn keyed(seed: u64, thing: u64, part: u64) -> u64 {
     })
 }
 
-/// The FNV-1a hash, which is short, stable, and sufficient to distinguish a few names.
+/// The FNV-1a hash of a text, which is short, stable, and sufficient to distinguish a few names.
 fn fnv1a(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

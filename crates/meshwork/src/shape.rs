@@ -1,4 +1,4 @@
-//! Conversion of requests to an allocator's form: node counts to blocks, squares or subcubes.
+//! Conversion of requests to the form that an allocator requires, such as node counts to blocks.
 
 use crate::form::Asks;
 pub use crate::form::ShapeRule;
@@ -6,7 +6,7 @@ use crate::geometry::squarest::{block_for, block_of};
 use crate::job::{Dims, Pieces, Request};
 use crate::topology::{Grid, Topology, Wiring};
 
-/// Converts a request to an allocator's form on a topology; `None` if the machine cannot hold it.
+/// Converts a request to the form that an allocator requires; `None` if the machine cannot hold it.
 ///
 /// ```
 /// use meshwork::form::Asks;
@@ -60,8 +60,9 @@ pub fn shaped(
     }
 }
 
-/// The smallest square with a power-of-two side that can hold a request; `None` if none fits the
-/// grid.
+/// The smallest square with a power-of-two side that can hold what a request asks for.
+///
+/// `None` if it does not fit the grid.
 fn squared(request: &Request, nodes: u32, grid: &Grid) -> Option<Dims> {
     let [width, height] = *grid.sides() else { return None };
     let least = match request {
@@ -103,11 +104,10 @@ mod tests {
         block_by(ShapeRule::Squarest, nodes, &grid).map(|dims| dims.to_vec())
     }
 
-    /// Finds the squarest block for `nodes` by its definition, among all blocks that fit the
-    /// machine.
+    /// Finds the default block for a number of nodes by its definition, among all blocks that fit.
     ///
-    /// The result is the best block with exactly `nodes` nodes. If this is elongated compared with
-    /// the best block of at least `nodes` nodes, the result is the latter.
+    /// The result is the block of the smallest sum of sides with exactly `nodes` nodes. If it is
+    /// elongated compared with such a block of at least `nodes` nodes, the result is the latter.
     fn by_search(nodes: u32, machine: [u32; 3]) -> Option<Vec<u32>> {
         let [width, height, depth] = machine;
         let of = |(w, h, d): (u32, u32, u32)| w * h * d;

@@ -21,12 +21,12 @@ pub static PARAMS: &[Param] = &[
     },
 ];
 
-/// Lower bound on speeds. A set of speeds is drawn again if one of them is lower.
+/// Lower bound on speeds. Speeds of all sites are drawn again if one of them is lower.
 const SLOWEST: f64 = 0.1;
 
-/// Number of sets of speeds that are drawn to estimate the maximum variance.
+/// How often the speeds of all sites are drawn to estimate the maximum variance.
 const TRIED: usize = 1000;
-/// Number of sets, of [`TRIED`], that must have no speed below [`SLOWEST`] at the maximum variance.
+/// How many of the [`TRIED`] draws must have no speed below [`SLOWEST`] at the maximum variance.
 const GOOD: usize = 20;
 
 /// Generator of random speeds for the sites of a machine, with a given variance.
@@ -45,7 +45,7 @@ pub struct Speeds {
 }
 
 impl Speeds {
-    /// Reads the parameters, for sites with the computing capacities `weights`.
+    /// Reads the parameters, for sites with these computing capacities: see the field `weights`.
     ///
     /// # Errors
     /// If speeds with the requested variance almost always include one below 0.1; in one sentence.
@@ -171,9 +171,10 @@ mod tests {
         }
     }
 
-    /// Compares the mean ratio of fastest to slowest site with 400,000 sets from another program.
+    /// Compares the mean ratio of fastest to slowest site with that of another program.
     ///
-    /// The paper of Shih, Huang & Chung reports mean ratios of 1.8, 2.3, 3 and 4.2 over ten sets.
+    /// The other program drew the speeds of all sites 400,000 times. The paper of Shih, Huang &
+    /// Chung reports mean ratios of 1.8, 2.3, 3 and 4.2 over ten draws.
     #[test]
     fn the_fastest_is_as_much_faster_as_is_known_of_this_generator() {
         for (variance, expected) in [(0.05, 1.77), (0.1, 2.31), (0.15, 2.93), (0.2, 3.70)] {

@@ -5,10 +5,10 @@ mod two_ends;
 
 use meshwork::catalogue::{Catalogue, EntryError};
 
-/// Everything that Meshwork has, and both.
+/// The standard catalogue with the allocator and the scheduler of this library added.
 ///
 /// # Errors
-/// If one of them cannot be added.
+/// If one of the two cannot be added.
 pub fn catalogue() -> Result<Catalogue, EntryError> {
     Catalogue::standard().with(&two_ends::ENTRY)?.with(&shortest_first::ENTRY)
 }

@@ -1,4 +1,4 @@
-//! Shortest job first, by estimate.
+//! Scheduler that starts the job with the shortest estimate first.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Small jobs from one end of the machine, large ones from the other.
+//! Allocator that gives small jobs nodes from one end of the machine, and large ones from the
+//! other.
 
 use meshwork::alloc::{Allocator, AllocatorEntry, Ask};
 use meshwork::form::{Asks, Finds};
@@ -41,7 +42,7 @@ pub(crate) static ENTRY: AllocatorEntry = AllocatorEntry::new(
 #[derive(Clone)]
 struct TwoEnds {
     bases: FreeBases,
-    /// Processors.
+    /// Number of processors from which a job counts as large.
     large: f64,
 }
 

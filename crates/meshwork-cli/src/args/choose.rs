@@ -50,7 +50,7 @@ pub(crate) struct ChoiceOptions {
     /// The metric by which candidates are compared [default: the first of measure.metrics]
     #[arg(long, value_name = "METRIC")]
     pub(crate) metric: Option<String>,
-    /// A second metric, for a plot of the trade-off between the two
+    /// A second metric that is plotted against the first, to show the trade-off between the two
     #[arg(long, value_name = "METRIC")]
     pub(crate) second: Option<String>,
     /// Compare candidates by differences of the metric instead of ratios
@@ -82,7 +82,7 @@ pub(crate) struct Choose {
     /// The folder for results; with several studies, each gets a subfolder
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Replace the tables of another study in the folder for results; the runs of that study are
+    /// If the folder for results belongs to another study, replace its tables; its stored runs are
     /// kept
     #[arg(long, requires = "out")]
     pub(crate) replace: bool,

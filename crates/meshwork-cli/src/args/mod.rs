@@ -78,7 +78,7 @@ pub(crate) enum Command {
     /// Write a new study, with comments that explain it, from a template
     #[command(after_help = "Example:\n  meshwork new study.toml --from log")]
     New(New),
-    /// Print the JSON Schema of study files, for editors
+    /// Print the JSON Schema of study files, by which editors complete and check them
     #[command(
         after_help = "Editors that know TOML complete and check the keys of a study that has the line `#:schema \
         study.schema.json` at its top, as `meshwork new` writes it.\n\n\
@@ -165,7 +165,7 @@ pub(crate) enum Command {
         meshwork plan state.json --study study.toml"
     )]
     Plan(Plan),
-    /// Allocate and release nodes by requests of one line of JSON each, without a simulation
+    /// Allocate nodes for another program, which sends one line of JSON for each request
     #[command(after_help = PLACE_HELP)]
     Place(Place),
     /// Measure the latency, blocking and saturation of a network under random packets, without jobs
@@ -218,7 +218,7 @@ pub(crate) struct Run {
     /// The folder for results; with several studies, each gets a subfolder
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Replace the tables of another study in the folder for results; the runs of that study are
+    /// If the folder for results belongs to another study, replace its tables; its stored runs are
     /// kept
     #[arg(long, requires = "out", conflicts_with = "shard")]
     pub(crate) replace: bool,
@@ -271,14 +271,14 @@ pub(crate) struct Reproduce {
     pub(crate) paper: Option<String>,
     /// The figure or table of the paper to reproduce, such as 1a; all of them if omitted
     pub(crate) figure: Option<String>,
-    /// Make smaller runs of fewer points, with wider intervals: seconds for a figure, a few minutes
-    /// for all figures
+    /// Make fewer and shorter runs, with wider intervals: a figure then takes seconds, and all
+    /// figures a few minutes
     #[arg(long)]
     pub(crate) quick: bool,
     /// List the studies of the paper and run nothing
     #[arg(long, conflicts_with = "out")]
     pub(crate) list: bool,
-    /// Override a key of every study that is run; workload.path only applies to studies that read a
+    /// Override a key of every study that is run; the key workload.path only of studies that read a
     /// log
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
@@ -294,10 +294,10 @@ pub(crate) struct Reproduce {
     /// Print one JSON object for each claim; for fgd, one for each rule and load
     #[arg(long)]
     pub(crate) json: bool,
-    /// The nodes of the cluster in the experiment fgd, as CSV
+    /// The nodes of the cluster for the experiment fgd, as a CSV file
     #[arg(long, value_name = "FILE")]
     pub(crate) nodes: Option<String>,
-    /// The tasks of the workload in the experiment fgd, as CSV
+    /// The tasks of the workload for the experiment fgd, as a CSV file
     #[arg(long, value_name = "FILE")]
     pub(crate) tasks: Option<String>,
     /// The number of seeds over which the experiment fgd takes means [default: 10]
@@ -333,7 +333,7 @@ pub(crate) struct Report {
     /// The time of a run from which its machine is shown, in the study's unit of time
     #[arg(long, value_name = "TIME", default_value = "0", value_parser = not_negative)]
     pub(crate) from: f64,
-    /// The maximum number of jobs of each run that is shown; 0 omits the machine
+    /// The maximum number of jobs of a run whose machine the page shows; 0 shows no machine
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     pub(crate) jobs: usize,
 }
@@ -362,7 +362,7 @@ pub(crate) struct Show {
 pub(crate) struct Plan {
     /// The file with the state of machine and queue, as JSON; - for standard input
     pub(crate) state: PathBuf,
-    /// The study whose policy decides
+    /// The study that gives the policy: its machine, allocator and scheduler
     #[arg(long, value_name = "FILE")]
     pub(crate) study: PathBuf,
     /// Override a key of the study, such as scheduler=easy
@@ -373,11 +373,12 @@ pub(crate) struct Plan {
 /// Arguments of `meshwork list`.
 #[derive(Args, Debug)]
 pub(crate) struct List {
-    /// A kind of entries, or the name of an entry of any kind; lists everything if omitted
+    /// A kind of names, such as allocator, or one name, such as first_fit [default: all kinds with
+    /// all names]
     pub(crate) kind: Option<String>,
-    /// The entry of the given kind to show with all its parameters
+    /// One name of this kind, which is shown with all its parameters
     pub(crate) name: Option<String>,
-    /// List only entries with this text in name, alias, summary, definition or source, ignoring
+    /// List only what has this text in its name, alias, summary, definition or source, ignoring
     /// case
     #[arg(long, value_name = "TEXT", conflicts_with = "name")]
     pub(crate) grep: Option<String>,
@@ -417,7 +418,7 @@ pub(crate) struct Watch {
     /// The replication of the run; superseded by `--run`
     #[arg(long, hide = true, conflicts_with = "run", value_parser = clap::value_parser!(u64).range(1..))]
     replication: Option<u64>,
-    /// Write frames of plain text, even on a terminal
+    /// Write frames of plain text one below the other, even on a terminal
     #[arg(long)]
     pub(crate) frames: bool,
     /// The number of events between two frames [default: 1]

@@ -27,8 +27,8 @@ pub(crate) enum Ops {
         meshwork ops check topology.yaml --conf slurm.conf"
     )]
     Check(Check),
-    /// Import a cluster and its history (sacct, Kueue or SWF) into a folder, the site, and report
-    /// on the data
+    /// Import the files and the job history of a cluster (sacct, Kueue or SWF) into a site, which
+    /// is a folder for the other `ops` commands, and report on the data
     #[command(
         after_help = "For Slurm, the history is the output of `sacct -P`, with columns in any order, compressed \
         by gzip or not. This command prints all columns that are used:\n  \
@@ -40,7 +40,7 @@ pub(crate) enum Ops {
         meshwork ops import --kueue monday.json tuesday.json -o site"
     )]
     Import(Import),
-    /// Count how many recorded decisions of a site the model repeats
+    /// Check how many recorded decisions of a site the model repeats
     #[command(
         after_help = "For each recorded start, the model chooses nodes in the recorded state of the machine, \
         and its node list is compared with the recorded one. The main scheduler chooses from all \
@@ -104,7 +104,7 @@ pub(crate) enum Ops {
         meshwork ops defrag results --run 3 --at 86400 --shape 8x8"
     )]
     Defrag(Defrag),
-    /// Estimate when waiting jobs of a site start, with an interval from sampled futures of its
+    /// Estimate when waiting jobs of a site start, with an interval from simulated futures of its
     /// queue
     #[command(
         after_help = "Run times are drawn from jobs that had ended by the instant, given limit, user and the \
@@ -147,7 +147,7 @@ pub(crate) struct Live {
     /// A folder with slurm.conf and optionally topology.yaml or topology.conf, such as /etc/slurm
     /// or a site
     pub(crate) site: PathBuf,
-    /// The study whose policy decides
+    /// The study that gives the policy: its machine, allocator and scheduler
     #[arg(long, value_name = "STUDY")]
     pub(crate) policy: Option<PathBuf>,
     /// Override a key of the study of --policy, such as scheduler=easy; may be given several times
@@ -163,14 +163,14 @@ pub(crate) struct Live {
     /// but never later than the limit
     #[arg(long, value_name = "RULE", default_value = "limit", value_parser = end_rule(), requires_ifs = [("user_mean", "history"), ("user_p90", "history")])]
     pub(crate) ends: EndRule,
-    /// The folder of a site, as `ops import` or `ops shadow` writes it, whose history gives the
-    /// past run times of users; it is read again when it has changed
+    /// The folder of a site, as `ops import` or `ops shadow` writes it, from whose history the past
+    /// run times of users are taken; it is read again when it has changed
     #[arg(long, value_name = "SITE")]
     pub(crate) history: Option<PathBuf>,
-    /// The time between two looks at the running Slurm, such as 1s or 500ms
+    /// The time between two readings of the state of Slurm, such as 1s or 500ms
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = poll)]
     pub(crate) poll: Duration,
-    /// End after this number of looks at the running Slurm
+    /// End after the state of Slurm has been read this number of times
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) looks: Option<u64>,
     /// Serve metrics for Prometheus at this address; a port alone means the loopback interface
@@ -217,7 +217,8 @@ pub(crate) struct Shadow {
     /// The partition that is observed [default: the default partition of slurm.conf]
     #[arg(long, value_name = "NAME")]
     pub(crate) partition: Option<String>,
-    /// Write the recorded history into this folder, as a site, with starts.jsonl and shadow.html
+    /// Write the recorded history into this folder as a site, with the starts in starts.jsonl and a
+    /// page in shadow.html
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
     /// Print one JSON object for each start of a job
@@ -250,10 +251,11 @@ pub(crate) struct Agent {
     /// site]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) state: Option<PathBuf>,
-    /// Look at Slurm immediately when a datagram arrives at this port of the loopback interface
+    /// Read the state of Slurm at once when a datagram arrives at this port of the loopback
+    /// interface
     #[arg(long, value_name = "PORT")]
     pub(crate) wake: Option<u16>,
-    /// List waiting jobs by their IDs in the metrics of --metrics
+    /// In the metrics of --metrics, also give the wait of each waiting job, with its ID
     #[arg(long, requires = "metrics")]
     pub(crate) metrics_jobs: bool,
     /// Open the parking partition, so that Slurm starts its jobs, and keep agents from deciding
@@ -289,14 +291,14 @@ fn at(text: &str) -> Result<At, String> {
     super::not_negative(text).map(At::Number).map_err(wrong)
 }
 
-/// Options that give a machine at one instant.
+/// Options that select the state of a machine at one instant.
 #[derive(Args, Debug)]
 pub(crate) struct State {
-    /// The machine and its jobs: a site, a folder of results, the output of `scontrol show job -o`,
-    /// or what `meshwork place` saved (with --slurm, its answer to `show`)
+    /// The machine and its jobs: the folder of a site, a folder of results, the output of `scontrol
+    /// show job -o`, or a state that `meshwork place` saved (with --slurm, its answer to `show`)
     pub(crate) state: PathBuf,
-    /// The instant of which the question is: for a site, a date such as 2026-01-31T23:59:59 or
-    /// seconds since 1970; for a run, a time in its own unit [default for a job in a site's
+    /// The instant at which the machine is examined: for a site, a date such as 2026-01-31T23:59:59
+    /// or seconds since 1970; for a run, a time in its own unit [default for a job in a site's
     /// history: when it began to wait]
     #[arg(long, value_name = "TIME", value_parser = at)]
     pub(crate) at: Option<At>,
@@ -305,14 +307,15 @@ pub(crate) struct State {
     /// output]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true, value_parser = LocalClock::read)]
     pub(crate) time_zone: Option<LocalClock>,
-    /// The run of which the question is, in a folder of results: a scenario such as 3, or scenario
-    /// and replication such as 3/2
+    /// The run that is examined, in a folder of results: a scenario such as 3, or scenario and
+    /// replication such as 3/2
     #[arg(long, value_name = "SCENARIO[/REPLICATION]", requires = "at")]
     pub(crate) run: Option<RunName>,
-    /// The topology.yaml or topology.conf of the machine, if the state is not a site
+    /// The topology.yaml or topology.conf of the machine, for a state that is not the folder of a
+    /// site
     #[arg(long, value_name = "FILE")]
     pub(crate) topology: Option<PathBuf>,
-    /// The slurm.conf of the machine, if the state is not a site
+    /// The slurm.conf of the machine, for a state that is not the folder of a site
     #[arg(long, value_name = "FILE", requires = "topology")]
     pub(crate) conf: Option<PathBuf>,
     /// The output of `scontrol show nodes -o`, which shows the nodes that are down
@@ -330,11 +333,11 @@ pub(crate) struct Explain {
     /// The ID of the job, such as 1109 or 1088_3
     #[arg(required_unless_present_any = ["shape", "all"])]
     pub(crate) job: Option<String>,
-    /// Ask about all waiting jobs of a Slurm machine: a table with Slurm's reasons
+    /// Explain all waiting jobs of a Slurm machine in one table, with Slurm's own reasons
     #[arg(long, conflicts_with_all = ["job", "shape"])]
     pub(crate) all: bool,
-    /// Ask about a request instead of a job: sides such as 8x8x4, a number of nodes, or a subcube
-    /// such as 2^5; for a run or a state of `meshwork place`
+    /// Explain why a request would wait, instead of a job: sides such as 8x8x4, a number of nodes,
+    /// or a subcube such as 2^5; only for a run or a state of `meshwork place`
     #[arg(long, value_name = "SHAPE", conflicts_with = "job")]
     pub(crate) shape: Option<String>,
     /// Print the result as one JSON object instead of text
@@ -357,10 +360,10 @@ pub(crate) struct When {
     /// 1970 [default: when the job began to wait]
     #[arg(long, value_name = "TIME", value_parser = at)]
     pub(crate) at: Option<At>,
-    /// The probability that a job starts within its interval
+    /// The probability with which a job starts within the predicted interval
     #[arg(long, value_name = "P", default_value = "0.9", value_parser = confidence)]
     pub(crate) confidence: f64,
-    /// The number of sampled futures
+    /// The number of possible futures of the queue that are simulated
     #[arg(long, value_name = "N", default_value = "200", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) futures: u32,
     /// The seed of the random numbers
@@ -509,7 +512,7 @@ pub(crate) struct Import {
         long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["sacct", "swf", "conf", "time_zone"]
     )]
     pub(crate) kueue: Vec<PathBuf>,
-    /// A log in the Standard Workload Format, which has waits but no node lists
+    /// A history given as a log in the Standard Workload Format, which has waits but no node lists
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sacct", "time_zone"])]
     pub(crate) swf: Option<PathBuf>,
     /// The topology.yaml or topology.conf of the machine [default: a flat machine with the nodes of --conf; with --kueue a

@@ -75,10 +75,10 @@ pub(crate) struct Submit {
     pub(crate) dry_run: bool,
 }
 
-/// The number of shards.
+/// The number of shards into which a study is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shards {
-    /// A number chosen by the expected cost of the runs.
+    /// The number of shards that the expected cost of the runs suggests.
     Auto,
     Given(u64),
 }
@@ -118,7 +118,7 @@ pub(crate) enum Engine {
 /// Arguments of `meshwork collect`.
 #[derive(Args, Debug)]
 pub(crate) struct Collect {
-    /// The folder for results of all shards
+    /// The folder of results of the shards, which all of them have as --out
     pub(crate) dir: PathBuf,
     /// The format of the merged runs: jsonl, or parquet to write the table DIR/runs.parquet too
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
@@ -128,16 +128,16 @@ pub(crate) struct Collect {
 /// File formats of merged runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum RunsFormat {
-    /// One line of JSON for each run.
+    /// Only the file with one line of JSON for each run.
     Jsonl,
-    /// One row of a Parquet table for each run, in addition to the line of JSON.
+    /// A Parquet table with one row for each run too, beside the lines of JSON.
     Parquet,
 }
 
 /// Arguments of `meshwork status`.
 #[derive(Args, Debug)]
 pub(crate) struct Status {
-    /// The folder for results of all shards
+    /// The folder of results of the shards, which all of them have as --out
     pub(crate) dir: PathBuf,
     /// Print the progress again from time to time, until all runs have finished
     #[arg(long)]

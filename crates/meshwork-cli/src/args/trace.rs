@@ -49,7 +49,8 @@ pub(crate) enum Trace {
         Example:\n  \
         meshwork trace generate day.swf.gz --jobs 5000 --processors 128 --load 0.7")]
     Generate(Generate),
-    /// Fit a model to a log, and print a study of its jobs with their distances from the log
+    /// Fit a workload model to a log; print a study with this model, and how far the model is from
+    /// the log
     #[command(
         after_help = "Prints a study with the fitted model, which `meshwork run` reads as it is. Comments in \
         the study, or with -o a table, give the distances of the model from the log. They are \
@@ -79,10 +80,10 @@ pub(crate) enum Trace {
 pub(crate) struct Resample {
     /// The log, or a table of jobs in CSV or Parquet; it may be compressed with gzip
     pub(crate) log: PathBuf,
-    /// The ways of resampling to try, separated by commas
+    /// The ways of resampling to compare with the log, separated by commas
     #[arg(long, value_name = "WAYS", value_delimiter = ',', default_values = WAYS)]
     pub(crate) by: Vec<String>,
-    /// The number of resamplings for each way
+    /// The number of logs that are resampled in each way
     #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub(crate) count: u64,
     /// Write figures to this folder, as SVG: arrivals by hour and weekday, correlation of days, sizes
@@ -124,7 +125,7 @@ pub(crate) struct Convert {
     /// The seed of a shuffle or a resampling
     #[arg(long, value_name = "S", default_value = "1")]
     pub(crate) seed: u64,
-    /// The replication of a study whose shuffle or resampling is made; 0 is the first
+    /// The replication of a study that would be shuffled or resampled like this; 0 is the first
     #[arg(long, value_name = "N", default_value = "0")]
     pub(crate) replication: u64,
 }
@@ -162,7 +163,7 @@ pub(crate) struct Generate {
 pub(crate) struct Fit {
     /// The log, or a table of jobs in CSV or Parquet; it may be compressed with gzip
     pub(crate) log: PathBuf,
-    /// The model to fit
+    /// The workload model to fit to the log
     #[arg(long, default_value = "jann", value_parser = FitModel::ALL.map(|model| model.0))]
     pub(crate) model: String,
     /// Write the study with the fitted model to this file, and print the distances of the model

@@ -40,11 +40,11 @@ pub(crate) struct Traffic {
     /// The number of flits that the buffer of a virtual channel holds [default: 2]
     #[arg(long, value_name = "FLITS")]
     pub(crate) buffer: Option<u32>,
-    /// The number of virtual channels of a link [default: 2 on a torus or dragonfly, 3 with
-    /// detours, 1 elsewhere]
+    /// The number of virtual channels of a link [default: 1; on a torus or dragonfly 2, on a
+    /// dragonfly with detours 3]
     #[arg(long, value_name = "N")]
     pub(crate) vcs: Option<u32>,
-    /// The simulator whose model of a router is used
+    /// The simulator whose router is modelled
     #[arg(long, default_value = "procsimity", value_parser = ["procsimity", "booksim"])]
     pub(crate) timing: String,
     /// The number of cycles in which a router of --timing procsimity routes the head of a packet
@@ -65,8 +65,8 @@ pub(crate) struct Traffic {
     /// (valiant), or the one with the shorter queue (ugal)
     #[arg(long, default_value = "minimal", value_parser = ["minimal", "valiant", "ugal"])]
     pub(crate) routing: String,
-    /// The number of extra flits queued on the direct route from which --routing ugal takes another
-    /// route [default: 30 with --timing booksim, else 0]
+    /// With --routing ugal, the number of additional flits queued on the direct route above which a
+    /// packet takes another route [default: 30 with --timing booksim, else 0]
     #[arg(long, value_name = "FLITS")]
     pub(crate) ugal_threshold: Option<u32>,
     /// The number of cycles in which a flit crosses a link; on a dragonfly, a link within a group
@@ -115,7 +115,7 @@ pub(crate) struct Wiring {
     /// The number of levels of switches of a fat tree
     #[arg(long, value_name = "N")]
     pub(crate) levels: Option<u32>,
-    /// The taper of a fat tree: nodes divided by upward links of a leaf switch
+    /// The taper of a fat tree: the nodes of a leaf switch divided by its upward links
     #[arg(long, value_name = "X")]
     pub(crate) taper: Option<f64>,
     /// The number of nodes at each router of a dragonfly

@@ -170,7 +170,7 @@ pub(super) static KINDS: &[Listed] = &[
     ),
 ];
 
-/// Family of the names of all kinds, by which a misspelt kind gets a suggestion.
+/// Names of all kinds of catalogue entries, from which a misspelt kind gets a suggestion.
 static KIND_FAMILY: Family = Family {
     kind: "kind",
     key: "kind",

@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 
 use meshwork_lab::findings::number::count;
 
-/// Name of the file in `DIR/submit` that lists the submitted jobs.
+/// Name of the file in `DIR/submit` that lists the jobs submitted to the workload manager.
 ///
 /// Each line has the name of the workload manager and a job number.
-/// number.
 pub(super) const JOBS: &str = "jobs.txt";
 
 /// Longest wait for an answer of the workload manager.

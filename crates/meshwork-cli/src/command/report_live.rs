@@ -29,7 +29,7 @@ const REST_SHARE: u32 = 8;
 /// Time after the last run in which an open page can fetch the final results.
 const FAREWELL: Duration = Duration::from_secs(4);
 
-/// Page that is ready to be sent, with its version.
+/// Page of a report that is ready to be sent, with its version.
 #[derive(Default)]
 struct Made {
     version: u64,

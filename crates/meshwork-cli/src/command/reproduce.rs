@@ -18,7 +18,8 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 use crate::table::{Column, print as print_table, wrapped};
 
-/// Name of a paper whose experiment is not a study, because the tasks never end and have no times.
+/// Name of the paper whose experiment is not a study, because its tasks have no times and never
+/// end.
 const FGD: &str = "fgd";
 
 /// Runs the studies of papers one after the other, and prints each claim with its verdict.

@@ -56,7 +56,7 @@ struct Followed {
 
 #[derive(Default)]
 struct State {
-    /// Runs so far by study, scenario and replication.
+    /// Results of runs so far, by study, scenario and replication.
     runs: Vec<Vec<InOrder>>,
     progress: Vec<RunProgress>,
     /// Version of the results, increased on every change of the runs.
@@ -68,7 +68,8 @@ struct State {
     given: Option<u64>,
 }
 
-/// Runs of a scenario in order of their replications, although they may end in another order.
+/// Results of a scenario's runs in order of their replications, although runs may end in another
+/// order.
 #[derive(Clone, Default)]
 struct InOrder {
     /// Runs of all replications before the first missing one.

@@ -157,7 +157,7 @@ fn engine(engine: Engine) -> script::BatchSystem {
     }
 }
 
-/// Number of shards, which is at most the number of units of work.
+/// Number of shards of the submission, which is at most the number of units of work to distribute.
 fn shards(arguments: &Submit, plan: &SubmissionPlan) -> u64 {
     match arguments.shards {
         Shards::Auto => plan.shards(arguments.time, arguments.max_parallel),

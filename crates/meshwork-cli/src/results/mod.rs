@@ -292,8 +292,8 @@ fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Re
     Ok(())
 }
 
-/// Texts of differences with their shares of the baseline. A mark shows that the interval excludes
-/// 0.
+/// Texts of differences, each also as a share of the baseline. A star marks a difference whose
+/// interval excludes 0.
 fn differences(found: &[(Interval, Option<f64>)]) -> Vec<Rounded> {
     let any_interval = found.iter().any(|(interval, _)| interval.half_width.is_some());
     let figures = found.iter().map(|(interval, relative)| {

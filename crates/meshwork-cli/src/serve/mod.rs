@@ -108,7 +108,7 @@ fn listen(listener: &TcpListener, port: u16, closing: &AtomicBool, source: &Arc<
     }
 }
 
-/// A place for a connection, which is freed when dropped.
+/// Permission for one more connection, which is given back when dropped.
 struct Place(Arc<AtomicUsize>);
 
 impl Place {
@@ -124,7 +124,8 @@ impl Drop for Place {
     }
 }
 
-/// Sends an error to a client for whose connection there is no place, within a short time limit.
+/// Sends an error to a client that comes when all connections are in use, within a short time
+/// limit.
 fn turn_away(mut stream: TcpStream) {
     let _ = stream.set_write_timeout(Some(Duration::from_millis(100)));
     let _ = stream.write_all(&http::refusal(&Refusal::BUSY, false));

@@ -8,7 +8,7 @@ use crate::common::{examples, meshwork};
 /// JavaScript expression for the number of figures drawn on the page.
 const DRAWN: &str = "document.querySelectorAll('.panels svg[role=img]').length";
 
-/// JavaScript expression for the tables that are too wide for the page and scroll horizontally.
+/// JavaScript expression for those tables that are wider than the page, and so scroll horizontally.
 const CLIPPED: &str = "[...document.querySelectorAll('details.numbers[open] .scroll')]\
                        .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel)";
 

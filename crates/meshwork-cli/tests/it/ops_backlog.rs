@@ -1,5 +1,7 @@
-//! A test of a rule that backfill relies on. Also a generator of a site with a long queue, used for
-//! measurements.
+//! A test of a rule that backfill relies on, and a generator of a site with a long queue.
+//!
+//! The rule: a request that finds nodes among some nodes also finds some among more. The site is
+//! used for measurements.
 
 use crate::common;
 use std::path::PathBuf;

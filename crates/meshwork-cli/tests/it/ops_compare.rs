@@ -9,8 +9,8 @@ use meshwork_lab::operator::history::{History, JobRecord};
 use meshwork_lab::operator::unmodelled::Beyond;
 use serde_json::{Value as Json, json};
 
-/// A topology of eight nodes in a row. Each listed box is given as its length and the distance
-/// between its positions.
+/// A topology of eight nodes in a row. Each listed box is given by its length and the distance from
+/// one of its positions to the next.
 fn row(places: &[(u32, u32)]) -> String {
     let mut text = "- topology: row\n  torus3d:\n    toruses:\n      - name: row1\n        dims: {x: 8, y: 1, z: 1}\n        nodes: n[0-7]\n        placements:\n".to_owned();
     for (length, spacing) in places {

@@ -36,8 +36,8 @@ fn time(at: &str) -> String {
     format!("2026-05-01T{at}Z")
 }
 
-/// A Kueue workload as JSON. `pods` is the number of pods and the accelerators of each; `given` is
-/// the assignment.
+/// A Kueue workload as JSON. `pods` is the number of pods and the accelerators of each; `given` has
+/// the nodes that Kueue assigned.
 fn workload(
     name: &str,
     created: &str,
@@ -73,7 +73,7 @@ fn snapshot(folder: &Path, name: &str, items: &[Json]) {
     fs::write(folder.join(name), format!("{list:#}")).unwrap();
 }
 
-/// Writes two snapshots of a cluster. The second snapshot lacks the workload `done` and the first
+/// Writes two snapshots of a Kueue cluster. The second one lacks the workload `done`, and the first
 /// assignment of the workload `evicted`.
 fn snapshots(folder: &Path) {
     let admitted = |at: &str| condition("Admitted", true, at, "Admitted");

@@ -1,5 +1,5 @@
-//! Tests of `meshwork ops propose`. It finds a better list that the test has planted, and proposes
-//! nothing where no list is better.
+//! Tests of `meshwork ops propose`, which searches better placement lists. It finds a better list
+//! that the test has planted, and proposes nothing where no list is better.
 
 use std::fmt::Write;
 use std::fs;
@@ -22,8 +22,8 @@ fn torus(boxes: &[[u32; 3]]) -> String {
     text
 }
 
-/// Listed boxes that nest: a box of each size consists of whole boxes of the next smaller size. The
-/// other list has boxes that lie across those of the next size.
+/// A good list: each box consists of whole boxes of the next smaller size. In the bad list
+/// `ACROSS`, boxes lie across those of the next size.
 const NESTED: [[u32; 3]; 5] = [[1, 1, 1], [2, 2, 1], [2, 2, 2], [2, 2, 4], [4, 4, 2]];
 const ACROSS: [[u32; 3]; 5] = [[1, 1, 1], [1, 1, 4], [4, 2, 1], [2, 4, 2], [4, 4, 2]];
 
@@ -172,8 +172,8 @@ fn the_second_half_begins_with_who_runs_and_waits_at_the_cut() {
     assert!(waits(&stays[200..], &alone) < 0.8 * whole, "it would wait less on an empty machine");
 }
 
-/// False alarms: proposals for sites whose list is already good. Another list seems better there
-/// only by chance.
+/// False alarms as text: proposals for sites whose list is already good. There another list seems
+/// better only by chance.
 fn false_alarms(sites: u64, count: usize, lists: &str) -> Vec<String> {
     let mut alarms = Vec::new();
     for seed in 0..sites {

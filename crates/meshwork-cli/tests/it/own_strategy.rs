@@ -1,13 +1,13 @@
-//! Tests of a program outside the workspace that adds strategies to the command. It adds an
-//! allocator and a scheduler.
+//! Tests of an example program outside the workspace that adds strategies to the command. It adds
+//! an allocator and a scheduler.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::{Said, said};
 
-/// Builds and tests the program offline, with its own lock file and the target folder of the
-/// workspace.
+/// The example program can be built and tested offline, with its own lock file. It uses the target
+/// folder of the workspace.
 fn built() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let target = root.join("target");
@@ -25,7 +25,7 @@ fn built() -> PathBuf {
     target.join("debug/own-strategy")
 }
 
-/// The library of the program and its tests can be built without the lab and the command.
+/// The library of the example program needs only the model, and neither the lab nor the command.
 #[test]
 fn the_library_depends_on_the_model_alone() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/own-strategy");

@@ -40,8 +40,8 @@ const MACHINE: NodeRequest<'static> = NodeRequest {
 };
 const ALL: u64 = 170;
 
-/// Number of simulated jobs with which a run takes `seconds` in this build on this computer. Runs
-/// must be long, so that a signal reaches a task in the middle of a run.
+/// Number of simulated jobs for which a run takes about `seconds` on this computer. Runs must be
+/// long, so that a signal reaches a task in the middle of a run.
 fn jobs(slurm: &Slurm, seconds: f64) -> u32 {
     const FEW: u32 = 16_000;
     let study = STUDY.replace("replications = 10", "replications = 1");

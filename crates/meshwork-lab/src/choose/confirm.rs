@@ -1,10 +1,10 @@
-//! Measures the winner of a race again, on fresh replications and on the end of a log.
+//! Measures the winner of a race again, on fresh replications and on a held-out part of a log.
 //!
 //! The winner is the best candidate on the data of the race, so its lead on these data is too
-//! large. Here it is compared with the baseline on data that no race reads. On fresh replications,
-//! which use the next seed, the interval is that of a fixed number of pairs. On the held-out end of
-//! the log, each of the two is run once, and the interval is computed from batches of the same
-//! jobs.
+//! large. Here it is compared with the baseline on data that no race reads. Fresh replications use
+//! the next seed; the interval of the change comes from a fixed number of pairs of replications.
+//! The held-out part is the end of the log, which the race did not read. Winner and baseline run
+//! the whole log once each, and the interval of the change comes from batches of the same jobs.
 
 use std::sync::Mutex;
 
@@ -25,13 +25,13 @@ use crate::study::{Refused, Replications, Study};
 /// Number of fresh replications of the winner, and likewise of the baseline.
 const FRESH: u64 = 20;
 
-/// Largest number of job sizes for which the change against the baseline is reported.
+/// Largest number of job sizes for each of which the change against the baseline is reported.
 pub const MAX_CLASSES: usize = 40;
 
-/// Held-out end of a log: where it begins in the log of each candidate.
+/// Held-out end of the candidates' logs: where it begins, and the candidates with whole logs.
 pub(crate) struct Held {
     begins: Vec<f64>,
-    /// Candidates whose logs have not been cut.
+    /// Candidates with their whole logs.
     whole: Vec<Point>,
 }
 
@@ -95,14 +95,15 @@ pub(crate) fn hold_out(
 pub struct Gain {
     /// Kind of data: `fresh replications` or `held-out weeks`.
     pub on: &'static str,
-    /// Change from the baseline to the winner: relative, or a difference on the raw scale.
+    /// Change of the metric from the baseline to the winner. It is a fraction of the baseline's
+    /// metric, or on the raw scale a difference in the metric's unit.
     pub change: f64,
     /// Ends of the 95 % interval of the change; `None` if there is too little data.
     pub ends: Option<[f64; 2]>,
     pub pairs: u64,
     /// Whether the whole interval is on the side where the winner is better.
     pub is_clear: bool,
-    /// Changes of a metric by job size.
+    /// Change of a metric for each class of job sizes; empty on a held-out log.
     pub classes: Vec<ClassChange>,
 }
 
@@ -112,10 +113,11 @@ pub struct ClassChange {
     /// Smallest and largest job size in the class, in processors.
     pub sizes: [u64; 2],
     pub metric: String,
-    /// Change relative to the baseline; `ends` are the ends of its 95 % interval.
+    /// Change as a fraction of the baseline's metric. `ends` are the ends of its 95 % interval.
     pub change: f64,
     pub ends: [f64; 2],
-    /// Whether the winner is worse for these jobs over the whole interval.
+    /// Whether the winner is certainly worse for these jobs: the whole interval is on the worse
+    /// side.
     pub loses: bool,
 }
 
@@ -139,7 +141,8 @@ pub(crate) struct Confirmation<'a> {
 }
 
 impl Confirmation<'_> {
-    /// Runs the comparison, and returns the keys of its runs: by scenario, then by replication.
+    /// Runs the comparison and adds the measured gains to `choice`. Returns the keys of the runs in
+    /// the store, sorted by scenario and then by replication.
     pub(crate) fn run(
         &self,
         runner: &mut Runner<'_>,
@@ -218,7 +221,7 @@ impl Confirmation<'_> {
         Ok(results)
     }
 
-    /// Compares the fresh replications in pairs, on the scale of the race.
+    /// Compares the winner's and the baseline's fresh replications in pairs, on the race's scale.
     fn fresh(&self, results: &Results) -> Option<Gain> {
         let scale = &self.raced.scale;
         let [ours, theirs] = [&results.runs[0], &results.runs[1]];
@@ -243,7 +246,8 @@ impl Confirmation<'_> {
         })
     }
 
-    /// Compares two runs of the whole log, by batches of jobs in the held-out time.
+    /// Compares the winner's and the baseline's run of the log, by batches of jobs in the held-out
+    /// time.
     fn held_out(&self, results: &Results) -> Option<Gain> {
         let scale = &self.raced.scale;
         // Treat the values as if they varied between replications, because each run is the only
@@ -261,7 +265,8 @@ impl Confirmation<'_> {
         Some(Gain { on: "held-out weeks", change, ends, pairs: 1, is_clear, classes: Vec::new() })
     }
 
-    /// Changes by job size, computed from pairs of replications that have jobs of the size.
+    /// Change from the baseline to the winner for each class of job sizes. It is computed from the
+    /// pairs of replications in which both have jobs of the class.
     fn classes(&self, ours: &ScenarioRuns, theirs: &ScenarioRuns) -> Vec<ClassChange> {
         let sizes = theirs.sizes();
         let named: Vec<&str> =
@@ -295,7 +300,8 @@ impl Confirmation<'_> {
     }
 }
 
-/// Pairs of values from the same replication. Each list has replications with their values.
+/// Pairs of values that both lists have for the same replication. A list has pairs of a replication
+/// number and a value, in order of the number.
 fn paired(ours: &[(u64, f64)], theirs: &[(u64, f64)]) -> Vec<(f64, f64)> {
     let other = |replication: u64| {
         let at = theirs.binary_search_by_key(&replication, |pair| pair.0).ok()?;

@@ -43,7 +43,7 @@ pub const CHOICE: &str = "choice.json";
 /// Name of the file with the winner's study, in a results folder.
 pub const WINNER: &str = "winner.toml";
 
-/// Pairs of replications before a candidate may be dropped: on logarithms, and on the raw scale.
+/// Number of pairs of replications before a candidate may be dropped: `[logarithmic, raw]` scale.
 ///
 /// The raw scale needs more pairs, because its values are skewed.
 pub const LEAST_PAIRS: [u64; 2] = [20, 40];
@@ -83,7 +83,8 @@ impl Default for ChooseOptions<'_> {
     }
 }
 
-/// Scale on which candidates are compared. Smaller values are better on this scale.
+/// Scale on which the metric of candidates is compared: logarithmic or raw. Smaller values are
+/// better on it; for a metric of which larger values are better, the sign is reversed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
     pub(crate) metric: String,
@@ -106,19 +107,19 @@ impl Scale {
         Ok(if self.is_highest { -value } else { value })
     }
 
-    /// Converts a distance on this scale to a relative difference. On the raw scale it is
-    /// unchanged.
+    /// Converts a distance on the logarithmic scale to a relative difference. A distance on the raw
+    /// scale is returned unchanged.
     pub(crate) fn distance(&self, difference: f64) -> f64 {
         if self.raw { difference } else { libm::expm1(difference) }
     }
 
-    /// Change of the metric that corresponds to a difference on this scale.
+    /// Converts a difference on this scale to the change of the metric, with the metric's own sign.
     pub(crate) fn change(&self, difference: f64) -> f64 {
         self.distance(if self.is_highest { -difference } else { difference })
     }
 }
 
-/// Value that has no logarithm, because it is not positive.
+/// Error for a value that is not positive, so that it has no logarithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NotPositive(f64);
 
@@ -133,11 +134,11 @@ pub(crate) struct Raced<'a> {
     pub(crate) rules: RaceRules,
     pub(crate) options: Vec<String>,
     within: Within,
-    /// Largest number of replications that the candidates can have.
+    /// Largest number of replications of a candidate, which the windows of a log may limit.
     most: u64,
 }
 
-/// Results so far, in the form that the race reads.
+/// Finished runs of the candidates, as the source of results from which the race reads.
 struct Columns<'a> {
     raced: &'a Raced<'a>,
     runs: &'a [ScenarioRuns],
@@ -183,7 +184,7 @@ impl Field for Columns<'_> {
     }
 }
 
-/// Choice whose options were checked, so that it is ready to run.
+/// A choice that is ready to run: its options and its study were checked.
 struct Setup {
     points: Vec<Point>,
     inputs: Vec<Option<Input>>,
@@ -268,7 +269,7 @@ impl Setup {
         })
     }
 
-    /// Data for a new results folder of a race.
+    /// Collects what is written into a new results folder before the race begins.
     fn prepared(&self, study: &Study) -> Prepared {
         Prepared {
             points: self.points.clone(),
@@ -381,7 +382,8 @@ pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<ChoiceOutcom
     Ok(choice)
 }
 
-/// Keys of runs, sorted by scenario and then by replication.
+/// Keys of runs in the store, in the order in which the store sorts them: by scenario, then by
+/// replication.
 pub(crate) fn key_order(runs: &[ScenarioRuns]) -> Vec<u128> {
     let keys = runs.iter().flat_map(ScenarioRuns::keys);
     keys.filter_map(|(_, key)| u128::from_str_radix(&key, 16).ok()).collect()
@@ -404,7 +406,7 @@ fn must_have_candidates(study: &Study) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Returns an error for logs that give every replication the same jobs.
+/// Returns an error if the study's log gives every replication the same jobs.
 ///
 /// The replications would all be equal, and count as a single observation.
 fn must_differ_by_replication(study: &Study, points: &[Point]) -> Result<(), Refused> {
@@ -424,7 +426,7 @@ fn must_differ_by_replication(study: &Study, points: &[Point]) -> Result<(), Ref
     ))
 }
 
-/// Copy of a scenario in which one key has another value.
+/// Copy of a scenario in which some keys have other values or are removed.
 pub(crate) fn with(
     study: &Study,
     point: &Point,
@@ -450,12 +452,12 @@ pub(crate) fn with(
     Ok(Point { swept: point.swept.clone(), scenario, windows: point.windows.clone() })
 }
 
-/// Clock of a scenario, by which its times are printed.
+/// Clock of a scenario, which gives the unit in which its times are printed.
 pub(crate) fn clock(study: &Study, point: &Point) -> Clock {
     Clock::of(study, &point.scenario, None)
 }
 
-/// Arrival times of the jobs in a scenario's log, from which the held-out time is cut.
+/// Arrival times of the jobs in a scenario's log, which tell where the held-out time begins.
 pub(crate) use windows::arrivals;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Options of a choice, as texts from the command line or from Python.
+//! Options of a choice among candidates, as texts from the command line or from Python.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::study::expand::Point;
 use crate::study::set::assignment;
 use crate::study::{Refused, Study, same};
 
-/// Options of a choice, as texts that are not parsed yet.
+/// Options of a choice among candidates, as texts that are not parsed yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChoiceRequest {
     /// Indifference zone: `2%`, or a number in units of the metric on the raw scale.
@@ -27,15 +27,16 @@ pub struct ChoiceRequest {
     pub constraints: Vec<String>,
     /// Length of the time at the end of a log that the race must not read, such as `8w`.
     pub hold_out: Option<String>,
-    /// Settings of swept keys that identify the baseline among the candidates, as `KEY=VALUE`.
+    /// Settings `KEY=VALUE` of swept keys that identify one candidate as the baseline.
     pub baseline: Vec<String>,
     /// Metric of the race; `None` for the first metric that the study measures.
     pub metric: Option<String>,
     /// Second metric, whose means are reported to show the trade-off.
     pub second: Option<String>,
-    /// Whether candidates are compared by differences of the metric instead of ratios.
+    /// Whether candidates are compared by differences of the metric (the raw scale), not by ratios.
     pub raw: bool,
-    /// Number of candidates above which a screening precedes the race.
+    /// Number of candidates above which a screening precedes the race and leaves few enough of
+    /// them.
     pub screen_above: usize,
 }
 
@@ -56,7 +57,7 @@ impl Default for ChoiceRequest {
     }
 }
 
-/// Limit of a race: a number of runs, or a time.
+/// Limit of a race: a number of runs, or a time after which it stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Budget {
     Runs(u64),
@@ -66,9 +67,9 @@ pub enum Budget {
 /// Indifference zone: candidates that differ by no more than this count as equally good.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Within {
-    /// Relative to the best candidate, as a fraction.
+    /// Difference as a fraction of the best candidate's metric.
     Share(f64),
-    /// In units of the metric.
+    /// Difference in units of the metric.
     Units(f64),
 }
 
@@ -348,7 +349,7 @@ impl Constraint {
     }
 }
 
-/// Metrics that a scenario names to be measured, in order; `None` if it names none.
+/// Metrics that the key `measure.metrics` of a scenario names, in order; `None` if it names none.
 pub(super) fn measured(scenario: &Scenario) -> Option<Vec<&str>> {
     let names = scenario.table()["measure"].get("metrics").and_then(Value::as_array)?;
     Some(names.iter().filter_map(name_of).collect())

@@ -56,7 +56,8 @@ impl Raced<'_> {
         race.wanted().into_iter().map(|next| next.min(self.most)).collect()
     }
 
-    /// Passes to the race those replications that all surviving candidates have.
+    /// Lets the race read those replications that all surviving candidates have run. If the
+    /// indifference zone is relative, it is computed first.
     fn advance(&self, race: &mut Race, runs: &[ScenarioRuns]) {
         let field = Columns { raced: self, runs };
         let have = race.racing().iter().map(|&own| runs[own].len() as u64).min().unwrap_or(0);
@@ -75,7 +76,8 @@ impl Raced<'_> {
         race.advance(&field, have);
     }
 
-    /// State of the race after all runs that `find` returns, and these runs.
+    /// State of the race after all stored runs, and these runs for each candidate. `find` returns
+    /// the results of a run if it is stored, given its key.
     fn known(
         &self,
         find: &mut dyn FnMut(&str) -> Option<RunFindings>,
@@ -103,8 +105,8 @@ impl Raced<'_> {
         }
     }
 
-    /// Smallest absolute mean of the metric among the survivors, over the first `pilot`
-    /// replications.
+    /// Smallest absolute mean of the metric of a survivor, over the first `pilot` replications. A
+    /// relative indifference zone is a fraction of it.
     fn least_mean(&self, race: &Race, runs: &[ScenarioRuns], pilot: u64) -> f64 {
         let mean = |own: usize| {
             let column = runs[own].column(&self.scale.metric);
@@ -115,19 +117,19 @@ impl Raced<'_> {
     }
 }
 
-/// Next round of a race, which shards can divide among themselves.
+/// Next round of a race: runs that the shards of a sweep can divide among themselves.
 pub struct RaceRound {
-    /// Missing runs of the round, with their estimated costs.
+    /// Runs of the round that are not stored yet, with their estimated costs.
     pub deal: Deal,
     /// Whether the stored runs already decide the race, so that no round is left.
     pub is_over: bool,
 }
 
 impl Raced<'_> {
-    /// Next round of the race after the runs that `find` returns.
+    /// Next round of the race after the stored runs, which `find` returns by key.
     ///
-    /// Once candidates can be dropped, a round adds half as many replications as there are. So
-    /// there are fewer but larger rounds than in one process.
+    /// Once candidates can be dropped, a round adds half as many replications as the survivors have
+    /// run. So there are fewer but larger rounds than in a race in one process.
     fn round(
         &self,
         inputs: &[Option<Input>],
@@ -182,16 +184,16 @@ pub struct ShardOfRound {
     pub is_over: bool,
     /// Number of runs in the round, over all shards.
     pub round: u64,
-    /// Number of ended runs of this shard.
+    /// Number of runs of this shard that have ended.
     pub done: u64,
     pub stopped: bool,
     /// Warnings, one sentence each.
     pub warnings: Vec<String>,
-    /// Failed runs and write errors, one sentence each.
+    /// Errors of failed runs and of writing results, one sentence each.
     pub failures: Vec<String>,
 }
 
-/// Runs one shard of the next round, which depends on the runs in `runs.jsonl`.
+/// Runs one shard of a race's next round, which follows from the stored runs in `runs.jsonl`.
 ///
 /// After all shards have ended, `meshwork collect` or the choice itself merges their runs. The next
 /// round can then be divided.

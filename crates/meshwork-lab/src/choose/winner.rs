@@ -1,4 +1,4 @@
-//! Writes the winner as a study, and as changed lines of Slurm's configuration files.
+//! Writes the winner of a race as a study, and as changed lines of Slurm's configuration files.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -34,7 +34,7 @@ pub(super) fn study_file(study: &Study, point: &Point) -> String {
     text + &toml::to_string(&table).unwrap_or_default()
 }
 
-/// Schedulers that exist in Slurm too, each with its line of `slurm.conf`.
+/// Schedulers of Meshwork that Slurm has too, each with the line of `slurm.conf` that sets it.
 const SLURM_LINES: [(&str, &str); 3] = [
     ("fcfs", "SchedulerType=sched/builtin"),
     ("easy", "SchedulerType=sched/backfill"),
@@ -43,8 +43,9 @@ const SLURM_LINES: [(&str, &str); 3] = [
 
 /// Lines of `slurm.conf` and `topology.yaml` that differ between the baseline and the winner.
 ///
-/// Each is a `-` or `+` line below the name of its file. Differing keys for which Slurm has no line
-/// are listed by name. The result is empty if the machine is not read from Slurm files.
+/// A line of the baseline has the mark `-`, a line of the winner the mark `+`; both stand below the
+/// name of their file. Swept keys that differ but have no line in Slurm's files are listed by name.
+/// The result is empty if the machine is not read from Slurm files.
 pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) -> Vec<String> {
     let machine = raced.study.scenario.get("machine").and_then(Value::as_table);
     let swept = &raced.points[winner].swept;
@@ -97,7 +98,7 @@ pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) ->
     lines
 }
 
-/// Lines that are in only one of two texts, in order, marked with `-` or `+`.
+/// Lines that only one of two texts has: of the old text marked with `-`, then of the new with `+`.
 fn changed(old: Option<String>, new: Option<String>) -> Vec<String> {
     let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
     let only = |text: &str, other: &str, sign: char| -> Vec<String> {

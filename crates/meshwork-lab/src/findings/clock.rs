@@ -1,10 +1,11 @@
 //! Meaning of clock values: the unit of time, and the date at which a log begins.
 //!
 //! The model counts time in units of the workload's own clock and does not know their meaning. A
-//! log in the Standard Workload Format counts seconds, and its header may give the date of second
-//! 0; so do models of such logs, and tables whose submissions are dates. If the clock is known to
-//! count seconds, `time_unit` of a study is the unit in which times are *shown*; otherwise it is
-//! the unit that the clock counts. Stored and written times are always in units of the clock.
+//! log in the Standard Workload Format counts seconds, and its header may give the date at which
+//! its clock is 0. Models of such logs, and tables whose submissions are dates, count seconds too.
+//! If the clock is known to count seconds, the key `time_unit` of a study is the unit in which
+//! times are *shown*; otherwise it is the unit that the clock counts. Stored and written times are
+//! always in units of the clock.
 
 use meshwork::scenario::Scenario;
 use meshwork::workload::swf::Header;
@@ -14,7 +15,7 @@ use crate::date::written;
 use crate::findings::statistics::Interval;
 use crate::study::Study;
 
-/// Units of time that `time_unit` accepts, with their lengths in seconds.
+/// Units of time that a study's key `time_unit` accepts, with their lengths in seconds.
 const UNITS: [(&str, f64); 4] =
     [("seconds", 1.0), ("minutes", 60.0), ("hours", 3600.0), ("days", 86_400.0)];
 
@@ -56,8 +57,8 @@ impl LogStart {
         LogStart { unix: unix as i64, offset: None, zone: None }
     }
 
-    /// Label of local times. It is the name of the time zone if it is known, else `local time` or
-    /// `UTC`.
+    /// Label that tells in which time zone dates are shown. It is the name of the log's time zone,
+    /// or `local time` if only the offset from UTC is known, or else `UTC`.
     #[must_use]
     pub fn place(&self) -> String {
         match (self.offset, &self.zone) {
@@ -67,8 +68,8 @@ impl LogStart {
         }
     }
 
-    /// The date of an instant, given in seconds on the log's clock; in local time if the zone is
-    /// known.
+    /// Date and time of day of an instant, given in seconds on the log's clock. It is in local time
+    /// if the offset from UTC is known, else in UTC.
     ///
     /// ```
     /// use meshwork_lab::findings::clock::LogStart;
@@ -92,14 +93,15 @@ impl LogStart {
 /// factor`, in `unit`s, so that an axis says "wait, hours". If `unit` is `null`, the unit of the
 /// clock is unknown, and times have no unit. If `start` is present, the instant `t` of the clock is
 /// the date `start.unix + t` in seconds since 1970-01-01 UTC. Local time is `offset` seconds ahead
-/// of UTC, or is that of `zone`.
+/// of UTC, or it is the time in the time zone `zone`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Clock {
-    /// Unit in which times are shown: `seconds`, `minutes`, `hours` or `days`.
+    /// Unit in which times are shown: `seconds`, `minutes`, `hours` or `days`; `None` if the unit
+    /// of the clock is unknown.
     pub unit: Option<&'static str>,
-    /// Number of units of the clock per `unit`.
+    /// Number of units of the clock in one shown unit.
     pub factor: f64,
-    /// Date of clock time 0, if instants are those of a log.
+    /// Date of clock time 0, if instants on the clock are those of a log with dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<LogStart>,
 }
@@ -111,7 +113,7 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// Clock of a scenario whose input begins at `start`.
+    /// Clock of a scenario. `start` is the date of clock time 0 of its log or table, if known.
     #[must_use]
     pub fn of(study: &Study, scenario: &Scenario, start: Option<&LogStart>) -> Clock {
         let table = scenario.table();
@@ -132,10 +134,10 @@ impl Clock {
         Clock { unit, factor, start: start.filter(|_| is_as_logged).cloned() }
     }
 
-    /// Common clock of several scenarios whose numbers are shown side by side.
+    /// Common clock for several scenarios whose numbers are shown side by side.
     ///
-    /// If the units of the scenarios differ, times have no unit; if their starts differ, times have
-    /// no date.
+    /// If the clocks of the scenarios have different units, shown times have no unit. If clock time
+    /// 0 has different dates, instants have no date.
     #[must_use]
     pub fn shared(clocks: impl IntoIterator<Item = Clock>) -> Clock {
         let mut clocks = clocks.into_iter();
@@ -149,7 +151,7 @@ impl Clock {
         shared
     }
 
-    /// Seconds per shown unit, and local time of clock time 0 in seconds since 1970.
+    /// Length of a shown unit in seconds, and local time of clock time 0 in seconds since 1970.
     ///
     /// `None` if the unit or the start is unknown.
     #[must_use]
@@ -159,14 +161,15 @@ impl Clock {
         Some((seconds, start.unix.saturating_add(start.offset.unwrap_or(0))))
     }
 
-    /// Seconds per unit in which times are shown; `None` if the unit is unknown.
+    /// Length of one unit of the clock in seconds; `None` if it is unknown.
     #[must_use]
     pub fn unit_seconds(&self) -> Option<f64> {
         let (_, seconds) = UNITS.into_iter().find(|(unit, _)| self.unit == Some(unit))?;
         Some(seconds / self.factor)
     }
 
-    /// Converts a value of a metric that has this unit to the unit in which times are shown.
+    /// Converts a metric's value from units of the clock to the unit in which times are shown.
+    /// `unit` is the unit of the metric, such as `time` or `jobs per time`.
     #[must_use]
     pub fn shown(&self, value: Interval, unit: &str) -> Interval {
         let scale = match unit {
@@ -178,7 +181,7 @@ impl Clock {
         Interval { mean: scaled(value.mean), half_width: scaled(value.half_width), ..value }
     }
 
-    /// Axis label for the unit of a metric: `time units` if the unit of the clock is unknown.
+    /// Unit of a metric as the label of an axis; `time units` if the unit of the clock is unknown.
     #[must_use]
     pub fn on_axis(&self, unit: &str) -> String {
         match (self.unit, unit) {
@@ -206,7 +209,7 @@ mod tests {
     use super::*;
     use crate::study::expand::expand;
 
-    /// Clock of a study with this workload, whose input begins at `start`.
+    /// Clock of a study with this workload. `start` is the date of clock time 0, if known.
     fn clock(workload: &str, unit: &str, start: Option<f64>) -> Clock {
         let text = format!(
             "{unit}\nworkload = {workload}\nmachine = {{ topology = 'flat', processors = 8 }}\nmeasure.jobs = 9"

@@ -9,23 +9,23 @@ use meshwork::scenario::Scenario;
 use crate::findings::statistics::Interval;
 use crate::findings::summary::{Means, Summary};
 
-/// Metrics that get a column only if the study names them. They are counts that get a note if they
-/// are not 0, and measures that few studies need.
+/// Metrics that have a column only if the study names them. They are counts, for which a note
+/// appears instead if they are not 0, and measures that few studies need.
 const ON_REQUEST: [&str; 5] = ["refused", "unusable", "queueing_delay", "carried_load", "size"];
 
-/// Metrics that have columns, and the reasons why other metrics have none.
+/// Metrics that tables show as columns, and the reasons why other metrics have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// Metrics with columns, in canonical order.
+    /// Metrics that have a column, in the order of the columns.
     pub names: Vec<String>,
     /// Metrics left out as uninformative, each with the reason.
     pub left_out: Vec<String>,
 }
 
 impl Shown {
-    /// Selects the metrics that the study names. If it names none, uninformative columns are left
-    /// out: counts that have a note, and shares that are 0 or equal to another share throughout.
-    /// The names come from `scenario`.
+    /// Selects the metrics that the study names, according to `scenario`. If it names none, all
+    /// metrics are selected except uninformative ones: counts that have a note instead, and shares
+    /// that are 0 or equal to another share in all scenarios.
     #[must_use]
     pub fn of(summary: &Summary, scenario: Option<&Scenario>) -> Shown {
         let rows = &summary.rows;
@@ -81,7 +81,7 @@ pub const HIGHEST: [&str; 10] = [
 pub struct Meanings(Vec<&'static MetricEntry>);
 
 impl Meanings {
-    /// Takes the metrics of a catalogue.
+    /// Takes the descriptions of a catalogue's metrics.
     #[must_use]
     pub fn of(catalogue: &Catalogue) -> Meanings {
         Meanings(catalogue.list())
@@ -109,7 +109,7 @@ impl Meanings {
     }
 }
 
-/// Compares the names of the metrics, which identify the entries.
+/// Compares only the names of the metrics, which identify the descriptions.
 impl PartialEq for Meanings {
     fn eq(&self, other: &Meanings) -> bool {
         self.names().eq(other.names())
@@ -122,7 +122,7 @@ impl fmt::Debug for Meanings {
     }
 }
 
-/// The result of a metric; an empty interval if it is missing.
+/// Mean and interval of the metric with this name; without numbers if the metric is not among them.
 #[must_use]
 pub fn value(metrics: &Means, name: &str) -> Interval {
     let found = metrics.iter().find(|(own, _)| own == name).map(|(_, interval)| *interval);

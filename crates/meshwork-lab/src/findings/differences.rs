@@ -1,4 +1,4 @@
-//! Differences between two scenarios, paired by replication or by batch of the same jobs.
+//! Differences of metrics between two scenarios, paired by replication or by batch of equal jobs.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,11 @@ use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean}
 use crate::run::{Batches, Results, ScenarioRuns};
 use crate::study::{Baseline, Study, same};
 
-/// Index of the scenario with the baseline's value. All its other values are those of the scenario
-/// at `index`.
+/// Index of the scenario with which the scenario at `index` is compared. It has the baseline's
+/// value of the compared key; its other swept values are those of the scenario at `index`.
 ///
-/// Scenarios are in the order of the cross product, so that the index follows from strides.
+/// Scenarios are in the order of the cross product of the swept values, so the index is computed
+/// from the numbers of values.
 pub(crate) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Option<usize> {
     let at = study.sweep.iter().position(|axis| axis.key == baseline.key)?;
     let stride: usize = study.sweep[at + 1..].iter().map(|axis| axis.values.len()).product();
@@ -23,21 +24,21 @@ pub(crate) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Optio
     Some(index - ours * stride + theirs * stride)
 }
 
-/// Ratio of one scenario's mean of a metric to another's on the same jobs. The 95 % interval is
-/// computed by Fieller's method: it contains a ratio *r* if the difference between the first mean
-/// and *r* times the second one is not significant. So it contains 1 exactly where [`paired`] finds
-/// no significant difference.
+/// Ratio of a metric's mean in one scenario to its mean in another scenario with the same jobs. The
+/// 95 % interval is computed by Fieller's method: it contains a ratio *r* if the difference between
+/// the first mean and *r* times the second mean is not significant. So it contains 1 exactly if
+/// [`paired`] finds no significant difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
     pub(crate) mean: f64,
-    /// Lower and upper end of the interval. The upper end is infinite if there is no bound; `None`
-    /// means too little data.
+    /// Lower and upper end of the 95 % interval. The upper end is infinite if the ratio has no
+    /// upper bound. `None` means too little data.
     pub(crate) ends: Option<[f64; 2]>,
 }
 
 impl Ratio {
-    /// Difference of the ratio from 1 in percent, and the ends of its interval. An infinite upper
-    /// end is `None`.
+    /// Difference of the ratio from 1 in percent, then the lower and the upper end of its interval.
+    /// An infinite upper end is `None`.
     pub(crate) fn percent(&self) -> (f64, Option<f64>, Option<f64>) {
         let percent = |ratio: f64| 100.0 * (ratio - 1.0);
         let end = |which: usize| self.ends.map(|ends| percent(ends[which]));
@@ -69,8 +70,9 @@ pub(crate) fn ratio(
     Pairs::of(ours, theirs, Rule::of(study), metric).ratio()
 }
 
-/// Each metric of one scenario minus that of another, paired by run. Also returns the difference
-/// relative to the mean of the other scenario. Scenarios are given by index.
+/// For each metric, its difference between two scenarios, paired by run. It is the value of the
+/// first scenario minus the value of the second one, also as a fraction of the second one's mean.
+/// Scenarios are given by index.
 ///
 /// # Complexity
 /// **O(n)** for each metric of *n* runs.
@@ -87,7 +89,7 @@ pub(super) fn paired(
     }
 }
 
-/// Runs of one of two compared scenarios, and whether a single run stands for all replications.
+/// One of two compared scenarios: its runs, and whether a single run stands for all replications.
 #[derive(Clone, Copy)]
 struct Side<'a> {
     runs: &'a ScenarioRuns,
@@ -125,11 +127,11 @@ fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Values of a metric in two scenarios, paired by runs of the same jobs.
+/// Values of a metric in two scenarios, paired by run and by batch of the same jobs.
 struct Pairs {
     runs: Vec<(f64, f64)>,
-    /// Pairs of batches of the same jobs. `None` for windows of a log, or if both scenarios have
-    /// several replications.
+    /// Pairs of values from batches of the same jobs, if a scenario has only one run. `None` for
+    /// windows of a log, or if both scenarios have several replications.
     batches: Option<Vec<(f64, f64)>>,
     rule: Rule,
 }
@@ -157,8 +159,8 @@ impl Pairs {
         self.runs.iter().map(|(_, b)| *b).collect()
     }
 
-    /// Interval of the mean of the first scenario minus `ratio` times the mean of the second
-    /// scenario.
+    /// Difference, with its 95 % interval, of the first scenario's mean and `ratio` times the
+    /// second's.
     fn interval(&self, ratio: f64) -> Interval {
         let minus = |pairs: &[(f64, f64)]| -> Vec<f64> {
             pairs.iter().map(|(a, b)| a - ratio * b).collect()
@@ -171,7 +173,8 @@ impl Pairs {
         Interval { mean: mean(&values), half_width, replications, method }
     }
 
-    /// Ratio of the means; `None` if the base is not positive or the other mean is negative.
+    /// Ratio of the first scenario's mean to the second one's, with its interval. It is `None` if
+    /// the second mean is not positive, or the first is negative.
     fn ratio(&self) -> Option<Ratio> {
         let (own, base) = (self.interval(0.0).mean?, mean(&self.bases())?);
         if base <= 0.0 || own < 0.0 {
@@ -222,9 +225,9 @@ fn differences(
 
 /// Values of a metric in two runs, paired by batches of the same jobs.
 ///
-/// The batches of a run with many jobs are merged pairwise to larger ones. If one run has larger
-/// batches than the other, those of the other are merged alike. Batches that only one of the runs
-/// has are left out.
+/// A run with many jobs has larger batches, since it merges them pairwise. If the batches of the
+/// two runs differ in size, the smaller ones are merged to the size of the larger ones. Batches
+/// that only one of the runs has are left out.
 fn paired_batches(
     ours: (&ScenarioRuns, usize),
     theirs: (&ScenarioRuns, usize),
@@ -258,7 +261,8 @@ mod tests {
     use super::*;
     use crate::findings::statistics::t_quantile;
 
-    /// Ends of Fieller's interval, as roots of its quadratic equation; `None` if it is unbounded.
+    /// Ends of Fieller's interval of a ratio of means, by its quadratic equation. `None` if it is
+    /// unbounded.
     fn roots(runs: &[(f64, f64)]) -> Option<[f64; 2]> {
         let count = runs.len() as f64;
         let mean = |of: &dyn Fn(&(f64, f64)) -> f64| runs.iter().map(of).sum::<f64>() / count;

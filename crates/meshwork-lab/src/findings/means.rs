@@ -5,12 +5,13 @@ use crate::findings::summary::{Means, OwnerRow, SizeRow};
 use crate::run::{Class, ScenarioRuns};
 use crate::study::{Replications, Study};
 
-/// Method for intervals over replications.
+/// Method that gives the interval of a mean over the runs of a scenario.
 #[derive(Clone, Copy)]
 pub(super) enum Rule {
-    /// Independent replications.
+    /// The runs are independent replications.
     Replications,
-    /// Windows of a log. The number is the time between starts of windows, divided by their length.
+    /// The runs are windows of a log. The number is the time between the starts of consecutive
+    /// windows, divided by the length of a window.
     Windows(f64),
 }
 
@@ -22,8 +23,8 @@ impl Rule {
         }
     }
 
-    /// Mean of `values` with its interval. If there is a single value, the interval comes from
-    /// `batches`.
+    /// Mean of `values`, one for each run, with its interval. If there is only one run, the
+    /// interval comes from `batches`, the values of its batches of jobs.
     pub(super) fn interval(self, values: &[f64], batches: &[f64]) -> Interval {
         let Rule::Windows(stride) = self else { return interval(values, batches) };
         let half_width = half_width_of_windows(values, stride);
@@ -43,8 +44,8 @@ pub(super) fn means(runs: &ScenarioRuns, rule: Rule) -> Means {
     runs.metrics().map(|name| (name.to_owned(), of(name))).collect()
 }
 
-/// Results for each job size, smallest first. A mean takes only replications that have jobs of that
-/// size.
+/// Results for each class of job sizes, smallest first. A mean is only over those replications that
+/// have jobs of the class.
 pub(super) fn by_size(runs: &ScenarioRuns, rule: Rule) -> Vec<SizeRow> {
     let mut classes = runs.sizes();
     classes.sort_by_key(|class| *class.kind);

@@ -1,4 +1,4 @@
-//! Caveats on results, identical on the terminal and on the page.
+//! Sentences that warn of or explain results. The terminal and the HTML page show the same ones.
 
 use toml::Value;
 
@@ -41,7 +41,8 @@ pub fn warnings(
     warnings
 }
 
-/// Text of a count, such as `in each run, 3 to 7 jobs were refused`; `None` if it is 0 in all runs.
+/// Note on a count of events, such as `in each run, 3 to 7 jobs were refused`. It is `None` if the
+/// count is 0 in all runs.
 fn counted(
     results: &Results,
     of: fn(&ScenarioRuns) -> &[u64],
@@ -70,7 +71,8 @@ fn name_of(value: &Value) -> Option<&str> {
 
 /// Note on allocators that gain nothing from contiguity, if the study has any.
 ///
-/// With an ideal network contiguous allocation can only cost, so a comparison with other allocators
+/// Allocators that give jobs contiguous nodes shorten messages, but with an ideal network this
+/// gains nothing. Contiguity then only costs waiting time, so a comparison with other allocators
 /// misleads.
 fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
     let is_swept = |axis: &Axis| axis.key == "allocator" && axis.values.len() > 1;
@@ -95,7 +97,8 @@ fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
     })
 }
 
-/// Notes to be shown after the numbers: one sentence each, without a full stop.
+/// Notes on the runs that explain the numbers and are shown after them. Each is one sentence
+/// without a full stop.
 #[must_use]
 pub fn notes(study: &Study, points: &[Point], results: &Results) -> Vec<String> {
     let mut notes: Vec<String> = counted(
@@ -152,7 +155,8 @@ pub fn notes(study: &Study, points: &[Point], results: &Results) -> Vec<String> 
     notes
 }
 
-/// Names of the scenarios that a note is about; empty if it is about all scenarios.
+/// Words that tell which scenarios a note is about, such as ` in 9 of 12 scenarios`. They are empty
+/// if it is about all scenarios.
 fn place(study: &Study, points: &[Point], chosen: &[usize]) -> String {
     if chosen.len() == points.len() {
         return String::new();

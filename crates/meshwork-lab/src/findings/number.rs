@@ -1,18 +1,18 @@
 //! Formatting of numbers with a sensible number of digits.
 
-/// A formatted number, with the half width of its interval if it has one.
+/// A formatted number, with the half width of its confidence interval if it has one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rounded {
     /// The number; `-` if nothing was measured.
     pub mean: String,
     pub half_width: Option<String>,
-    /// Text after the number, such as a mark.
+    /// Text to be shown directly after the number, such as a mark that refers to a note.
     pub suffix: String,
 }
 
 impl Rounded {
-    /// Formats a measured number. It has as many decimals as two significant digits of the half
-    /// width; without a half width it has five significant digits.
+    /// Formats a measured number. It has as many decimals as are needed to show two significant
+    /// digits of the half width. Without a half width it has five significant digits.
     ///
     /// Digits before the decimal point are always written, so that a number is never rounded
     /// coarser than to a whole number.

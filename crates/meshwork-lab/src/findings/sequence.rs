@@ -1,15 +1,17 @@
-//! Confidence sequences: intervals for a mean that hold at every number of values at once.
+//! Confidence sequences: intervals for a mean that may be looked at after every new value.
 //!
-//! An ordinary interval that is looked at after every value misses the mean sooner or later. The
-//! intervals of a confidence sequence all cover the mean together with the given probability, so
-//! that one may look, stop and continue at any time. The sequence inverts a test martingale: the
-//! likelihood ratio of Student's *t* against a normal mixture of standardised means,
+//! An ordinary interval that is looked at after every value misses the mean sooner or later. With
+//! the given probability, all intervals of a confidence sequence cover the mean, so that one may
+//! look, stop and continue at any time. An interval has all means that a test does not reject. The
+//! test statistic is the likelihood ratio of Student's *t* against a normal mixture of standardised
+//! means,
 //!
 //! *E* = √(c² / (n + c²)) · ((n + c²) V / ((n + c²) V − S²))^(n/2)
 //!
-//! with the sum *S* and the sum of squares *V* of *n* values around the tested mean. By Ville's
-//! inequality *E* exceeds 1/α with probability at most α, at any time. The values are assumed to be
-//! normal; tests of this module measure the coverage for skewed values.
+//! where *S* is the sum of the deviations of *n* values from the tested mean, and *V* the sum of
+//! their squares. *E* is a martingale if the mean is the tested one. Then, by Ville's inequality,
+//! the probability that *E* ever exceeds 1/α is at most α. The values are assumed to be normal;
+//! tests of this module measure the coverage for skewed values.
 //!
 //! # Reference
 //! Lai, *On confidence sequences*, Annals of Statistics 4, 1976; Wang & Ramdas, *Anytime-valid
@@ -17,12 +19,12 @@
 
 use std::f64::consts::LN_2;
 
-/// Precision c² of the mixture of means, in observations. At the levels of a race, this value makes
-/// the interval narrowest at some 20 to 100 values.
+/// Precision c² of the normal mixture of means, in observations. At the small α of a race, this
+/// value makes the interval narrowest after some 20 to 100 values.
 const MIXTURE: f64 = 1.0;
 
-/// Half width of the confidence sequence after `count` values at level `alpha`, in standard
-/// deviations.
+/// Half width of the confidence sequence after `count` values, in standard deviations. `alpha` is
+/// the error probability.
 ///
 /// The standard deviation has divisor *n*. The half width is infinite for too few values.
 pub(crate) fn factor(count: f64, alpha: f64) -> f64 {
@@ -35,7 +37,7 @@ pub(crate) fn factor(count: f64, alpha: f64) -> f64 {
     (all * (1.0 - level) / denominator).sqrt()
 }
 
-/// Number, mean and scatter of values, updated one by one.
+/// Number, mean and sum of squared deviations of a sequence of values, updated value by value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunningMoments {
     count: f64,
@@ -45,7 +47,7 @@ pub struct RunningMoments {
 }
 
 impl RunningMoments {
-    /// Adds a value, by Welford's recurrence, which loses no digits.
+    /// Adds a value, by Welford's recurrence, which avoids the cancellation of digits.
     pub fn push(&mut self, value: f64) {
         self.count += 1.0;
         let off = value - self.mean;
@@ -71,8 +73,8 @@ impl RunningMoments {
         if self.count < 2.0 { 0.0 } else { self.scatter / (self.count - 1.0) }
     }
 
-    /// Half width of the confidence sequence at this number of values, at level `alpha`. It is
-    /// infinite for too few values, and 0 for values without any spread.
+    /// Half width of the confidence sequence after these values, at the error probability `alpha`.
+    /// It is infinite for too few values, and 0 if all values are equal.
     ///
     /// ```
     /// use meshwork_lab::findings::sequence::RunningMoments;
@@ -85,7 +87,8 @@ impl RunningMoments {
         self.half_width_by(factor(self.count, alpha))
     }
 
-    /// Half width for a [`factor`] computed beforehand, since many pairs have the same count.
+    /// Half width of the confidence sequence, for a [`factor`] that the caller has computed. Many
+    /// pairs with the same number of values share one factor.
     pub(crate) fn half_width_by(&self, factor: f64) -> f64 {
         if self.count < 2.0 || factor.is_infinite() {
             return f64::INFINITY;
@@ -93,7 +96,8 @@ impl RunningMoments {
         factor * (self.scatter / self.count).sqrt()
     }
 
-    /// Ends of the interval whose half width is [`half_width`](Self::half_width).
+    /// Lower and upper end of the confidence sequence after these values, at the error probability
+    /// `alpha`.
     #[must_use]
     pub fn ends(&self, alpha: f64) -> [f64; 2] {
         let half = self.half_width(alpha);
@@ -109,10 +113,12 @@ impl FromIterator<f64> for RunningMoments {
     }
 }
 
-/// Numbers of pairs that either side wins, with a test that is valid at any time.
+/// Numbers of pairs of values that each of two sides wins, with a test of which side wins more. The
+/// test may be looked at after every pair.
 ///
-/// The test assumes nothing of the values: it is the mixture of the likelihood ratios of all
-/// probabilities of winning, by Jeffreys' prior, against ½.
+/// The test does not assume a distribution of the values. Its statistic *E* compares ½, the
+/// probability of winning if the sides are alike, with all other probabilities: it is the mean of
+/// their likelihood ratios, weighted by Jeffreys' prior.
 ///
 /// *E* = 2^n · B(s + ½, n − s + ½) / B(½, ½) for *s* of *n* pairs won. Equal pairs are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,7 +132,7 @@ pub struct Wins {
 }
 
 impl Wins {
-    /// Counts a pair; the smaller value wins.
+    /// Counts a pair of values, of which the smaller one wins.
     pub fn push(&mut self, ours: f64, theirs: f64) {
         match ours.total_cmp(&theirs) {
             std::cmp::Ordering::Less => self.won += 1,
@@ -135,8 +141,8 @@ impl Wins {
         }
     }
 
-    /// Bound on the probability of this evidence if both sides win equally often, at any time. The
-    /// bound is 1/*E*, at most 1.
+    /// Upper bound on the probability of such a lead if both sides win equally often. It is 1/*E*,
+    /// at most 1, and holds at any time.
     ///
     /// ```
     /// use meshwork_lab::findings::sequence::Wins;
@@ -164,7 +170,7 @@ mod tests {
         (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
     }
 
-    /// Logarithm of the test martingale *E* by its formula, for these values and a tested mean.
+    /// Logarithm of the test statistic *E* by its formula, for these values and a tested mean.
     fn evidence(values: &[f64], tested: f64) -> f64 {
         let n = values.len() as f64;
         let s: f64 = values.iter().map(|x| x - tested).sum();
@@ -192,7 +198,7 @@ mod tests {
         }
     }
 
-    /// Compares *E* with likelihoods integrated numerically over standardised mean and scale.
+    /// Compares *E* with the likelihood ratio that is integrated numerically over mean and scale.
     #[test]
     fn the_martingale_is_the_mixture_that_it_is_said_to_be() {
         let values = [0.3_f64, 1.1, -0.4, 2.0];
@@ -219,7 +225,8 @@ mod tests {
         assert!(((mixture / null).ln() - evidence(&values, 0.0)).abs() < 1e-3);
     }
 
-    /// Share of 2,000 sequences in which some interval from the value `first` on misses the mean 0.
+    /// Share of 2,000 random sequences in which an interval misses the true mean 0. Intervals after
+    /// fewer than `first` values do not count.
     fn missed(name: &str, first: u64, most: u64, draw: impl Fn(&mut Stream) -> f64) -> f64 {
         let once = |run| {
             let (mut stream, mut moments) = (Stream::new(5, run, name), RunningMoments::default());

@@ -49,11 +49,11 @@ impl Interval {
     }
 }
 
-/// Mean of values of independent replications, with its Student-t interval. For a single
-/// replication with batches, the interval is that of the batches.
+/// Mean of values of independent replications, with its Student-t interval. If there is a single
+/// replication, the interval comes from `batches`, the values of its batches of jobs.
 ///
-/// The mean of a single run is its own value and not the mean of its batches: for a ratio, such as
-/// a mean over jobs, the two differ slightly, and the run's value is the better estimate.
+/// The mean of a single run is the run's value and not the mean of its batches. For a ratio, such
+/// as a mean over jobs, the two differ slightly, and the run's value is the better estimate.
 ///
 /// ```
 /// use meshwork_lab::findings::statistics::interval;
@@ -99,12 +99,12 @@ pub fn half_width(values: &[f64]) -> Option<f64> {
 
 /// Half the width of the 95 % interval of the mean of consecutive batches.
 ///
-/// A queue that is long at the end of a batch is long at the beginning of the next, so batches are
-/// not independent, and *t* · *s* / √*n* is too narrow. Batches are modelled as an autoregressive
-/// process of first order: with the correlation *ρ* of neighbours, corrected for its bias in short
-/// series and at least 0, *n* batches are equivalent to *n* (1 − *ρ*) / (1 + *ρ*) independent ones.
-/// If they are equivalent to fewer than 4, the quantile is that for 4, but the standard error has
-/// no limit.
+/// A queue that is long at the end of a batch is long at the beginning of the next batch. So
+/// batches are not independent, and *t* · *s* / √*n* is too narrow. Batches are modelled as an
+/// autoregressive process of first order. Let *ρ* be the correlation of consecutive batches,
+/// corrected for its bias in short series, and at least 0. Then *n* batches are equivalent to *n*
+/// (1 − *ρ*) / (1 + *ρ*) independent ones. If they are equivalent to fewer than 4, the quantile *t*
+/// is that for 4, but the standard error is not limited.
 ///
 /// # Reference
 /// Law, *Simulation Modeling and Analysis*, 2015, section 9.5.3; for the bias: Marriott & Pope,
@@ -136,7 +136,7 @@ pub fn half_width_of_batches_at(batches: &[f64], confidence: f64) -> Option<f64>
     Some(quantile(degrees, confidence) * error)
 }
 
-/// Standard error of the mean of batches, and its degrees of freedom.
+/// Standard error of the mean of a run's batches, and the degrees of freedom of its estimate.
 fn error_of_batches(batches: &[f64]) -> Option<(f64, u64)> {
     if batches.len() < 2 {
         return None;
@@ -155,14 +155,15 @@ fn error_of_batches(batches: &[f64]) -> Option<(f64, u64)> {
     Some(((squares / (count - 1.0) / worth).sqrt(), degrees))
 }
 
-/// Minimum number of batches: with fewer, their correlation cannot be estimated.
+/// Smallest number of batches whose correlation is estimated. Fewer batches count as independent.
 const MIN_BATCHES: usize = 8;
 
-/// Upper bound on the correlation of batches: a higher one cannot be told from a trend.
+/// Largest estimate of the correlation of consecutive batches. A higher one is reduced to it, since
+/// it cannot be told from a trend.
 const MAX_CORRELATION: f64 = 0.9;
 
 /// Half the width of the 95 % interval of the mean over windows of one log. `stride` is the time
-/// between starts of windows relative to their length.
+/// between the starts of consecutive windows, divided by the length of a window.
 ///
 /// Overlapping windows share jobs: the effective number of windows is then the number that would
 /// fit into the same time without overlap, as in overlapping batch means.
@@ -187,13 +188,13 @@ pub fn half_width_of_windows(windows: &[f64], stride: f64) -> Option<f64> {
     Some(t_quantile(apart.floor() as u64 - 1) * (variance / apart).sqrt())
 }
 
-/// Degrees of freedom up to which the quantile is computed exactly.
+/// Largest number of degrees of freedom for which the quantile of Student's t is computed exactly.
 const MAX_EXACT: usize = 1000;
 
 /// The 97.5 % quantile of Student's t distribution.
 ///
-/// Beyond 1000 degrees of freedom it is the Cornish–Fisher expansion around the normal quantile,
-/// whose error there is below 10⁻¹².
+/// Beyond 1000 degrees of freedom, it is computed by the Cornish–Fisher expansion around the normal
+/// quantile, with an error below 10⁻¹².
 ///
 /// # Reference
 /// Abramowitz & Stegun, *Handbook of Mathematical Functions*, 1964, 26.7.5.
@@ -214,9 +215,10 @@ fn exact_quantile(degrees: u64) -> f64 {
     quantile(degrees, CONFIDENCE)
 }
 
-/// Two-sided quantile of Student's t distribution at this confidence level.
+/// Two-sided quantile of Student's t distribution: the half width of its central interval. A value
+/// lies in that interval with the probability `confidence`.
 ///
-/// Bisects [`within`] down to adjacent floating-point numbers.
+/// It is found by bisection of [`within`], down to adjacent floating-point numbers.
 pub(crate) fn quantile(degrees: u64, confidence: f64) -> f64 {
     let (mut below, mut above) = (0.0, 1.0);
     while within(degrees, above) < confidence {
@@ -324,8 +326,8 @@ mod tests {
         assert_eq!((nothing.mean, nothing.half_width, nothing.replications), (None, None, 0));
     }
 
-    /// Waits of the same jobs in two single-server queues, the second faster by `speed`. Uses
-    /// Lindley's recursion.
+    /// Waits of the same jobs in two queues with one server each, by Lindley's recursion. The
+    /// second server is faster by the factor `speed`.
     fn two_queues(
         stream: &mut meshwork::rng::Stream,
         load: f64,

@@ -1,30 +1,32 @@
 //! Test for a queue that grows over the whole run, so that means mostly reflect the run's length.
 //!
-//! The statistic is Kendall's τ of a run: of all pairs of its batches, the share in which jobs of
-//! the later batch met the longer queue, minus the share in which they met the shorter one (Mann,
-//! *Nonparametric tests against trend*, Econometrica 13, 1945). The test of Mann and Kendall
-//! assumes independent batches, but the batches of a queue are correlated. So τ is compared with
-//! its own distribution at critical load, where exactly as much work arrives as can be done. At
-//! that load an initially empty queue is reflected Brownian motion in the limit, whatever the jobs
-//! are like, and τ does not depend on its scale. A machine below critical load raises fewer alarms.
+//! The statistic is Kendall's τ of a run (Mann, *Nonparametric tests against trend*, Econometrica
+//! 13, 1945). Each pair of the run's batches of jobs is compared by the length of the queue that
+//! their jobs met on arrival. τ is the share of pairs in which the queue of the later batch was
+//! longer, minus the share in which it was shorter. The test of Mann and Kendall assumes
+//! independent batches, but the batches of a queue are correlated. So τ is compared with its
+//! distribution at critical load, where exactly as much work arrives as can be done. At that load,
+//! an initially empty queue of any jobs tends to reflected Brownian motion, and τ does not depend
+//! on the scale of the queue. So this distribution is the same for all machines. A machine below
+//! critical load raises fewer alarms.
 
 /// Threshold that τ exceeds in one of twenty runs at critical load, with 20 batches. With more
 /// batches the exact threshold is slightly lower. The value is simulated; a test of this module
 /// repeats the simulation.
 const LIMIT: f64 = 0.87;
 
-/// Mean of τ at critical load; `DEVIATION` is its standard deviation.
+/// Mean of Kendall's τ over runs at critical load; `DEVIATION` is its standard deviation.
 const MEAN: f64 = 0.37;
 const DEVIATION: f64 = 0.345;
 
-/// The 95 % quantile of the normal distribution.
+/// The 95 % quantile of the standard normal distribution.
 const NORMAL: f64 = 1.645;
 
-/// Smallest number of jobs of a run that is judged. In a shorter run the queue has only had time to
-/// grow.
+/// Smallest number of jobs of a run whose queue is judged. In a shorter run, the queue of any
+/// machine still grows from its empty start.
 pub const MIN_JOBS: u64 = 100;
 
-/// Smallest number of batches of a run that is judged.
+/// Smallest number of batches of a run whose queue is judged.
 const MIN_BATCHES: usize = 10;
 
 /// Kendall's τ of a series; `None` for fewer than ten values. It is 1 if every later value is
@@ -58,7 +60,7 @@ pub fn tau(series: &[f64]) -> Option<f64> {
     Some(balance as f64 / pairs as f64)
 }
 
-/// Whether the queue of a scenario grows, given the τ of each of its runs.
+/// Whether the queue of a scenario grows over the whole run, by the τ of each of its runs.
 ///
 /// The significance level is 5 % at critical load, and smaller below it.
 #[must_use]
@@ -80,7 +82,8 @@ mod tests {
 
     use super::*;
 
-    /// Simulates a queue with one server, and returns τ of the mean queue at arrival by batch.
+    /// Simulates a queue with one server. Returns τ of the mean length of the queue that the jobs
+    /// of each batch met on arrival.
     fn run(stream: &mut Stream, load: f64, jobs: usize, batches: usize) -> f64 {
         let (mut in_system, mut met) = (0_u32, Vec::with_capacity(jobs));
         while met.len() < jobs {

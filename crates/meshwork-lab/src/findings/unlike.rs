@@ -1,7 +1,8 @@
 //! Shared parameters whose values differ between compared strategies.
 //!
-//! A sweep over strategies compares each with its default parameters, which may differ: first fit
-//! does not turn a block, adaptive scan does. The reader of the table must be told.
+//! A sweep over strategies compares each with its default parameters, which may differ. For
+//! example, by default first fit does not turn a requested block, but adaptive scan does. The
+//! reader of the table of results must be told.
 
 use std::fmt;
 
@@ -41,9 +42,9 @@ impl fmt::Display for Unlike {
     }
 }
 
-/// Parameters with different values in the strategies of each swept family, in the order of the
-/// sweep. A parameter that is itself swept has its own column and is left out, and so are
-/// parameters with the same name but another meaning.
+/// Parameters that differ between the compared strategies of one swept key, such as `allocator`.
+/// They are in the order of the sweep. A parameter that is itself swept is left out, since tables
+/// have a column for it. Parameters with the same name but another meaning are not compared.
 #[must_use]
 pub fn unlike(catalogue: &Catalogue, points: &[Point]) -> Vec<Unlike> {
     let Some(first) = points.first() else { return Vec::new() };
@@ -53,7 +54,7 @@ pub fn unlike(catalogue: &Catalogue, points: &[Point]) -> Vec<Unlike> {
         .collect()
 }
 
-/// Family of a swept key if its entries are compared strategies; `None` for other keys.
+/// Family of strategies whose entries a swept key names; `None` for keys that name no strategies.
 fn family(key: &str) -> Option<&'static Family> {
     match key {
         "allocator" => Some(&alloc::FAMILY),
@@ -116,7 +117,8 @@ fn in_family(key: &str, family: List<'_>, points: &[Point]) -> Vec<Unlike> {
     found
 }
 
-/// The strategies of a swept key, without duplicates, in the order of the sweep.
+/// The strategies that are the values of a swept key, without duplicates, in the order of the
+/// sweep.
 fn compared<'a>(key: &str, points: &'a [Point]) -> Vec<Compared<'a>> {
     let mut distinct: Vec<(&Value, &Table)> = Vec::new();
     for point in points {
@@ -137,8 +139,8 @@ fn name(table: &Table) -> Option<&str> {
     table.get("name")?.as_str()
 }
 
-/// Parameters that a component's catalogue entry declares. `table` is the component with all
-/// defaults.
+/// Parameters that a strategy's entry in the catalogue declares. `table` is the strategy with its
+/// name and all its parameters.
 fn declared((catalogue, family): List<'_>, table: &Table) -> impl Iterator<Item = &'static Param> {
     let entry = name(table).and_then(|name| family.find_in(catalogue, "", name).ok());
     family.common.iter().chain(entry.map_or(&[][..], |about| about.params))

@@ -1,4 +1,4 @@
-//! Shortest unambiguous texts for values of a study.
+//! Shortest unambiguous texts for values of a study, for use in tables and plots.
 
 use toml::{Table, Value};
 

@@ -16,7 +16,6 @@ pub enum EndRule {
     #[default]
     Limit,
     /// The job runs for the mean of its user's last two run times (Tsafrir, Etsion and Feitelson).
-    /// predict.
     UserMean,
     /// The job runs for the 90 % quantile of its user's last [`REMEMBERED`] run times.
     UserQuantile,
@@ -33,9 +32,10 @@ impl EndRule {
         ("user_p90", EndRule::UserQuantile),
     ];
 
-    /// Predicted run time in seconds, from a user's run times in order of end.
+    /// Predicted run time of a user's next job in seconds. `seconds` are the run times of the
+    /// user's earlier jobs, in the order in which they ended.
     ///
-    /// It is `None` if the rule uses the time limit, or if there are no run times.
+    /// The result is `None` if the rule uses the time limit, or if there are no earlier jobs.
     fn expected(self, seconds: &[i64]) -> Option<i64> {
         let last = |count: usize| &seconds[seconds.len().saturating_sub(count)..];
         match self {
@@ -53,7 +53,8 @@ impl EndRule {
     }
 }
 
-/// Predicted run times of jobs by user. A user without one is expected to use the time limit.
+/// Predicted run time of the next jobs of each user. Jobs of other users are expected to run for
+/// their time limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedEnds {
     seconds: BTreeMap<String, i64>,
@@ -87,7 +88,8 @@ impl ExpectedEnds {
         ExpectedEnds { seconds: times.into_iter().filter_map(expected).collect() }
     }
 
-    /// Expected run time of a job in seconds; `None` without a prediction and without a time limit.
+    /// Expected run time of a job in seconds: the prediction for its user, or else its time limit.
+    /// It is `None` if the job has neither.
     pub(super) fn runtime(&self, job: &QueuedJob) -> Option<i64> {
         match self.seconds.get(&job.user) {
             Some(&own) => Some(job.limit.map_or(own, |limit| own.min(limit))),

@@ -12,7 +12,7 @@ use crate::slurm::live::{
 
 /// Assumed run time of a job without a time limit, and assumed duration of an outage, in seconds.
 pub(super) const FAR: f64 = 365.0 * 86_400.0;
-/// Largest number of new jobs that one query names.
+/// Largest number of new jobs that one query for their minimum numbers of nodes names.
 ///
 /// If there are more new jobs, the query is for all jobs of the partition.
 const MANY: usize = 200;
@@ -20,7 +20,7 @@ const MANY: usize = 200;
 /// State of jobs, nodes and reservations, as Slurm's commands print it at one time.
 #[derive(Clone, Debug, Default)]
 pub struct SiteLook {
-    /// Time just before the first command, in seconds since 1970.
+    /// Time just before the first of Slurm's commands ran, in seconds since 1970.
     pub now: f64,
     pub jobs: Vec<QueuedJob>,
     /// Nodes of the partition, each with its state.
@@ -61,14 +61,15 @@ impl SiteLook {
     }
 }
 
-/// Minimum number of nodes of each waiting job. It is queried once for each job.
+/// Minimum number of nodes that each waiting job requests, remembered by job. Slurm is asked for it
+/// only once for each job.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranges {
     known: BTreeMap<(String, i64), u32>,
 }
 
 impl Ranges {
-    /// Queries the minimum numbers of new jobs, and forgets jobs that are not in `jobs`.
+    /// Queries the minimum numbers of nodes of new jobs, and forgets jobs that are not in `jobs`.
     pub(super) fn learn(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -122,10 +123,11 @@ pub(super) fn numbers_of(numbers: &BTreeMap<String, u32>, list: &str) -> Vec<u32
     names.iter().filter_map(|name| numbers.get(name).copied()).collect()
 }
 
-/// Nodes that are not available to waiting jobs, with their holders.
+/// Nodes that are not available to waiting jobs, grouped by the jobs that hold them.
 ///
 /// A job that runs or ends holds its nodes. A pending job in the partition `placed_in` holds the
-/// nodes that it requires. All further nodes that are not idle are held by the holder `unusable`.
+/// nodes that it requires. All further nodes that are not idle form a group with the name
+/// `unusable`.
 pub(super) fn claims(
     look: &SiteLook,
     numbers: &BTreeMap<String, u32>,
@@ -160,7 +162,8 @@ pub(super) fn claims(
     all
 }
 
-/// Numbers of idle nodes. A state with a mark, such as `idle*`, does not count as idle.
+/// Node numbers of the idle nodes. A state with an added sign, such as `idle*`, does not count as
+/// idle.
 pub(super) fn idle<'a>(
     look: &'a SiteLook,
     numbers: &'a BTreeMap<String, u32>,

@@ -1,10 +1,10 @@
-//! Runs a policy next to a running Slurm: a [`shadow`] only observes, an [`agent`] places jobs.
+//! Applies a policy to a running Slurm: a [`shadow`] only compares, an [`agent`] places jobs.
 //!
 //! Slurm holds all state. Each [`look`] reads the state from Slurm's commands, and a [`policy`]
-//! decides by [`plan`](crate::plan). The agent then moves a job from a closed parking partition to
-//! a partition in which it starts on the chosen nodes. One update of the job does this. [`process`]
-//! runs the commands, [`ends`] predicts the ends of jobs, [`replay`] repeats the decisions in a
-//! log, and [`metrics`] counts events.
+//! decides by [`plan`](crate::plan) which jobs start on which nodes. For each of these jobs, the
+//! agent sends one update to Slurm. It moves the job from a closed parking partition to a partition
+//! in which it starts on the chosen nodes. [`process`] runs the commands, [`ends`] predicts the
+//! ends of jobs, [`replay`] repeats the decisions in a log, and [`metrics`] counts events.
 
 pub mod agent;
 pub mod ends;

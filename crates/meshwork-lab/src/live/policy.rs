@@ -15,7 +15,7 @@ use crate::slurm::scenario::node_order;
 use crate::study::Study;
 use crate::study::expand::expand;
 
-/// Policy of a scenario, with the names of the nodes of the scenario's machine.
+/// Policy of a scenario (scheduler and allocator), with the names of the machine's nodes.
 #[derive(Debug)]
 pub struct LivePolicy {
     scenario: Scenario,
@@ -25,7 +25,7 @@ pub struct LivePolicy {
     pub(super) numbers: BTreeMap<String, u32>,
 }
 
-/// Waiting job in the form that the policy reads.
+/// Waiting job, with the attributes by which the policy decides.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub(super) id: String,
@@ -58,13 +58,13 @@ pub(super) struct LiveDecision {
     pub(super) answer: Json,
     /// Jobs to start: index in the list of candidates, and nodes in the order of MPI ranks.
     pub(super) starts: Vec<(usize, Vec<u32>)>,
-    /// Indices of candidates that could not start even on an empty machine.
+    /// Indices, in the list of candidates, of jobs that could not start even on an empty machine.
     pub(super) never: Vec<usize>,
 }
 
 impl LivePolicy {
-    /// Takes the policy from a study's only scenario. `names` are the nodes in the order of their
-    /// numbers.
+    /// Takes the policy from a study's only scenario. `names` are the names of the machine's nodes,
+    /// in the order of the node numbers.
     ///
     /// # Errors
     /// One sentence: the study has several scenarios or sites, or its number of nodes is not the
@@ -81,7 +81,8 @@ impl LivePolicy {
         LivePolicy::named(point.scenario.clone(), names).map_err(|says| format!("{file}: {says}"))
     }
 
-    /// Takes the policy from a scenario. `names` are the nodes in the order of their numbers.
+    /// Takes the policy from a scenario. `names` are the names of the machine's nodes, in the order
+    /// of the node numbers.
     ///
     /// # Errors
     /// One sentence: the scenario has several sites, its number of nodes is not the number of
@@ -112,8 +113,8 @@ impl LivePolicy {
         nodes.iter().map(|&node| self.names[node as usize].as_str()).collect()
     }
 
-    /// Waiting job in the form that the policy reads. `nodes` is a node count within the job's
-    /// range.
+    /// Converts a waiting job to the form that the policy reads. If the job accepts a range of node
+    /// counts, `nodes` is the one for which it is considered.
     pub(super) fn candidate(&self, job: &QueuedJob, nodes: u32, ends: &ExpectedEnds) -> Candidate {
         let numbers = &self.numbers;
         let without = if job.requires.is_empty() {

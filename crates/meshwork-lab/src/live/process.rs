@@ -12,13 +12,13 @@ use super::SlurmCommands;
 /// Longest wait for an answer of `scontrol`.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Commands of the Slurm that is installed on this computer.
+/// Runs the commands of the Slurm that is installed on this computer.
 #[derive(Debug, Default)]
 pub struct ProcessCommands {
     /// Folder with the commands; `None` to look for them in `PATH`.
     folder: Option<PathBuf>,
     control: Option<Controlling>,
-    /// Number of lines sent to `scontrol` so far.
+    /// Number of lines sent to `scontrol` so far. It makes the mark that ends each answer unique.
     lines: u64,
 }
 
@@ -108,7 +108,7 @@ impl ProcessCommands {
     }
 }
 
-/// Reads lines in a separate thread, which ends when the pipe is closed.
+/// Reads the lines of a pipe in a separate thread, which ends when the pipe is closed.
 fn lines(reader: PipeReader) -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {

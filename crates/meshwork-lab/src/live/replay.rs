@@ -1,24 +1,25 @@
-//! Repeats the decisions in a log, and compares them with the recorded ones.
+//! Repeats the decisions in the log of a shadow or an agent, and compares the results.
 
 use serde_json::Value as Json;
 
 use super::policy::LivePolicy;
 
-/// Result of repeating the decisions in a log.
+/// Result of repeating the decisions that a log of a shadow or an agent records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogReplay {
     /// Number of decisions in the log.
     pub decisions: usize,
     /// Numbers of the log's lines whose repeated decision differs from the recorded one.
     pub different: Vec<usize>,
-    /// Whether the last line is incomplete, as after the writing process was killed.
+    /// Whether the log's last line is incomplete. This happens if the writing process was killed.
     pub is_cut: bool,
 }
 
-/// Repeats every decision in the text of a log.
+/// Repeats every decision that the text of a log records, for the state that its line holds.
 ///
 /// # Errors
-/// One sentence with the line that is not an event, or whose state is not one of this machine.
+/// One sentence with the number of the wrong line: it is not an event, or its state does not belong
+/// to the policy's machine.
 pub fn replay(policy: &LivePolicy, text: &str) -> Result<LogReplay, String> {
     let mut found = LogReplay::default();
     let mut lines = text.lines().enumerate().peekable();

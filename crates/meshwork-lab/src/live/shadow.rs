@@ -24,7 +24,7 @@ use crate::slurm::live::QueuedJob;
 
 /// Largest number of waiting jobs that the policy considers, in order of priority.
 const DEPTH: usize = 1_000;
-/// Largest job in nodes for which the routes between all pairs of nodes are followed.
+/// Largest number of a job's nodes for which the routes between all pairs of nodes are followed.
 const ALL_PAIRS: usize = 64;
 
 /// Agreement of the policy with one start by Slurm.
@@ -49,7 +49,7 @@ impl ShadowVerdict {
     }
 }
 
-/// Value of one measure for Slurm's choice of nodes, and for the policy's choice.
+/// One measure of the nodes of a job: its value for Slurm's choice, and for the policy's choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BothChoices {
     pub slurm: Option<f64>,
@@ -71,9 +71,10 @@ pub struct ShadowedStart {
     pub distance: BothChoices,
     /// Number of links that messages of the job share with messages of running jobs.
     pub contention: BothChoices,
-    /// Number of job sizes (powers of two) for which the policy has a place before the start only.
+    /// Number of job sizes (powers of two nodes) that the start of the job blocks: the policy finds
+    /// nodes for a job of this size before the start, and none after it.
     pub blocked: BothChoices,
-    /// Number of waiting jobs for which the policy had a place, but which Slurm left waiting.
+    /// Number of waiting jobs for which the policy found nodes, but which Slurm left waiting.
     pub had_place: usize,
     /// State before the start, in the JSON that `meshwork plan` reads.
     pub state: Json,
@@ -112,12 +113,14 @@ pub struct ShadowSummary {
     pub equal: usize,
     pub other: usize,
     pub waits: usize,
-    /// Number of starts before which the policy had a place for a job that Slurm left waiting.
+    /// Number of starts before which the policy found nodes for another job that Slurm left
+    /// waiting.
     pub had_place: usize,
-    /// Number of queries of Slurm that found several starts at once, whose order is uncertain.
+    /// Number of queries that found several new starts at once. The order of these starts is
+    /// uncertain.
     pub ambiguous: usize,
-    /// Number of starts that the policy would have made too. Sums of measures are over these
-    /// starts.
+    /// Number of starts of jobs of several nodes that the policy would have started too, on any
+    /// nodes. The sums of the measures are over these starts.
     pub both: usize,
     distance: (f64, f64),
     contention: (f64, f64),
@@ -146,7 +149,7 @@ impl ShadowSummary {
         }
     }
 
-    /// The summary as rows of a table, each a name and a value.
+    /// The summary as rows of a table: in each row the name of a number, and its text.
     #[must_use]
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let share = |count: usize| {
@@ -194,7 +197,7 @@ impl ShadowSummary {
     }
 }
 
-/// Observer of one partition of a running Slurm.
+/// Observer of one partition of a running Slurm, which compares its starts with a policy.
 pub struct SiteShadow<'a> {
     policy: &'a LivePolicy,
     partition: String,
@@ -213,7 +216,8 @@ pub struct SiteShadow<'a> {
 }
 
 impl<'a> SiteShadow<'a> {
-    /// Creates an observer of a partition. `is_exclusive` tells whether its jobs hold whole nodes.
+    /// Creates an observer of a partition. `is_exclusive` tells whether jobs of the partition hold
+    /// whole nodes.
     #[must_use]
     pub fn new(policy: &'a LivePolicy, partition: &str, is_exclusive: bool) -> SiteShadow<'a> {
         SiteShadow {
@@ -285,7 +289,7 @@ impl<'a> SiteShadow<'a> {
         Ok(found)
     }
 
-    /// Holders of nodes before the jobs `new` started.
+    /// Jobs and the nodes that they held just before the jobs `new` started.
     fn before(&self, look: &SiteLook, new: &[&QueuedJob]) -> Vec<Claim> {
         let keys: BTreeSet<(String, i64)> = new.iter().map(|job| run_key(job)).collect();
         let taken: BTreeSet<String> =
@@ -380,7 +384,8 @@ impl<'a> SiteShadow<'a> {
         known.flat_map(|claim| self.policy.links(&claim.nodes)).collect()
     }
 
-    /// Powers of two for which the policy finds a place while `claims` and `nodes` are occupied.
+    /// Powers of two for which the policy finds nodes for a job of this size. `nodes` and the nodes
+    /// of `claims` are occupied.
     fn sizes(&self, now: f64, claims: &[Claim], nodes: &[u32]) -> Result<BTreeSet<u32>, String> {
         let mut all = claims.to_vec();
         if !nodes.is_empty() {
@@ -466,7 +471,8 @@ impl<'a> SiteShadow<'a> {
         }
     }
 
-    /// Ends a job's record at the time `now` of the query in which the job is missing.
+    /// Ends a job's record in the history at the time `now`, with the final state `state`. A job
+    /// that has no recorded start gets the state `CANCELLED`.
     fn close(&mut self, full: &(String, i64, u32), now: f64, state: &str) {
         self.open.remove(full);
         let Some(record) = self.records.get_mut(full) else { return };
@@ -525,15 +531,16 @@ impl<'a> SiteShadow<'a> {
     }
 }
 
-/// Key of one run of a job: job id and start time.
+/// Job id and start time, which identify one run of a job that may have been requeued.
 fn run_key(job: &QueuedJob) -> (String, i64) {
     (job.id.clone(), job.start.unwrap_or(0))
 }
 
 impl LivePolicy {
-    /// Links on the routes between the nodes of a job.
+    /// Network links on the routes between the nodes of a job.
     ///
-    /// For a large job, only the routes between each node and the next ones are followed.
+    /// For a job of more than [`ALL_PAIRS`] nodes, only the routes from each node to the next
+    /// `ALL_PAIRS - 1` nodes are followed.
     fn links(&self, nodes: &[u32]) -> BTreeSet<(Router, u16)> {
         let mut links = BTreeSet::new();
         let Some(wires) = self.topology.wires() else { return links };

@@ -1,8 +1,8 @@
 //! Causes of waits during a replay: each second of a job's wait has one cause.
 //!
-//! A job that could start has the cause `Priority` until backfill has considered it. This is
-//! counted anew each time that nodes become free. If backfill did not start the job, the cause is
-//! `Reserved` from then on, because nodes are reserved for other jobs.
+//! A job that could start has the cause `Priority` until backfill has considered it. Each time that
+//! nodes become free, backfill must consider it anew. If backfill did not start the job, the cause
+//! is `Reserved` from then on, because nodes are reserved for other jobs.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ impl WaitsByCause {
     }
 }
 
-/// Answer that the machine in its present state gives to requests of one kind.
+/// Answer of the machine, in its present state, to all equal requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     Nodes,
@@ -45,7 +45,7 @@ pub(super) struct Causes {
     waited: Vec<WaitsByCause>,
     /// Answers of the machine by kind of request. Equal requests in one partition are of one kind.
     answers: BTreeMap<usize, Answer>,
-    /// Count of the machine's changes at which the answers were obtained.
+    /// Number of changes of the machine after which the answers were obtained.
     changes: u64,
     /// Waiting jobs, each with the cause for which it waits since `since`.
     now: Vec<(usize, Cause)>,
@@ -110,7 +110,8 @@ impl Causes {
         }
     }
 
-    /// Waits of each job by cause. An unfinished wait ends at the last call.
+    /// Waits of each job by cause. A wait that has not ended is counted up to the last call of
+    /// `pass`.
     pub(super) fn into_waited(self) -> Vec<WaitsByCause> {
         self.waited
     }

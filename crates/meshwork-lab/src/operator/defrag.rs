@@ -1,4 +1,4 @@
-//! Moves of running jobs after which a place of a requested shape is free.
+//! Finds moves of running jobs that free a place, which is a set of nodes listed by the topology.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ pub struct JobMove {
     pub to: NodeSet,
 }
 
-/// Sequence of moves after which a place is free.
+/// Sequence of moves of running jobs after which a place of the topology is free.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefragPlan {
     /// Name of the freed place in the lists of the topology.
@@ -80,7 +80,7 @@ impl DefragTarget {
     }
 }
 
-/// Finds the cheapest plans that free a place, at most `most` plans.
+/// Finds the cheapest plans of moves that free a place, at most `most` plans.
 ///
 /// For each possible place, the jobs on this place are moved, the largest first. The site's
 /// placement rule chooses the new nodes of each job. These are free after the earlier moves, and
@@ -91,7 +91,7 @@ impl DefragTarget {
 /// tried.
 ///
 /// # Errors
-/// One sentence: the topology does not list the target, or all jobs in the way are exempt.
+/// One sentence: the topology lists no place for the target, or every such place has an exempt job.
 ///
 /// # Complexity
 /// **O(a r)** set operations for *a* places and *r* running jobs, and a query to the placement rule
@@ -174,7 +174,7 @@ pub fn defrag(
     Ok(plans)
 }
 
-/// Moves that clear a place of jobs; `None` if a job fits nowhere else.
+/// Moves of all jobs on a place to other nodes; `None` if a job fits nowhere else.
 ///
 /// The allocator is unchanged after the call.
 fn clear(

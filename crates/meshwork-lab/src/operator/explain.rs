@@ -13,7 +13,7 @@ use super::state::{HeldBack, MachineState};
 use crate::slurm::desk::SlurmAnswer;
 use crate::slurm::topology::{Structure, by};
 
-/// Largest number of reported places for a waiting job.
+/// Maximum number of nearest places that are reported for a waiting job.
 const NEAREST: usize = 3;
 
 /// Reason why a job waits on a Slurm machine.
@@ -48,7 +48,7 @@ impl WaitReason {
     }
 }
 
-/// Place of the size of a job, with the running jobs in the job's way.
+/// Listed place of a waiting job's size, with the running jobs that occupy it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlace {
     /// Name of the place in the lists of the topology.
@@ -58,7 +58,7 @@ pub struct NearestPlace {
     pub jobs: Vec<usize>,
     /// Number of nodes of the place that are down.
     pub down: u32,
-    /// Latest end of the jobs in the way by time limits; `None` if one of them has no time limit.
+    /// Latest end of the jobs that must end, by their time limits; `None` if one has no time limit.
     pub until: Option<Second>,
 }
 
@@ -71,13 +71,16 @@ pub struct Explanation {
     /// Number of nodes that are free for the job now.
     pub free: u32,
     pub nearest: Vec<NearestPlace>,
-    /// Earliest start by time limits if the job were first in the queue, with its nodes.
+    /// Earliest start and nodes of the job if it were first in the queue. Jobs end at their time
+    /// limits.
     pub alone: Option<(Second, NodeSet)>,
-    /// Earliest start by time limits behind the jobs before it in the queue, with its nodes.
+    /// Earliest start and nodes of the job behind all jobs before it in the queue. Jobs end at
+    /// their time limits.
     pub planned: Option<(Second, NodeSet)>,
     /// Indices of running jobs. If any one of them ended, the waiting job could start.
     pub ends: Vec<usize>,
-    /// Free boxes of the job's size that the topology does not list, one for each shape.
+    /// Free boxes of the job's size that the topology does not list, one for each shape. If the
+    /// topology listed one of them, the job could start.
     pub listings: Vec<(String, NodeSet)>,
 }
 
@@ -161,7 +164,8 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     Ok(explained)
 }
 
-/// Places of a size, sorted by the number of jobs in the way, then by the last end of these jobs.
+/// Listed places of a size, sorted by how many jobs must end on them, then by the last of these
+/// ends. Places that are too small because nodes are down come last.
 fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<NearestPlace> {
     let site = state.machine.site(partition);
     let mut all: Vec<NearestPlace> = Vec::new();
@@ -198,7 +202,8 @@ fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<N
     all
 }
 
-/// Free boxes of a size that the topology does not list: rotations of listed shapes, at any corner.
+/// Free boxes of a size that the topology does not list. They have a listed shape, in any rotation
+/// and at any corner.
 fn listings(
     state: &MachineState,
     partition: &str,

@@ -32,7 +32,7 @@ const DIGESTS: &str = "blake3";
 /// QOS, associations and node events are printed by `sacctmgr show … -P`. Reservations are printed
 /// by `scontrol show res -o` or `sacctmgr show reservation -P`.
 pub const TABLES: [&str; 4] = ["qos.txt", "assoc.txt", "events.txt", "reservations.txt"];
-/// Topology of a machine that has no topology file.
+/// Text of the topology file for a machine that has none.
 const FLAT: &str = "- topology: flat\n  cluster_default: true\n  flat: true\n";
 /// Names of the topology file in its two formats.
 const TOPOLOGIES: [&str; 2] = ["topology.yaml", "topology.conf"];
@@ -115,14 +115,14 @@ impl SlurmMachine {
         SlurmMachine::made(made).map_err(|says| format!("{}: {says}", conf.display()))
     }
 
-    /// Adds tables, whose names are in [`TABLES`]. Tables without text are left out.
+    /// Adds tables, each given by one of the names in [`TABLES`] and its text.
     #[must_use]
     pub fn with_tables(mut self, tables: impl IntoIterator<Item = (&'static str, String)>) -> Self {
         self.texts.extend(tables.into_iter().map(|(name, text)| (PathBuf::from(name), text)));
         self
     }
 
-    /// Adds the tables of another machine. Its `gres.conf` is added if this machine has none.
+    /// Adds the tables and the `gres.conf` of another machine, except those that this machine has.
     #[must_use]
     pub fn with_tables_of(mut self, other: &SlurmMachine) -> Self {
         for (name, text) in &other.texts {
@@ -268,7 +268,7 @@ impl SlurmMachine {
     /// It is `None` if Slurm would not start with this topology.
     ///
     /// # Complexity
-    /// That of building the topology, and **O(n)** for *n* nodes and each partition.
+    /// The time to build the topology, and **O(n)** for *n* nodes and each partition.
     #[must_use]
     pub fn with_topology(&self, topology: &SlurmTopology) -> Option<SlurmMachine> {
         let mut findings = LintFindings::default();
@@ -285,6 +285,7 @@ impl SlurmMachine {
     }
 
     /// Sets whether single-node jobs on a flat machine follow the placement rule of larger jobs.
+    /// Versions of Slurm differ in this.
     pub fn fit_single_nodes(&mut self, fits: bool) {
         let sites = self.partitions.values_mut().chain(std::iter::once(&mut self.default));
         sites.for_each(|site| site.fits_single = fits);
@@ -383,7 +384,7 @@ impl Folder {
     /// Writes a machine, its history and its quality into a folder, which is created if missing.
     ///
     /// # Errors
-    /// One sentence, if the folder cannot be written, or contains files of another kind.
+    /// One sentence, if the folder cannot be written, or contains files that no import has written.
     pub fn write(
         path: &Path,
         machine: &SlurmMachine,
@@ -475,7 +476,7 @@ impl Folder {
     /// Reads a folder that [`Folder::write`] has written.
     ///
     /// # Errors
-    /// One sentence, if the folder is of another kind or a file cannot be read.
+    /// One sentence, if the folder is not a site's or a file cannot be read.
     pub fn read(path: &Path) -> Result<Folder, String> {
         let shown = path.display();
         let jobs = path.join(JOBS);

@@ -44,13 +44,14 @@ pub struct JobRecord {
     pub processors: u32,
     /// Whether the job was allocated whole nodes.
     pub exclusive: bool,
-    /// Whether the job was allocated whole base blocks.
+    /// Whether the job was allocated whole base blocks, which are the smallest blocks of the
+    /// topology.
     pub whole_blocks: bool,
     /// Segment size: the number of nodes that must be placed together.
     pub segment: Option<u32>,
     /// Whether each segment must be placed on base blocks of its own.
     pub spread: bool,
-    /// Whether all segments must be placed in one aggregated block.
+    /// Whether all segments must be placed in one aggregated block, which consists of base blocks.
     pub consolidate: bool,
     /// Largest number of leaf switches that the job's nodes may use.
     pub switches: Option<u32>,
@@ -128,7 +129,7 @@ impl JobRecord {
         self.eligible.or(self.submit)
     }
 
-    /// Whether the job was killed before its end.
+    /// Whether the job was ended from outside, such as by preemption or a failed node.
     ///
     /// The nodes of a killed job are available again once its processes have ended. The main
     /// scheduler then runs without delay.
@@ -150,7 +151,7 @@ pub struct History {
     pub stays: Vec<JobRecord>,
 }
 
-/// Columns of the table with a history.
+/// Columns of the CSV table of a history.
 const COLUMNS: [&str; 35] = [
     "id",
     "attempt",

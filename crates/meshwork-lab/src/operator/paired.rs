@@ -1,7 +1,8 @@
 //! Differences between two replays of the same jobs, with their intervals.
 //!
-//! A long wait delays the jobs behind it in both replays, so differences are taken job by job, and
-//! consecutive jobs are grouped into batches.
+//! Waits of consecutive jobs depend on each other, because a job that waits long delays the jobs
+//! behind it. So differences are taken job by job, and intervals are computed from the means of
+//! batches of consecutive jobs.
 
 use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean};
 

@@ -1,4 +1,4 @@
-//! Tests whether the nodes of a job form a place that the machine's topology lists.
+//! Tests whether the nodes of a job are a place: a set of nodes that the topology lists for jobs.
 
 use meshwork::geometry::NodeSet;
 use meshwork::topology::Node;
@@ -11,7 +11,7 @@ use crate::slurm::topology::{Structure, by};
 pub enum PlaceKind {
     /// The nodes are one place of the size of the job.
     One,
-    /// The nodes are several places, one of the segment size for each segment.
+    /// The nodes are several places, one of the segment size for each segment of the job.
     Union,
     /// The nodes are not a listed place.
     None,
@@ -79,7 +79,7 @@ fn is_union(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     }
 }
 
-/// Whether nodes can be divided into places. Each place with the lowest node is tried.
+/// Whether nodes can be divided into places of one size. Each place with the lowest node is tried.
 fn falls_apart(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     let Some(first) = nodes.first() else { return true };
     let places: Vec<NodeSet> = match &site.structure {

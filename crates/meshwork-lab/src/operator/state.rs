@@ -282,7 +282,7 @@ impl MachineState {
         SiteRules { lacks_priorities, ..SiteRules::of(&self.machine).known_at(self.now) }
     }
 
-    /// Controller model with all running jobs, and with some of the waiting jobs.
+    /// Controller model with all running jobs, and with those waiting jobs that are in `waiting`.
     fn controller<'s>(&'s self, rules: &'s SiteRules, waiting: &[JobRecord]) -> Controller<'s> {
         let running = self.running.iter().map(|own| {
             let limit = own.until.map(|until| until - own.stay.start.unwrap_or(self.now));
@@ -292,7 +292,8 @@ impl MachineState {
         Controller::at(&self.machine, rules, &running, waiting, self.now)
     }
 
-    /// Allocator of a partition in which each running job, by its index, holds its nodes.
+    /// Allocator of a partition in which the running jobs hold their nodes. Jobs are known by their
+    /// index.
     #[must_use]
     pub fn desk(&self, partition: &str) -> SlurmAllocator<usize> {
         let mut desk = SlurmAllocator::new(self.machine.site(partition).clone());
@@ -363,10 +364,10 @@ impl MachineState {
         self.waiting.iter().map(reason).collect()
     }
 
-    /// Earliest starts of a waiting job by time limits, with its nodes.
+    /// Two earliest starts of a waiting job, with its nodes, if jobs end at their time limits.
     ///
-    /// In the first, the job is first in the queue. In the second, it is behind all eligible jobs
-    /// before it.
+    /// For the first start, the job is first in the queue. For the second, it is behind all
+    /// eligible jobs before it.
     #[must_use]
     pub fn starts(&self, place: usize) -> [Option<(Second, NodeSet)>; 2] {
         let eligible = self.waiting[..place].iter().filter(|stay| self.held_back(stay).is_none());
@@ -384,8 +385,8 @@ pub struct QueueReason {
     pub id: String,
     /// Number of nodes that the job requests.
     pub nodes: u32,
-    /// A kind of [`HeldBack`], `nodes`, `priority`, or `turn` if no scheduler has considered the
-    /// job.
+    /// Kind of the reason. It is `nodes`, `priority`, `turn` (no scheduler has considered the job),
+    /// or the kind of a [`HeldBack`].
     pub kind: &'static str,
     /// Reason in Slurm's words.
     pub says: String,
@@ -416,7 +417,8 @@ pub struct HeldBack {
 impl HeldBack {
     /// Parses a reason of Slurm; `None` if the job waits for nodes or for other jobs.
     ///
-    /// Apart from a few words, Slurm's reasons about nodes are sentences.
+    /// Slurm's reasons about nodes and other jobs are a few known words, or sentences. Any other
+    /// word is a reason to hold the job back.
     fn of(reason: &str) -> Option<HeldBack> {
         const OF_THE_MACHINE: [&str; 7] =
             ["None", "Priority", "Resources", "ReqNodeNotAvail", "NodeDown", "Prolog", "Cleaning"];

@@ -17,13 +17,13 @@ pub enum Unlisted {
     Refuse,
 }
 
-/// Number of nodes that a job requests if sizes are rounded up.
+/// Number of nodes that a job requests if sizes are rounded up to listed ones.
 ///
 /// It is the job's own number if this size is listed, if the topology lists no sizes, or if no
 /// larger size is listed. The number of a job with segments is not changed.
 ///
 /// # Complexity
-/// **O(p)** for *p* placements.
+/// **O(p)** for *p* placements that the topology lists.
 #[must_use]
 pub fn rounded_up(site: &SlurmSite, stay: &JobRecord) -> u32 {
     let Structure::Torus3d(anchors, _) = &site.structure else { return stay.nodes };
@@ -35,7 +35,7 @@ pub fn rounded_up(site: &SlurmSite, stay: &JobRecord) -> u32 {
     sizes.filter(|&size| size >= stay.nodes).min().unwrap_or(stay.nodes)
 }
 
-/// Records of a history as the jobs would be submitted on a machine, with rounded sizes.
+/// Records of jobs as the jobs would be submitted on a machine, where sizes may be rounded up.
 #[must_use]
 pub fn submitted<'a>(
     machine: &SlurmMachine,

@@ -7,7 +7,7 @@ use super::folder::SlurmMachine;
 use super::history::{History, JobRecord};
 use crate::findings::number::{plural, significant};
 
-/// Part of a job's request that concerns neither nodes nor processors.
+/// Feature of a job's request that is neither nodes nor processors, such as licences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Beyond {
     Gres,
@@ -22,7 +22,7 @@ pub enum Beyond {
 }
 
 impl Beyond {
-    /// All parts of requests that are not modelled, in display order.
+    /// All features of requests that are not modelled, in display order.
     pub const ALL: [Beyond; 6] = [
         Beyond::Gres,
         Beyond::Features,
@@ -32,7 +32,7 @@ impl Beyond {
         Beyond::Heterogeneous,
     ];
 
-    /// Word for the part of a request in a table.
+    /// Word for the feature in a table of jobs.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -94,7 +94,7 @@ impl std::fmt::Display for Unmodelled {
 /// All features of a machine and its history that a placement rule alone does not model.
 ///
 /// # Complexity
-/// **O(n)** for *n* records, and **O(p²)** sets for *p* partitions.
+/// **O(n)** for *n* records, and **O(p²)** comparisons of node sets for *p* partitions.
 #[must_use]
 pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     let stays = &history.stays;
@@ -162,7 +162,7 @@ pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
 /// Features that the [controller model](super::controller) ignores.
 ///
 /// # Complexity
-/// That of [`of`].
+/// The time of [`of`].
 #[must_use]
 pub fn by_controller(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     let has = |table: &str| machine.table(table).is_some();

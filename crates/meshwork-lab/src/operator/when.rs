@@ -33,7 +33,7 @@ const LEAST_PERIODS: Second = 3;
 /// It applies if the history is too short to show how often there are few submissions.
 const LULLS: f64 = 0.2;
 
-/// Shortest piece of past submissions that is resampled as a whole, in seconds.
+/// Minimum length in seconds of a stretch of past submissions that is resampled as a whole.
 const SHORTEST_PIECE: Second = 60;
 
 /// Number of earlier instants at which predictions are compared with recorded starts.
@@ -60,7 +60,7 @@ pub struct SampledFutures {
 
 /// Interval in which a waiting job is likely to start.
 ///
-/// A bound is `None` if the job has not started in enough futures.
+/// A time is `None` if the job does not start in enough of the sampled futures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StartInterval {
     pub id: String,
@@ -106,8 +106,8 @@ impl<'a> RunTimes<'a> {
     /// The sample is taken from jobs with a similar time limit: from jobs of the same user if there
     /// are enough, else from jobs of all users. If these are too few, run times of all jobs are
     /// added, scaled by the ratio of the time limits. If no job ran longer than `elapsed`, the
-    /// sample is ten evenly spaced times up to the limit. None of these is more than an hour, or
-    /// than `elapsed`, ahead.
+    /// sample is ten evenly spaced times after `elapsed`. The last of them is the time limit, but
+    /// at most an hour or `elapsed` later than `elapsed`, whichever is longer.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* ended jobs.
@@ -161,10 +161,10 @@ impl PastRatios {
     /// Computes the ratios at instants before `at`, from starts that were recorded before `at`.
     ///
     /// # Complexity
-    /// That of a prediction for each earlier instant and future.
+    /// The time of one prediction for each earlier instant and each future.
     ///
     /// # Errors
-    /// Those of [`StartQueue::of`].
+    /// The errors of [`StartQueue::of`].
     pub fn before(
         machine: &SlurmMachine,
         stays: &[JobRecord],
@@ -229,7 +229,6 @@ impl PastRatios {
     ///
     /// The median may move in both directions, but the interval only becomes longer. Earlier
     /// intervals that were too long do not show that a shorter one would be enough now.
-    /// happened does not show that a short one would be enough now.
     #[must_use]
     pub fn correct(&self, own: StartInterval, at: Second, confidence: f64) -> StartInterval {
         let tail = (1.0 - confidence) / 2.0;
@@ -256,7 +255,8 @@ impl PastRatios {
     }
 }
 
-/// Jobs of a site at an instant, from which futures are sampled. Only the past is used.
+/// Jobs of a site at an instant, from which futures are sampled. Only what was known by then is
+/// used.
 pub struct StartQueue<'a> {
     machine: &'a SlurmMachine,
     rules: &'a SiteRules,
@@ -291,8 +291,8 @@ impl<'a> StartQueue<'a> {
     /// One sentence, if the simulation engine cannot run.
     ///
     /// # Complexity
-    /// **O(k n log n)** for *n* records before the instant, and *k* running jobs or pairs of a user
-    /// and a limit.
+    /// **O(k n log n)** for *n* records before the instant. *k* is the number of running jobs, plus
+    /// the number of pairs of a user and a time limit that occur.
     pub fn of(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
@@ -367,7 +367,7 @@ impl<'a> StartQueue<'a> {
     /// Jobs that wait only for nodes and other jobs come first.
     ///
     /// # Complexity
-    /// That of a prediction for each future.
+    /// The time of one prediction for each future.
     ///
     /// # Errors
     /// One sentence, if the simulation engine cannot run.
@@ -402,7 +402,7 @@ impl<'a> StartQueue<'a> {
     /// One sentence, if the simulation engine cannot run.
     ///
     /// # Complexity
-    /// That of [`StartQueue::intervals`] for each change.
+    /// The time of [`StartQueue::intervals`] for each change.
     pub fn changes(&mut self, job: &str) -> Result<Vec<(String, Option<Second>)>, String> {
         let mut waiting = (self.running..self.present).rev();
         let Some(place) = waiting.find(|&place| self.known[place].id == job) else {
@@ -469,10 +469,11 @@ impl<'a> StartQueue<'a> {
 
     /// Submissions in one future, resampled from past submissions.
     ///
-    /// The pieces of the past begin at random times. In a long history, they begin at the same time
-    /// of the week or day. The length of the past that resembles the future is unknown. So each
-    /// future draws it, between a minute and the whole past, uniformly on a logarithmic scale. Some
-    /// futures have no further submissions at all.
+    /// A future is put together from stretches of the past. In a long history, a stretch comes from
+    /// the same time of the week or day. In a short history, it begins at a random time in a recent
+    /// part of the past. How much of the past resembles the future is unknown. So each future draws
+    /// the length of this part, between a minute and the whole past, uniformly on a logarithmic
+    /// scale. Some futures of a short history have no further submissions at all.
     fn later(&self, stream: &mut Stream, horizon: Second) -> Vec<LaterJob> {
         let mut later = Vec::new();
         let Some(first) = self.past.first().map(|own| own.at) else { return later };

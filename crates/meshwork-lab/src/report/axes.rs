@@ -9,13 +9,14 @@
 //!    blocks, such as `machine.dims`. Of several such keys, uncontrasted ones come before
 //!    contrasted ones; then the key with most values is chosen, and of equals the last. Without
 //!    such a key the plot has bars, along the uncontrasted key with most values.
-//! 3. A key with more names than colours takes precedence along the plot, since rows serve any
-//!    number of names: contrasted keys first. Then no key has colours.
+//! 3. A key with more names (values that are no numbers) than there are colours goes along the
+//!    plot before any other key, because a plot can have any number of rows. Of several such keys,
+//!    contrasted ones come first. Then no key has colours.
 //! 4. Of the remaining keys with up to ten values, one has colours: contrasted before others, then
 //!    the one with most values.
 //! 5. Of the remaining keys with up to six values, one has panels, chosen in the same way.
-//! 6. Any other key can be selected to run along the plot. The rest then get colours and panels by
-//!    rules 4 and 5; if no key has so few values, one with up to 24 has panels.
+//! 6. Any other key can be selected to run along the plot. The rest then get colours and panels
+//!    by rules 4 and 5; if no key has few enough values for panels, one with up to 24 has panels.
 
 use toml::Value;
 
@@ -32,25 +33,27 @@ const MAX_PANELS: usize = 6;
 /// axis.
 const MAX_TURNED: usize = 24;
 
-/// Largest ratio of absolute values on a numeric axis that also has numbers of 0 or less.
+/// Maximum ratio of the largest to the smallest absolute value on an axis with numbers of 0 or
+/// less. With a larger ratio the axis would need a logarithmic scale, which cannot show these
+/// numbers.
 const MAX_RATIO: f64 = 50.0;
 
-/// Minimum number of values of a key that can be drawn as a line.
+/// Minimum number of values of a key whose values are joined to a line.
 const MIN_OF_A_LINE: usize = 3;
 
 /// A swept key with its values, as a possible axis of a plot.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
-    /// Dotted path, as in `workload.load`.
+    /// Dotted path of the key, as in `workload.load`.
     pub(super) key: String,
-    /// Values in short form.
+    /// Values of the key in short form.
     pub(super) labels: Vec<String>,
     pub(super) kind: Kind,
     /// Whether the study compares the values of the key: in a claim, or in `[compare]`.
     pub(super) contrasted: bool,
 }
 
-/// Kind of the values of an axis.
+/// Kind of an axis's values: numbers, values with an order, or names without one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     Numbers(Vec<f64>),
@@ -68,7 +71,7 @@ pub(super) struct Layout {
     pub(super) colour: Option<usize>,
     /// Index of the axis whose values have panels; `None` if there is a single panel.
     pub(super) panel: Option<usize>,
-    /// Axes whose values are selected in the page.
+    /// Indices of the axes whose values the user selects in the page.
     pub(super) chosen: Vec<usize>,
 }
 
@@ -92,9 +95,11 @@ impl Axis {
         self.labels.len()
     }
 
-    /// Numbers of a numeric axis; `None` if its values are shown side by side. Names are shown side
-    /// by side. So are numbers with a wide range that include non-positive ones, which a
-    /// logarithmic scale cannot show.
+    /// Numbers of an axis with a numeric scale; `None` if its values are shown side by side.
+    ///
+    /// Names are shown side by side, and so are fewer than three numbers. So are also numbers with
+    /// a wide range of which some are 0 or less, because they would need a logarithmic scale, which
+    /// cannot show these.
     pub(super) fn numbers(&self) -> Option<&[f64]> {
         let Kind::Numbers(numbers) = &self.kind else { return None };
         let sizes = || numbers.iter().map(|number| number.abs()).filter(|&size| size > 0.0);
@@ -143,7 +148,7 @@ impl Layout {
         Layout { along, colour, panel, chosen: rest }
     }
 
-    /// Layouts for the views in which the user has put another key along the plot, one for each
+    /// Layouts for the views in which the user has put another key along the plot, one per such
     /// key.
     pub(super) fn turned(&self, axes: &[Axis]) -> Vec<Layout> {
         let drawn = [self.along, self.colour, self.panel].into_iter().flatten();
@@ -167,7 +172,8 @@ impl Layout {
     }
 }
 
-/// Removes and returns the suitable axis of `rest` with the highest rank; of equal ones the last.
+/// Removes and returns the axis of `rest` with the highest rank for which `will_do` is true. Of
+/// axes with equal rank it is the last.
 fn take<R: Ord>(
     rest: &mut Vec<usize>,
     will_do: impl Fn(&usize) -> bool,

@@ -1,4 +1,4 @@
-//! Marks where the bounds that claims set are in the plots of their metrics.
+//! Marks the bounds that claims set for a metric in the plots of this metric.
 
 use toml::Value;
 
@@ -10,7 +10,7 @@ use crate::findings::columns::Meanings;
 use crate::findings::statistics::Interval;
 use crate::study::{ClaimCheck, Relation, Test, same};
 
-/// Marks the bounds of claims in the plots of their metrics.
+/// Adds the bounds that claims set for a metric to the plots of this metric.
 pub(super) fn mark(
     figures: &mut [Figure],
     judgements: &[Judgement],
@@ -50,8 +50,9 @@ pub(super) fn mark(
 
 const NOTHING: Interval = Interval { mean: None, half_width: None, replications: 0, method: None };
 
-/// Bounds that a claim sets in one of its cells, in the unit of its metric. The flag is true for an
-/// upper bound.
+/// Bounds that a claim sets in a cell, in the unit of the claim's metric. A cell is one of the
+/// combinations of swept values for which the claim is checked. The flag is true for an upper
+/// bound.
 fn bounds(test: &Test, cell: &ClaimCell) -> Vec<(f64, bool)> {
     match (&test.relation, cell.to) {
         (Relation::Bounds { to, above, below, by_difference, .. }, base) => {
@@ -70,7 +71,7 @@ fn bounds(test: &Test, cell: &ClaimCell) -> Vec<(f64, bool)> {
     }
 }
 
-/// A cell of a claim, with the data that locate its bound in a plot.
+/// A cell of a claim, with the data that locate the bound of this cell in a plot.
 struct Own<'a> {
     study: &'a crate::study::Study,
     axes: &'a [Axis],
@@ -94,9 +95,7 @@ impl Own<'_> {
         self.study.sweep[at].values.iter().position(|other| same(other, value))
     }
 
-    /// Label of the value that the cell of the claim has for a swept key.
-    ///
-    /// A key with a single value has its only label.
+    /// Label of a swept key's value in the cell of the claim, or of the key's only value.
     fn label(&self, key: &str) -> Option<&str> {
         let axis = self.axes.iter().find(|axis| axis.key == key)?;
         let place = self.place(key).or((axis.count() == 1).then_some(0))?;

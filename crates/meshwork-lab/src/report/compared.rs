@@ -16,7 +16,7 @@ use crate::visible::visible_text;
 /// Width of a plot in pixels, close to that of a phone.
 const WIDTH: f64 = 420.0;
 
-/// Causes of waiting, in the order of the parts of a bar in the plot.
+/// Causes of waiting with their texts in the legend, in the order in which a bar stacks them.
 const CAUSES: [(Cause, &str); 4] = [
     (Cause::Nodes, "too few nodes were free"),
     (Cause::Shape, "enough were free, but in no shape that it may have"),
@@ -24,9 +24,10 @@ const CAUSES: [(Cause, &str); 4] = [
     (Cause::Reserved, "nodes were reserved for others"),
 ];
 
-/// Makes a standalone page of a comparison of topologies. It has a summary sentence, the parts of
-/// the waits, the differences in percent, a table, the groups of jobs that gain or lose, and the
-/// use of each node. `names` are the displayed names of the topologies.
+/// Makes a standalone page of a comparison of topologies. It has a summary sentence for each
+/// topology, the mean waits split by cause, the differences in percent, a table of all measures,
+/// the mean waits by group of jobs, and maps of how much each node was used. `names` are the
+/// displayed names of the topologies.
 #[must_use]
 pub fn compared(comparison: &Comparison, names: &[String]) -> String {
     let title = "Topologies compared";
@@ -294,7 +295,7 @@ fn table(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// Text of a difference in percent of its base.
+/// Formats a difference in percent of `base`, the value under the first topology.
 fn percent(difference: Option<f64>, base: Option<f64>) -> String {
     match (difference, base) {
         (Some(difference), Some(base)) if base > 0.0 => {
@@ -376,7 +377,7 @@ fn maps(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// Textual differences between the configuration files.
+/// Lists the lines in which each topology's configuration file differs from that of the first.
 fn changes(comparison: &Comparison, names: &[String]) -> Markup {
     html! {
         @for (name, change) in names.iter().skip(1).zip(&comparison.changes) {

@@ -1,4 +1,4 @@
-//! Plots of the course of runs: waits, utilization and queue over time, with a line per run.
+//! Plots of single runs, with a line per run: waits, and utilization and queue over time.
 
 use super::axes::Axis;
 use super::figures::{is_wide, word};
@@ -31,7 +31,7 @@ fn spans(run: &Timeline, means: &[f64], factor: f64) -> (Vec<f64>, Vec<f64>) {
     (begins.collect(), means.iter().chain(means.last()).copied().collect())
 }
 
-/// Plots of waits, utilization and queue of these runs over time; empty if nothing was recorded.
+/// Plots of the waits in `runs`, and of utilization and queue over time; empty without data.
 pub(super) fn figures(
     runs: &[Timeline],
     axes: &[Axis],
@@ -170,11 +170,11 @@ fn each(key: &str, shown: usize, all: usize) -> String {
     }
 }
 
-/// The key whose values distinguish the runs, the values that all runs share, and how to draw each
-/// run.
+/// Determines the key that distinguishes the runs, and how the plot labels and draws each run.
 ///
-/// The key is a swept one if the runs differ in no other key; otherwise it is `run`. Shared values
-/// are a text; each run has a name and a colour.
+/// The key is a swept one if the runs differ in no other key; otherwise it is `run`. The result is
+/// the key, the values that all runs share as a text, the name of each run, and the index of each
+/// run's colour.
 fn lines(runs: &[Timeline], axes: &[Axis]) -> (Key, String, Vec<String>, Vec<usize>) {
     let place = |run: &Timeline| {
         let mut rest = run.scenario as usize - 1;

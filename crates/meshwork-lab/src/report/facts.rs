@@ -21,14 +21,14 @@ pub struct Fact {
     pub text: String,
 }
 
-/// Maximum number of failures listed one by one.
+/// Maximum number of failed runs that a section lists one by one.
 const MAX_FAILURES: usize = 100;
 
 /// Note that a study was run in its quick form.
 pub(super) const QUICK: &str = "Run in its quick form, which is smaller than the paper's: a verdict says less than that of the \
                                 whole study.";
 
-/// Facts about the request, in reading order.
+/// Facts about the request of a study, in reading order.
 pub(super) fn facts(content: &Content) -> Vec<Fact> {
     let Content { study, points, .. } = content;
     let mut facts = Vec::new();
@@ -90,7 +90,7 @@ pub(super) fn facts(content: &Content) -> Vec<Fact> {
     facts
 }
 
-/// Text with the numbers of scenarios and runs, requested and finished.
+/// Text with the number of scenarios, and the numbers of finished, failed and missing runs.
 fn runs(content: &Content) -> String {
     let scenarios = content.points.len() as u64;
     let runs = || content.results.runs.iter();
@@ -126,7 +126,8 @@ fn runs(content: &Content) -> String {
     text
 }
 
-/// Description of a component of the first scenario, or the values of the key if it is swept.
+/// Description of a component, such as the scheduler, in the first scenario. If the component is
+/// swept, the text lists its values.
 fn component(study: &Study, key: &str, value: &Value) -> String {
     varied(study, key).unwrap_or_else(|| {
         let text = short(key, &[value]).concat();
@@ -146,7 +147,7 @@ fn varied(study: &Study, key: &str) -> Option<String> {
     Some(format!("swept: {}", short(key, &values).join(", ")))
 }
 
-/// Text on how long is measured and how long the warm-up is.
+/// Text on the measured part of a run and on the warm-up before it.
 fn measured(study: &Study, table: &Table) -> String {
     let Some(measure) = table.get("measure").and_then(Value::as_table) else {
         return String::new();
@@ -204,7 +205,8 @@ pub(super) fn command(content: &Content) -> String {
     command
 }
 
-/// Settings added to those of the study's quick form; `None` if it was not run in that form.
+/// Settings of the request that are not part of the study's quick form. `None` if the study was not
+/// run in its quick form.
 fn beyond_quick(content: &Content) -> Option<&[String]> {
     let quick = &content.study.quick;
     if quick.is_empty() { None } else { content.asked.settings.strip_prefix(&quick[..]) }
@@ -220,7 +222,7 @@ pub(super) fn quoted(word: &str) -> String {
     }
 }
 
-/// Warnings to be read before the numbers.
+/// Warnings that a reader needs before the numbers of the study.
 pub(super) fn warnings(content: &Content, summary: &Summary) -> Vec<String> {
     let Content { study, points, results, .. } = content;
     sentences(&crate::findings::notes::warnings(study, points, results, summary))
@@ -236,7 +238,7 @@ fn sentences(notes: &[String]) -> Vec<String> {
     notes.iter().map(sentence).collect()
 }
 
-/// Notes to be read after the numbers.
+/// Notes that stand after the numbers of the study.
 pub(super) fn notes(content: &Content) -> Vec<String> {
     let Content { study, points, results, .. } = content;
     let mut notes = sentences(&crate::findings::notes::notes(study, points, results));

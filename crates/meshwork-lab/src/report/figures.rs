@@ -17,7 +17,7 @@ use crate::run::Results;
 use crate::study::expand::Point;
 use crate::study::{ClaimCheck, Replications, Study};
 
-/// Ratio of the largest to the smallest number from which a scale is logarithmic.
+/// Minimum ratio of the largest to the smallest number with which a scale is logarithmic.
 const SPREAD: f64 = 20.0;
 
 /// Maximum number of metrics of claims that have a figure of their own.
@@ -26,8 +26,7 @@ const MAX_CLAIMED: usize = 3;
 /// Maximum number of points in all figures of a section, which limits the size of a page.
 const MAX_POINTS: usize = 100_000;
 
-/// Largest number of additional points of a section. They are for views with another key along the
-/// plot.
+/// Maximum number of points in those views of a section that have another key along the plot.
 const MAX_TURNED: usize = 8_000;
 
 /// Specification of a figure: its metrics, axes, and where its numbers come from.
@@ -45,13 +44,16 @@ struct Plan<'a> {
     expected: Option<u64>,
     metrics: Vec<String>,
     differences: Option<String>,
-    /// Ratio of a metric to the baseline at these values of the axes, if there is a baseline.
+    /// Function that returns the ratio of a metric to its value in the baseline, if there is one.
+    /// It is given the metric and, for the scenario, the index of the scenario's value on each
+    /// axis.
     ratio: &'a dyn Fn(&str, &[usize]) -> Option<Ratio>,
-    /// Initially selected values of the axes, as indices.
+    /// Index of the initially selected value of each axis.
     first: &'a [usize],
-    /// Interval of a metric at these values of the axes.
+    /// Function that returns the mean or difference of a metric with its interval, for a scenario.
+    /// It has the arguments of `ratio`.
     find: &'a dyn Fn(&str, &[usize]) -> Option<Interval>,
-    /// Whether the scenario at these values of the axes has a single run by design.
+    /// Function that returns whether a scenario has a single run by design.
     once: &'a dyn Fn(&[usize]) -> bool,
 }
 
@@ -205,7 +207,7 @@ pub(super) fn claimed(study: &Study) -> Vec<String> {
     counts.into_iter().map(|(metric, _)| metric).collect()
 }
 
-/// Metrics that exist by job size, with those of claims first.
+/// Metrics that are measured for each job size, those of claims first.
 fn claimed_first(study: &Study, rows: &[SummaryRow]) -> Vec<String> {
     let claimed = claimed(study);
     let first = rows.iter().flat_map(|row| &row.by_size).next();
@@ -217,7 +219,7 @@ fn claimed_first(study: &Study, rows: &[SummaryRow]) -> Vec<String> {
     names
 }
 
-/// Index of a scenario in the order of the sweep.
+/// Index of a scenario in the order of the sweep, from the index of its value on each axis.
 pub(super) fn index(axes: &[Axis], at: &[usize]) -> usize {
     axes.iter().zip(at).fold(0, |index, (axis, &at)| index * axis.count() + at)
 }
@@ -235,7 +237,9 @@ fn lowered(heading: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// Makes a figure; `None` if there is nothing to draw.
+/// Makes a figure; `None` if there is nothing to draw. `left` is the number of points that the
+/// section may still have, and `turned` the number of those in views with another key along the
+/// plot.
 fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figure> {
     let mut choices = Vec::new();
     let metrics: Vec<&String> = plan
@@ -340,7 +344,7 @@ impl Plan<'_> {
     }
 }
 
-/// Label of a swept key: the key without the table that holds it.
+/// Label of a swept key, which is the key without its table: `load` for `workload.load`.
 pub(super) fn word(key: &str) -> String {
     match key {
         "machine.dims" => "machine size".to_owned(),
@@ -353,7 +357,8 @@ pub(super) fn word(key: &str) -> String {
     }
 }
 
-/// All combinations of the values of `axes`, as indices, with 0 for all other axes.
+/// All combinations of values of the axes `of`, each as an index for every axis of `axes`. An axis
+/// that is not among `of` has the index 0.
 pub(super) fn every<'a>(
     axes: &'a [Axis],
     of: &'a [usize],
@@ -373,7 +378,7 @@ fn found(plan: &Plan<'_>, metric: &str, at: &[usize]) -> Option<Interval> {
     (plan.find)(metric, at).filter(|interval| interval.mean.is_some())
 }
 
-/// Makes a view at fixed values of the selected axes.
+/// Makes a view of a metric. The axes that are selected in the page have the values `fixed`.
 fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> FigureView {
     let Layout { along, colour, panel, .. } = *layout;
     let along = along.unwrap_or_default();

@@ -20,7 +20,7 @@ const ROUNDING: f64 = 1e-12;
 /// Largest number of equally good values that a sentence names.
 const MAX_NAMED: usize = 6;
 
-/// Maximum number of metrics named in the sentence about metrics that are best elsewhere.
+/// Maximum number of metrics in the sentence on metrics that are best at another value of the key.
 const MAX_METRICS: usize = 4;
 
 /// Largest number of settings of the selectors that get a sentence of their own.
@@ -38,7 +38,7 @@ pub struct SummarySentence {
 
 /// The best of some scenarios, and its lead over the next best.
 struct Lead {
-    /// The best scenario, with all scenarios that equal it.
+    /// Indices of the best scenario and of all scenarios that equal it.
     best: Vec<usize>,
     /// Next best scenario, and the ratio of the best mean to its mean; `None` if all are equal.
     next: Option<(usize, Ratio)>,
@@ -91,7 +91,7 @@ pub(super) fn findings(
     settings.iter().filter_map(finding).collect()
 }
 
-/// Question which value of one swept key is best.
+/// Question which value of one swept key is best. The summary sentences answer it.
 struct Question<'a> {
     study: &'a Study,
     points: &'a [Point],
@@ -157,8 +157,8 @@ impl Question<'_> {
         Some((text, is_clear))
     }
 
-    /// Sentence on metrics that are best at one common value, at which the first metric is not
-    /// best.
+    /// Sentence on other metrics that are best at a value of the key where the first metric is not.
+    /// All metrics in the sentence are best at the same value.
     fn elsewhere_best(
         &self,
         first: &Contest<'_>,
@@ -194,8 +194,8 @@ impl Contest<'_> {
         value(&self.summary.rows.get(scenario)?.metrics, self.metric).mean
     }
 
-    /// Ratio of a metric in two scenarios on the same jobs. `None` if it contradicts the means of
-    /// the scenarios, which may happen while runs are missing.
+    /// Ratio of the metric in one scenario to that in another on the same jobs. `None` if it
+    /// contradicts the means of the scenarios, which may happen while runs are missing.
     fn ratio(&self, one: usize, other: usize) -> Option<Ratio> {
         let found = ratio(self.study, self.results, (one, other), self.metric)?;
         let is_below = self.mean(one)? < self.mean(other)?;
@@ -276,7 +276,8 @@ impl Contest<'_> {
         )
     }
 
-    /// Sentence on the values of a numeric key at which the metric is best and worst.
+    /// Sentence on the values of a numeric key at which the metric is best and worst. The flag
+    /// tells whether their difference is significant.
     fn span(&self, among: &[usize], name: &dyn Fn(usize) -> String) -> Option<(String, bool)> {
         let ranked = self.ranked(among);
         let [best, .., worst] = ranked[..] else { return None };
@@ -307,7 +308,7 @@ impl Contest<'_> {
         Some((text, ratio.is_significant()))
     }
 
-    /// Sentence on how many settings of the selectors have the same best scenarios.
+    /// Sentence on the number of settings of the selectors at which the same values are best.
     fn elsewhere(
         &self,
         lead: &Lead,
@@ -381,7 +382,8 @@ fn apart(ratio: &Ratio, other: &str) -> String {
     format!("{by} (95 % interval: {interval})")
 }
 
-/// Difference of a ratio from 1, in percent. It has two digits, or more just below 100 %.
+/// Formats the difference of a ratio from 1 in percent. It has two or three digits, or more just
+/// below 100 %.
 fn percent(ratio: f64) -> String {
     let percent = 100.0 * (ratio - 1.0).abs();
     let left = 100.0 - percent;

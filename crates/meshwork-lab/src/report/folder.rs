@@ -66,7 +66,8 @@ pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refu
     })
 }
 
-/// Reconstructs the request of a study from its runs, for folders of older versions.
+/// Reconstructs the request of a study from its runs. Folders of older versions need this, since
+/// they do not store the request.
 fn guess(folder: &Path) -> StudyRequest {
     let mut guess = StudyRequest::guess();
     let learn = |_: &Head<'_>, line: &[u8]| {
@@ -103,8 +104,8 @@ pub(crate) fn failures(folder: &Path, points: &[Point]) -> Failures {
     failures
 }
 
-/// Folders of studies: the folder itself if it holds a study, else those directly in it. Studies of
-/// papers are in the order of papers and figures; all others follow by name.
+/// Folders of studies: `folder` itself if it holds a study, else the folders in it that do. Studies
+/// of papers are in the order of papers and figures; all others follow by name.
 ///
 /// # Errors
 /// One sentence, if there is no study.

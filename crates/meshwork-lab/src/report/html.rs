@@ -7,7 +7,7 @@ use super::{ClaimLine, Overview, PaperLine, Report, ReportTable, Section, machin
 use crate::findings::number::plural;
 use crate::visible::visible_text;
 
-/// Style sheets: of the page, of the machine's map, and of the live part.
+/// Style sheets for the page, for the map of the machine, and for the progress of a live page.
 pub(crate) static STYLES: [&str; 3] = [
     include_str!("../../assets/report/report.css"),
     include_str!("../../assets/machine/machine.css"),
@@ -28,7 +28,7 @@ pub(crate) const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline';
 const LIVE_POLICY: &str = "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline'; \
                            style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
-/// The head of a page with a content security policy.
+/// HTML head of a page, with a content security policy.
 pub(crate) fn head(title: &str, policy: &str, styles: &[&str]) -> Markup {
     html! {
         head {
@@ -95,7 +95,8 @@ pub(super) fn results(report: &Report) -> Markup {
     }
 }
 
-/// Table of contents of a page with several sections. Each section has the verdicts on its claims.
+/// Table of contents of a page with several sections. Each entry tells how many claims of the
+/// section have each verdict.
 fn contents(report: &Report) -> Markup {
     let before =
         |index: usize| index.checked_sub(1).and_then(|i| report.sections[i].paper.as_ref());
@@ -300,7 +301,7 @@ fn section_html(section: &Section, is_alone: bool) -> Markup {
     }
 }
 
-/// Heading below that of a section, one level higher if the section is alone.
+/// Heading within a section. It is one level higher if the section is the only one of the page.
 pub(super) fn heading(is_alone: bool, text: &str) -> Markup {
     html! { @if is_alone { h3.small { (text) } } @else { h4 { (text) } } }
 }
@@ -313,7 +314,8 @@ fn source(claim: &ClaimLine) -> Markup {
     html! { @if let Some(source) = &claim.source { span.source { (source) } } }
 }
 
-/// HTML of a claim; the cells of the claim are listed if it has an id.
+/// HTML of a claim. If it has an HTML id, the combinations of swept values for which it was checked
+/// are listed too.
 fn claim_html(claim: &ClaimLine, source: &Markup, id: Option<String>) -> Markup {
     let with_cells = id.is_some();
     html! {

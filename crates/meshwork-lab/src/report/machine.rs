@@ -17,7 +17,8 @@ use crate::watch::recording::{
     Recording, RecordingError, RecordingWindow, Subject, Timeline, kept,
 };
 
-/// Largest number of timelines in a plot. More lines could not be told apart.
+/// Maximum number of timelines (courses of runs over time) in a plot. More lines could not be told
+/// apart.
 const GLANCES: usize = 12;
 
 /// Default maximum number of scenarios whose runs are replayed.
@@ -26,13 +27,13 @@ const MAPS: usize = 4;
 /// Maximum size of all recordings in a page, in characters, unless the user selected the runs.
 const ROOM: usize = 4 << 20;
 
-/// The selection of runs that a page replays, with the part of each run.
+/// Selection of the runs that a page replays event by event, and of the part of each run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Maps {
     /// Runs as scenario and replication, both from 1. If the list is empty, the first replications
     /// of the compared scenarios are replayed.
     pub runs: Vec<(u64, u64)>,
-    /// Part of each run that is replayed.
+    /// Part of each run that is replayed: a number of jobs from a time on.
     pub window: RecordingWindow,
 }
 
@@ -57,12 +58,12 @@ pub(super) struct Recorded {
     pub(super) recordings: Vec<Recording>,
     /// One sentence for each selected run that cannot be shown.
     pub(super) without: Vec<String>,
-    /// Timelines of runs.
+    /// Courses of runs over time, for plots with a line per run.
     pub(super) timelines: Vec<Timeline>,
 }
 
-/// Recordings of runs of a study in this folder, and timelines of these and of other recorded runs.
-/// Runs without a recording are simulated again, in parallel.
+/// Makes recordings of the runs that `maps` selects, and timelines of these and of other runs. A
+/// selected run without a stored recording is simulated again, in parallel with the others.
 ///
 /// # Errors
 /// If a selected run does not exist.
@@ -183,7 +184,7 @@ fn chosen(
     maps.runs.iter().map(|&run| one(content, archive, run)).collect()
 }
 
-/// Run with the numbers of a scenario and a replication, both from 1.
+/// Finds the stored run with the given numbers of a scenario and a replication, both from 1.
 fn one(
     content: &Content,
     archive: &Archive,
@@ -224,7 +225,8 @@ pub(crate) fn stored_run(
     )))
 }
 
-/// HTML element for the map in a section; empty if there is neither a recording nor a note.
+/// HTML element for the map of the machine in a section. It is empty if the section has neither a
+/// recording nor a note on why there is none.
 pub(super) fn html(section: &Section, is_alone: bool) -> Markup {
     let title = format!("{}-machine", section.id);
     html! {

@@ -1,4 +1,4 @@
-//! Pieces of HTML shared by several parts of a page.
+//! Helpers for HTML that several modules use: embedded JSON, sentences and lists.
 
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value as Json;

@@ -63,7 +63,7 @@ pub use views::{Bound, Dates, Figure, FigureChoice, FigureView, Key, Scale, Seri
 /// rows.
 const MAX_ROWS: usize = 2000;
 
-/// Width of a figure in a file, in pixels.
+/// Width in pixels of a figure in an SVG file.
 const FIGURE_WIDTH: f64 = 720.0;
 
 /// Input of a section: a study, its request, and its runs so far.
@@ -78,14 +78,14 @@ pub struct Content {
     pub versions: Vec<String>,
     /// Name of the results folder, if there is one.
     pub folder: Option<String>,
-    /// Notes, one sentence each.
+    /// Notes on the study or on the reading of its runs, one sentence each.
     pub notes: Vec<String>,
-    /// Outcome of a choice among the scenarios of the study, if there was one.
+    /// Outcome of `meshwork choose` among the scenarios of the study, if it was run.
     pub choice: Option<StoredChoice>,
 }
 
 impl Content {
-    /// Clock of the scenario with this index.
+    /// Clock of the scenario with this index, which says how times are shown.
     fn clock_of(&self, scenario: usize) -> Clock {
         let Some(point) = self.points.get(scenario) else { return Clock::default() };
         let path = point.scenario.input_path();
@@ -93,7 +93,7 @@ impl Content {
         Clock::of(&self.study, &point.scenario, input.and_then(|input| input.start.as_ref()))
     }
 
-    /// Clock that all scenarios of the study share.
+    /// Clock that all scenarios of the study share, which says how times are shown.
     fn clock(&self) -> Clock {
         Clock::shared((0..self.points.len()).map(|scenario| self.clock_of(scenario)))
     }
@@ -129,7 +129,7 @@ pub struct Section {
     pub facts: Vec<Fact>,
     /// Command that repeats the study.
     pub command: String,
-    /// Text of the study.
+    /// Text of the study file.
     pub source: String,
     /// Summary sentences, if something is swept: the initial selection first, then all others.
     pub findings: Vec<SummarySentence>,
@@ -167,14 +167,15 @@ pub struct ClaimLine {
     pub verdict: String,
     /// Reason for the verdict.
     pub reason: String,
-    /// State of the claim in each cell (`None`: open), and the numbers in words.
+    /// For each combination of swept values, whether the claim holds (`None`: open), and its
+    /// numbers.
     pub cells: Vec<(Option<bool>, String)>,
 }
 
 impl Report {
-    /// Reads the report of a results folder, or of a folder of such folders. `catalogue` has the
-    /// names that studies may use. If there is a single study, the runs in `maps` are replayed
-    /// event by event.
+    /// Makes a report of a results folder, or of a folder that holds several of them. `catalogue`
+    /// has the names that studies may use. If there is a single study, the runs in `maps` are
+    /// replayed event by event.
     ///
     /// # Errors
     /// One sentence, if there is no study in the folder, its only study cannot be read, or a
@@ -399,7 +400,7 @@ fn growing(summary: &Summary) -> Vec<usize> {
     rows.filter(|(_, row)| row.growing).map(|(index, _)| index).collect()
 }
 
-/// The summary with times converted to the displayed units.
+/// Converts the times in a summary to the units in which the page shows them.
 fn in_units(summary: &Summary, clock: &Clock) -> Summary {
     let unit = |name: &str| summary.meanings.unit(name);
     let mut shown = summary.clone();
@@ -434,7 +435,7 @@ fn title_apart(sections: &mut [Section]) {
     }
 }
 
-/// Moves a note shared by sections to the top of the report.
+/// Moves the note on quick forms from the sections to the top of the report.
 fn say_once(sections: &mut [Section]) -> Vec<String> {
     if sections.len() < 2 {
         return Vec::new();

@@ -32,9 +32,10 @@ pub struct PaperLine {
     pub title: String,
     /// Indices of the sections about the paper.
     pub sections: Vec<usize>,
-    /// Number of claims of the paper per verdict, in the order of the columns.
+    /// Number of the paper's claims with each verdict, in the order of the columns.
     pub counts: Vec<usize>,
-    /// All claims of the paper by verdict: index of the section, index of the claim in it, verdict.
+    /// All claims of the paper, ordered by verdict. Each is given by the index of its section, its
+    /// index in this section, and its verdict.
     pub claims: Vec<(usize, usize, String)>,
 }
 

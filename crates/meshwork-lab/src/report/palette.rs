@@ -9,7 +9,7 @@ use super::views::FigureView;
 /// Number of colours for values.
 const COLOURS: usize = 10;
 
-/// Colours of values, by key and name.
+/// Index of the colour of each value, by swept key and name of the value.
 type Colours = BTreeMap<(String, String), usize>;
 
 /// Gives each value of a coloured key the same colour in all sections. As long as there are enough
@@ -53,7 +53,7 @@ pub(super) fn agree(sections: &mut [Section]) {
     }
 }
 
-/// Key, current colour and name of all coloured values in a view.
+/// Key, index of the current colour, and name of each value in a view that has a colour.
 fn coloured(view: &FigureView) -> Vec<(&str, usize, &str)> {
     if let Some(key) = &view.colour {
         let of = view.series.iter().map(|line| (&*key.key, line.colour, &*line.name));

@@ -1,8 +1,8 @@
-//! Part of a report about a choice: the race, its candidates, effects and a trade-off.
+//! Part of a report about a choice by `meshwork choose`: race, candidates, effects and trade-off.
 //!
-//! A folder of `meshwork choose` has the outcome in `choice.json`. The candidates of a choice have
-//! different numbers of replications. So these figures replace those of a study whose scenarios all
-//! have the same number.
+//! The folder of a choice has the outcome in `choice.json`. Candidates are dropped during the race,
+//! so they have different numbers of replications. The figures made here therefore replace the
+//! usual figures of a study, which assume that all scenarios have the same number.
 
 use std::path::Path;
 
@@ -20,10 +20,10 @@ use crate::run::file::{MAX_RECORDS, read_whole};
 /// Largest number of candidates that have a line of their own in the plot of the race.
 const MAX_LINES: usize = 6;
 
-/// Number of candidates that must stay in the plot when those that were dropped first are left out.
+/// Minimum number of lines that the plot must keep if the candidates dropped first are left out.
 const MIN_LINES: usize = 2;
 
-/// Maximum number of rows of the table.
+/// Maximum number of rows of the table of candidates.
 const MAX_ROWS: usize = 500;
 
 /// The outcome of a choice, as read from a results folder.
@@ -65,8 +65,9 @@ struct StoredCandidate {
     replications: u64,
     mean: Option<f64>,
     second: Option<f64>,
-    /// Course of the race: number of pairs of runs, mean difference from the chosen candidate, and
-    /// ends of its interval.
+    /// Course of the candidate in the race: an entry for each number of pairs of runs. It has this
+    /// number, the mean difference from the chosen candidate, and the ends of the difference's
+    /// interval.
     course: Vec<(u64, Option<f64>, Option<f64>, Option<f64>)>,
 }
 
@@ -77,7 +78,8 @@ struct StoredEffect {
     effect: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
-    /// Replications over which it is a mean; 0 in folders that are older than this field.
+    /// Number of replications over which the effect is a mean; 0 if an older version wrote the
+    /// file.
     #[serde(default)]
     replications: u64,
 }
@@ -102,8 +104,8 @@ impl StoredChoice {
         self.choice.as_ref().is_some_and(|own| own.scenario == candidate.scenario)
     }
 
-    /// Candidates from best to worst: the choice, the survivors, and then the dropped ones. Of
-    /// these, the last dropped is first.
+    /// Candidates from best to worst: the choice, the survivors, and then the dropped ones. Of the
+    /// dropped ones, the last dropped comes first.
     fn ranked(&self) -> Vec<&StoredCandidate> {
         let fates = ["racing", "beaten", "unfit", "growing", "failed", "screened"];
         let rank = |own: &StoredCandidate| fates.iter().position(|fate| *fate == own.fate);
@@ -220,7 +222,8 @@ impl StoredChoice {
         (!is_empty).then(|| figure(section, "race", "The race", Vec::new(), vec![view]))
     }
 
-    /// Figure of the number of candidates left, and of the certain bound, over the race.
+    /// Figure of the course of the race: the number of candidates left, and the guaranteed bound.
+    /// The bound is how much worse than the best candidate the leader is at most.
     fn left(&self, section: &str) -> Option<Figure> {
         let steps = |value: &dyn Fn(&StoredLook) -> Option<f64>| {
             let mut line = Series::default();

@@ -1,10 +1,10 @@
-//! Sample of scenarios that represents a study of which not all can be shown.
+//! Sample of a study's scenarios, for plots that cannot show all of them.
 
 use super::axes::{Axis, Kind, Layout};
 use super::figures::index;
 use crate::study::Study;
 
-/// Maximum size of a sample, one colour for each scenario.
+/// Maximum number of scenarios in a sample. Each has a colour of its own in a plot.
 pub(super) const MAX: usize = 10;
 
 /// Selects the scenarios whose runs are recorded and drawn together. They vary along the key whose
@@ -30,7 +30,8 @@ pub(crate) fn sample(study: &Study) -> Vec<usize> {
     values.into_iter().map(scenario).collect()
 }
 
-/// Number of values of the axis from which [`sample`] takes at most [`MAX`].
+/// Number of values of the axis along which [`sample`] varies. The sample has at most [`MAX`] of
+/// them.
 pub(super) fn all(axes: &[Axis]) -> usize {
     let longest = || axes.iter().map(Axis::count).max().unwrap_or(1);
     compared(axes).map_or_else(longest, |along| axes[along].count())

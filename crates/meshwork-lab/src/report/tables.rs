@@ -13,7 +13,7 @@ use crate::findings::words::short;
 use crate::study::expand::Point;
 use crate::study::{Baseline, Replications, Study};
 
-/// A table of a section.
+/// A table in a section of a report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReportTable {
     pub title: String,
@@ -25,17 +25,18 @@ pub struct ReportTable {
     /// Number of leading columns that identify a row.
     pub keys: usize,
     pub rows: Vec<Vec<TableCell>>,
-    /// Number of rows that the table leaves out, and only the file has.
+    /// Number of rows that are left out of the table and are only in the file.
     pub more: usize,
 }
 
-/// A table cell.
+/// A cell of a [`ReportTable`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TableCell {
     pub text: String,
     /// Whether the cell is a number, to be right-aligned.
     pub number: bool,
-    /// Whether the cell is highlighted. It is if its interval excludes 0.
+    /// Whether the cell is highlighted, which it is if it is a difference whose interval excludes
+    /// 0.
     pub marked: bool,
     /// Small print below the text of the cell; usually empty.
     #[serde(skip_serializing_if = "String::is_empty")]

@@ -37,11 +37,12 @@ pub struct FigureChoice {
     pub first: usize,
 }
 
-/// A drawing of a figure.
+/// A drawing of a figure, for one combination of selected values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct FigureView {
-    /// Index of the value of each selector; `None` if the selector does not apply.
+    /// Index of the selected value of each selector; `None` if the selector does not affect the
+    /// view.
     pub at: Vec<Option<usize>>,
     /// Title of the view for use without the page, as in a file.
     pub title: String,
@@ -64,17 +65,17 @@ pub struct FigureView {
     /// Expected number of replications per point; points with fewer are drawn faintly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<u64>,
-    /// Scale along the plot.
+    /// Scale of the positions along the plot.
     pub x: Scale,
     /// Scale of the measured values.
     pub y: Scale,
-    /// Swept key that has a colour for each value.
+    /// Swept key whose values have colours, if there is one.
     pub colour: Option<Key>,
-    /// Swept key that has a panel for each value.
+    /// Swept key whose values have panels, if there is one.
     pub panel: Option<Key>,
     /// Names of the panels in order; empty for a single panel without a name.
     pub panels: Vec<String>,
-    /// Lines, or groups of bars.
+    /// Lines of the view, or sets of bars with one colour each.
     pub series: Vec<Series>,
     /// Bounds set by claims.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -82,7 +83,7 @@ pub struct FigureView {
     pub bounds: Vec<Bound>,
 }
 
-/// A bound that a claim sets for one point.
+/// A bound that a claim sets for one point of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Bound {
@@ -105,7 +106,8 @@ pub struct Bound {
 pub enum Style {
     /// Points joined by lines, with whiskers.
     Lines,
-    /// Points with whiskers, not joined: two measured values of each scenario.
+    /// Points with whiskers, not joined by lines. Each point is a scenario; its position shows the
+    /// scenario's values of two metrics.
     Points,
     /// Rows of bars that begin at 0, with whiskers, one row per name. Dots replace bars that cannot
     /// begin at 0: those of differences, and those on a logarithmic scale.
@@ -126,13 +128,14 @@ pub struct Scale {
     pub unit: String,
     /// Whether the scale is logarithmic.
     pub log: bool,
-    /// Names of values that are no numbers; the position of a point is then the index of a name.
+    /// Names of the values along the scale, if they are no numbers. The position of a point is then
+    /// the index of a name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
     /// Indices of the colours of the names, if each name has a colour of its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub colours: Vec<usize>,
-    /// All swept numbers, measured or not.
+    /// All numbers that the study sweeps along the scale, even those without a measured value.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub grid: Vec<f64>,
     /// Conversion of the numbers of the scale to dates, if known.
@@ -154,7 +157,7 @@ pub struct Dates {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Series {
-    /// Value of the coloured key that the series has; empty without such a key.
+    /// Name of the series: its value of the key that has colours, or empty if no key has colours.
     pub name: String,
     /// Index of the colour of the series.
     pub colour: usize,
@@ -167,9 +170,9 @@ pub struct Series {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub half: Vec<Option<f64>>,
-    /// Relative differences in percent, each with the ends of the interval of the ratio. A missing
-    /// upper end is infinite; without an interval both ends are missing. Empty if any difference is
-    /// unknown.
+    /// Relative differences in percent, each with the lower and the upper end of its interval. A
+    /// missing upper end is infinite; without an interval both ends are missing. The list is empty
+    /// if any difference is unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub percent: Vec<(f64, Option<f64>, Option<f64>)>,
@@ -178,7 +181,7 @@ pub struct Series {
     #[cfg_attr(test, serde(default))]
     pub replications: Vec<u64>,
     /// For each mean, whether its scenario has a single run by design, because replications are
-    /// identical. Empty if no scenario has.
+    /// identical. The list is empty if no scenario has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub once: Vec<bool>,

@@ -1,4 +1,4 @@
-//! The build of the program that made a run.
+//! Build of the program that made a run, which is a digest of the program's code.
 //!
 //! A stored run may be reused only if the same code would produce it. The model version suffices
 //! for users of releases, but a developer who edits a strategy builds the same version repeatedly.
@@ -10,7 +10,7 @@ use std::fs::File;
 use meshwork::catalogue::Catalogue;
 use meshwork::scenario::SOURCE;
 
-/// Returns the build of a program with this catalogue.
+/// Returns the build (digest of the code) of a program whose strategies are in this catalogue.
 ///
 /// ```
 /// use meshwork_lab::run::build;

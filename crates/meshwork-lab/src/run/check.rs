@@ -33,10 +33,10 @@ pub struct CheckedRun {
     pub verdict: CheckVerdict,
 }
 
-/// Result of checking a folder.
+/// Result of checking the stored runs of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreCheck {
-    /// Number of stored runs.
+    /// Number of runs that the folder holds.
     pub stored: usize,
     /// Runs that were repeated, ordered by key.
     pub checked: Vec<CheckedRun>,
@@ -72,7 +72,7 @@ pub enum RepeatError {
     /// The input has changed; holds the error message.
     #[error("{0}: this file has changed since it was run")]
     Changed(String),
-    /// The stored key does not match the run.
+    /// The stored key is not the key that follows from the run's scenario and inputs.
     #[error("its key is {stored}, but should be {own}")]
     OtherKey {
         stored: String,
@@ -115,7 +115,7 @@ pub fn check(
     Ok(StoreCheck { stored, checked, warnings: archive.warnings().to_vec() })
 }
 
-/// Indices of `sample` of the `stored` records, spread evenly.
+/// Indices of `sample` records, spread evenly over the `stored` ones.
 fn sampled(stored: usize, sample: usize) -> impl Iterator<Item = usize> {
     let sample = sample.min(stored);
     (0..sample).map(move |i| (i as u128 * stored as u128 / sample as u128) as usize)

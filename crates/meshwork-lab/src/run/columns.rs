@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 /// Number that stands for a metric without a value in a run.
 const NOTHING: f64 = f64::NAN;
 
-/// Number that stands for a metric that a row does not have. Measured values are always finite.
+/// Number that stands for a metric that a row does not have. It cannot be mistaken for a measured
+/// value, because these are always finite.
 const ABSENT: f64 = f64::INFINITY;
 
-/// Metric values, with one column per metric and one row per run or class.
+/// Metric values, with one column per metric, and one row per run or per class of jobs in a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Metrics {
     names: Vec<String>,
@@ -99,7 +100,8 @@ impl<K: Ord> Default for Classes<K> {
 }
 
 impl<K: Ord + Clone> Classes<K> {
-    /// Appends the metrics of a class in the run `run`; the numbers of runs must not decrease.
+    /// Appends the metrics of a class of jobs in a run. Runs are appended in ascending order of
+    /// `run`.
     pub(super) fn push<'a>(
         &mut self,
         run: usize,

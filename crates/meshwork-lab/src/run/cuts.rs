@@ -1,4 +1,4 @@
-//! Rejects parameters `from` and `until` that leave no jobs of a log, before anything runs.
+//! Checks before the first run that `from` and `until` of workloads leave jobs of their logs.
 
 use std::collections::BTreeSet;
 
@@ -43,13 +43,13 @@ pub(crate) fn check(study: &Study, points: &[Point], files: &dyn Inputs) -> Resu
     Ok(())
 }
 
-/// Checks that a scenario has at least one job. The error says why it has none.
+/// Checks that a scenario has at least one job. The error says why the scenario has none.
 fn first_job(scenario: &Scenario, files: &dyn Inputs) -> Result<(), String> {
     let mut jobs = scenario.jobs(0, files).map_err(|error| error.to_string())?;
     jobs.next().map_or(Ok(()), |first| first.map(drop)).map_err(|error| error.0)
 }
 
-/// The scenario without `from` and `until`.
+/// The scenario with the whole log, without `from` and `until`.
 fn whole(catalogue: &Catalogue, scenario: &Scenario) -> Result<Scenario, Problem> {
     let mut table = scenario.table().clone();
     if let Some(workload) = table.get_mut("workload").and_then(Value::as_table_mut) {

@@ -59,7 +59,7 @@ pub enum FileError {
         /// Noun for the path in the message: `this file` or `this folder`.
         what: &'static str,
     },
-    /// A file is in the place of a folder.
+    /// A file has the path at which a folder is expected.
     #[error("{path}: {what} cannot be made, because a file stands where a folder must be")]
     InTheWay {
         path: String,

@@ -88,7 +88,8 @@ impl Lock {
         own.is_ok_and(|own| named.is_ok_and(|named| id(own) == id(named)))
     }
 
-    /// Whether the open file still has its name. It always has on systems other than Unix.
+    /// Whether the path of the lock file still leads to the open file. On Unix, another process may
+    /// have replaced it.
     #[cfg(not(unix))]
     fn has_its_name(&self) -> bool {
         true

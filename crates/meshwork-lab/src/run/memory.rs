@@ -17,7 +17,7 @@ use crate::run::inputs::Files;
 use crate::study::expand::{Point, Windows, count, refused};
 use crate::study::{Refused, Study};
 
-/// Memory of a scenario with all defaults filled in, in bytes, as measured on 20,000 scenarios.
+/// Memory in bytes of a scenario with all defaults filled in, as measured on 20,000 scenarios.
 const BYTES_PER_SCENARIO: u64 = 14 << 10;
 
 /// Checks that all scenarios of a study fit in memory at once.
@@ -31,7 +31,7 @@ pub fn check_count(study: &Study, limit: Option<u64>) -> Result<(), Refused> {
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// Memory of a run's result without its metrics, in bytes, as measured on a million runs.
+/// Memory in bytes of a run's result without metrics, as measured on a million runs.
 const BYTES_PER_RUN: u64 = 100;
 
 /// Memory per metric of a run, in bytes, including the spare capacity of a growing column.
@@ -62,14 +62,14 @@ pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Res
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// Checks that the jobs fit in memory which workloads hold there. They are tables of jobs, and
-/// shuffled logs.
+/// Checks that workloads that hold all their jobs in memory at once fit there. These are tables of
+/// jobs and shuffled logs.
 ///
 /// # Errors
 /// If the jobs do not fit, or a file cannot be read.
 ///
 /// # Complexity
-/// Each such file is read once, and nothing of it is kept.
+/// The file of each such workload is read once, and nothing of it is kept.
 pub fn check_inputs(
     study: &Study,
     points: &[Point],
@@ -102,7 +102,7 @@ pub fn check_inputs(
     Ok(())
 }
 
-/// Checks that the largest runs of a study fit in memory, with one per thread.
+/// Checks that the largest run of a study fits in memory on every thread at once.
 ///
 /// # Errors
 /// One sentence with the estimate, if it exceeds the limit.
@@ -142,8 +142,8 @@ pub struct TooMuch {
     pub at_once: bool,
 }
 
-/// Number of runs that go on at once, out of `runs` on `threads` threads; 0 threads: one per
-/// processor.
+/// Number of runs that are in progress at once, if `runs` runs are made on `threads` threads. If
+/// `threads` is 0, there is a thread per processor.
 #[must_use]
 pub fn at_once(threads: usize, runs: u64) -> u64 {
     let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

@@ -43,18 +43,19 @@ pub use threads::NoThreads;
 pub struct RunProgress {
     /// Finished runs, including those taken from the store.
     pub done: u64,
-    /// Number of runs required; with `precision` it grows.
+    /// Number of runs that the study needs. With `precision` it grows as runs end.
     pub total: u64,
     /// Number of runs taken from the store.
     pub reused: u64,
     pub failed: u64,
-    /// Progress of unfinished runs, in units of runs; a run with an unknown end counts as 0.
+    /// Sum of the shares of all unfinished runs that are done. A run with an unknown end counts as
+    /// 0.
     pub begun: f64,
     /// Number of jobs finished in all runs so far, without runs from the store.
     pub jobs: u64,
 }
 
-/// A run of a scenario that has finished or failed.
+/// A finished or failed run of a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// Key of the run in the store.
@@ -70,7 +71,7 @@ pub trait Watcher: Sync {
     /// Called when a run of the scenario with index `point` has ended or was taken from the store.
     fn ended(&self, point: usize, run: &Run);
 
-    /// Returns an observer for a run that is about to begin, if there is one.
+    /// Returns an observer for a run that is about to begin; `None` if it need not be observed.
     fn observer(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>>;
 }
 

@@ -39,10 +39,10 @@ pub struct Worked {
 pub const BEAT: Duration = Duration::from_secs(30);
 
 impl Runner<'_> {
-    /// Runs only the given units of a study, and puts their results into the store. Units missing
-    /// from the store come first, in the given order. Stored units are read after them, which may
-    /// take a while for a million runs. Meanwhile the process regularly writes a sign of life into
-    /// the store.
+    /// Runs only the given units of a study, and puts their results into the store. A unit is one
+    /// run, or all runs of a scenario. Units missing from the store come first, in the given order.
+    /// Stored units are read after them, which may take a while for a million runs. Meanwhile the
+    /// process regularly writes a sign of life into the store.
     ///
     /// # Errors
     /// If the threads cannot be started.
@@ -75,7 +75,7 @@ impl Runner<'_> {
         Ok(Worked { progress, stopped, store_error, failures })
     }
 
-    /// Smallest number of runs that a unit needs.
+    /// Number of runs with which a unit of the study begins; more may follow for a whole scenario.
     fn begins_with(&self, unit: Unit) -> u64 {
         match unit.replication {
             Some(_) => 1,
@@ -85,8 +85,7 @@ impl Runner<'_> {
 }
 
 impl Shared<'_, '_> {
-    /// Splits units into those whose runs are missing from the store and those whose runs are
-    /// there.
+    /// Splits units of the study into those with runs missing from the store, and those without.
     fn apart(&self, units: &[Unit]) -> [Vec<Unit>; 2] {
         let store = self.runner.store.as_ref().filter(|store| !locked(store).is_empty());
         let Some(store) = store else { return [units.to_vec(), Vec::new()] };
@@ -98,7 +97,7 @@ impl Shared<'_, '_> {
         [fresh.concat(), stored.concat()]
     }
 
-    /// Splits units of one scenario, as `apart` does: runs missing from the store, and runs in it.
+    /// Splits units of one scenario into those with runs missing from the store, and those without.
     fn apart_of_one(&self, store: &Mutex<Store>, units: &[Unit]) -> (Vec<Unit>, Vec<Unit>) {
         let scenario = units[0].scenario;
         let keys = self.runner.keys(scenario);

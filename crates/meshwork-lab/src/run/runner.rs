@@ -1,4 +1,4 @@
-//! Runs all replications once, on any number of threads.
+//! Runs every replication of a study, on any number of threads.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -41,13 +41,14 @@ pub struct Runner<'a> {
     pub store: Option<Mutex<Store>>,
     /// Results folder and formats of per-job output; `None` writes none.
     pub jobs: Option<(PathBuf, Vec<JobFormat>)>,
-    /// Selection of runs to record event by event; `None` records none.
+    /// Selection of the runs of which all events are recorded; `None` records none.
     pub kept: Option<Kept>,
     /// Function that is called after every run, from any thread, one call at a time.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
     /// Observer of the runs; results do not depend on it.
     pub watcher: Option<&'a dyn Watcher>,
-    /// Function that is called before every run, from any thread; `true` stops.
+    /// Function that is called before every run, from any thread. If it returns `true`, the study
+    /// stops.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -103,14 +104,14 @@ pub(super) struct Shared<'a, 'b> {
     pub(super) progress: Mutex<RunProgress>,
     pub(super) store_error: Mutex<Option<String>>,
     outdated: AtomicU64,
-    /// Number of jobs in the runs of a log, by the path of the log.
+    /// Number of jobs in a run of a log, by the path of the log.
     pub(super) lengths: Mutex<BTreeMap<String, u64>>,
     /// Whether a stop request has prevented a run.
     pub(super) stopped: AtomicBool,
     /// Runs that were made before any stored run was read, by scenario and replication. `None`
     /// stands for a run that has been put into the store.
     ahead: Mutex<BTreeMap<(usize, u64), Option<Box<Run>>>>,
-    /// Failed runs of a part of a study: scenario, replication and reason.
+    /// Failed runs, if only a part of a study is run: scenario, replication and reason.
     pub(super) failures: Mutex<Vec<(usize, u64, String)>>,
 }
 
@@ -198,9 +199,12 @@ impl<'a, 'b> Shared<'a, 'b> {
         })
     }
 
-    /// Makes rounds of all runs known to be needed; one round suffices for a fixed number of
-    /// replications. Runs of a round are numbered consecutively, because nested parallel loops may
-    /// pile one scenario on another's stack. They are not listed, because there may be millions.
+    /// Runs all scenarios in rounds, until no more runs are needed.
+    ///
+    /// A round has all runs that are known to be needed. One round suffices for a fixed number of
+    /// replications. The runs of a round are numbered consecutively for a single parallel loop,
+    /// because nested parallel loops may pile one scenario on another's stack. They are not listed,
+    /// because there may be millions.
     fn rounds(
         &self,
         threads: &Threads,
@@ -388,13 +392,13 @@ impl Runner<'_> {
     }
 }
 
-/// Maximum number of runs whose results are collected together. There are thousands per thread, so
-/// that the idle time at the end of each part is negligible.
+/// Maximum number of runs that are made in one parallel loop, whose results are collected together.
+/// It is so large that the time for which threads idle at the end of a loop is negligible.
 const AT_ONCE: usize = 1 << 14;
 
 /// Payload with which a run unwinds by [`resume_unwind`](std::panic::resume_unwind). It is used if
-/// an external strategy cannot go on or an observer ends the run. The run fails with this sentence,
-/// but not as a fault of the program.
+/// an external strategy cannot go on, or if an observer ends the run. The run then fails with this
+/// sentence, and it is not reported as a fault of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped(pub String);
 
@@ -478,7 +482,7 @@ mod tests {
         }
     }
 
-    /// A fake simulation whose result has mean 10 and a spread that grows with the load. Load 3
+    /// Fake simulation, whose results have mean 10 and a spread that grows with the load. Load 3
     /// fails, and load 4 panics.
     fn fake(
         scenario: &Scenario,
@@ -600,7 +604,8 @@ mod tests {
     }
 
     /// An interval of `precision` holds although it is checked after every replication. With
-    /// ordinary intervals, 61 of these thousand studies miss the mean when they stop.
+    /// ordinary intervals, the interval of 61 of these thousand studies misses the mean when the
+    /// study stops.
     #[test]
     fn an_interval_that_is_narrow_enough_rarely_misses() {
         let rule =

@@ -11,12 +11,12 @@ use crate::run::Run;
 use crate::run::columns::{Class, Classes, Metrics};
 use crate::run::store::{OwnerFindings, RunFindings, RunMetric, SizeFindings};
 
-/// Number of runs that keep their batches: the first successful ones. Batches are evaluated only if
-/// a scenario has a single run, or if two scenarios have a single pair of runs; with more runs, the
-/// runs themselves are more informative.
+/// Number of runs, the first successful ones, whose results by batch of consecutive jobs are kept.
+/// Batches are evaluated only if a scenario has a single run, or if two scenarios have a single
+/// pair of runs; with more runs, the runs themselves are more informative.
 const WITH_BATCHES: usize = 16;
 
-/// The runs of one scenario, by replication.
+/// The runs of one scenario, in order of replications.
 ///
 /// # Complexity
 /// Memory: 64 bytes per run and 8 per metric of a run; with job classes, also 20 bytes per class
@@ -40,14 +40,15 @@ struct Ended {
     refused: Vec<u64>,
     unusable: Vec<u64>,
     ends: Vec<f64>,
-    /// Trends of the runs that have one, each with the index of the run.
+    /// Trends of the queue length (Kendall's τ) in the runs that have one, each with the run's
+    /// index.
     trends: Vec<(u32, f64)>,
     sizes: Classes<u64>,
     owners: BTreeMap<OwnerAttribute, Classes<Option<String>>>,
     /// Random speeds of the sites in the runs that have any, each with the index of the run.
     speeds: Vec<(u32, Box<[f64]>)>,
     batches: Vec<Batches>,
-    /// For each run, whether its batches were dropped.
+    /// For each run, whether its results by batch were dropped to save memory.
     stripped: Vec<bool>,
 }
 
@@ -55,7 +56,7 @@ struct Ended {
 pub(crate) struct Batches {
     /// Number of jobs per batch; 0 without batches.
     pub(crate) jobs: u64,
-    /// Number of the first batch that counts for the metrics.
+    /// Number of the first batch after the warm-up, from which on batches count for the metrics.
     pub(crate) first: u64,
     of: Vec<Vec<f64>>,
     names: Vec<String>,
@@ -94,13 +95,13 @@ impl ScenarioRuns {
         }
     }
 
-    /// Number of runs, including failed ones.
+    /// Number of runs of the scenario, including failed ones.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ended() + self.failed.len()
     }
 
-    /// Whether there are no runs.
+    /// Whether the scenario has no runs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -173,12 +174,12 @@ impl ScenarioRuns {
         class.measured(metric).map(|(run, value)| (self.ended.replications[run], value)).collect()
     }
 
-    /// A metric of every successful run; missing values are not finite.
+    /// Value of a metric in every successful run; missing values are not finite.
     pub(crate) fn column(&self, metric: &str) -> &[f64] {
         self.ended.metrics.column(metric)
     }
 
-    /// Replication of every successful run, ascending.
+    /// Replication number of every successful run, in ascending order.
     pub(crate) fn replications(&self) -> &[u64] {
         &self.ended.replications
     }
@@ -207,7 +208,8 @@ impl ScenarioRuns {
         self.ended.sizes.gathered()
     }
 
-    /// Results by owner, for every requested kind of owner; a class of `None` has unknown owners.
+    /// Results by owner, for every requested kind of owner such as users. The class with the name
+    /// `None` has the jobs whose owner is unknown.
     pub fn owners(&self) -> impl Iterator<Item = (OwnerAttribute, Vec<Class<'_, Option<String>>>)> {
         self.ended.owners.iter().map(|(by, classes)| (*by, classes.gathered()))
     }
@@ -266,7 +268,7 @@ impl Extend<Run> for ScenarioRuns {
 }
 
 impl Ended {
-    /// Splits a run into columns and returns its row.
+    /// Appends a run to the columns and returns the index of its row.
     fn push(&mut self, replication: u64, key: &str, findings: &RunFindings) -> usize {
         let row = self.replications.len();
         let short = u32::try_from(row).expect("there are at most a million replications");

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Beginning of the key and value that hold the digest in the object.
+/// Text between an object and its digest: the key `blake3`, and the quote that begins the value.
 const KEY: &str = ",\"blake3\":\"";
 
 const END: &str = "\"}\n";

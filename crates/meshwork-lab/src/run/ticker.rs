@@ -14,12 +14,12 @@ pub(super) struct Ticker<'a, 'b, 'c> {
     expected: Expected,
     first_arrival: Option<Time>,
     finished: u64,
-    /// Share of the run and number of finished jobs that were last reported.
+    /// Share of the run that was done, and number of finished jobs, at the last report.
     told: (f64, u64),
     last: Instant,
 }
 
-/// Condition by which the progress of a run is measured, since the run is expected to end there.
+/// Condition at which a run is expected to end, by which its progress is measured.
 enum Expected {
     Jobs(u64),
     Time(f64),
@@ -68,7 +68,8 @@ impl<'a, 'b, 'c> Ticker<'a, 'b, 'c> {
         (self.shared.runner.progress)(*progress);
     }
 
-    /// Removes the share of an ended run from the progress, because the run now counts as a whole.
+    /// Removes a run from the progress of unfinished runs after its end, when it counts as
+    /// finished.
     pub(super) fn end(&mut self) {
         let mut progress = locked(&self.shared.progress);
         progress.begun = (progress.begun - self.told.0).max(0.0);

@@ -11,7 +11,7 @@ use crate::study::asked::Span;
 use crate::study::expand::{self, Point, Windows, window};
 use crate::study::{MAX_REPLICATIONS, Refused, Replications, Study};
 
-/// Sets the windows of every scenario from its log, and returns the time span of each log.
+/// Determines the windows of every scenario's log, and returns the time span of each log.
 ///
 /// # Errors
 /// If a scenario has no log, or its log has too few or too many windows.
@@ -58,8 +58,8 @@ pub(crate) fn open(
     Ok(spans)
 }
 
-/// Sets the windows of every scenario from stored time spans, so that the logs need not exist any
-/// more.
+/// Determines the windows of every scenario's log from stored time spans. The logs need not exist
+/// any more.
 pub(crate) fn remembered(study: &Study, points: &mut [Point], spans: &[Span]) {
     let Replications::Windows { length, stride } = study.replications else { return };
     for point in points {
@@ -109,8 +109,8 @@ pub(crate) fn arrivals(
     Ok(arrivals)
 }
 
-/// Time span between the first and the last arrival. It has the numbers of the windows in which no
-/// job arrives.
+/// Time span of a log between the first and the last arrival. It has the numbers of the log's
+/// windows in which no job arrives.
 ///
 /// # Errors
 /// If there are fewer than two windows in which jobs arrive, or too many windows.
@@ -158,7 +158,8 @@ mod tests {
     use super::*;
     use crate::run::inputs::Files;
 
-    /// `from` and `until` are of the clock of the log, so scaling must not change it.
+    /// Arrival times by which windows are made do not depend on the scaling of a workload. The
+    /// reason is that `from` and `until` are times of the log's own clock.
     #[test]
     fn the_clock_of_a_scaled_log_is_that_of_the_log() {
         let folder = tempfile::tempdir().unwrap();

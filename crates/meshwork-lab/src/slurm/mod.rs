@@ -11,7 +11,7 @@ pub use meshwork_slurm::*;
 
 use crate::run::file::{FileError, MAX_TEXT, read_whole};
 
-/// Reads a topology file and optionally a `slurm.conf`; see [`site::read`].
+/// Reads a topology file of Slurm, and optionally a `slurm.conf`, as [`site::read`] describes.
 ///
 /// # Errors
 /// One sentence, if a file cannot be read.

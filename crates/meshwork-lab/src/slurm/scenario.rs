@@ -1,4 +1,4 @@
-//! A Slurm partition, or a topograph model, as the machine and the allocator of a scenario.
+//! Converts a Slurm partition, or a topograph model, to the machine and allocator of a scenario.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,14 +14,15 @@ use super::site::{self, Reading, SlurmSite};
 use super::topology::{SlurmTopology, Structure, TopologyKind};
 use crate::run::inputs::Files;
 
-/// Key of a machine that names its topology file, and name of the allocator that follows this file.
+/// Key of a machine in a study that names its topology file for Slurm. It is also the name of the
+/// allocator that allocates nodes by this file, as Slurm does.
 const SLURM: &str = "slurm";
 
-/// Key of a machine that names a model file of Nvidia's topograph.
+/// Key of a machine in a study that names a model file of Nvidia's tool topograph.
 const TOPOGRAPH: &str = "topograph";
 
-/// Keys of a machine that files describe, first for Slurm and then for topograph. The required key
-/// is the first of each.
+/// Keys of a machine in a study that is read from files: first those for Slurm, then those for
+/// topograph. The first key of each list is required.
 pub(crate) const KEYS: [&[&str]; 2] = [&[SLURM, "conf", "partition"], &[TOPOGRAPH, "as"]];
 
 /// Replaces a machine that is described by Slurm files with an ordinary one, and sets its
@@ -95,7 +96,7 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Nodes of a partition, in the order of their numbers in the machine of a study.
+/// Slurm's nodes of a partition, in the order of the node numbers of the study's machine.
 #[must_use]
 pub fn node_order(reading: &Reading, site: &SlurmSite) -> Vec<Node> {
     let found = reading.topologies.iter().find(|(topology, _)| topology.name == site.topology);
@@ -104,8 +105,8 @@ pub fn node_order(reading: &Reading, site: &SlurmSite) -> Vec<Node> {
 
 /// Reads the topology file and the `slurm.conf` of a machine.
 ///
-/// Each file is recorded as a companion of the study. Files included by a `slurm.conf` are relative
-/// to it.
+/// Each file is recorded as a companion of the study. Paths of files that a `slurm.conf` includes
+/// are relative to its folder.
 fn read(files: &Files, topology: &str, conf: Option<&str>) -> Result<Reading, String> {
     let text =
         |path: &str, place: &Path| files.companion(path, place).map_err(|error| error.to_string());
@@ -143,10 +144,10 @@ fn names_table(workload: Option<&Value>) -> bool {
     name.and_then(Value::as_str) == Some("table")
 }
 
-/// Adds the names by which jobs refer to nodes and partitions to an allocator.
+/// Gives an allocator the names by which jobs refer to nodes and partitions.
 ///
-/// Another partition is included if all its nodes are in this partition and its topology is the
-/// same.
+/// Besides the partition that is the machine, jobs may name another partition. All nodes of the
+/// other one must be in this partition, and its topology must be the same.
 fn insert_names(allocator: &mut Table, reading: &Reading, site: &SlurmSite, order: &[Node]) {
     let name = |&node: &Node| site.hosts.name(node);
     allocator.insert("hosts".to_owned(), in_order(order.iter().map(name)).into());
@@ -172,7 +173,8 @@ fn insert_names(allocator: &mut Table, reading: &Reading, site: &SlurmSite, orde
     }
 }
 
-/// Machine and allocator of a scenario, and the nodes in the order of their numbers in the machine.
+/// Machine and allocator of a scenario for a Slurm partition. The third value has Slurm's nodes, in
+/// the order of the node numbers of this machine.
 fn machine_of(site: &SlurmSite, listed: Option<&SlurmTopology>) -> (Table, Table, Vec<Node>) {
     if let Structure::Torus3d(anchors, _) = &site.structure
         && let [torus] = anchors.toruses()
@@ -263,7 +265,7 @@ fn machine_of(site: &SlurmSite, listed: Option<&SlurmTopology>) -> (Table, Table
     (machine, allocator, order)
 }
 
-/// Whether a partition has one torus whose cells are exactly the partition's nodes.
+/// Whether the nodes of a partition are exactly the nodes of its first torus, without holes.
 fn is_all_of(site: &SlurmSite, anchors: &Anchors) -> bool {
     let torus = &anchors.toruses()[0];
     let cells = torus.cells();

@@ -15,10 +15,11 @@
 //! beside = "../log.swf.gz"
 //! ```
 //!
-//! `place` is the path of the log, and `beside` the same path relative to the results folder, so
-//! that the `experiment.toml` there finds the log from any working directory, and also after folder
-//! and log were moved together. Files whose text becomes part of scenarios, such as a topology, are
-//! copied to [`FILES`]: without them the requested runs could not be identified.
+//! `place` is the path of the log, and `beside` the same path relative to the results folder. So
+//! the study in `experiment.toml` finds the log from any working directory, and also after folder
+//! and log were moved together. The text of some files, such as a topology, becomes part of
+//! scenarios. These files are copied to [`FILES`], since without them the requested runs could not
+//! be identified.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -42,7 +43,7 @@ pub const FILES: &str = "files";
 /// Name of the file with the study's text in a results folder.
 pub const EXPERIMENT: &str = "experiment.toml";
 
-/// The request of a study.
+/// How a study was requested: its file, its settings, and the files that its scenarios read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StudyRequest {
@@ -63,15 +64,15 @@ pub struct StudyRequest {
     /// Files that the scenarios read, sorted by their paths in the scenarios.
     #[serde(default, rename = "input", skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<RequestedInput>,
-    /// Time spans of logs, for a study of windows.
+    /// Time spans of the logs of a study whose replications are windows of a log.
     #[serde(default, rename = "span", skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<Span>,
-    /// Texts that became part of scenarios, by their file names in the results folder.
+    /// Texts of files that became part of scenarios, by the files' names in the results folder.
     #[serde(skip)]
     pub(crate) texts: BTreeMap<String, String>,
 }
 
-/// A file that scenarios read.
+/// An input file that scenarios of a study read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestedInput {
@@ -88,26 +89,27 @@ pub struct RequestedInput {
     /// Path of the copy in the results folder, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
-    /// Date at which the clock of the file begins, if the file gives it.
+    /// Date at which the clock of the file's jobs is 0, if the file gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<LogStart>,
 }
 
-/// Time between first and last arrival of the jobs that a scenario takes from a log.
+/// Times of the first and the last arrival among the jobs that a scenario takes from a log. Windows
+/// of the log are cut from the time between them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Span {
     /// Path of the log as written in the scenario.
     pub path: String,
-    /// Value of the workload's `from`.
+    /// Value of the workload's parameter `from`, at which the used part of the log begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<f64>,
-    /// Value of the workload's `until`.
+    /// Value of the workload's parameter `until`, at which the used part of the log ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<f64>,
-    /// First arrival, by the clock of the log.
+    /// Time of the first arrival of a job, by the clock of the log.
     pub first: f64,
-    /// Last arrival, by the clock of the log.
+    /// Time of the last arrival of a job, by the clock of the log.
     pub last: f64,
     /// Numbers, from 0, of the windows in which no job arrives.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -115,7 +117,8 @@ pub struct Span {
 }
 
 impl StudyRequest {
-    /// Builds the record of a study and the files that it reads.
+    /// Builds the record of a study. `inputs` are the files that it reads, by their paths in
+    /// scenarios.
     #[must_use]
     pub fn of(study: &Study, inputs: &BTreeMap<String, Input>) -> StudyRequest {
         let input = |(path, input): (&String, &Input)| RequestedInput {
@@ -156,8 +159,8 @@ impl StudyRequest {
         }
     }
 
-    /// Paths at which each input file may be, in the order in which they are tried. `folder` is the
-    /// results folder.
+    /// Paths at which each input file may be, by its path in scenarios. They are in the order in
+    /// which they are tried. `folder` is the results folder.
     #[must_use]
     pub fn found(&self, folder: &Path) -> BTreeMap<String, Vec<PathBuf>> {
         let places = |input: &RequestedInput| {
@@ -220,14 +223,15 @@ impl StudyRequest {
         Ok(asked.name.clone().or(own).or_else(stem))
     }
 
-    /// A record for a folder that has none. It has no settings; its inputs are to be
-    /// [learnt](StudyRequest::learn) from the runs.
+    /// Creates a record for a results folder without `asked.toml`. It has no settings. The caller
+    /// adds the input files from the stored runs by [`learn`](StudyRequest::learn).
     #[must_use]
     pub fn guess() -> StudyRequest {
         StudyRequest { file: EXPERIMENT.to_owned(), ..StudyRequest::default() }
     }
 
-    /// Adds the input files of a run. If a path had several contents, the latest digest wins.
+    /// Adds the input files of a stored run. If runs read different contents under one path, the
+    /// digest of the latest content is kept.
     pub fn learn(&mut self, record: &RunRecord) {
         let Some(input) = &record.input else { return };
         let of = |key: &str| record.scenario.pointer(key).and_then(|path| path.as_str());
@@ -253,15 +257,15 @@ impl StudyRequest {
         }
     }
 
-    /// Digest of the file that has this path in a scenario.
+    /// Digest of the input file that has this path in scenarios; `None` if there is no such file.
     #[must_use]
     pub fn digest(&self, path: &str) -> Option<&str> {
         self.inputs.iter().find(|input| input.path == path).map(|input| input.blake3.as_str())
     }
 }
 
-/// Path relative to `folder` for an absolute `path`; `folder` must be absolute too. Returns `None`
-/// if they have no common root, as on two drives.
+/// Converts an absolute path to a path relative to `folder`, which must be absolute too. Returns
+/// `None` if they have no common root, for example on two drives of Windows.
 fn from_here(folder: &Path, path: &Path) -> Option<String> {
     let plain = |path: &Path| -> Option<Vec<std::ffi::OsString>> {
         let mut parts = Vec::new();

@@ -1,4 +1,4 @@
-//! Reads `[[claim]]` tables, which give statements of a paper as data.
+//! Reads the tables `[[claim]]` of a study, which state the claims of a paper as data.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::observe::metrics;
@@ -7,91 +7,93 @@ use toml::{Table, Value};
 
 use super::{Axis, same};
 
-/// A claim of a paper, and the test that decides it.
+/// A claim of a paper, with the test that decides whether the study's runs bear it out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaperClaim {
-    /// Text of the claim.
+    /// Text of the claim, as people read it.
     pub text: String,
     /// Place in the paper where the claim stands.
     pub source: Option<String>,
     pub check: ClaimCheck,
 }
 
-/// How a claim is checked.
+/// How a claim of a paper is checked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClaimCheck {
-    /// The claim is not checked; holds the reason.
+    /// The claim is not checked, for this reason.
     No(String),
-    /// The claim is tested in every cell, a combination of the swept values that it leaves open.
+    /// The claim is tested in every cell: a combination of the swept values that it does not fix.
     Cells(Test),
 }
 
-/// The test of a claim, and the number of cells in which it must hold.
+/// Test of a claim: what must hold in a cell, and in how many cells it must hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Test {
     pub metric: String,
-    /// Restriction of some swept keys to these values; other swept keys keep all values.
+    /// Swept keys of which only these values count for the claim. All values of other swept keys
+    /// count.
     pub only: Vec<(String, Vec<Value>)>,
-    /// Pairs of job sizes: the size of the judged jobs and that of the reference jobs. Each pair
-    /// has cells of its own.
+    /// Pairs of job sizes: the size of the judged jobs, and the size of the reference jobs. Each
+    /// pair is tested in cells of its own. If there are none, jobs of all sizes count.
     pub sizes: Vec<(u64, u64)>,
     pub relation: Relation,
     pub needed: Needed,
-    /// Whether means alone decide, whatever their intervals.
+    /// Whether means alone decide whether the claim holds, without regard to their intervals.
     pub by_means: bool,
 }
 
-/// A choice of values for some swept keys.
+/// Some swept keys, each with one of its values.
 pub type SweptValues = Vec<(String, Value)>;
 
-/// The relation that must hold in a cell.
+/// Relation that must hold in a cell, for a claim to hold there. In all variants, `of` are the
+/// swept values of the judged scenarios.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Relation {
-    /// The metric is within bounds, or its ratio to a reference, or its difference from a
-    /// reference, is.
+    /// A number is above and below given bounds. It is the metric, or the metric's ratio to or
+    /// difference from the metric of a reference scenario.
     Bounds {
         of: SweptValues,
-        /// Swept values of the reference for the ratio or the difference, if any.
+        /// Swept values of the reference scenario; `None` if the metric itself is bounded.
         to: Option<SweptValues>,
         above: Option<f64>,
         below: Option<f64>,
-        /// Whether the bounds apply to the difference from the reference instead of the ratio.
+        /// Whether the bounds apply to the difference from the reference, and not to the ratio.
         by_difference: bool,
     },
-    /// The metric is the lowest or highest at a choice of values for some swept keys. It is
-    /// compared with its values at other choices for the same keys.
+    /// The metric of the judged scenario is the lowest or highest. It is compared with all
+    /// scenarios that have other values of the keys in `of`.
     Extreme {
         of: SweptValues,
         /// Whether the metric must be the lowest; otherwise it must be the highest.
         lowest: bool,
-        /// Allowed relative distance from the best of the other choices.
+        /// Relative distance from the best of the other scenarios at which the claim still holds.
         within: f64,
     },
-    /// The metric of a choice of values rises or falls along a swept key, or its ratio to a
-    /// reference does. The first value of the key is compared with the last.
+    /// The metric, or its ratio to the metric of a reference scenario, rises or falls along a swept
+    /// key. Its values at the first and the last value of the key are compared.
     Trend {
         of: SweptValues,
-        /// Swept values of the reference for the ratio, if any.
+        /// Swept values of the reference scenario; `None` if the metric itself is compared.
         to: Option<SweptValues>,
-        /// Swept key along which the metric changes.
+        /// Swept key along which the metric must rise or fall.
         along: String,
         /// Whether the metric must rise along the key; otherwise it must fall.
         rises: bool,
     },
 }
 
-/// Number of cells in which a claim must hold.
+/// Number of cells (combinations of swept values) in which a claim must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needed {
     All,
-    /// More than half of the cells.
+    /// The claim must hold in more than half of the cells.
     Most,
-    /// At least this number of cells.
+    /// The claim must hold in at least this number of cells.
     AtLeast(u64),
 }
 
 impl Needed {
-    /// Number of cells required out of `cells`.
+    /// Number of cells in which a claim with `cells` cells must hold.
     #[must_use]
     pub fn of(self, cells: u64) -> u64 {
         match self {
@@ -104,7 +106,7 @@ impl Needed {
 
 const BOUND: &str = "a bound that the metric, or its ratio, must keep to";
 
-/// Keys of a `[[claim]]` table, except those in `OTHERS`.
+/// Keys of a `[[claim]]` table that have a single type, with their descriptions.
 pub(super) static PARAMS: &[&Param] = &[
     &Param {
         name: "text",
@@ -186,19 +188,19 @@ pub(super) static PARAMS: &[&Param] = &[
     },
 ];
 
-/// Pairs of judged and reference job size. Each of `sizes` is paired with `than_size`, or with
-/// itself if that is not given.
+/// Pairs of the size of judged jobs and the size of reference jobs. Each size in the key `sizes` is
+/// paired with the size in the key `than_size`, or with itself without this key.
 fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
     let sizes = params.get_integers("sizes").unwrap_or_default();
     let than = params.get_integer("than_size");
     sizes.into_iter().map(|size| (u64::from(size), than.unwrap_or(u64::from(size)))).collect()
 }
 
-/// Keys of a claim that contain swept keys, or whose values have several types.
+/// Further keys of a `[[claim]]` table: their values contain swept keys, or have several types.
 pub(super) const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
 
-/// Reads `[[claim]]`. If `changed` is set, the command line has changed the sweep, so that a claim
-/// may name values that are not swept.
+/// Reads the list of tables `[[claim]]`. `axes` are the swept keys. If `changed` is set, the
+/// command line has changed the sweep, so that a claim may name values that are not swept.
 pub(super) fn read(
     catalogue: &Catalogue,
     given: Option<Value>,
@@ -329,7 +331,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads `where`: swept keys, each with a value or a list of values.
+    /// Reads the key `where` of a claim: swept keys, each with a value or a list of values.
     fn only(&self) -> Result<Vec<(String, Vec<Value>)>, Problem> {
         let mut only = Vec::new();
         for (axis, value) in self.swept("where")? {
@@ -391,7 +393,7 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// Collects swept keys from nested tables.
+    /// Collects the swept keys in a table of a claim, and their values, in `found`.
     ///
     /// `"workload.load" = 1` and `workload.load = 1` are equivalent.
     fn walk<'b>(

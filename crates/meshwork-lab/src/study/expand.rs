@@ -19,7 +19,7 @@ use crate::trace::{Form, on_the_clock_of};
 /// Maximum number of scenarios of a study.
 pub const MAX_SCENARIOS: u64 = 1_000_000;
 
-/// A scenario of a study.
+/// A scenario of a study: one combination of the swept values.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// Swept keys and their values, as written, in the order of `[sweep]`.
@@ -31,7 +31,7 @@ pub struct Point {
     pub windows: Option<Windows>,
 }
 
-/// The windows of a log in which jobs arrive, by the clock of the log.
+/// The windows of a log in which jobs arrive. Times are by the clock of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Windows {
     /// Start of the first window.
@@ -40,14 +40,14 @@ pub struct Windows {
     pub length: f64,
     /// Time between the starts of consecutive windows.
     pub stride: f64,
-    /// Numbers of the windows with jobs among all windows, from 0.
+    /// Numbers of the windows in which jobs arrive. All windows are counted, from 0.
     with_jobs: Arc<[u64]>,
     /// Number of windows in which no job arrives.
     pub empty: u64,
 }
 
 impl Windows {
-    /// Number of whole windows between two instants, including empty ones.
+    /// Number of whole windows between two instants, including windows in which no job arrives.
     #[must_use]
     pub fn between(first: f64, last: f64, length: f64, stride: f64) -> u64 {
         let rest = (last - first - length) / stride;
@@ -65,7 +65,7 @@ impl Windows {
         Windows { first: span.first, length, stride, with_jobs, empty: span.empty.len() as u64 }
     }
 
-    /// Number of windows.
+    /// Number of windows in which jobs arrive.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.with_jobs.len() as u64
@@ -88,8 +88,9 @@ pub(crate) fn window(first: f64, length: f64, stride: f64, index: u64) -> (f64, 
 }
 
 impl Point {
-    /// The scenario of a replication, read with the catalogue of its study. If windows of a log are
-    /// the replications, `workload.from` and `workload.until` are set to the window.
+    /// The scenario as a replication runs it, read with the catalogue of its study. If the
+    /// replications are windows of a log, `workload.from` and `workload.until` are the ends of a
+    /// window.
     ///
     /// # Errors
     /// Only for windows that are so short that adding their length to their start makes no
@@ -109,7 +110,7 @@ impl Point {
     }
 }
 
-/// Number of scenarios of a study.
+/// Number of scenarios of a study: the product of the numbers of swept values.
 ///
 /// # Errors
 /// If there are more than [`MAX_SCENARIOS`].
@@ -137,8 +138,8 @@ pub fn count(study: &Study) -> Result<u64, Refused> {
 /// study without `[sweep]` has one scenario.
 ///
 /// Settings of the command line are applied to every scenario after the sweep, so that `--set
-/// allocator.rotation=best` applies to every swept allocator. If a key and a key inside it are both
-/// set, the outer one is applied first.
+/// allocator.rotation=best` applies to every swept allocator. If a key and a key inside its table
+/// are both set, the outer one is applied first.
 ///
 /// # Errors
 /// The first problem in one of the scenarios, with its line, or too many scenarios.
@@ -154,7 +155,7 @@ pub fn expand(study: &Study) -> Result<Vec<Point>, Refused> {
 /// Iterator over the scenarios of [`expand`], for callers that only inspect them.
 ///
 /// # Errors
-/// If there are too many scenarios; each item may be an error of its own.
+/// If there are too many scenarios. An item is an error if its scenario is invalid.
 pub fn points(study: &Study) -> Result<impl Iterator<Item = Result<Point, Refused>>, Refused> {
     Ok((0..count(study)?).map(|index| point(study, index)))
 }
@@ -173,13 +174,15 @@ pub fn point_at(study: &Study, index: u64) -> Result<Point, Refused> {
     point(study, index)
 }
 
-/// Place where a value of a scenario was written, for error messages.
+/// Place where a value of a scenario was written, which error messages name: in the sweep, or in a
+/// setting of the command line.
 enum Origin<'a> {
     Sweep { axis: usize, element: usize },
     Setting(&'a str),
 }
 
-/// A value that is applied to the scenario of the study file: its path, the value and its origin.
+/// A value that the sweep or a setting gives to a key of the scenario. It consists of the path of
+/// the key, the value, and the place where it was written.
 type Laid<'a> = (String, &'a Value, Origin<'a>);
 
 fn point(study: &Study, index: u64) -> Result<Point, Refused> {
@@ -225,11 +228,13 @@ fn refused_at(study: &Study, laid: &[Laid<'_>], problem: &Problem) -> Refused {
     blame(study, problem, origin.map(|(_, _, origin)| origin))
 }
 
-/// The setting that causes a problem; `None` if the study has the problem without settings too.
+/// The command line setting that causes a problem of a scenario. It is `None` if the scenario has
+/// the problem without settings too.
 ///
-/// Of the settings in the same table as the problem, the last one without which the problem
-/// disappears is chosen, else the last one. If there are none, the last setting of all is chosen:
-/// another topology, for example, may require keys that the file lacks.
+/// Settings of keys in the table with the problem are considered first. The last one without which
+/// the problem disappears is chosen, or else the last one. If the table has no settings, the last
+/// setting of all is chosen. For example, a setting of another topology may require keys that the
+/// file lacks.
 fn setting_to_blame<'l, 's>(
     study: &Study,
     laid: &'l [Laid<'s>],
@@ -260,7 +265,8 @@ fn setting_to_blame<'l, 's>(
         .or_else(|| settings().next())
 }
 
-/// Swept values of a scenario, and all values that are applied to the study's table, in order.
+/// Swept values of a scenario, and all values of the sweep and of settings for its keys. The latter
+/// are in the order in which they are applied to the study's table.
 fn layers(study: &Study, index: u64) -> (Vec<(String, Value)>, Vec<Laid<'_>>) {
     let mut rest = index;
     let mut swept = Vec::with_capacity(study.sweep.len());

@@ -9,7 +9,7 @@ use super::{JobFormat, Replications};
 /// Maximum number of replications, which keeps counts of runs within the range of integers.
 pub const MAX_REPLICATIONS: u64 = 1_000_000;
 
-/// Keys of a study other than those of its scenario and its tables.
+/// Top-level keys of a study with plain values. They do not belong to its scenario.
 pub static PARAMS: &[&Param] = &[
     &Param {
         name: "name",
@@ -92,8 +92,8 @@ pub static PARAMS: &[&Param] = &[
     },
 ];
 
-/// The parameter `machine`, with which a misspelt name gets a suggestion. It is read as part of the
-/// scenario.
+/// The parameter `machine`, which is here only so that a misspelt key gets it as a suggestion. It
+/// is read as part of the scenario.
 pub(super) static MACHINE: Param = Param {
     name: "machine",
     help: "the machine",
@@ -101,7 +101,8 @@ pub(super) static MACHINE: Param = Param {
     default: DefaultValue::Required,
 };
 
-/// Keys of `windows`; times are by the clock of the log, like `workload.from` and `workload.until`.
+/// Keys of the table `windows`. Like `workload.from` and `workload.until`, times are by the clock
+/// of the log.
 pub static WINDOWS: &[Param] = &[
     Param {
         name: "length",

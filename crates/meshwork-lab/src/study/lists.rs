@@ -1,5 +1,5 @@
-//! Replaces names of partition lists in a study by the text of files, since the model reads no
-//! files.
+//! Replaces the file names of partition lists in a study by the text of the files. The model, which
+//! gets the study, reads no files.
 
 use std::fmt::Write as _;
 
@@ -13,16 +13,16 @@ use crate::run::file::FileError;
 /// Number of nodes on a node card of a Blue Gene machine, which Cobalt files do not give.
 const NODES_OF_A_CARD: u32 = 32;
 
-/// Function that returns the text of a file with this name.
+/// Function that returns the text of the file with a name.
 type Texts<'a> = dyn Fn(&str) -> Result<String, FileError> + 'a;
 
-/// Replaces the file name in `list` by the file's text, for every allocator `partitions` of a
-/// scenario. A `list` that is a text or a built-in name stays.
+/// Replaces the file name in the key `list` of every allocator `partitions` by the file's text. A
+/// key `list` that has the text of a list, or the name of a built-in list, is unchanged.
 ///
 /// A Cobalt file, with `<PartitionList>` or `<BlockList>`, is converted to the text of a list.
 ///
 /// # Errors
-/// If the file cannot be read, or is no such list.
+/// If the file cannot be read, or a Cobalt file is not a list of partitions.
 pub(super) fn read_in(files: &Texts<'_>, table: &mut Table) -> Result<(), Problem> {
     replace(files, table, "allocator")?;
     let Some(Value::Table(machine)) = table.get_mut("machine") else { return Ok(()) };
@@ -58,8 +58,8 @@ fn replace(files: &Texts<'_>, table: &mut Table, path: &str) -> Result<(), Probl
     Ok(())
 }
 
-/// Converts a Cobalt file to the text of a list. It reads `<Partition name="…">` or
-/// `<Block name="…">`, with `<NodeCard id="…"/>` and `<Switch id="…"/>` inside.
+/// Converts a Cobalt file to the text of a partition list. It reads the elements `<Partition
+/// name="…">` or `<Block name="…">`, with `<NodeCard id="…"/>` and `<Switch id="…"/>` inside.
 fn from_xml(text: &str) -> Result<String, String> {
     let mut reader = Reader::from_str(text);
     let mut cards: Vec<String> = Vec::new();
@@ -101,7 +101,8 @@ fn from_xml(text: &str) -> Result<String, String> {
     Ok(format!("cards {NODES_OF_A_CARD} {}\n{partitions}\n", cards.join(" ")))
 }
 
-/// An attribute of an element; `None` if it is missing or no single word that a list can hold.
+/// Value of an element's attribute. `None` if it is missing, or is not a single word that the text
+/// of a partition list can hold.
 fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
     let value = element.try_get_attribute(name).ok()??;
     let text = value.unescape_value().ok()?.trim().to_owned();

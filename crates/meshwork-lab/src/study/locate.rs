@@ -28,8 +28,8 @@ impl Lines {
         lines
     }
 
-    /// Line of a key, from 1. For a missing key, returns the line of the innermost table around it
-    /// that exists; `None` if no table around the key exists.
+    /// Line of the key at a path, counted from 1. For a key that the text lacks, it is the line of
+    /// the innermost table around the key. `None` if the text lacks all tables around the key.
     ///
     /// ```
     /// use meshwork_lab::study::locate::Lines;
@@ -73,7 +73,8 @@ impl Lines {
     }
 }
 
-/// Line, from 1, of a byte offset in a text whose line breaks are at `breaks`.
+/// Number of the line, from 1, that has the byte at `offset`. `breaks` are the byte offsets of the
+/// text's line breaks, in order.
 pub(crate) fn line_at(offset: usize, breaks: &[usize]) -> usize {
     breaks.partition_point(|&at| at < offset) + 1
 }

@@ -55,22 +55,22 @@ pub const SCENARIO_KEYS: &[&str] = &[
 pub enum Replications {
     /// A fixed number of replications.
     Fixed(u64),
-    /// The number of replications that makes the interval narrow enough.
+    /// Enough replications for a narrow interval of a metric's mean.
     Precision {
-        /// Half width of the interval relative to the mean.
+        /// Half width of the interval, as a fraction of the mean, at which replications end.
         target: f64,
-        /// Number of replications before the first check, at least 2.
+        /// Number of replications before the interval is first checked, at least 2.
         least: u64,
         /// Maximum number of replications.
         most: u64,
-        /// Metric whose interval is checked.
+        /// Name of the metric whose interval is checked.
         of: String,
     },
     /// One run in each window of the log.
     Windows {
         /// Length of a window in the log's time.
         length: f64,
-        /// Time between the starts of consecutive windows.
+        /// Time between the starts of consecutive windows, in the log's time.
         stride: f64,
     },
 }
@@ -91,14 +91,14 @@ pub struct Baseline {
     pub value: Value,
 }
 
-/// Format of per-job output.
+/// Format of a file with the results of each job of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum JobFormat {
     /// CSV, in the file `jobs/<key>.csv`.
     Csv,
     /// Parquet, in the file `jobs/<key>.parquet`.
     Parquet,
-    /// The columns of Batsim's `jobs.csv`, in the file `jobs/<key>.batsim.csv`.
+    /// CSV with the columns of Batsim's `jobs.csv`, in the file `jobs/<key>.batsim.csv`.
     Batsim,
 }
 
@@ -113,7 +113,7 @@ impl JobFormat {
         }
     }
 
-    /// Extension of a file in the format.
+    /// Ending of the names of files in this format.
     #[must_use]
     pub fn ending(self) -> &'static str {
         match self {
@@ -126,56 +126,56 @@ impl JobFormat {
 /// A setting `KEY=VALUE` from the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// Text of the setting as given, for messages.
+    /// Text of the setting as the user typed it, for messages.
     pub text: String,
     pub key: String,
     pub value: Value,
 }
 
-/// A parsed study. Its scenario keys are checked only when scenarios are made of it.
+/// A parsed study. The keys of its scenario are checked only when its scenarios are made.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// Name of the study file in messages.
+    /// Name of the study file, as messages show it.
     pub file: String,
     /// Text of the study file.
     pub source: String,
     /// Folder of the study file, in which relative paths are looked up first.
     pub folder: PathBuf,
     pub name: String,
-    /// Question that the study answers.
+    /// Question that the study answers, in words.
     pub description: Option<String>,
     pub replications: Replications,
-    /// Scenario keys, before `[sweep]` is applied.
+    /// Keys that describe the scenario, before the values of `[sweep]` are applied.
     pub scenario: Table,
     /// Swept keys, in the order written.
     pub sweep: Vec<Axis>,
-    /// Baselines of comparisons.
+    /// Baselines with which the other values of their swept keys are compared.
     pub compare: Vec<Baseline>,
-    /// Requested formats of per-job output.
+    /// Formats in which the results of each job are requested.
     pub jobs: Vec<JobFormat>,
-    /// Whether the first replication of every scenario is recorded for replay. If `None`, it is
-    /// recorded for up to ten scenarios that are compared.
+    /// Whether the first replication of every scenario is recorded, so that its events can be
+    /// replayed. `None` records it for up to ten scenarios that are compared.
     pub record: Option<bool>,
-    /// Key of the paper that the study partly reproduces.
+    /// Name, on the command line, of the paper that the study partly reproduces.
     pub paper: Option<String>,
-    /// Figures or tables of the paper.
+    /// Figures or tables of the paper that the study reproduces, separated by `, `.
     pub figure: Option<String>,
-    /// Text on where to obtain the log that the study reads, for messages.
+    /// Text that tells where to obtain the log that the study reads, for messages.
     pub obtain: Option<String>,
-    /// Unit of time that the study gives: see [`clock`](crate::findings::clock).
+    /// Unit in which times are shown, if the study gives it: see [`clock`](crate::findings::clock).
     pub time_unit: Option<String>,
-    /// Settings of `[quick]`, for a short run.
+    /// Settings in the table `[quick]` of the study, which make its runs short.
     pub quick: Vec<String>,
-    /// Claims of the paper.
+    /// Claims of the paper, which the runs of the study test.
     pub claims: Vec<PaperClaim>,
-    /// Paths at which input files may be, by their paths in the study. Known for the
+    /// Paths at which each input file may be, by its path in the study. It is empty except for the
     /// `experiment.toml` in a results folder.
     pub found: BTreeMap<String, Vec<PathBuf>>,
-    /// All settings of the command line, in order.
+    /// All `--set` settings of the command line, in order.
     pub settings: Vec<Setting>,
     /// Catalogue of the names that scenarios of the study may use.
     pub catalogue: Catalogue,
-    /// Texts of companion files that became part of scenarios.
+    /// Texts of files, such as a topology, that became part of scenarios.
     pub(crate) companions: Companions,
     lines: Lines,
 }
@@ -305,8 +305,8 @@ impl Study {
         Ok(study)
     }
 
-    /// Maximum number of replications of a scenario. The number of windows is unknown before their
-    /// log is read, so a study of windows has the general limit.
+    /// Maximum number of replications of a scenario. If the replications are windows of a log, it
+    /// is [`MAX_REPLICATIONS`], since their number is unknown before the log is read.
     #[must_use]
     pub fn most_replications(&self) -> u64 {
         match self.replications {
@@ -328,8 +328,8 @@ impl Study {
         self.figure.iter().flat_map(|figures| figures.split(", "))
     }
 
-    /// Converts a problem into a sentence that begins with its location: the command line setting
-    /// that last wrote the key, else the line of the file.
+    /// Converts a problem of a key into a sentence that begins with its location. It is the command
+    /// line setting that last set the key, or else the line of the study file.
     #[must_use]
     pub fn refused(&self, problem: &Problem) -> Refused {
         Refused(match self.setting(&problem.path) {
@@ -338,7 +338,7 @@ impl Study {
         })
     }
 
-    /// Converts a problem into a sentence that begins with a line of the file.
+    /// Converts a problem into a sentence that begins with the line of the study file at a path.
     pub(crate) fn at_line(&self, path: &str, problem: &Problem) -> String {
         match self.lines.line(path) {
             Some(line) => format!("{}:{line}: {problem}", self.file),
@@ -346,13 +346,13 @@ impl Study {
         }
     }
 
-    /// The last setting that wrote the key at this path, or a table around it.
+    /// The last command line setting of the key at this path, or of a table around the key.
     pub(crate) fn setting(&self, path: &str) -> Option<&Setting> {
         self.settings.iter().rev().find(|setting| is_within(path, &plain(&setting.key)))
     }
 
-    /// Restores file locations and name of a study in a results folder. A study without a name is
-    /// called after its original file.
+    /// Restores the name of a study from a results folder, and the paths of its input files. A
+    /// study without a name is called after its original file.
     fn came_from(&mut self, asked: &StudyRequest) {
         self.found = asked.found(&self.folder);
         let names_itself =
@@ -461,7 +461,7 @@ impl fmt::Display for Study {
     }
 }
 
-/// Whether the path `path` equals `around` or lies inside it.
+/// Whether the dotted path `path` equals `around`, or names a key inside the value at `around`.
 pub(crate) fn is_within(path: &str, around: &str) -> bool {
     path.strip_prefix(around).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
@@ -479,7 +479,8 @@ pub(crate) fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The command for a file whose name shows that it is a log, not a study; otherwise `None`.
+/// Command of Meshwork that reads a file whose name shows that it is not a study, such as a log.
+/// `None` if the file may be a study.
 ///
 /// ```
 /// use meshwork_lab::study::command_for;
@@ -498,7 +499,7 @@ pub fn command_for(path: &Path) -> Option<&'static str> {
     (plain.contains("sacct") && !ends_with(&[".toml"])).then_some("meshwork ops import --sacct")
 }
 
-/// Maximum number of characters that an error shows of a wrong line.
+/// Maximum number of characters of a wrong line that an error message shows.
 const MAX_SHOWN: usize = 60;
 
 fn not_toml(file: &str, source: &str, error: &toml::de::Error) -> Refused {

@@ -1,4 +1,4 @@
-//! Papers with reproducible figures, and the built-in studies that reproduce them.
+//! Papers with figures that built-in studies reproduce, and these studies.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use crate::study::{Refused, Study};
 
 static STUDIES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/studies");
 
-/// A paper that is partly reproduced.
+/// A paper that built-in studies partly reproduce.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Paper {
-    /// Key of the paper on the command line.
+    /// Name of the paper on the command line.
     pub key: &'static str,
     pub authors: &'static str,
     pub title: &'static str,
@@ -54,10 +54,10 @@ pub static PAPERS: &[Paper] = &[
     },
 ];
 
-/// The paper with this key.
+/// The paper that has this name on the command line.
 ///
 /// # Errors
-/// One sentence with the known keys, if there is no such paper.
+/// One sentence with the known names, if there is no such paper.
 pub fn paper(key: &str) -> Result<&'static Paper, Refused> {
     PAPERS.iter().find(|paper| paper.key == key).ok_or_else(|| {
         let known: Vec<&str> = PAPERS.iter().map(|paper| paper.key).collect();
@@ -76,7 +76,7 @@ pub fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
     files.into_iter()
 }
 
-/// Sort key of a file name, in which numbers are compared as numbers: 2 before 10.
+/// Sort key by which file names with numbers are in numeric order, such as 2 before 10.
 fn by_figure(name: &str) -> Vec<(u64, String)> {
     name.trim_end_matches(".toml")
         .split(['_', '-'])

@@ -1,4 +1,4 @@
-//! Error type of this crate.
+//! Error type of this crate: a refused request.
 
 use crate::run::NoThreads;
 use crate::run::check::CheckError;
@@ -12,7 +12,7 @@ use crate::run::store::StoreError;
 #[error("{0}")]
 pub struct Refused(pub String);
 
-/// Converts errors that are already sentences to [`Refused`].
+/// Implements the conversion to [`Refused`] for error types whose text is already a sentence.
 macro_rules! is_refused {
     ($($error:ty),*) => {
         $(impl From<$error> for Refused {

@@ -12,9 +12,9 @@ use crate::slurm::scenario::KEYS as FILE_KEYS;
 
 /// Returns the JSON Schema (draft 7) of studies that use names of this catalogue.
 ///
-/// It accepts every study that the reader accepts. It rejects unknown keys and names and values out
-/// of bounds, but neither missing keys, which `[sweep]` may supply, nor parts that do not work
-/// together, which only the reader checks.
+/// The schema accepts every study that the reader accepts. It rejects unknown keys, unknown names,
+/// and values out of bounds. It does not reject missing keys, since `[sweep]` may supply them, nor
+/// strategies that do not work together, which only the reader checks.
 ///
 /// ```
 /// use meshwork::catalogue::Catalogue;
@@ -88,7 +88,8 @@ pub fn schema(catalogue: &Catalogue) -> Json {
     })
 }
 
-/// Schema of a swept value: a list of values, or a table of parameters that each have such a list.
+/// Schema of the values of a swept key. They are a list, or a table in which each parameter of a
+/// component has a list. `value` is the schema of a single value.
 fn swept(value: &Json) -> Json {
     json!({ "anyOf": [
         { "type": "array", "minItems": 1, "items": value },
@@ -170,7 +171,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Reference to the definition of a family, which is added on first use.
+    /// Reference to the definition of a family of components, such as allocators. The definition is
+    /// added to the schema on first use.
     fn component(&mut self, family: &'static Family) -> Json {
         let name = family.kind.replace(' ', "_");
         let reference = json!({ "$ref": format!("#/definitions/{name}") });
@@ -222,7 +224,7 @@ impl Writer<'_> {
         self.catalogue.entries(family).into_iter().flat_map(spellings).collect()
     }
 
-    /// Schema of a machine: a text, one site, several sites, or Slurm files.
+    /// Schema of a machine: a text, one site, several sites, or files of Slurm or topograph.
     fn machine(&mut self) -> Json {
         let access: Vec<&Param> = access::PARAMS.iter().chain(TYPES).collect();
         let access = self.properties(&access);
@@ -281,7 +283,7 @@ impl Writer<'_> {
     }
 }
 
-/// Name and aliases of an entry.
+/// Name and aliases of an entry of the catalogue.
 fn spellings(about: &'static About) -> Vec<&'static str> {
     std::iter::once(about.name).chain(about.aliases.iter().copied()).collect()
 }
@@ -307,7 +309,7 @@ fn number(range: Range) -> Json {
     json!({ "type": "number", key: least, "maximum": most })
 }
 
-/// Converts a default from TOML to JSON.
+/// Converts the default value of a parameter from TOML to JSON.
 fn literal(text: &str) -> Json {
     let table: Option<toml::Table> = format!("value = {text}").parse().ok();
     let value = table.and_then(|mut table| table.remove("value"));

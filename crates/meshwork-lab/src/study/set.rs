@@ -82,13 +82,13 @@ pub fn assignment(text: &str) -> Result<(String, Value), Refused> {
     }
 }
 
-/// Number of steps of a path. If two settings overlap, the one with the shorter path is applied
-/// first, so that the value at the longer path is not lost.
+/// Number of keys and list indices in a path. If one setting's path leads through another's, the
+/// shorter path is set first, so that the value at the longer path is not lost.
 pub(crate) fn depth(path: &str) -> usize {
     steps(path).map_or(1, |steps| steps.len())
 }
 
-/// A path as error messages write it, without quotes around a key that contains a dot.
+/// Text of a path in error messages, which has no quotes around a key that contains a dot.
 pub(crate) fn plain(path: &str) -> String {
     steps(path).map_or_else(
         |_| path.to_owned(),

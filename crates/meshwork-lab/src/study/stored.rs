@@ -11,19 +11,19 @@ use crate::study::asked::{EXPERIMENT, StudyRequest};
 use crate::study::expand::{Point, Windows, expand};
 use crate::study::{Refused, Replications, Study};
 
-/// A study in a results folder.
+/// A study in a results folder, with the record of its request and with its scenarios.
 pub struct Stored {
     pub study: Study,
     pub asked: StudyRequest,
     pub points: Vec<Point>,
-    /// Digest of each scenario's input file; `None` if it reads none.
+    /// Digest of each scenario's input file; `None` for a scenario that reads no file.
     pub digests: Vec<Option<String>>,
 }
 
 impl Stored {
     /// Reads the study of a results folder. The input files of the study need not exist any more.
     ///
-    /// `guess` supplies a record if `asked.toml` is missing.
+    /// `guess` supplies a record of the request if the folder has no `asked.toml`.
     ///
     /// # Errors
     /// One sentence, if the study cannot be read.
@@ -51,7 +51,7 @@ impl Stored {
         Ok(Stored { study, asked, points, digests })
     }
 
-    /// Keys of the replications of a scenario, for the build that ran the study.
+    /// Keys under which the runs of a scenario are stored, for the build that ran the study.
     pub(crate) fn keys(&self, point: usize) -> PointKeys<'_> {
         let digest = self.digests[point].clone();
         PointKeys::of(&self.study.catalogue, &self.points[point], digest, &self.asked.build)

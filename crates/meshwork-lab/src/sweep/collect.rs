@@ -1,5 +1,5 @@
-//! Merges the segments of a sweep into the store, which is then identical to that of a single
-//! process.
+//! Merges the segments of a sweep, which hold the runs of its shards, into the study's store. The
+//! store is then identical to the store that a single process writes.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -18,9 +18,9 @@ use crate::sweep::shard::{failure, stored};
 
 /// Result of merging the segments of a sweep.
 pub struct Collected {
-    /// Number of runs now in the store, of this study and others.
+    /// Number of runs that the store holds after the merge, of this study and of others.
     pub stored: usize,
-    /// Runs that have not ended.
+    /// Runs of the study that have not ended.
     pub missing: Missing,
     pub points: Vec<Point>,
     /// Failed runs, one sentence each.
@@ -30,14 +30,15 @@ pub struct Collected {
 }
 
 /// Merges all finished runs into `runs.jsonl`. Once no run is missing, the tables are written, and
-/// the segments, no longer needed, are removed. Merging twice, or while shards run, is safe.
+/// the segments are removed, since they are no longer needed. Merging twice, or while shards run,
+/// is safe.
 ///
 /// # Errors
 /// If there is no sweep in the folder, another process is merging, a run has two different results,
 /// or the folder cannot be written; `runs.jsonl` is then unchanged.
 ///
 /// # Complexity
-/// **O(n log n)** for *n* runs; 100 bytes of memory per run, and 64 MiB.
+/// **O(n log n)** for *n* runs. The memory is 64 MiB and 100 bytes for each run.
 pub fn collect(catalogue: &Catalogue, folder: &Path) -> Result<Collected, Refused> {
     let stored = stored(catalogue, folder)?;
     let mut store = Store::open(folder, &stored.asked.build)?;

@@ -1,9 +1,9 @@
-//! Estimates the costs of the runs of a scenario.
+//! Estimates how long the runs of a scenario take, so that shards get equal amounts of work.
 
 use meshwork::scenario::Scenario;
 
-/// Estimates the cost of a run as jobs times processors of the machine times load. The unit is
-/// arbitrary; only comparisons between runs are meaningful.
+/// Estimates the cost of a run: its number of jobs times the machine's processors times the load.
+/// The unit is arbitrary: only ratios of costs are meaningful.
 #[must_use]
 pub fn nominal(scenario: &Scenario) -> f64 {
     let number = |table: &str, key: &str| {
@@ -19,14 +19,14 @@ pub fn nominal(scenario: &Scenario) -> f64 {
     (jobs * machine * load).clamp(1.0, 1e15)
 }
 
-/// Number of jobs assumed for a log of unknown length, in all scenarios.
+/// Number of jobs that is assumed for a log, whose length is unknown before it is read.
 const JOBS_OF_A_LOG: f64 = 100_000.0;
 
 /// Estimates the duration of a run of each scenario in seconds from measured runs.
 ///
-/// A scenario with measured runs has their mean. Other scenarios have their nominal cost, times the
-/// seconds per unit of nominal cost in the measured runs. If nothing was measured, returns the
-/// nominal costs.
+/// The estimate for a scenario with measured runs is their mean duration. For other scenarios, it
+/// is the nominal cost times a factor: the measured seconds for each unit of nominal cost, over all
+/// measured runs. If nothing was measured, returns the nominal costs.
 #[must_use]
 pub fn refined(nominal: &[f64], measured: &[(u64, f64)]) -> Vec<f64> {
     let mut known = (0.0, 0.0);

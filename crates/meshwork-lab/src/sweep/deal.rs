@@ -1,14 +1,15 @@
 //! Assignment of runs to shards: the deal.
 //!
 //! Runs are assigned by expected cost, longest first, each to the shard with the least cost so far.
-//! The assignment depends only on the study and, if given, the file of the deal; never on which
-//! runs have ended or when a shard begins. So two attempts at a shard have the same runs, and all
-//! shards together have every run once.
+//! The assignment depends only on the study, and on the file of the deal if there is one. It does
+//! not depend on which runs have ended or when a shard begins. So two attempts at a shard have the
+//! same runs, and all shards together have every run once.
 //!
-//! The file of a deal is a table, `scenario,seconds,replications`: the scenario from 1, the
-//! expected duration of one of its runs, and its replications from 0: `0-4 7`, or `all` if their
-//! number depends on results. `meshwork submit` writes it once, before any shard begins, so that a
-//! deal can take finished runs and measured durations into account.
+//! The file of a deal is a table with the columns `scenario,seconds,replications`. They hold the
+//! number of the scenario, from 1; the expected duration of one of its runs; and the numbers of its
+//! replications, from 0, such as `0-4 7`, or `all` if their number depends on results. `meshwork
+//! submit` writes the file once, before any shard begins. So a deal can leave out finished runs and
+//! use measured durations.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,15 +25,16 @@ use crate::study::{Refused, Replications};
 use crate::sweep::cost::nominal;
 use crate::sweep::name::Shard;
 
-/// The units of a study with their expected costs, to be assigned to shards.
+/// The units of work of a study with their expected costs, which are to be assigned to shards. A
+/// unit is a run, or a whole scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deal {
-    /// Units with their costs, by scenario and replication.
+    /// Units with their costs, in order of scenario and replication.
     pub units: Vec<(Unit, f64)>,
 }
 
-/// Whether a scenario is assigned as a whole, because its number of replications depends on
-/// results.
+/// Whether a scenario is one unit of work. This is so if its number of replications depends on the
+/// results of the first ones.
 #[must_use]
 pub fn is_whole(replications: &Replications, point: &Point) -> bool {
     match replications {
@@ -43,7 +45,7 @@ pub fn is_whole(replications: &Replications, point: &Point) -> bool {
     }
 }
 
-/// Units of work of a scenario: its runs, or the scenario as a whole.
+/// Units of work of a scenario: each of its runs, or the scenario as a whole.
 pub(crate) fn units_of(
     replications: &Replications,
     point: &Point,
@@ -55,7 +57,7 @@ pub(crate) fn units_of(
 }
 
 impl Deal {
-    /// All units of a study, with nominal costs.
+    /// All units of work of a study, with costs that are estimated without measurements.
     #[must_use]
     pub fn of(replications: &Replications, points: &[Point]) -> Deal {
         let mut units = Vec::new();
@@ -67,7 +69,7 @@ impl Deal {
         Deal { units }
     }
 
-    /// Units of one shard, in the order in which the shard runs them.
+    /// Units of work of one shard, in the order in which the shard runs them.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* runs, and 32 bytes per run.
@@ -91,7 +93,7 @@ impl Deal {
         own
     }
 
-    /// Total expected cost of all units. A unit is a run, or a scenario as a whole.
+    /// Total expected cost of all units of work.
     #[must_use]
     pub fn cost(&self) -> f64 {
         self.units.iter().map(|(_, cost)| cost).sum()
@@ -176,13 +178,13 @@ fn row(line: &str, replications: &Replications, points: &[Point]) -> Option<Vec<
     Some(units)
 }
 
-/// Number of runs of a unit, as far as known before the unit has run.
+/// Number of runs of a unit of work, as far as it is known before the unit has run.
 pub(crate) fn weight(replications: &Replications, point: &Point, unit: Unit) -> f64 {
     if unit.replication.is_some() { 1.0 } else { first(replications, point) as f64 }
 }
 
-/// A cost as a whole number, so that sums do not depend on their order. Seconds become
-/// microseconds, and nominal costs millionths.
+/// Converts a cost to a whole number of millionths (microseconds, if it is in seconds). So sums of
+/// costs do not depend on their order.
 fn whole(cost: f64) -> u64 {
     (cost * 1e6).min(1e18) as u64
 }

@@ -6,22 +6,22 @@ use meshwork::catalogue::Catalogue;
 
 use crate::study::Refused;
 
-/// Name of the table in a results folder.
+/// Name of the file with the Parquet table of runs, in a results folder.
 const TABLE: &str = "runs.parquet";
 
 /// Writes `runs.parquet` and returns its path.
 ///
-/// A row holds the number of the scenario, from 1, the swept keys with their values, the
-/// replication, from 0, the key, every metric, and the numbers of finished jobs, refused jobs and
-/// unusable lines. The table has every finished run of the study, by scenario and replication. An
-/// empty cell means not measured.
+/// The table has a row for each finished run of the study, in order of scenario and replication.
+/// Its columns are the number of the scenario (from 1), the swept keys, the number of the
+/// replication (from 0), the run's key in the store, every metric, and the numbers of finished
+/// jobs, refused jobs and unusable lines. An empty cell means that nothing was measured.
 ///
 /// # Errors
 /// If there is no sweep in the folder, it cannot be read or written, or the program was built
 /// without the feature `parquet`.
 ///
 /// # Complexity
-/// Every run is read once; 50 bytes of memory per run.
+/// Every run is read once. The memory is 50 bytes for each run.
 #[cfg(feature = "parquet")]
 pub fn export(catalogue: &Catalogue, folder: &Path) -> Result<PathBuf, Refused> {
     let path = folder.join(TABLE);
@@ -61,15 +61,15 @@ mod rows {
     use crate::study::{Refused, Replications};
     use crate::sweep::shard::stored;
 
-    /// Number of rows written together.
+    /// Number of rows of the table that are written together, as a row group of Parquet.
     const GROUP: usize = 1 << 14;
 
     struct Group {
         rows: usize,
         names: Vec<String>,
         metrics: Vec<(String, Float64Builder)>,
-        /// Columns of the swept keys with numbers, by position in the sweep. `None` for a key whose
-        /// values go to `texts`.
+        /// Columns of the swept keys whose values are numbers, by position in the sweep. It is
+        /// `None` for a key with other values, whose column is in `texts`.
         numbers: Vec<Option<Float64Builder>>,
         texts: Vec<StringBuilder>,
         scenario: UInt64Builder,

@@ -1,12 +1,13 @@
 //! Distribution of a study over several processes, without a coordinator.
 //!
-//! The only primitive is the **shard**: the *I*-th of *N* parts of a study. [`deal`] assigns runs
-//! to shards as a function of the study alone, so that whatever starts numbered processes can run a
-//! study: a job array, a worker pool, a shell loop. [`mod@shard`] runs one shard, and writes
-//! finished runs into a [segment](crate::run::store::SEGMENTS) of the shard: no file has two
-//! writers, and there are no locks. [`mod@collect`] merges the segments into the store, which is
-//! then byte for byte that of a single process. [`mod@progress`] reports the progress from the
-//! files alone. [`script`] writes the batch script for a workload manager.
+//! A study is divided into *N* **shards**, numbered from 0, which are independent of each other.
+//! [`deal`] assigns runs to shards as a function of the study alone. So a study can be run by
+//! anything that starts numbered processes: a job array, a worker pool, a shell loop. [`mod@shard`]
+//! runs one shard, and writes finished runs into a [segment](crate::run::store::SEGMENTS) of the
+//! shard: no file has two writers, and there are no locks. [`mod@collect`] merges the segments into
+//! the store, which then has the same bytes as the store of a single process. [`mod@progress`]
+//! reports the progress from the files alone. [`script`] writes the batch script for a workload
+//! manager.
 
 pub mod collect;
 pub mod cost;

@@ -1,32 +1,34 @@
-//! Names of shards and of attempts at shards.
+//! Names of shards, which are the parts of a study, and of attempts to run a shard.
 
 use std::fmt;
 
 use crate::run::file::{host, plain};
 
-/// One of `of` parts of a study.
+/// Shard: one of the `of` parts into which the runs of a study are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Index of the shard, from 0.
     pub index: u64,
-    /// Number of shards.
+    /// Number of shards into which the runs are divided.
     pub of: u64,
 }
 
-/// Limit on the number of shards: more than any engine starts, and each has its own file.
+/// Limit on the number of shards, each of which has a file of its own. No workload manager starts
+/// as many processes.
 pub const MAX_SHARDS: u64 = 1_000_000;
 
-/// A workload manager that numbers the processes that it starts.
+/// How a workload manager numbers the processes that it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// Environment variable that holds the number.
+    /// Environment variable that holds the number of a process.
     pub variable: &'static str,
-    /// Number of the first process.
+    /// Number that the first process gets: 0 or 1.
     pub first: u64,
 }
 
-/// Known workload managers, innermost first. HyperQueue runs inside jobs of the others, which may
-/// be arrays themselves. LSF counts from 1, and gives 0 outside arrays.
+/// Workload managers whose variables are looked up, in this order. HyperQueue is first, since it
+/// runs inside jobs of the others, which may set their variables too. LSF counts from 1, and sets
+/// its variable to 0 for jobs outside arrays.
 pub const COUNTERS: [Counter; 4] = [
     Counter { variable: "HQ_TASK_ID", first: 0 },
     Counter { variable: "SLURM_ARRAY_TASK_ID", first: 0 },
@@ -77,7 +79,8 @@ impl Shard {
         Ok(Shard { index, of })
     }
 
-    /// Prefix of the segment names: `3of20`, or `3of20d2` with the number of a deal.
+    /// Beginning of the names of the shard's segments: `3of20`, or `3of20d2` with the number of a
+    /// deal.
     #[must_use]
     pub fn label(self, deal: Option<&str>) -> String {
         let deal = deal.map_or_else(String::new, |deal| format!("d{}", plain(deal)));
@@ -112,8 +115,8 @@ fn from_environment(
     ))
 }
 
-/// Unique name of an attempt at a shard. It consists of job and restart number, if the workload
-/// manager gives them, host and process id.
+/// Unique name of an attempt at a shard. It consists of host and process id, after the job id and
+/// the number of restarts if the workload manager gives them.
 #[must_use]
 pub fn attempt(environment: impl Fn(&str) -> Option<String>) -> String {
     let job = ["HQ_JOB_ID", "SLURM_ARRAY_JOB_ID", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"]

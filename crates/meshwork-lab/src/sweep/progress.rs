@@ -20,57 +20,58 @@ use crate::sweep::cost::{nominal, refined};
 use crate::sweep::deal::{Deal, is_whole};
 use crate::sweep::shard::stored;
 
-/// Time without writes after which an attempt counts as dead or disconnected. It is six intervals
-/// between signs of life, since a shared file system may report file times of other computers a
-/// minute late.
+/// Time without writes after which an attempt at a shard counts as dead or disconnected. It is six
+/// times the interval at which attempts write, since a shared file system may report file times of
+/// other computers a minute late.
 const SILENCE: Duration = Duration::from_secs(BEAT.as_secs() * 6);
 
 /// Tolerated difference between the clocks of computers.
 const SKEW: Duration = Duration::from_secs(60);
 
-/// Numbers of runs in each state, and speed of a sweep.
+/// Progress of a sweep: the number of runs in each state, and the speed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepProgress {
-    /// Number of runs that the study needs, as far as known; it grows if it depends on results.
+    /// Number of runs that the study needs, as far as it is known. If it depends on results, it
+    /// grows.
     pub total: u64,
-    /// Successful runs.
+    /// Number of runs that have ended successfully.
     pub done: u64,
     /// Estimated number of runs in progress.
     pub running: u64,
-    /// Runs that have neither ended nor begun.
+    /// Number of runs that have not begun.
     pub missing: u64,
     pub failed: u64,
-    /// Number of attempts that are writing now, and number of attempts that went silent without an
-    /// end.
+    /// Numbers of attempts at shards: of those that are writing now, and of those that went silent.
+    /// The latter stopped writing before they ended.
     pub attempts: (u64, u64),
-    /// Runs per second of the attempts that are writing now; `None` if there are none.
+    /// Runs that end per second, in the attempts that are writing now; `None` if there are none.
     pub rate: Option<f64>,
-    /// Estimated seconds until all runs have ended, if the current threads share the remaining runs
-    /// evenly.
+    /// Estimated seconds until all runs have ended. The estimate assumes that the threads of the
+    /// current attempts share the remaining runs evenly.
     pub seconds_left: Option<f64>,
     /// Warnings, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// State of a sweep, as read from its folder.
+/// State of a sweep, as it is read from the files in its folder.
 pub(crate) struct Known {
     pub(crate) stored: Stored,
     pub(crate) attempts: Vec<ShardAttempt>,
-    /// Duration in seconds of each run in a segment, by key.
+    /// Measured duration in seconds of each run in the segments, by the run's key.
     taken: BTreeMap<u128, f64>,
     pub(crate) failures: BTreeMap<(usize, u64), String>,
     pub(crate) warnings: Vec<String>,
     archive: Archive,
 }
 
-/// The unfinished part of a sweep.
+/// Runs of a sweep that have not ended, and numbers of its runs by state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Missing {
-    /// Unfinished units, by scenario and replication.
+    /// Unfinished units of work (runs, or whole scenarios), in order of scenario and replication.
     pub units: Vec<Unit>,
-    /// Number of unfinished runs, as far as known.
+    /// Number of unfinished runs, as far as it is known.
     pub runs: u64,
-    /// Number of runs that the study needs.
+    /// Number of runs that the study needs, finished and unfinished.
     pub total: u64,
     /// Number of failed runs of the sweep.
     pub failed: u64,
@@ -94,13 +95,13 @@ impl Known {
         Ok(Known { stored, attempts, taken, failures, warnings, archive })
     }
 
-    /// Runs of the sweep that have neither ended nor failed.
+    /// Runs of the sweep that have neither ended successfully nor failed.
     pub(crate) fn missing(&self) -> Missing {
         let find = |key: u128| self.archive.findings(&format!("{key:032x}"));
         missing(&self.stored, &|key| self.archive.has(key), &find, &self.failures)
     }
 
-    /// A deal of these units, whose costs use measured durations of runs of the same scenario.
+    /// A deal of these units of work. Their costs are based on the measured durations of runs.
     pub(crate) fn deal(&self, units: &[Unit]) -> Deal {
         let seconds = self.costs();
         let least = |unit: &Unit| match unit.replication {
@@ -119,7 +120,7 @@ impl Known {
         !self.taken.is_empty()
     }
 
-    /// Expected cost of a run of each scenario.
+    /// Expected cost of a run of each scenario: in seconds, if any duration was measured.
     fn costs(&self) -> Vec<f64> {
         let points = &self.stored.points;
         let nominal: Vec<f64> = points.iter().map(|point| nominal(&point.scenario)).collect();
@@ -144,7 +145,8 @@ impl Known {
     }
 }
 
-/// Failed runs by scenario and replication, from `failures.csv` and the segments.
+/// Error messages of failed runs, by scenario and replication. They are read from `failures.csv`
+/// and from the segments.
 pub(crate) fn failures(
     folder: &Path,
     stored: &Stored,
@@ -159,7 +161,8 @@ pub(crate) fn failures(
     failures
 }
 
-/// Runs of a study that are neither stored nor failed; `has` and `find` look up a run by key.
+/// Runs of a study that are neither stored nor failed. `has` tells whether the store has a run, and
+/// `find` returns its results, both by the run's key.
 pub(crate) fn missing(
     stored: &Stored,
     has: &(dyn Fn(u128) -> bool + Sync),
@@ -222,7 +225,7 @@ pub(crate) fn missing(
     sum
 }
 
-/// Progress of the sweep in a folder, and its unfinished part.
+/// Progress of the sweep in a folder, and its unfinished runs.
 ///
 /// # Errors
 /// If the folder cannot be read, or has no study.
@@ -280,8 +283,9 @@ pub fn progress(catalogue: &Catalogue, folder: &Path) -> Result<(SweepProgress, 
     ))
 }
 
-/// Current time by the clock that stamps the files of a folder. On a shared file system this is not
-/// the clock of this computer, which is used only if the folder cannot be written.
+/// Current time by the clock that sets the modification times of files in a folder. On a shared
+/// file system, it may differ from the clock of this computer. The latter is used only if the
+/// folder cannot be written.
 fn now_of(folder: &Path) -> SystemTime {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock();

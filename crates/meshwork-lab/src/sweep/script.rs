@@ -1,4 +1,4 @@
-//! Batch script for a workload manager, for all tasks of an array.
+//! Batch script that runs the shards of a sweep as tasks of a workload manager's job array.
 //!
 //! People are meant to read and edit the script, so directives are at the top and one command is at
 //! the bottom.
@@ -19,14 +19,14 @@ pub enum BatchSystem {
     Hq,
 }
 
-/// Contents of a batch script.
+/// Everything that determines the batch script of a submission.
 #[derive(Clone, Debug)]
 pub struct Script {
     pub engine: BatchSystem,
     /// Name of the study.
     pub name: String,
-    /// The command `meshwork` with an absolute path. If it is a module of an interpreter, the
-    /// interpreter and its arguments.
+    /// Command that runs Meshwork: the absolute path of `meshwork`, or an interpreter with the
+    /// arguments that run Meshwork as its module.
     pub command: Vec<String>,
     /// Absolute path of the results folder.
     pub folder: PathBuf,
@@ -35,32 +35,32 @@ pub struct Script {
     /// Number of the submission, with which the names of its files begin.
     pub number: u64,
     pub shards: u64,
-    /// Maximum number of tasks of an array.
+    /// Maximum number of tasks of one job array.
     pub largest_array: u64,
     /// Maximum number of tasks that run at once.
     pub max_parallel: u64,
-    /// Time limit of a task.
+    /// Time limit of each task.
     pub time: Duration,
-    /// Memory limit of a task in bytes.
+    /// Memory limit of each task in bytes.
     pub memory: u64,
     /// Partition or queue to which the tasks are submitted.
     pub partition: Option<String>,
     /// Account or project to which the tasks are charged.
     pub account: Option<String>,
-    /// The race of which the submission is a round; `None` for the runs of a study.
+    /// Options of the race of which the submission runs a round; `None` for the runs of a study.
     pub race: Option<RaceWords>,
 }
 
-/// Options for the commands that run the rounds of a race and submit the next round.
+/// Options for the commands of a script that runs a round of a race and submits the next round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RaceWords {
-    /// Options of `meshwork choose`.
+    /// Options of the command `meshwork choose`, which runs the round.
     pub choice: Vec<String>,
-    /// Options of `meshwork submit`, with which the next round is submitted.
+    /// Options of the command `meshwork submit`, which submits the next round.
     pub submission: Vec<String>,
 }
 
-/// A command to run.
+/// A command to run, such as the submission of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Program to run, and its arguments.
@@ -75,12 +75,13 @@ pub const SUBMISSIONS: &str = "submit";
 /// Name of the folder of task output in a results folder.
 pub const LOGS: &str = "log";
 
-/// Divisor of a task's time limit. In the last 1/`LAST_PART` of the time no run begins.
+/// Divisor that gives the last part of a task's time limit, in which no further run begins. It is
+/// 1/`LAST_PART` of the limit.
 const LAST_PART: u32 = 20;
 
 impl Script {
-    /// Checks that the paths can be used in a batch script, whose directives have no common way of
-    /// quoting.
+    /// Checks that the paths need no quotes in a batch script. Quotes are impossible there, since
+    /// the directives of workload managers differ in how they quote.
     ///
     /// # Errors
     /// One sentence, if a path cannot be used.
@@ -104,13 +105,13 @@ impl Script {
         self.beside("sh")
     }
 
-    /// Path of the file with the deal, which assigns runs to shards.
+    /// Path of the file with the submission's deal, which assigns runs to shards.
     #[must_use]
     pub fn deal(&self) -> PathBuf {
         self.beside("deal.csv")
     }
 
-    /// Path of the merge script.
+    /// Path of the script that merges the runs after all tasks.
     #[must_use]
     pub fn collect_path(&self) -> PathBuf {
         self.beside("collect.sh")
@@ -124,8 +125,8 @@ impl Script {
         self.folder.join(LOGS).join(name).display().to_string()
     }
 
-    /// First shard and number of tasks of each array. There are several only if shards exceed the
-    /// limit.
+    /// Job arrays of the submission: the first shard and the number of tasks of each. There are
+    /// several only if there are more shards than an array may have tasks.
     #[must_use]
     pub fn arrays(&self) -> Vec<(u64, u64)> {
         let largest = self.largest_array.max(1);
@@ -140,7 +141,7 @@ impl Script {
         (self.max_parallel / self.arrays().len().max(1) as u64).max(1)
     }
 
-    /// Task range of an array with `count` tasks, in the syntax of the workload manager.
+    /// Range of task numbers of an array with `count` tasks, in the workload manager's syntax.
     fn tasks(&self, count: u64) -> String {
         let last = count - 1;
         match self.engine {
@@ -190,13 +191,14 @@ impl Script {
         text
     }
 
-    /// `--set` settings as words of a shell, each with a space in front.
+    /// The `--set` settings of the study as arguments in a shell command, each with a space in
+    /// front.
     fn settings(&self) -> String {
         self.settings.iter().map(|setting| format!(" --set {}", quoted(setting))).collect()
     }
 
-    /// Shell expression for the index of the shard. If there are several arrays, each task gets the
-    /// first shard of its array.
+    /// Shell expression by which a task computes the index of its shard. If there are several
+    /// arrays, the submission passes the first shard of the array to its tasks.
     fn index(&self) -> String {
         let is_split = self.arrays().len() > 1;
         if self.shards == 1 {
@@ -286,7 +288,7 @@ impl Script {
         }
     }
 
-    /// Commands that submit the batch script, one per array.
+    /// Commands that submit the batch script, one for each job array.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
         let path = self.path().display().to_string();
@@ -391,8 +393,8 @@ impl Script {
         text
     }
 
-    /// Command that submits the merge script after these jobs, however they end. Returns `None` if
-    /// the workload manager supports no such dependency.
+    /// Command that submits the merge script, to run after these jobs have ended in any way.
+    /// Returns `None` if the workload manager cannot start a job after others.
     #[must_use]
     pub fn collect_call(&self, jobs: &[String]) -> Option<Call> {
         let path = self.collect_path().display().to_string();
@@ -454,7 +456,8 @@ impl BatchSystem {
     }
 }
 
-/// Parses the maximum array size from `scontrol show config`; indices must be below it.
+/// Parses Slurm's `MaxArraySize` from the output of `scontrol show config`. Task numbers of an
+/// array must be below it.
 ///
 /// ```
 /// use meshwork_lab::sweep::script::max_array_size;
@@ -472,7 +475,7 @@ fn clock(time: Duration) -> String {
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// Formats words of a command as one line of a shell.
+/// Formats the words of a command as one line of a shell script.
 fn words(words: &[String]) -> String {
     let call = Call { words: words.to_vec(), input: None };
     shown(&call)
@@ -483,7 +486,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Formats a command as typed in a shell.
+/// Formats a command as it is typed in a shell.
 #[must_use]
 pub fn shown(call: &Call) -> String {
     let plain = |word: &str| {

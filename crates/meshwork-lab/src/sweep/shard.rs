@@ -1,4 +1,4 @@
-//! Runs one shard of a study, in one attempt.
+//! Runs one shard of a study. An attempt at a shard may be followed by others that complete it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -22,24 +22,24 @@ pub struct ShardWork<'a> {
     /// Results folder, shared by all shards.
     pub folder: PathBuf,
     pub shard: Shard,
-    /// File of the deal; `None` assigns all runs of the study anew.
+    /// File of the deal, which assigns runs to shards. `None` assigns all runs of the study anew.
     pub deal: Option<PathBuf>,
     /// Number of threads; 0 uses one per processor.
     pub threads: usize,
-    /// Limit on the memory of concurrent runs in bytes; `None` refuses nothing.
+    /// Limit in bytes on the estimated memory of concurrent runs; `None` for no limit.
     pub max_memory: Option<u64>,
     /// Function that is called after every run.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
-    /// Observer of the runs; results do not depend on it.
+    /// Observer that is told of the runs' events. Results do not depend on it.
     pub watcher: Option<&'a dyn Watcher>,
     pub build: String,
-    /// Function that is called before every run; `true` stops.
+    /// Function that is called before every run. If it returns `true`, the attempt stops.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// Outcome of an attempt at a shard.
+/// Outcome of one attempt to run a shard.
 pub struct Ended {
-    /// Progress of the attempt; runs finished by an earlier attempt count as reused.
+    /// Progress of the attempt. Runs that an earlier attempt has finished count as reused.
     pub progress: RunProgress,
     /// Whether the attempt was stopped early.
     pub stopped: bool,
@@ -114,7 +114,7 @@ pub fn run_shard(study: &Study, work: &ShardWork<'_>) -> Result<Ended, Refused> 
     Ok(Ended { progress: worked.progress, stopped: worked.stopped, warnings, failures })
 }
 
-/// Error sentence for a failed run.
+/// Sentence that reports a failed run: its scenario, its replication, and the error message.
 pub(crate) fn failure(
     study: &Study,
     points: &[Point],
@@ -127,7 +127,7 @@ pub(crate) fn failure(
     format!("{}: the run of {place}replication {replication} failed: {message}", study.file)
 }
 
-/// Number of a deal, with which the name of its file begins.
+/// Number of a deal's submission, with which the name of the deal's file begins.
 fn number(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy();
     Some(name.split('.').next().unwrap_or_default().to_owned())
@@ -140,13 +140,13 @@ fn threads(asked: usize) -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Begins a sweep in a folder, or checks that this sweep was begun there. The folder holds the
-/// study, which must be the same for all processes. Processes that begin at the same time write
-/// identical files.
+/// Begins a sweep in a results folder, or checks that the same sweep was begun there. All processes
+/// of a sweep must run the same study, which is stored in the folder. Processes that begin at the
+/// same time write identical files.
 ///
 /// # Errors
-/// If the folder holds another study, or was begun with another build of the program, other
-/// settings or other inputs, or cannot be written.
+/// If the folder holds another study, if its sweep was begun with another build of the program,
+/// other settings or other inputs, or if the folder cannot be written.
 pub(crate) fn begin(
     study: &Study,
     folder: &Path,
@@ -218,14 +218,14 @@ fn short(build: &str) -> &str {
     if shown.is_empty() { "one of before" } else { shown }
 }
 
-/// Whether a folder holds any runs, of whatever build.
+/// Whether a results folder holds any runs, of any build of the program.
 fn has_runs(folder: &Path) -> bool {
     let is_full = std::fs::metadata(folder.join(RUNS)).is_ok_and(|data| data.len() > 0);
     is_full || folder.join(crate::run::store::SEGMENTS).is_dir()
 }
 
-/// The study of the sweep that was begun in a folder, for callers that know only the folder. It has
-/// the settings, the file name and the input locations of the original study.
+/// Reads the study of the sweep that was begun in a folder, for callers that know only the folder.
+/// The study has its original settings and file name, and finds its original inputs.
 ///
 /// # Errors
 /// One sentence, if the folder has no such sweep.
@@ -237,7 +237,7 @@ pub fn begun(catalogue: &Catalogue, folder: &Path) -> Result<Study, Refused> {
     Ok(study)
 }
 
-/// The study and its scenarios in a folder where a sweep was begun.
+/// Reads the study of the sweep that was begun in a folder, and its scenarios.
 ///
 /// # Errors
 /// One sentence, if the folder has no such sweep.

@@ -1,4 +1,4 @@
-//! Formats of logs, which the ending of the file name decides.
+//! Formats of logs and tables of jobs, which the ending of the file's name decides.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -16,7 +16,7 @@ use crate::cell::written;
 use crate::run::inputs::{Files, is_tsv};
 use crate::study::Refused;
 
-/// Format of a log.
+/// Format of a file with jobs: a log, or a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Lines in the Standard Workload Format.
@@ -32,13 +32,15 @@ pub enum Form {
     /// A table of jobs as Parquet, which has compression of its own.
     #[cfg(feature = "parquet")]
     Parquet,
-    /// A table with tabs, or a published trace in JSON: formats that can be read but not written.
+    /// A format that can be read but not written: a table separated by tabs, or a published trace
+    /// in JSON.
     Foreign,
 }
 
 impl Form {
-    /// The format of a file with this name: a table if it ends in `.csv`, `.parquet`, `.tsv` or
-    /// `.json`, else a log. A further ending `.gz` means that it is compressed.
+    /// The format of a file with this name. A name that ends in `.csv`, `.parquet`, `.tsv` or
+    /// `.json` is a table, any other a log. A further ending `.gz` means that the file is
+    /// compressed.
     ///
     /// ```
     /// use meshwork_lab::trace::Form;
@@ -90,7 +92,8 @@ fn parquet(name: &str) -> Result<Form, Refused> {
     Err(Refused(format!("{name}: this is Parquet, and {}", crate::run::inputs::NO_PARQUET)))
 }
 
-/// Start of a log's clock, in seconds since the beginning of 1970, if its header states it.
+/// Date at which the clock of a log or table is 0, in seconds since 1970. `None` if neither its
+/// header nor its dates tell it.
 pub(super) fn origin(files: &Files, path: &str, form: Form) -> Result<Option<f64>, WorkloadError> {
     if !matches!(form, Form::Log { .. }) {
         return Ok(Listed::read(table_rows(files, path)?, path)?.origin);
@@ -106,7 +109,7 @@ pub(super) fn origin(files: &Files, path: &str, form: Form) -> Result<Option<f64
     Ok(header.number("UnixStartTime").map(|seconds| seconds as f64))
 }
 
-/// Rows of a table of jobs, or of a published trace.
+/// Reads the rows of a table of jobs, or of a published trace.
 pub(super) fn table_rows(files: &Files, path: &str) -> Result<Rows, WorkloadError> {
     match published::jobs(path).map_err(WorkloadError)? {
         Some(jobs) => Ok(Box::new(jobs.rows.into_iter().map(Ok))),
@@ -146,22 +149,23 @@ fn lines(header: &Header, kept: &[(Record, Job)]) -> Vec<u8> {
     text
 }
 
-/// Columns of text that are numbers in a log, each with the index of its field.
+/// Columns of tables of jobs that hold text there, but numbers in a log. Each has the index of the
+/// log's field.
 fn names() -> impl Iterator<Item = (&'static Column, usize)> {
     let texts = COLUMNS.iter().filter(|column| column.holds == CellKind::Text);
     texts.filter_map(|column| Some((column, column.field?)))
 }
 
-/// Whether a field of a log, by its index from 0, has no column in tables of jobs. Field 4
-/// (allocated processors) never counts, because it is compared with the requested processors
-/// instead.
+/// Whether the field of a log with this index (from 0) has no column in tables of jobs. Index 4,
+/// the allocated processors, never counts here: its warning depends on a comparison with the
+/// requested processors.
 fn has_no_column(field: usize) -> bool {
     field != 4 && COLUMNS.iter().all(|column| column.field != Some(field))
 }
 
 /// Warnings about attributes of jobs, from a log or from a table, that this format cannot store.
 ///
-/// For a log, names in `kept` are replaced by numbers.
+/// If the format is a log, names in the lines of `kept` are replaced by numbers.
 pub(super) fn without_place(
     form: Form,
     of_log: bool,
@@ -218,7 +222,7 @@ pub(super) fn without_place(
     says
 }
 
-/// Replaces the names in a column by numbers from 1, unless all names are numbers.
+/// Replaces the names in a column of text by numbers from 1, unless all of them are numbers.
 ///
 /// Names are numbered in the order of the jobs. Returns whether names were replaced.
 fn number(column: &Column, field: usize, kept: &mut [(Record, Job)]) -> bool {
@@ -237,8 +241,8 @@ fn number(column: &Column, field: usize, kept: &mut [(Record, Job)]) -> bool {
     true
 }
 
-/// Cell of a job in a column; `None` if it is empty. User and wait may be known only from the job's
-/// line in a log.
+/// Cell of a job in a column of a table; `None` if it is empty. Some values, such as user and wait,
+/// may be known only from the job's line in a log.
 fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
     let is_of_line = column.holds == CellKind::Text || column.name == "wait";
     let field = || Some(record.fields[column.field.filter(|_| is_of_line)?]);
@@ -246,8 +250,8 @@ fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
     column.get(job).or_else(known)
 }
 
-/// Columns of a table of these jobs: required ones, those in `always`, and those in which some job
-/// has a cell.
+/// Columns of a table of these jobs: the required columns, the columns in `always`, and each column
+/// in which some job has a value.
 fn used(always: &[&str], kept: &[(Record, Job)]) -> Vec<&'static Column> {
     let is_used = |column: &&Column| {
         column.is_certain()
@@ -257,8 +261,8 @@ fn used(always: &[&str], kept: &[(Record, Job)]) -> Vec<&'static Column> {
     COLUMNS.iter().filter(is_used).collect()
 }
 
-/// The jobs as a CSV table for the workload `table`. If a job has a block or a subcube, the table
-/// has columns for both.
+/// The jobs as a CSV table for the workload `table`. If any job requests a block or a subcube, the
+/// table has columns for both.
 fn table(kept: &[(Record, Job)]) -> Vec<u8> {
     let mut columns = used(&["nodes"], kept);
     if columns.iter().any(|column| ["block", "subcube"].contains(&column.name)) {

@@ -17,24 +17,24 @@ use crate::standard::catalogue;
 /// Maximum number of generated jobs, which are held in memory.
 pub const MAX_JOBS: u64 = 10_000_000;
 
-/// Parameters of a log from the model of Lublin and Feitelson.
+/// Parameters of a log that is generated from the model of Lublin and Feitelson.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// Number of jobs.
+    /// Number of jobs of the log.
     pub jobs: u64,
-    /// Number of processors of the machine.
+    /// Number of processors of the machine for which the jobs are drawn.
     pub processors: u32,
     /// Seed of the random numbers.
     pub seed: u64,
     /// Parameter set: `typeless`, `batch`, `interactive` or `both`.
     pub classes: String,
-    /// Offered load as a share of the machine, from the first submission to the last. If given,
-    /// submission times are stretched to reach it.
+    /// Offered load between the first submission and the last, as a share of the machine.
+    /// Submission times are stretched to reach it. `None` leaves them as the model draws them.
     pub load: Option<f64>,
 }
 
-/// Writes a log from the model of Lublin and Feitelson. The log is a function of the arguments, and
-/// its requested times equal its run times.
+/// Generates a log from the model of Lublin and Feitelson, and writes it to a file. The log depends
+/// only on the arguments. Its requested times equal its run times.
 ///
 /// # Errors
 /// One sentence, if the model has no jobs for these arguments, or if the file cannot be written.
@@ -108,14 +108,14 @@ fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
     Ok(kept)
 }
 
-/// A line of a log, with the submission time in whole seconds.
+/// The line of a log for a job, with the submission time in whole seconds.
 fn record(job: &Job) -> Record {
     let mut record = Record::of(job);
     record.fields[1] = job.arrival.units().floor();
     record
 }
 
-/// Scales submission times until the jobs offer this load.
+/// Scales the submission times so that the jobs offer this load to the machine.
 fn stretch(kept: &mut [(Record, Job)], load: f64, processors: u32) -> Result<(), String> {
     let work: f64 = kept.iter().map(|(record, _)| record.run_time() * record.processors()).sum();
     let (first, last) = (kept[0].0.submit(), kept[kept.len() - 1].0.submit());

@@ -39,7 +39,7 @@ pub enum TraceError {
 }
 
 impl TraceError {
-    /// Puts the name of the file before the sentence of the error.
+    /// Puts the name of the file before the error's sentence, unless the sentence begins with it.
     fn about(self, shown: &str) -> TraceError {
         match self {
             TraceError::Wrong(sentence) if !sentence.starts_with(shown) => {
@@ -92,7 +92,7 @@ fn write(
     write_whole(output, &bytes).map_err(|error| TraceError::Unwritten(error.to_string()))
 }
 
-/// Converts `from` and `until` from dates to instants of a log's clock.
+/// Converts the dates in the parameters `from` and `until` to instants of a log's clock.
 ///
 /// # Errors
 /// If one of them is text but no date, or the log's clock has no known start.

@@ -1,5 +1,5 @@
-//! Compares statistics of a log with those of many resampled logs, to show what resampling
-//! preserves.
+//! Compares statistics of a log with the statistics of many resampled logs. This shows what
+//! resampling preserves.
 
 use std::path::Path;
 
@@ -13,30 +13,30 @@ use super::TraceError;
 use super::convert::{Log, changed, parameters};
 use crate::report::{FigureView, Key, Scale, Series, Style, figure};
 
-/// Ways of resampling that are compared, in the order of the manual.
+/// Names of the methods of resampling that are compared, in the order of the manual.
 pub const WAYS: [&str; 3] = ["users", "weeks", "shake"];
 
 const HOUR: f64 = 3_600.0;
 const DAY: f64 = 24.0 * HOUR;
 const WEEK: f64 = 7.0 * DAY;
 
-/// Largest lag of an autocorrelation, in days.
+/// Largest lag in days for which the autocorrelation of the daily load is measured.
 const LAGS: usize = 14;
 
-/// Width of a figure in pixels.
+/// Width of the figures in pixels.
 const WIDTH: f64 = 720.0;
 
-/// A statistic of a log, and the range that has 95 % of its values in resampled logs.
+/// A statistic of a log, with the range of 95 % of its values in resampled logs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResampledStatistic {
     pub name: &'static str,
     pub log: f64,
-    /// Ends of the range that holds 95 % of the values, for each way of resampling.
+    /// Ends of the range that holds 95 % of the values, for each method of resampling.
     pub bands: Vec<[f64; 2]>,
 }
 
 impl ResampledStatistic {
-    /// Whether the value of the log is outside the range of the way of resampling with this index.
+    /// Whether the log's value is outside the range of the method of resampling with this index.
     #[must_use]
     pub fn is_outside(&self, way: usize) -> bool {
         let [low, high] = self.bands[way];
@@ -49,9 +49,9 @@ impl ResampledStatistic {
 /// A log compared with its resamplings.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResampledLog {
-    /// Names of the ways of resampling.
+    /// Names of the methods of resampling.
     pub ways: Vec<String>,
-    /// Number of resampled logs for each way of resampling.
+    /// Number of resampled logs for each method of resampling.
     pub count: u64,
     pub jobs: u64,
     pub statistics: Vec<ResampledStatistic>,
@@ -59,7 +59,7 @@ pub struct ResampledLog {
     curves: Vec<Curves>,
 }
 
-/// A function of the jobs that is drawn as a plot, for the log and its resampled logs.
+/// A curve that is drawn as a plot: its values for the log, and their ranges for resampled logs.
 #[derive(Clone, Debug, PartialEq)]
 struct Curves {
     name: &'static str,
@@ -67,11 +67,11 @@ struct Curves {
     what: &'static str,
     x: Vec<f64>,
     log: Vec<f64>,
-    /// For each way of resampling, the range of 95 % of the values at each point.
+    /// For each method of resampling and each point of the curve, the range of 95 % of the values.
     bands: Vec<Vec<[f64; 2]>>,
 }
 
-/// All measured statistics and functions of one log.
+/// All statistics and curves that are measured for one log.
 struct Measured {
     scalars: Vec<f64>,
     curves: [Vec<f64>; 4],
@@ -93,7 +93,8 @@ const SCALARS: [&str; 12] = [
     "same size as the user's job before, share",
 ];
 
-/// Names and axes of the curves, in the order of [`measured`].
+/// Curves in the order of [`measured`]: the name, the label of the horizontal axis, and the label
+/// of the vertical axis.
 const CURVES: [(&str, &str, &str); 4] = [
     ("hours", "Hour of the day, by the clock of the log", "Share of the jobs submitted (%)"),
     ("weekdays", "Day of the week, from the first of the log", "Share of the jobs submitted (%)"),
@@ -106,7 +107,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Correlation of numbers with those `lag` positions later; 0 if they do not vary.
+/// Autocorrelation of a series of numbers: the correlation with the numbers `lag` positions later.
+/// It is 0 if the numbers do not vary.
 fn correlation(values: &[f64], lag: usize) -> f64 {
     let centre = mean(values);
     let square: f64 = values.iter().map(|x| (x - centre).powi(2)).sum();
@@ -115,8 +117,9 @@ fn correlation(values: &[f64], lag: usize) -> f64 {
     if square > 0.0 { product / square } else { 0.0 }
 }
 
-/// Measures `weeks` whole weeks of jobs from the instant `first` on. Resamplings are measured over
-/// the same weeks, although their first job may come later and their last job ends no week.
+/// Measures the statistics and curves of a log over `weeks` whole weeks from the instant `first`
+/// on. Resampled logs are measured over the same weeks as the log, although their first job may
+/// come later, and their last job may come before the last week ends.
 fn measured(jobs: &[(Option<i64>, &Job)], first: f64, weeks: usize) -> Measured {
     let span = weeks as f64 * WEEK;
     let (mut hours, mut weekdays) = (vec![0.0; 24], vec![0.0; 7]);
@@ -200,7 +203,7 @@ fn measured(jobs: &[(Option<i64>, &Job)], first: f64, weeks: usize) -> Measured 
     }
 }
 
-/// Range that has 95 % of the values.
+/// Range that holds the middle 95 % of the values.
 fn band(mut values: Vec<f64>) -> [f64; 2] {
     values.sort_by(f64::total_cmp);
     let last = values.len().saturating_sub(1) as f64;
@@ -208,13 +211,13 @@ fn band(mut values: Vec<f64>) -> [f64; 2] {
     [at(0.025), at(0.975)]
 }
 
-/// Resamples a log `count` times in each of these ways, and measures all of them.
+/// Resamples a log `count` times by each of these methods, and measures all resampled logs.
 ///
 /// # Errors
 /// One sentence, if the log cannot be read or resampled.
 ///
 /// # Complexity
-/// As `count` conversions of the log for each way, on all processors.
+/// The time of `count` conversions of the log for each method, divided among all processors.
 pub fn resampled(log: &Path, ways: &[String], count: u64) -> Result<ResampledLog, TraceError> {
     let shown = log.display().to_string();
     let plain = parameters(&shown, &Table::new())?;
@@ -292,7 +295,8 @@ pub fn resampled(log: &Path, ways: &[String], count: u64) -> Result<ResampledLog
 }
 
 impl ResampledLog {
-    /// Figures as SVG files, with their names: a panel for each way of resampling.
+    /// Figures of the curves as SVG files: the names and the contents of the files. A figure has a
+    /// panel for each method of resampling.
     #[must_use]
     pub fn figures(&self, title: &str) -> Vec<(String, String)> {
         let drawn = |curves: &Curves| {

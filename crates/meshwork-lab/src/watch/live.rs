@@ -1,4 +1,4 @@
-//! A run in progress, delivered event by event at the speed of its consumer.
+//! A run in progress whose events a consumer takes one by one, at its own speed.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -16,26 +16,27 @@ use crate::run::inputs::Files;
 use crate::study::expand::{Point, point_at};
 use crate::study::{Refused, Study};
 
-/// Maximum number of events by which a run is ahead of its consumer.
+/// Maximum number of events by which a run is ahead of its consumer, which takes the events.
 const AHEAD: usize = 1024;
 
 /// An owned copy of an event of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEvent {
     pub at: Time,
-    /// Index of the job in order of arrival; `NOBODY` for an event of a node.
+    /// Job that the event concerns, by its index in order of arrival; `NOBODY` for an event of a
+    /// node.
     pub id: JobId,
     pub what: EventKind,
 }
 
-/// Kind of an event.
+/// Kind of an event of a run, with its data.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventKind {
     /// The job joined the queue.
     Arrived(Job),
-    /// The job would not fit even the empty machine, and never joins the queue.
+    /// The job was refused: it would not fit even the empty machine, and never joins the queue.
     Refused(Job),
-    /// The job left the queue unserved.
+    /// The scheduler turned the job away: it left the queue without being started.
     TurnedAway,
     /// The job started.
     Started {
@@ -43,9 +44,9 @@ pub enum EventKind {
         site: usize,
         placement: Placement,
     },
-    /// The job was moved.
+    /// The running job was moved to other nodes.
     Moved {
-        /// New placement, on the same site.
+        /// New placement of the job, on the same site.
         placement: Placement,
     },
     Finished,
@@ -93,17 +94,17 @@ impl RunEvent {
     }
 }
 
-/// A running simulation that waits for its consumer.
+/// A running simulation whose events a consumer takes, and which waits for the consumer.
 ///
-/// It has a thread of its own, which is at most a fixed number of events ahead, so that an endless
-/// study can be watched, stepped through and left at any time in bounded memory. Dropping the value
-/// ends the run.
+/// The simulation has a thread of its own, which is at most a fixed number of events ahead of the
+/// consumer. So even an endless study can be watched, stepped through and left at any time, in
+/// bounded memory. Dropping the value ends the run.
 pub struct Live {
     happenings: Receiver<RunEvent>,
     run: Option<JoinHandle<Result<Outcome, String>>>,
 }
 
-/// Result of waiting for an event.
+/// Result of waiting for the next event of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
     Event(RunEvent),
@@ -114,7 +115,7 @@ pub enum Next {
 }
 
 impl Live {
-    /// Starts a replication of a scenario of a study, both counted from 0.
+    /// Starts the run of a replication of a scenario of a study. Both are counted from 0.
     ///
     /// # Errors
     /// If the study is invalid or has no such scenario, its input cannot be opened, or no thread
@@ -155,7 +156,7 @@ impl Live {
         Ok((point, Live { happenings, run: Some(run) }))
     }
 
-    /// Waits for the next event, at most for `patience`.
+    /// Waits for the next event of the run, at most for the time `patience`.
     pub fn next(&mut self, patience: Duration) -> Next {
         match self.happenings.recv_timeout(patience) {
             Ok(happening) => Next::Event(happening),

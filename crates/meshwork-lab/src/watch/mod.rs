@@ -14,7 +14,7 @@ use meshwork::job::Dims;
 use meshwork::machine::{Block, Placement};
 use meshwork::topology::{Grid, Node};
 
-/// Placement of a single node, as used for a node out of service.
+/// Placement of a single node. An outage of a node claims this placement.
 pub(crate) fn single(grid: &Grid, node: Node) -> Placement {
     Block { base: node, sides: Dims::from_elem(1, grid.dimensions()) }.into()
 }

@@ -1,4 +1,4 @@
-//! State of a machine and its queue at one instant of a run, with key figures.
+//! State of a machine and its queue at one instant of a run, with utilization and fragmentation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use meshwork::topology::{Node, Topology};
 
 use super::{EventKind, RunEvent};
 
-/// A running job and its nodes.
+/// A running job, and the nodes that it holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Held {
     pub job: Job,
@@ -20,8 +20,8 @@ pub struct Held {
     pub since: Time,
 }
 
-/// A machine and its queue, reconstructed from events. Where jobs share nodes, cores are counted
-/// and nodes have no owner.
+/// A machine and its queue, reconstructed from the events of a run. Each node has an owner: the job
+/// that holds it. Where jobs share nodes, cores are counted instead, and nodes have no owner.
 ///
 /// An event takes **O(log n)** with *n* jobs in the system, plus the number of nodes that change
 /// owner.
@@ -66,7 +66,7 @@ impl Scene {
         }
     }
 
-    /// Advances time without an event.
+    /// Advances the time of the scene, without an event.
     pub fn advance(&mut self, to: Time) {
         if to <= self.now {
             return;
@@ -81,7 +81,7 @@ impl Scene {
         self.now = to;
     }
 
-    /// Applies an event.
+    /// Applies an event of the run.
     pub fn apply(&mut self, happening: &RunEvent) {
         let RunEvent { at, id, what } = happening;
         self.advance(*at);
@@ -132,8 +132,8 @@ impl Scene {
         }
     }
 
-    /// Assigns nodes to a job. If several jobs move at one instant, one may be assigned nodes that
-    /// another job has yet to leave.
+    /// Assigns nodes to a job. If several jobs move at one instant, a job may get nodes that
+    /// another job leaves only later in that instant.
     fn give(&mut self, id: JobId, site: usize, placement: &Placement) {
         let (owners, free) = (&mut self.owners[site], &mut self.free[site]);
         if let Some(parts) = &placement.parts {
@@ -187,12 +187,12 @@ impl Scene {
         &self.down
     }
 
-    /// Number of processors for which a node counts: 1, or its number of cores if jobs share nodes.
+    /// Number of processors that a node counts as: 1, or its number of cores if jobs share nodes.
     fn has(&self, site: usize, node: Node) -> u32 {
         self.topologies[site].types().map_or(1, |types| types.of(node).cpu)
     }
 
-    /// Number of free nodes of a site, or of free cores where jobs share them.
+    /// Number of free nodes of a site (of free cores, where jobs share nodes).
     #[must_use]
     pub fn free_on(&self, site: usize) -> u32 {
         self.free[site]
@@ -228,7 +228,7 @@ impl Scene {
         self.unserved
     }
 
-    /// Number of events applied.
+    /// Number of events that were applied so far.
     #[must_use]
     pub fn events(&self) -> u64 {
         self.events
@@ -242,9 +242,10 @@ impl Scene {
         self.free.iter().map(|&free| u64::from(free)).sum()
     }
 
-    /// Number of nodes that are free although the oldest waiting job could not start on them.
+    /// Number of free nodes, if the oldest waiting job is blocked.
     ///
-    /// It is 0 if no job waits, or if the oldest one requests more nodes than any site has free.
+    /// The job is blocked if some site has as many free nodes as it requests, but it waits. The
+    /// number is 0 if no job waits, or if no site has as many free nodes.
     fn fragmented(&self) -> u64 {
         let asked = self.waiting.first_key_value().map(|(_, job)| job.request.nodes());
         let is_blocked =
@@ -252,14 +253,15 @@ impl Scene {
         if is_blocked { self.free_nodes() } else { 0 }
     }
 
-    /// Current share of nodes that are held or out of service.
+    /// Current share of all nodes that jobs hold or that are out of service.
     #[must_use]
     pub fn utilization(&self) -> f64 {
         1.0 - self.free_nodes() as f64 / self.nodes() as f64
     }
 
-    /// Current fragmentation: the share of nodes that are free while the oldest job is blocked. The
-    /// job counts as blocked if it requests no more nodes than are free on some site.
+    /// Current fragmentation: share of all nodes that are free while the oldest waiting job is
+    /// blocked. The job is blocked if some site has as many free nodes as it requests, but it
+    /// waits.
     #[must_use]
     pub fn fragmentation(&self) -> f64 {
         self.fragmented() as f64 / self.nodes() as f64
@@ -274,7 +276,7 @@ impl Scene {
     }
 }
 
-/// Number of nodes of a site, or of its cores if jobs share nodes.
+/// Number of nodes of a site (of cores, if jobs share nodes).
 fn amount(topology: &Topology) -> u64 {
     topology.types().map_or(u64::from(topology.grid().nodes()), |types| types.cores())
 }
@@ -289,7 +291,7 @@ mod tests {
     use crate::Study;
     use crate::watch::{EventKind, Live, Next, Scene};
 
-    /// Compares the scene with the recorder on the same run, and checks the node counts.
+    /// Compares the means of a scene with the metrics of the same run, and checks its node counts.
     fn agree(scheduler: &str) -> f64 {
         let text = format!(
             "scheduler = '{scheduler}'\nmachine = {{ topology = 'mesh', dims = [8, 6] }}\n\

@@ -1,4 +1,4 @@
-//! Takes snapshots of one of many runs at intervals, without delaying the runs.
+//! Takes snapshots of one of many concurrent runs at intervals, without delaying the runs.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,17 +14,17 @@ use crate::study::expand::Point;
 /// Minimum interval between snapshots of a run.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// Number of events between two readings of the clock, each of which costs more than an event.
+/// Number of events between two readings of the clock. A reading costs more than an event.
 const EVENTS: u32 = 64;
 
-/// Maximum number of nodes of an observed machine. A picture of a larger one has too few pixels,
-/// and its snapshot takes too long.
+/// Maximum number of nodes of a machine that is observed. A picture has too few pixels for a larger
+/// machine, and a snapshot would take too long.
 const MAX_NODES: u64 = 1 << 16;
 
-/// Snapshot of a run.
+/// Snapshot of a run in progress: the state of its machine and queue.
 #[derive(Clone, Debug)]
 pub struct RunSnapshot {
-    /// Label of the scenario with its swept values; empty if nothing is swept.
+    /// Label of the scenario, made of its swept values; empty if nothing is swept.
     pub scenario: String,
     /// Replication number, from 0.
     pub replication: u64,
@@ -33,8 +33,8 @@ pub struct RunSnapshot {
     pub ended: bool,
 }
 
-/// Observer of one run at a time that keeps its latest snapshot. After a run has ended, the next
-/// one to begin is observed. While a run goes on, its snapshot is at most about half a second old.
+/// Keeps the latest snapshot of one run at a time. After the observed run has ended, the next run
+/// to begin is observed. While a run goes on, its snapshot is at most about half a second old.
 ///
 /// The other runs are not observed, and cost nothing.
 #[derive(Debug, Default)]
@@ -51,8 +51,8 @@ impl Spectator {
         view.as_ref().map(|(_, view)| view.clone())
     }
 
-    /// Stores a snapshot if the last one is old or `has_to_be` is set. Returns whether it was
-    /// stored.
+    /// Stores a snapshot if the last one is old enough, or if `has_to_be` is set. Returns whether
+    /// it was stored.
     fn take(&self, view: &RunSnapshot, has_to_be: bool) -> bool {
         let mut shown = self.view.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = has_to_be || shown.as_ref().is_none_or(|(taken, _)| taken.elapsed() >= EVERY);
@@ -62,8 +62,8 @@ impl Spectator {
         is_due
     }
 
-    /// Begins to observe a run. Returns `None` if another run is being observed or the machine has
-    /// more than 65,536 nodes.
+    /// Begins to observe a run, and returns its observer. Returns `None` if another run is being
+    /// observed, or if the machine has more than 65,536 nodes.
     #[must_use]
     pub fn follow(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>> {
         let topologies = point.scenario.topologies();
@@ -83,7 +83,7 @@ struct Follower<'a> {
     view: RunSnapshot,
     /// Number of events since the clock was last checked.
     events: u32,
-    /// Whether the stored snapshot is of the observed run.
+    /// Whether the stored snapshot is one of the observed run.
     is_shown: bool,
 }
 
@@ -102,7 +102,7 @@ impl Observer for Follower<'_> {
 }
 
 impl Drop for Follower<'_> {
-    /// Stores the final state, if an earlier snapshot of the run was stored.
+    /// Stores the final state of the run, at least if an earlier snapshot of it was stored.
     fn drop(&mut self) {
         self.view.ended = true;
         self.spectator.take(&self.view, self.is_shown);

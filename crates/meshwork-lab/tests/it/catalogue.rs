@@ -27,7 +27,8 @@ const STANDARD: [&str; 18] = [
     "METRICS",
 ];
 
-/// Functions of a family of entries that search only the family's standard list.
+/// Functions of a family of entries (such as allocators) that search only the standard entries.
+/// Code that calls them would miss additions.
 const OF_FAMILY: [&str; 3] = ["FAMILY.find(", "FAMILY.resolve(", ".entries)("];
 
 /// Files that may use the standard catalogue, each with the reason.
@@ -69,8 +70,8 @@ fn code(text: &str) -> String {
     code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
-/// Prefixes of families to which nothing can be added: topologies, machines, traffic patterns and
-/// kinds of lists.
+/// Beginnings of the names of families to which nothing can be added. Their standard list is
+/// complete. They are topologies, machines, traffic patterns and kinds of lists.
 const CLOSED: [&str; 4] = ["SITE_", "presets::", "traffic::", "KIND_"];
 
 /// Uses of the standard catalogue in a piece of code.

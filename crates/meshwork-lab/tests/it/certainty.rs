@@ -1,5 +1,6 @@
-//! Tests of how certain results are: replayed logs, windows of logs, growing queues, and runs by
-//! different builds.
+//! Tests of what is said about how certain results are.
+//!
+//! The results are of replayed logs, windows of logs, growing queues, and runs by different builds.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -212,7 +213,8 @@ fn windows_of_a_log_are_its_replications() {
     assert!(runs.is_none_or(|fact| !fact.text.contains("not run yet")), "{runs:?}");
 }
 
-/// A log may have years before its machine was in use, or weeks of maintenance, without any job.
+/// Windows of a log without any job are left out, and a note says so. A log may have years before
+/// its machine was in use, or weeks of maintenance.
 #[test]
 fn windows_without_jobs_are_left_out_and_it_is_said() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Tests of choices between candidates. A choice is resumed after kills, shared by shards,
-//! confirmed on held-out data, or refused in one sentence.
+//! Tests of `choose`, which races candidates for the best one. A choice is resumed after kills,
+//! shared by shards, confirmed on held-out data, or refused in one sentence.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -131,8 +131,8 @@ fn shards_of_rounds_decide_the_same_race() {
     assert!(rounds >= 1);
 }
 
-/// Choices are compared with the truth, known from many replications with another seed. A larger
-/// version of this test is a benchmark.
+/// Races choose a candidate within the indifference zone of the best one. The truth is known from
+/// many replications with another seed. A larger version of this test is a benchmark.
 #[test]
 fn races_of_studies_choose_within_the_zone_of_the_best() {
     let truth = study(&format!("seed = 1000000\nreplications = 400\n{STUDY}"));
@@ -179,8 +179,8 @@ fn budgets_and_constraints_are_kept() {
     );
 }
 
-/// One of six combinations has a growing queue. The effects of both of its keys are computed
-/// without it.
+/// Effects of the swept keys are computed without combinations whose queue grows. Here it is one of
+/// six.
 #[test]
 fn effects_compare_complete_combinations() {
     let text = STUDY.replace("load = 0.5", "load = 0.6");
@@ -199,8 +199,9 @@ fn effects_compare_complete_combinations() {
     }
 }
 
-/// For a metric of which more is better, the better value of a key has the positive effect. The
-/// lower end of the effect's interval is printed first.
+/// The effect of a value of a swept key is a change of the metric. If more of the metric is better,
+/// the better value has the positive effect. The lower end of the effect's interval is printed
+/// first.
 #[test]
 fn effects_are_changes_of_the_metric() {
     let text = STUDY.replace("load = 0.5", "load = 5.0").replace("'wait', ", "'carried_load', ");

@@ -11,7 +11,7 @@ use meshwork_lab::run::inputs::row;
 use meshwork_lab::trace::convert;
 use meshwork_lab::{Options, Study, run};
 
-/// For each test, the column that says what jobs request, the machine, and the allocator.
+/// Columns in which a table of jobs may give requests, each with a machine and an allocator for it.
 const ASKED: [(&str, &str); 5] = [
     (
         "nodes",
@@ -81,12 +81,12 @@ fn cell(asked: &str, column: &Column, number: usize, stream: &mut Stream) -> Str
     }
 }
 
-/// Whether jobs share nodes if their requests are in the column `asked`.
+/// Whether the column with requests is one for jobs that share nodes.
 fn is_shared(asked: &str) -> bool {
     ["pieces", "roles"].contains(&asked)
 }
 
-/// Whether a job may have `cell` in a column if its request is in the column `asked`.
+/// Whether a job with its request in the column `asked` may have this cell in another column.
 fn may_have(asked: &str, column: &str, cell: &str) -> bool {
     let given = ["submit", "runtime", asked, column].map(|name| match name {
         own if own == column => (own, Cell::Text(cell.into())),

@@ -1,5 +1,5 @@
-//! Tests of explanations of waits, and of moves that free a place for a job. Answers of all
-//! allocators are compared with exhaustive search on small machines.
+//! Tests of explanations why a job waits, and of moves of jobs that free a place for it. Answers
+//! for all allocators are compared with exhaustive search on small machines.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ const MACHINES: &[&str] = &[
     "topology = 'dragonfly', p = 2, a = 2, h = 1",
 ];
 
-/// Pools with random running jobs, each with its name and with the request to explain.
+/// Pools with random running jobs. Each has a name, and a request that may have to wait.
 fn pools() -> Vec<(String, NamedPool, Request)> {
     let mut all = Vec::new();
     for machine in MACHINES {
@@ -69,7 +69,8 @@ fn pools() -> Vec<(String, NamedPool, Request)> {
     all
 }
 
-/// The present state of a pool as an instant of a run, with an expected end for each running job.
+/// The present state of a pool, in the form that is explained. Each running job gets an expected
+/// end.
 fn instant(named: &NamedPool) -> Instant {
     let mut instant = Instant::of_desk(named);
     for (place, holder) in instant.running.iter_mut().enumerate() {
@@ -93,7 +94,8 @@ fn subsets(count: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Whether each placement of the pool's allocator is one block, and which free blocks it finds.
+/// Whether the pool's allocator places each job as one block, and whether it finds every free
+/// block.
 fn entry(named: &NamedPool) -> (bool, Finds) {
     let ahead = named.pool().ahead();
     (ahead.gives_blocks(), ahead.finds())
@@ -189,7 +191,7 @@ fn blocks(pool: &Pool, sides: &[u32]) -> BTreeSet<(u32, Vec<u32>)> {
     all
 }
 
-/// Fewest jobs that must move to clear a block for the request, by exhaustive search.
+/// Fewest jobs that must move so that a place for the request is free, by exhaustive search.
 fn cheapest_by_hand(named: &NamedPool, instant: &Instant, wanted: &Request) -> Option<usize> {
     let mut empty = Pool::read(named.pool().table()).unwrap();
     let alone = empty.can(wanted)?;

@@ -1,5 +1,5 @@
-//! Tests of the runs that a report page shows instant by instant. Notes tell which runs the page
-//! cannot show.
+//! Tests of the runs that a report page shows instant by instant. Runs that it cannot show have a
+//! note.
 
 use std::path::Path;
 

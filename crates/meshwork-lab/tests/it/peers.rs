@@ -88,8 +88,10 @@ fn metric(outcome: &Outcome, name: &str) -> f64 {
     outcome.metrics.iter().find(|m| m.name == name).unwrap().value.unwrap()
 }
 
-/// Compares the run of one log under one scheduler with a reference, job by job and in its means.
-/// `means` are wait, turnaround, bounded slowdown, utilization and makespan.
+/// Compares a replay of one log under one scheduler with the results of another simulator.
+///
+/// Starts must agree job by job, and the means with `means`: wait, turnaround, bounded slowdown,
+/// utilization and makespan.
 fn agrees(log: &str, processors: u32, scheduler: &str, means: [f64; 5]) {
     let files = (
         shared(&format!("traces/{log}.swf.gz")),

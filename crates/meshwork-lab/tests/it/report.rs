@@ -116,7 +116,7 @@ fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
     numbers
 }
 
-/// Views of a figure that show its first key along the plot.
+/// Views of a figure whose x axis is the key that the report puts there at first.
 fn unturned(figure: &Figure) -> Vec<&FigureView> {
     let along = figure.choices.iter().position(|choice| choice.key.key == "along");
     figure.views.iter().filter(|view| along.is_none_or(|i| view.at[i] == Some(0))).collect()

@@ -85,7 +85,7 @@ class Topology:
 
 @final
 class Placement:
-    """A set of processors held together, as blocks in rank order.
+    """A set of processors for one job, as blocks in the order of the job's ranks.
 
     A placement is immutable and can be pickled.
 
@@ -99,27 +99,27 @@ class Placement:
 
     @property
     def blocks(self) -> list[Block]:
-        """The blocks of the placement, each as its base and its sides."""
+        """The blocks of the placement, each as the coordinates of its lowest corner and its sides."""
     @property
     def parts(self) -> list[dict[str, Any]] | None:
-        """The parts of nodes that are held; `None` if nodes are held as a whole.
+        """The parts of nodes in the placement; `None` if it consists of whole nodes.
 
-        Each part is a dictionary with the number of the `node`, the number of `pieces`, the cores
-        of each island, `mem`, `other`, and for each GPU its index with the held thousandths of the
-        GPU.
+        Each part is a dictionary. It has the number of the `node`, the number of the job's `pieces`
+        on it, the `cores` in each island (a group of the node's cores), `mem`, `other`, and `gpus`:
+        the index of each GPU, with the thousandths of the GPU that are held.
         """
     @property
     def nodes(self) -> NDArray[numpy.int64]:
-        """The numbers of the held nodes, in rank order."""
+        """The numbers of the placement's nodes, in the order of the job's ranks."""
     @property
     def coordinates(self) -> NDArray[numpy.int64]:
-        """The coordinates of the held nodes, in rank order, one row for each node."""
+        """The coordinates of the placement's nodes, one row for each, in the order of the job's ranks."""
     @property
     def dispersal(self) -> float:
-        """The spread of the nodes.
+        """The spread of the placement's nodes.
 
-        It is the share of the bounding box of the nodes that the placement does not hold: 0 for a
-        single block.
+        It is a share of the smallest box around the nodes: of the nodes in this box, the share that
+        the placement does not hold. It is 0 for a single block.
         """
     def __len__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
@@ -143,7 +143,7 @@ class Pool:
     def could_hold(self, wanted: Request) -> bool:
         """Return whether the empty machine could hold a request. If not, waiting is useless."""
     def adopt(self, held: PlacementLike) -> Placement:
-        """Hold a placement that was made elsewhere."""
+        """Hold the processors of a placement that the pool itself has not allocated."""
     def release(self, held: PlacementLike) -> None:
         """Release an allocated or adopted placement, as a whole."""
     def room(self, ratio: list[int] | None = None) -> dict[str, Any]: ...
@@ -191,7 +191,7 @@ class Site:
 
     @property
     def free(self) -> NDArray[numpy.bool_]:
-        """Whether each node is free, by coordinates."""
+        """Whether each node is free, as an array with the node's coordinates as indices."""
     @property
     def free_numbers(self) -> NDArray[numpy.int64]:
         """The numbers of the free nodes, in ascending order; dimension 0 runs fastest.
@@ -200,10 +200,16 @@ class Site:
         """
     @property
     def holder(self) -> NDArray[numpy.int32]:
-        """The number of the claim that holds each node, by coordinates; −1 if the node is free."""
+        """The number of the allocation that holds each node; −1 if the node is free.
+
+        The array has the node's coordinates as indices. Allocations are counted from 0.
+        """
     @property
     def since(self) -> NDArray[numpy.float64]:
-        """The claim time of each node, by coordinates; NaN if the node is free."""
+        """The time at which each node was allocated; NaN if the node is free.
+
+        The array has the node's coordinates as indices.
+        """
     @property
     def topology(self) -> Topology:
         """The topology of the site."""
@@ -262,7 +268,7 @@ class Ask:
 
     @property
     def request(self) -> int | tuple[int, ...]:
-        """The request, in the form that the allocator asks for.
+        """The request, in the form that the allocator declares with `asks`.
 
         A subcube is given as its number of nodes.
         """
@@ -271,7 +277,7 @@ class Ask:
         """The number of requested nodes."""
     @property
     def site(self) -> Site:
-        """The site in which to place the request."""
+        """The site on which the request is to be placed."""
     @property
     def now(self) -> float:
         """The current time."""
@@ -315,7 +321,7 @@ class Job:
         """The number of requested processors."""
     @property
     def user(self) -> str | None:
-        """The user, or `None` if the workload has none or no component uses owners.
+        """The user, or `None` if the workload names none, or no component uses the owners of jobs.
 
         A scheduler in Python counts as a component that uses owners.
         """
@@ -330,8 +336,9 @@ class Job:
         """The submission queue; `None` in the same cases as `user`."""
     @property
     def partition(self) -> str | None:
-        """The partition that the job names; without constraints, `None` in the same cases as
-        `user`.
+        """The partition that the job requests, or `None` if it requests none.
+
+        For a job without constraints, it is `None` in the same cases as `user`.
         """
     @property
     def priority(self) -> float:
@@ -347,7 +354,7 @@ class Job:
         """The think time from the end of the job `after` to the submission, or `None`."""
     @property
     def constraints(self) -> dict[str, Any]:
-        """The constraints on the job's nodes other than its partition.
+        """The constraints on the job's nodes, except for the partition.
 
         Keys are the columns of a table of jobs: `segment`, `switches`, `exclude`, …
         """
@@ -387,7 +394,7 @@ class Cluster:
     """The machine and its queue, passed to `schedule` and valid during that call.
 
     Jobs are identified by their position in the order of arrival. Every call costs some
-    microseconds; an array replaces one call for each job.
+    microseconds, so an array is faster than one call for each job.
 
     Examples
     --------
@@ -452,16 +459,15 @@ class Cluster:
     def job(self, job: int) -> Job:
         """Return a waiting or running job."""
     def start(self, job: int, beside: Guard | None = None) -> bool:
-        """Start a waiting job, if it can be placed and a guard permits it; return whether it
-        started.
+        """Start a waiting job if it can be placed, and return whether it started.
 
-        Selector, sizing and allocator place the job. With the guard `beside`, the job must not
-        delay the reservation of that guard.
+        Selector, sizing and allocator choose the processors of the job. If the guard `beside` is
+        given, the job starts only if it does not delay the reservation of that guard.
         """
     def reserve(self, job: int) -> Guard | None:
         """Reserve the earliest start of a waiting job, if all running jobs end at their estimates.
 
-        Return `None` if there is no such start.
+        Return the reservation as a guard, or `None` if the job can never start.
         """
     def promise(self, job: int, by: float) -> None:
         """Report to observers that a job was promised a start no later than `by`."""
@@ -470,7 +476,7 @@ class Cluster:
 
 @final
 class Offers:
-    """The offers of the sites for a job, passed to `select` and valid during that call.
+    """The sites' offers for a job, passed to `select` and valid during that call.
 
     Examples
     --------
@@ -492,22 +498,24 @@ class Offers:
     def sites(self) -> int:
         """The number of sites."""
     def at(self, site: int) -> tuple[Placement, float] | None:
-        """Return the placement on a site and its slowdown, the expected over the requested run
-        time.
+        """Return the placement that a site proposes for the job, and the slowdown there.
 
-        Return `None` if the site has no placement.
+        The slowdown is the expected run time divided by the requested run time. Return `None` if
+        the site has no placement now.
         """
     def rooms(self) -> list[dict[str, Any]]:
-        """Return `site`, `nodes`, `free`, `held` and `speed` of every site on which the job fits.
+        """Return a list with a dictionary for every site on which the job fits.
 
-        This draws no random numbers.
+        A dictionary has the index of the `site`, its number of `nodes`, its number of `free`
+        processors, the number of processors that the job would hold (`held`), and the `speed` of
+        the site. This draws no random numbers.
         """
     def others(self) -> list[tuple[int, float]]:
-        """Return the requested processors and the estimate of each other waiting job."""
+        """Return the requested processors and the estimated run time of each other waiting job."""
 
 @final
 class Demand:
-    """The demand of a job, passed to `sizes` and `fewest` of a sizing.
+    """The request of a job and the load of the machine, passed to `sizes` and `fewest` of a sizing.
 
     Examples
     --------
@@ -539,7 +547,7 @@ class Demand:
         """The number of running jobs."""
     @property
     def waiting(self) -> int:
-        """The number of waiting jobs, including the one that the demand is of."""
+        """The number of waiting jobs, including the job of this demand."""
 
 @final
 class Run:
@@ -562,7 +570,7 @@ class Run:
 
     @property
     def id(self) -> int:
-        """The position of the job in the order of arrival, which identifies it in a `Cluster`."""
+        """The position of the job in the order of arrival, by which a `Cluster` identifies it."""
     @property
     def job(self) -> Job:
         """The job that runs."""
@@ -571,7 +579,7 @@ class Run:
         """The index of the site on which the job runs."""
     @property
     def placement(self) -> Placement:
-        """The held processors."""
+        """The processors that the job holds."""
     @property
     def asked(self) -> int:
         """The number of requested processors."""
@@ -583,13 +591,13 @@ class Run:
         """The start time of this run."""
     @property
     def expected_end(self) -> float:
-        """The end expected from the estimate."""
+        """The time at which the run is expected to end, according to the estimate."""
     @property
     def wait(self) -> float:
         """The time that the job has waited, without the time of its earlier runs."""
     @property
     def stretch(self) -> float:
-        """The slowdown at the start: the expected run time over the requested one."""
+        """The slowdown at the start: expected run time divided by requested run time."""
     @property
     def rate(self) -> float:
         """The relative speed of the work: 1 unless the scheduler resizes jobs."""
@@ -625,22 +633,22 @@ class State:
 
     @property
     def nodes(self) -> int:
-        """Processors of the whole machine."""
+        """Number of processors of the whole machine."""
     @property
     def held(self) -> int:
-        """Processors held by jobs."""
+        """Number of processors that jobs hold."""
     @property
     def asked(self) -> int:
-        """Processors requested by the running jobs."""
+        """Number of processors that the running jobs requested."""
     @property
     def surplus(self) -> int:
-        """Processors held in excess of the requests."""
+        """Number of processors that jobs hold in excess of their requests."""
     @property
     def down(self) -> int:
-        """Processors out of service."""
+        """Number of processors that are out of service."""
     @property
     def asleep(self) -> int:
-        """Processors in a sleep state."""
+        """Number of processors that sleep to save energy."""
     @property
     def power(self) -> float:
         """Power of the machine in watts, if the study has an energy model."""

@@ -16,9 +16,10 @@ use super::{Env, Script, Step};
 /// The state of an allocation environment.
 ///
 /// The agent observes the free nodes, the block requested by the oldest waiting job, and the
-/// expected remaining time for which each node is held. An action is the base node of the block.
-/// The action after the last node waits for the next release or, if no job runs, for the next
-/// arrival; if no job will arrive either, it starts the oldest job at the first node.
+/// expected remaining time for which each node is held. An action is the number of a node, at which
+/// the block for the oldest job begins. The action after the last node waits for the next release
+/// of nodes or, if no job runs, for the next arrival. If no job will arrive either, it starts the
+/// oldest job at the first node.
 pub(super) struct Allocation {
     script: Script,
     machine: Scenario,
@@ -30,10 +31,10 @@ pub(super) struct Allocation {
 }
 
 impl Allocation {
-    /// An environment for the machine of this script.
+    /// Creates an environment for the machine of this script.
     ///
     /// # Errors
-    /// If the machine has no blocks.
+    /// If the machine is flat, so that it has no blocks.
     pub(super) fn new(script: Script, catalogue: &Catalogue) -> Result<Allocation, String> {
         let catalogue = catalogue.with(&AGENT).map_err(|error| error.to_string())?;
         let machine = machine(&script, Some(AGENT.about.name), &catalogue)?;
@@ -67,8 +68,8 @@ fn block(request: &Request, topology: &Topology) -> Option<Dims> {
     }
 }
 
-/// Allocator of the agent, which tells only which blocks fit the empty machine: the agent places
-/// jobs.
+/// Allocator of an allocation environment. It only tells which blocks fit the empty machine; the
+/// agent itself chooses the nodes of jobs.
 static AGENT: AllocatorEntry = first_fit::ENTRY
     .described(first_fit::ENTRY.about.renamed("Agent").params(&[]))
     .serves(&Wiring::ALL)

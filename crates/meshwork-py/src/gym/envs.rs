@@ -1,4 +1,4 @@
-//! Vector environments, stepped by any number of threads.
+//! Vector environments: several environments that any number of threads step together.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use crate::catalogue;
 use crate::error::{failed, wrong};
 use crate::running::{Active, guarded};
 
-/// One environment and the state of its episode.
+/// One environment, whether its episode has ended, and the number of its next episode.
 struct Slot {
     env: Box<dyn Env>,
     is_over: bool,
@@ -22,14 +22,15 @@ struct Slot {
     next: u64,
 }
 
-/// Environments of one kind; each has a part of the shared memory.
+/// Environments of one kind, which write observations to arrays. Each has its own part of the
+/// memory that the arrays view.
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Envs {
     slots: Vec<Mutex<Slot>>,
     threads: Option<rayon::ThreadPool>,
     process: u32,
     masks: bool,
-    /// Numbers of flags, of numbers and of actions of each environment.
+    /// How many flags and how many numbers an observation has, and how many actions there are.
     sizes: [usize; 3],
     flags: Arc<[AtomicU8]>,
     numbers: Arc<[AtomicU64]>,
@@ -91,7 +92,8 @@ impl Envs {
         })
     }
 
-    /// Writes the observation and outcome of an environment to its part of the memory.
+    /// Writes the observation of an environment and the outcome of a decision to its part of the
+    /// memory.
     fn show(&self, at: usize, slot: &mut Slot, step: Step) {
         let [flags, numbers, actions] = self.sizes;
         let (flag, number) = (&self.flags[at * flags..], &self.numbers[at * numbers..]);
@@ -119,7 +121,8 @@ impl Envs {
         Ok(())
     }
 
-    /// Takes one action in an environment; if its episode has ended, begins the next one instead.
+    /// Takes one action in an environment. If its episode has ended, begins the next episode
+    /// instead.
     fn step_at(&self, at: usize, action: u32) -> Result<(), String> {
         let mut slot = locked(&self.slots[at]);
         if slot.is_over {
@@ -203,7 +206,7 @@ impl Envs {
         self.each(py, |at| self.step_at(at, actions[at]))
     }
 
-    /// Takes an action in the only environment.
+    /// Takes an action if there is only one environment.
     ///
     /// Returns the reward, whether the episode has ended, and whether the action was invalid.
     fn step_one(&self, action: u32) -> PyResult<(f64, bool, bool)> {
@@ -226,8 +229,8 @@ impl Envs {
         .map_err(failed)
     }
 
-    /// Arrays of flags, numbers, masks and outcomes, a row per environment, which follow every
-    /// change.
+    /// Arrays with a row for each environment: flags, numbers, masks and outcomes. They view the
+    /// memory, so they show every change.
     fn arrays(&self, py: Python<'_>) -> PyResult<[Py<PyAny>; 4]> {
         let [flags, numbers, actions] = self.sizes;
         Ok([

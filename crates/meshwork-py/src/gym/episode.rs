@@ -1,4 +1,4 @@
-//! An episode: a simulation whose scheduler is the agent, which decides between two steps.
+//! An episode: a simulation whose scheduler is an external agent, which decides between steps.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::cluster::{Cluster, Place, StartOptions};
@@ -11,9 +11,11 @@ use toml::{Table, Value};
 
 use super::Script;
 
-/// The machine of a scenario for episodes, with the named allocator or that of the scenario.
+/// Makes the scenario of a script's machine, without jobs. It has the named allocator or, if none
+/// is named, the allocator of the script's scenario.
 ///
-/// Nothing fails on the machine, and only the agent starts jobs.
+/// Outages and scheduler are left out: nothing fails on the machine, and only the agent starts
+/// jobs.
 pub(super) fn machine(
     script: &Script,
     allocator: Option<&str>,
@@ -39,7 +41,7 @@ pub(super) fn machine(
     Scenario::read_in(catalogue, &table).map_err(|problem| problem.message)
 }
 
-/// A scheduler that starts at most one job, given by its queue position.
+/// A scheduler that starts the job that the agent has chosen, by its position in the queue.
 ///
 /// The job starts on the given nodes or, without any, where the allocator places it.
 #[derive(Default)]
@@ -57,7 +59,7 @@ impl Scheduler for Agent<'_> {
     }
 }
 
-/// A simulation of the first jobs of a workload.
+/// The simulation of the first jobs of a workload, and how long they have waited.
 pub(super) struct Episode {
     simulation: Simulation<'static>,
     waited: f64,
@@ -69,7 +71,8 @@ impl Episode {
         Episode::of(machine, 0, Box::new(std::iter::empty()))
     }
 
-    /// An episode at its first decision: a job waits, or no job will ever arrive.
+    /// Begins an episode and advances to its first decision: a job waits, or no job will ever
+    /// arrive.
     pub(super) fn begin(
         script: &Script,
         machine: &Scenario,
@@ -94,7 +97,7 @@ impl Episode {
         Ok(Episode { simulation, waited: 0.0 })
     }
 
-    /// The machine and its queue.
+    /// The machine of the episode and its queue.
     pub(super) fn cluster(&self) -> &Cluster<'static> {
         self.simulation.cluster()
     }
@@ -104,7 +107,7 @@ impl Episode {
         self.cluster().waiting_jobs() == 0 && self.simulation.next_arrival().is_none()
     }
 
-    /// Starts the waiting job at a queue position; returns whether the job fits.
+    /// Starts the waiting job at a position of the queue. Returns whether it could start.
     ///
     /// The job starts on the given nodes or, without any, where the allocator places it.
     pub(super) fn start(&mut self, at: usize, nodes: Option<&Placement>) -> Result<bool, String> {
@@ -116,10 +119,11 @@ impl Episode {
         Ok(agent.has_started)
     }
 
-    /// Advances to the next departure or arrival; returns `false` if there will be neither.
+    /// Advances to the next departure or arrival of a job. Returns `false` if there will be
+    /// neither.
     ///
-    /// With `only_departures`, advances to the next departure if a job runs. After `false`, only an
-    /// action of the agent changes the state.
+    /// If `only_departures` is set and a job runs, advances to the next departure. After the result
+    /// `false`, only an action of the agent changes the state.
     pub(super) fn pass(&mut self, only_departures: bool) -> Result<bool, String> {
         let runs = self.cluster().running_jobs() > 0;
         if !runs && self.simulation.next_arrival().is_none() {
@@ -148,7 +152,7 @@ impl Episode {
         Ok(())
     }
 
-    /// Total time that jobs have waited since the last call.
+    /// Returns the total time for which jobs have waited since the last call.
     pub(super) fn take_waited(&mut self) -> f64 {
         std::mem::take(&mut self.waited)
     }

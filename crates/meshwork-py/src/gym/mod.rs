@@ -1,8 +1,9 @@
-//! Reinforcement learning environments: a machine, its queue and its clock.
+//! Reinforcement learning environments: an agent decides how a simulated machine serves its queue.
 //!
-//! An episode is a simulation with an external scheduler: the agent decides between two steps, and
-//! its decisions go through the cluster like those of any scheduler. A test compares episodes with
-//! studies: an agent that acts like first fit has the waiting time of first fit.
+//! An episode is a simulation whose scheduler is external: the agent decides between two steps of
+//! the simulation, and its decisions are checked and carried out like the decisions of any
+//! scheduler. A test compares episodes with studies: an agent that acts like first fit has the
+//! waiting time of first fit.
 
 mod allocation;
 mod envs;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use meshwork::scenario::Scenario;
 use meshwork_lab::run::inputs::Files;
 
-/// The inputs of an episode.
+/// The inputs from which the episodes of an environment are made.
 #[derive(Clone)]
 pub(crate) struct Script {
     pub(crate) scenario: Scenario,
@@ -25,7 +26,7 @@ pub(crate) struct Script {
     pub(crate) jobs: u64,
 }
 
-/// The outcome of a decision.
+/// The outcome of one decision of the agent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Step {
     /// Minus the total waiting time of all jobs since the last decision.
@@ -36,23 +37,24 @@ pub(crate) struct Step {
     pub(crate) was_invalid: bool,
 }
 
-/// One environment.
+/// One environment, in which an agent takes actions.
 pub(crate) trait Env: Send {
-    /// Begins the episode with this number; each number has an episode of its own.
+    /// Begins the episode with this number, which determines the random numbers of its workload.
     fn reset(&mut self, episode: u64) -> Result<(), String>;
 
     /// Takes an action and advances to the next decision.
     fn step(&mut self, action: u32) -> Result<Step, String>;
 
-    /// Writes the observation of the agent as flags and numbers, each with its index.
+    /// Gives the agent's observation to the two functions, as flags and as numbers, each with its
+    /// index.
     fn observe(&self, flags: &mut dyn FnMut(usize, bool), numbers: &mut dyn FnMut(usize, f64));
 
-    /// Writes for each action, by its index, whether it is possible.
+    /// Tells the function `can` for each action, by its index, whether it is possible.
     fn mask(&mut self, can: &mut dyn FnMut(usize, bool));
 
     /// Current time of the episode.
     fn now(&self) -> f64;
 
-    /// Numbers of flags, of numbers and of actions of the environment.
+    /// How many flags and how many numbers an observation has, and how many actions there are.
     fn sizes(&self) -> [usize; 3];
 }

@@ -24,7 +24,7 @@ pub(super) struct Scheduling {
 }
 
 impl Scheduling {
-    /// An environment for the machine of this script.
+    /// Creates an environment for the machine of this script.
     ///
     /// # Errors
     /// If the machine has several sites.

@@ -17,7 +17,7 @@ use super::site::Site;
 use super::{Instance, instance};
 use crate::place::{Placement, placement};
 
-/// Builds the allocator registered under this name.
+/// Builds the allocator that is registered in Python under the name in `params`.
 pub(crate) fn build(params: &Params, topology: &Wired) -> Result<Box<dyn Allocator>, Problem> {
     let instance = instance("allocator", params, std::slice::from_ref(topology));
     let made = Python::attach(|py| -> PyResult<_> {

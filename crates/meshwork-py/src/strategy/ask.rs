@@ -1,4 +1,4 @@
-//! Requests to allocators written in Python, and their random numbers.
+//! Requests to allocators written in Python, and random numbers for strategies in Python.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -35,7 +35,7 @@ pub(crate) struct Ask {
 
 #[pymethods]
 impl Ask {
-    /// The request, in the form that the allocator asks for.
+    /// The request, in the form that the allocator declares with `asks`.
     ///
     /// A subcube is given as its number of nodes.
     #[getter]
@@ -49,7 +49,7 @@ impl Ask {
         self.request.nodes()
     }
 
-    /// The site in which to place the request.
+    /// The site on which the request is to be placed.
     #[getter]
     fn site(&self, py: Python<'_>) -> Py<Site> {
         self.site.clone_ref(py)

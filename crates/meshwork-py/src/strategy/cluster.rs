@@ -18,7 +18,7 @@ use crate::error::wrong;
 /// The machine and its queue, passed to `schedule` and valid during that call.
 ///
 /// Jobs are identified by their position in the order of arrival. Every call costs some
-/// microseconds; an array replaces one call for each job.
+/// microseconds, so an array is faster than one call for each job.
 ///
 /// Examples
 /// --------
@@ -38,7 +38,7 @@ use crate::error::wrong;
 pub(crate) struct Cluster {
     pub(super) lent: Lent<Model<'static>>,
     topologies: Vec<Arc<Wired>>,
-    /// Tickets of waiting jobs, by position in the order of arrival.
+    /// Tickets (the model's identifiers) of waiting jobs, by position in the order of arrival.
     tickets: Mutex<BTreeMap<u64, Ticket>>,
 }
 
@@ -48,7 +48,7 @@ impl Cluster {
         Cluster { lent: Lent::nothing(), topologies, tickets: Mutex::default() }
     }
 
-    /// Records the tickets of arrived jobs.
+    /// Records the tickets of the jobs that arrived at this instant.
     pub(super) fn note(&self, cluster: &Model<'_>) {
         let mut tickets = self.tickets.lock().unwrap_or_else(PoisonError::into_inner);
         tickets.extend(cluster.arrivals().iter().map(|&ticket| (ticket.id.0, ticket)));
@@ -210,10 +210,10 @@ impl Cluster {
         running.ok_or(unknown)
     }
 
-    /// Start a waiting job, if it can be placed and a guard permits it; return whether it started.
+    /// Start a waiting job if it can be placed, and return whether it started.
     ///
-    /// Selector, sizing and allocator place the job. With the guard `beside`, the job must not
-    /// delay the reservation of that guard.
+    /// Selector, sizing and allocator choose the processors of the job. If the guard `beside` is
+    /// given, the job starts only if it does not delay the reservation of that guard.
     #[pyo3(signature = (job, beside = None))]
     fn start(&self, job: u64, beside: Option<&Bound<'_, Guard>>) -> PyResult<bool> {
         let ticket = self.ticket(job)?;
@@ -232,7 +232,7 @@ impl Cluster {
 
     /// Reserve the earliest start of a waiting job, if all running jobs end at their estimates.
     ///
-    /// Return `None` if there is no such start.
+    /// Return the reservation as a guard, or `None` if the job can never start.
     fn reserve(&self, job: u64) -> PyResult<Option<Guard>> {
         let ticket = self.ticket(job)?;
         self.ask(|cluster| {

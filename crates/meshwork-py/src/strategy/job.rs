@@ -68,7 +68,7 @@ impl Job {
         self.0.request.nodes()
     }
 
-    /// The user, or `None` if the workload has none or no component uses owners.
+    /// The user, or `None` if the workload names none, or no component uses the owners of jobs.
     ///
     /// A scheduler in Python counts as a component that uses owners.
     #[getter]
@@ -94,7 +94,9 @@ impl Job {
         self.owner(OwnerAttribute::Queue)
     }
 
-    /// The partition that the job names; without constraints, `None` in the same cases as `user`.
+    /// The partition that the job requests, or `None` if it requests none.
+    ///
+    /// For a job without constraints, it is `None` in the same cases as `user`.
     #[getter]
     fn partition(&self) -> Option<&str> {
         match &self.0.request {
@@ -127,7 +129,7 @@ impl Job {
         self.0.after().map(|after| after.think)
     }
 
-    /// The constraints on the job's nodes other than its partition.
+    /// The constraints on the job's nodes, except for the partition.
     ///
     /// Keys are the columns of a table of jobs: `segment`, `switches`, `exclude`, …
     #[getter]

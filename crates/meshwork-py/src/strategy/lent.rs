@@ -1,4 +1,4 @@
-//! References lent to Python for the duration of one call.
+//! Lends Rust references to Python for the duration of one call.
 #![allow(
     unsafe_code,
     reason = "Python keeps what it is given for as long as it likes, and Rust lends for one call: a pointer \
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 
 use crate::error::{failed, of_panic};
 
-/// A slot through which a borrowed value can be accessed only while it is lent.
+/// A slot that Python objects hold. The value can be accessed through it only while it is lent.
 pub(super) struct Lent<T>(Mutex<Option<NonNull<T>>>);
 
 // SAFETY: the pointer is dereferenced only under the mutex, and only during `lend`, in which its
@@ -23,12 +23,12 @@ unsafe impl<T> Send for Lent<T> {}
 unsafe impl<T> Sync for Lent<T> {}
 
 impl<T> Lent<T> {
-    /// A slot with no value lent.
+    /// Creates a slot through which no value is lent yet.
     pub(super) fn nothing() -> Lent<T> {
         Lent(Mutex::new(None))
     }
 
-    /// Lends a value while `act` runs.
+    /// Lends a value through the slot while `act` runs.
     ///
     /// # Safety
     /// While `act` runs, the pointer must refer to a valid value that has no other user.
@@ -40,7 +40,7 @@ impl<T> Lent<T> {
         done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// Calls a function with the lent value; a panic of the function becomes an exception.
+    /// Calls a function with the lent value. A panic of the function becomes a Python exception.
     pub(super) fn with<R>(&self, what: &str, act: impl FnOnce(&mut T) -> R) -> PyResult<R> {
         let lent = match self.0.try_lock() {
             Ok(lent) => lent,
@@ -62,7 +62,7 @@ impl<T> Lent<T> {
     }
 }
 
-/// Lends a cluster while `act` runs.
+/// Lends a cluster to a scheduler in Python while `act` runs.
 pub(super) fn lend_cluster<R>(
     py: Python<'_>,
     place: &Lent<meshwork::cluster::Cluster<'static>>,
@@ -75,7 +75,7 @@ pub(super) fn lend_cluster<R>(
     unsafe { place.lend(py, NonNull::from(cluster).cast(), act) }
 }
 
-/// Lends the offers of a placement attempt while `act` runs.
+/// Lends the sites' offers for a job to a selector in Python while `act` runs.
 pub(super) fn lend_offers<R>(
     py: Python<'_>,
     place: &Lent<meshwork::offer::Offers<'static>>,

@@ -16,7 +16,7 @@ fn metric(about: &'static About, machine: &[Wired]) -> Instance {
     made("metric", about.name, machine, |py| Ok(PyDict::new(py)))
 }
 
-/// Makes the function of the metric that gives the value of a finished job.
+/// Makes the function that gives the value of a metric over jobs for one finished job.
 pub(crate) fn value(about: &'static About, machine: &[Wired]) -> JobValue {
     let (instance, sites) = (metric(about, machine), sites(machine));
     Box::new(move |running: &Running, now: Time, _: &Rules| {
@@ -32,7 +32,7 @@ pub(crate) fn value(about: &'static About, machine: &[Wired]) -> JobValue {
     })
 }
 
-/// Makes the gauge of the metric registered under this name.
+/// Makes the gauge of a metric that observes the run and gives one final result.
 pub(crate) fn gauge(about: &'static About, machine: &[Wired]) -> Box<dyn Gauge> {
     Box::new(Watching(InPython::new(metric(about, machine), machine)))
 }

@@ -1,8 +1,9 @@
 //! Adapters for strategies, workloads, metrics and observers written in Python.
 //!
-//! The catalogue entry is made on registration. The component that it builds holds an instance of
-//! the class and calls it. An exception in Python ends the run by unwinding: the model's interface
-//! has no other exit, since other strategies cannot fail.
+//! The catalogue entry of a class is made when it is registered. The component that the entry
+//! builds holds an instance of the class and calls its methods. An exception in Python ends the run
+//! by unwinding the stack. The model's interface has no other way out, since strategies in Rust
+//! cannot fail.
 
 pub(crate) mod allocator;
 pub(crate) mod ask;
@@ -31,7 +32,7 @@ use crate::place::Topology;
 use crate::running::{give_up, note_asker};
 use crate::values::from_toml;
 
-/// Makes an instance of a registered class, with its parameters from a study.
+/// Makes an instance of a registered class, with the parameters that a study gives it.
 fn instance(kind: &'static str, params: &Params, machine: &[Wired]) -> Instance {
     made(kind, params.name(), machine, |py| {
         let given = PyDict::new(py);
@@ -42,7 +43,7 @@ fn instance(kind: &'static str, params: &Params, machine: &[Wired]) -> Instance 
     })
 }
 
-/// Makes an instance of a registered class with the given parameters.
+/// Makes an instance of a registered class, with the parameters that `given` returns.
 fn made(
     kind: &'static str,
     name: &str,
@@ -85,7 +86,8 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Wraps an object for the run of this thread, and looks up its flags and optional methods.
+    /// Wraps a Python object for the run of this thread. Its flags and optional methods are looked
+    /// up once, here.
     pub(crate) fn of(kind: &'static str, name: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         note_asker(object.py())?;
         let flag =
@@ -116,8 +118,8 @@ impl Instance {
         give_up(&format!("the {} `{}` {what}", self.kind, self.name), None)
     }
 
-    /// An independent copy of the object, by its own `fork` or by `copy.deepcopy`. A stateless
-    /// object is shared.
+    /// An independent copy of the object, made by its method `fork` or by `copy.deepcopy`. A
+    /// stateless object is not copied but shared.
     fn fork(&self) -> Instance {
         let object = Python::attach(|py| {
             if self.is_stateless {

@@ -12,10 +12,10 @@ use super::Instance;
 use super::job::Job;
 use crate::place::Placement;
 
-/// Topologies of the sites, shared with placements on them.
+/// Topologies of the sites, to which placements on the sites refer.
 pub(crate) type Sites = Arc<[Arc<Wired>]>;
 
-/// Makes the shared topologies of a machine.
+/// Copies the topologies of a machine, so that placements can refer to them.
 pub(crate) fn sites(machine: &[Wired]) -> Sites {
     machine.iter().map(|one| Arc::new(one.clone())).collect()
 }
@@ -49,7 +49,7 @@ impl Run {
 
 #[pymethods]
 impl Run {
-    /// The position of the job in the order of arrival, which identifies it in a `Cluster`.
+    /// The position of the job in the order of arrival, by which a `Cluster` identifies it.
     #[getter]
     fn id(&self) -> u64 {
         self.running.id.0
@@ -67,7 +67,7 @@ impl Run {
         self.running.site
     }
 
-    /// The held processors.
+    /// The processors that the job holds.
     #[getter]
     fn placement(&self) -> Placement {
         let topology = Arc::clone(&self.sites[self.running.site]);
@@ -92,7 +92,7 @@ impl Run {
         self.running.start.units()
     }
 
-    /// The end expected from the estimate.
+    /// The time at which the run is expected to end, according to the estimate.
     #[getter]
     fn expected_end(&self) -> f64 {
         self.running.expected_end.units()
@@ -104,7 +104,7 @@ impl Run {
         self.running.wait()
     }
 
-    /// The slowdown at the start: the expected run time over the requested one.
+    /// The slowdown at the start: expected run time divided by requested run time.
     #[getter]
     fn stretch(&self) -> f64 {
         self.running.stretch
@@ -158,17 +158,17 @@ impl Run {
 /// 7.0
 #[pyclass(frozen, get_all, module = "meshwork")]
 pub(crate) struct State {
-    /// Processors of the whole machine.
+    /// Number of processors of the whole machine.
     nodes: u64,
-    /// Processors held by jobs.
+    /// Number of processors that jobs hold.
     held: u64,
-    /// Processors requested by the running jobs.
+    /// Number of processors that the running jobs requested.
     asked: u64,
-    /// Processors held in excess of the requests.
+    /// Number of processors that jobs hold in excess of their requests.
     surplus: u64,
-    /// Processors out of service.
+    /// Number of processors that are out of service.
     down: u64,
-    /// Processors in a sleep state.
+    /// Number of processors that sleep to save energy.
     asleep: u64,
     /// Power of the machine in watts, if the study has an energy model.
     power: f64,
@@ -199,7 +199,7 @@ impl State {
     }
 }
 
-/// Names of the observer methods.
+/// Names of the methods that an observer in Python may have.
 const METHODS: [&str; 15] = [
     "arrived",
     "refused",

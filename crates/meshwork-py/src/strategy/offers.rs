@@ -11,7 +11,7 @@ use super::lent::Lent;
 use crate::error::wrong;
 use crate::place::Placement;
 
-/// The offers of the sites for a job, passed to `select` and valid during that call.
+/// The sites' offers for a job, passed to `select` and valid during that call.
 ///
 /// Examples
 /// --------
@@ -30,8 +30,8 @@ use crate::place::Placement;
 #[pyclass(frozen, module = "meshwork")]
 pub(crate) struct Offers {
     pub(super) lent: Lent<Model<'static>>,
-    /// Proposals of sites made in this attempt. An allocator that draws random numbers would
-    /// propose another placement if called again.
+    /// Proposals that sites have made in this attempt to place a job. They are kept, since an
+    /// allocator that draws random numbers would propose another placement if it were called again.
     proposed: Mutex<BTreeMap<usize, Option<Proposal>>>,
 }
 
@@ -40,7 +40,7 @@ impl Offers {
         Offers { lent: Lent::nothing(), proposed: Mutex::default() }
     }
 
-    /// The proposal of a site in this attempt.
+    /// The proposal of a site in this attempt to place a job.
     pub(super) fn proposal(&self, site: usize) -> PyResult<Option<Proposal>> {
         let mut proposed = self.proposed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = proposed.get(&site) {
@@ -62,9 +62,10 @@ impl Offers {
         self.lent.with("offers", |offers| offers.sites())
     }
 
-    /// Return the placement on a site and its slowdown, the expected over the requested run time.
+    /// Return the placement that a site proposes for the job, and the slowdown there.
     ///
-    /// Return `None` if the site has no placement.
+    /// The slowdown is the expected run time divided by the requested run time. Return `None` if
+    /// the site has no placement now.
     fn at(&self, site: usize) -> PyResult<Option<(Placement, f64)>> {
         let Some(proposal) = self.proposal(site)? else { return Ok(None) };
         let topology = self.lent.with("offers", |offers| offers.site(site).topology().clone())?;
@@ -74,9 +75,11 @@ impl Offers {
         )))
     }
 
-    /// Return `site`, `nodes`, `free`, `held` and `speed` of every site on which the job fits.
+    /// Return a list with a dictionary for every site on which the job fits.
     ///
-    /// This draws no random numbers.
+    /// A dictionary has the index of the `site`, its number of `nodes`, its number of `free`
+    /// processors, the number of processors that the job would hold (`held`), and the `speed` of
+    /// the site. This draws no random numbers.
     fn rooms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let fits = self.lent.with("offers", |offers| offers.fits())?;
         let list = PyList::empty(py);
@@ -92,7 +95,7 @@ impl Offers {
         Ok(list)
     }
 
-    /// Return the requested processors and the estimate of each other waiting job.
+    /// Return the requested processors and the estimated run time of each other waiting job.
     fn others(&self) -> PyResult<Vec<(u64, f64)>> {
         self.lent.with("offers", |offers| {
             offers.queue().others().map(|job| (job.request.nodes(), job.estimate)).collect()

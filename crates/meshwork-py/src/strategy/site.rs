@@ -30,9 +30,10 @@ use crate::values::tuple;
 pub(crate) struct Site {
     topology: Arc<Wired>,
     free: Arc<[AtomicU8]>,
-    /// Number of the claim that holds each node, counted from 0; −1 if the node is free.
+    /// For each node, the number of the allocation that holds it; −1 if it is free. Allocations are
+    /// counted from 0.
     holder: Arc<[AtomicI32]>,
-    /// Claim time of each node, as bits; NaN if the node is free.
+    /// For each node, the time at which it was allocated, stored as bits; NaN if it is free.
     since: Arc<[AtomicU64]>,
     state: Mutex<State>,
     arrays: [PyOnceLock<Py<PyAny>>; 3],
@@ -40,7 +41,7 @@ pub(crate) struct Site {
 
 #[derive(Clone)]
 struct State {
-    /// Free nodes as a bit set, with the contents of `free`.
+    /// Free nodes as a bit set, with the same contents as the flags in `free`.
     words: Vec<u64>,
     claims: i32,
 }
@@ -66,7 +67,7 @@ impl Site {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An independent copy of the site.
+    /// A copy of the site that does not follow later changes.
     pub(crate) fn fork(&self) -> Site {
         Site {
             topology: Arc::clone(&self.topology),
@@ -84,7 +85,8 @@ impl Site {
 
     /// Sets the free nodes to those of the model.
     ///
-    /// Only words that differ are visited, so a call without changes costs little.
+    /// Only 64-bit words of the bit set that differ are visited, so a call without changes costs
+    /// little.
     pub(crate) fn sync(&self, free: &NodeSet) {
         let mut state = self.state();
         for (at, (mine, &theirs)) in state.words.iter_mut().zip(free.words()).enumerate() {
@@ -104,7 +106,7 @@ impl Site {
         }
     }
 
-    /// Records the claim of a placement.
+    /// Records that a placement was allocated at the time `now`.
     pub(crate) fn claimed(&self, placement: &Nodes, now: Time) {
         let mut state = self.state();
         let (number, since) = (state.claims, now.units().to_bits());
@@ -117,7 +119,7 @@ impl Site {
         });
     }
 
-    /// Records the release of a placement.
+    /// Records that a placement was released.
     pub(crate) fn released(&self, placement: &Nodes) {
         let mut state = self.state();
         self.each(placement, |node| {
@@ -128,8 +130,8 @@ impl Site {
         });
     }
 
-    /// Resets the site to the model's state, in which these placements are held. Their claims have
-    /// time 0.
+    /// Resets the site to the model's state, in which these placements are held. The time of their
+    /// allocation becomes 0.
     pub(crate) fn set_to<'n>(
         &self,
         model: &Model,
@@ -165,7 +167,7 @@ impl Site {
 
 #[pymethods]
 impl Site {
-    /// Whether each node is free, by coordinates.
+    /// Whether each node is free, as an array with the node's coordinates as indices.
     #[getter]
     fn free(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.array(py, 0, || Memory::Flags(Arc::clone(&self.free)))
@@ -189,13 +191,17 @@ impl Site {
         Buffer::list(Memory::FixedWholes(numbers.into())).array(py)
     }
 
-    /// The number of the claim that holds each node, by coordinates; −1 if the node is free.
+    /// The number of the allocation that holds each node; −1 if the node is free.
+    ///
+    /// The array has the node's coordinates as indices. Allocations are counted from 0.
     #[getter]
     fn holder(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.array(py, 1, || Memory::Wholes(Arc::clone(&self.holder)))
     }
 
-    /// The claim time of each node, by coordinates; NaN if the node is free.
+    /// The time at which each node was allocated; NaN if the node is free.
+    ///
+    /// The array has the node's coordinates as indices.
     #[getter]
     fn since(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.array(py, 2, || Memory::Numbers(Arc::clone(&self.since)))

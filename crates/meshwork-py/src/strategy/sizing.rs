@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use super::{Instance, instance};
 use crate::place::{request, request_for};
 
-/// Builds the sizing registered under this name.
+/// Builds the sizing that is registered in Python under the name in `params`.
 pub(crate) fn build(params: &Params, topologies: &[Wired]) -> Result<Box<dyn Sizing>, Problem> {
     Ok(Box::new(InPython { instance: instance("sizing", params, topologies) }))
 }
@@ -20,7 +20,7 @@ struct InPython {
     instance: Instance,
 }
 
-/// The demand of a job, passed to `sizes` and `fewest` of a sizing.
+/// The request of a job and the load of the machine, passed to `sizes` and `fewest` of a sizing.
 ///
 /// Examples
 /// --------
@@ -45,7 +45,7 @@ pub(crate) struct Demand {
     /// The number of running jobs.
     #[pyo3(get)]
     running: u64,
-    /// The number of waiting jobs, including the one that the demand is of.
+    /// The number of waiting jobs, including the job of this demand.
     #[pyo3(get)]
     waiting: u64,
 }
@@ -88,10 +88,10 @@ impl InPython {
     }
 }
 
-/// Converts a size from Python to the form of the demand.
+/// Converts a size that a sizing in Python gives to a request of the demand's form.
 ///
-/// Subcubes and counts with constraints are numbers of processors in Python; their constraints are
-/// kept.
+/// In Python, a subcube or a count with constraints is a number of processors. A new count keeps
+/// the constraints.
 fn in_form(request: Request, demand: &Model<'_>) -> Request {
     match (&request, demand.request, demand.asks) {
         (Request::Nodes(nodes), Request::Constrained(constraints), _) => {

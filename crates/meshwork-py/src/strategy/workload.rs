@@ -15,7 +15,7 @@ use super::ask::Rng;
 use super::{Instance, instance};
 use crate::values::repr;
 
-/// Builds the jobs of the workload registered under this name.
+/// Builds the jobs of the workload that is registered in Python under the name in `params`.
 pub(crate) fn build(
     params: &Params,
     setting: &WorkloadContext<'_>,
@@ -35,7 +35,7 @@ pub(crate) fn build(
 struct Jobs {
     instance: Instance,
     jobs: Py<PyAny>,
-    /// Whether jobs keep their owners.
+    /// Whether the owners of jobs, such as users, are read.
     owners: bool,
     given: u64,
     last: Time,
@@ -110,7 +110,8 @@ impl Iterator for Jobs {
     }
 }
 
-/// Columns of a job, which is a mapping or has them as attributes; or an error message.
+/// The cells of a job, each with the name of its column. The job is a mapping, or an object with
+/// columns as attributes. Any other value gives an error message.
 fn columns(given: &Bound<'_, PyAny>) -> PyResult<Result<Vec<(String, Cell<'static>)>, String>> {
     let no_job = || {
         format!(

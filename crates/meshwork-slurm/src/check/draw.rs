@@ -1,13 +1,13 @@
-//! Drawings of topologies in plain text, where letters stand for boxes.
+//! Drawings of topologies in plain text: the layers of a torus, or the switches of a tree.
 
 use meshwork::alloc::listed::anchors::Torus;
 
 use crate::topology::{SlurmTopology, Structure, Switch, TopologyKind};
 
-/// The maximum number of lines and columns of a drawing.
+/// The maximum number of lines, and of columns, of a drawing.
 const MOST: usize = 200;
 
-/// The letters that stand for boxes. The first box has the first letter.
+/// The letters that stand for the boxes of nodes in the drawing of a torus, in order.
 const LETTERS: &[u8; 52] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// The lines of a drawing. Empty if there is nothing to draw, or if the drawing would be too large.
@@ -52,9 +52,10 @@ pub(super) fn of(topology: &SlurmTopology, structure: &Structure) -> Vec<String>
     if is_wide || lines.len() > MOST { Vec::new() } else { lines }
 }
 
-/// The layers of a torus from z = 0 on, with x to the right and y downwards. All cells of a box
-/// have one letter. The boxes are those of the first listed placement whose boxes fill the torus
-/// without overlap. Cells without a node are dashes.
+/// Draws the layers of a torus from z = 0 on, with x to the right and y downwards. The torus is
+/// divided into boxes, each with its own letter at all of its cells. The boxes are taken from the
+/// first listed placement whose boxes fill the torus without overlap. Cells without a node are
+/// dashes.
 fn layers(torus: &Torus, name: &str) -> Vec<String> {
     let sides = torus.grid().sides();
     let tiles = torus.entries().iter().position(|entry| {
@@ -91,7 +92,7 @@ fn layers(torus: &Torus, name: &str) -> Vec<String> {
     lines
 }
 
-/// The switches of a tree as an indented list.
+/// Draws the switches of a tree as an indented list.
 fn tree(switches: &[Switch], lines: &mut Vec<String>) {
     let children = |switch: &Switch| -> Vec<usize> {
         let list = switch.children.as_ref().filter(|_| switch.nodes.is_none());

@@ -1,6 +1,7 @@
 //! A lint for the configuration files of a machine, to be run before Slurm reads them.
 //!
-//! The lint finds errors and silent problems, and tabulates the listed placements.
+//! The lint finds errors, and problems that Slurm does not report. It also tabulates the placements
+//! that a topology lists.
 
 mod draw;
 mod silent;
@@ -16,12 +17,12 @@ use crate::finding::{Level, LintFinding, Source};
 use crate::shared::{gres, traps};
 use crate::site::{self, Reading};
 
-/// The configuration files with all findings about them.
+/// Result of the lint: the configuration files with all findings about them.
 #[derive(Clone, Debug)]
 pub struct LintReport {
     /// The content of the files, as parsed.
     pub reading: Reading,
-    /// A table of the listed placements, for each topology that lists any.
+    /// A table of placements for each topology that lists any.
     pub tables: Vec<PlacementTable>,
     pub drawings: Vec<Vec<String>>,
 }
@@ -62,7 +63,8 @@ impl LintReport {
         self.reading.findings.first_fatal().is_none()
     }
 
-    /// The findings: fatal ones first, then in order of file and line.
+    /// The findings: first the fatal ones, then the warnings. Each group is in order of file and
+    /// line.
     #[must_use]
     pub fn findings(&self) -> Vec<&LintFinding> {
         let mut all: Vec<&LintFinding> = self.reading.findings.0.iter().collect();

@@ -9,10 +9,11 @@ use crate::finding::LintFindings;
 use crate::site::Reading;
 use crate::topology::{self, NamedNodes, SlurmTopology, Structure, TopologyKind, by};
 
-/// The maximum number of job sizes tried on the empty machine.
+/// The maximum number of job sizes for which the lint tries whether the empty machine could run
+/// them.
 const MOST_TRIED: u32 = 4096;
 
-/// Adds all warnings about silent problems to the findings.
+/// Adds all warnings about problems that Slurm does not report to the findings.
 pub(super) fn look(reading: &mut Reading) {
     let mut findings = std::mem::take(&mut reading.findings);
     for (topology, structure) in &reading.topologies {
@@ -88,7 +89,7 @@ fn toruses(
     }
 }
 
-/// Warns of shapes of boxes that would also fit when rotated, but whose rotations are not listed.
+/// Warns of placements whose boxes would also fit when rotated, but whose rotations are not listed.
 fn rotations(torus: &topology::SlurmTorus, findings: &mut LintFindings) {
     let mut seen: Vec<[u32; 3]> = Vec::new();
     for placement in &torus.placements {

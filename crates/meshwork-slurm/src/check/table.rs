@@ -1,4 +1,4 @@
-//! Tables of the placements of a topology.
+//! Tables of the placements that a topology lists, which the lint shows.
 
 use meshwork::alloc::listed::anchors::Anchors;
 use serde_json::{Map, Value as Json};
@@ -81,9 +81,10 @@ pub(super) fn of(topology: &SlurmTopology, structure: &Structure) -> PlacementTa
     }
 }
 
-/// A table with a row for each placement. One column is its number of anchors (positions of its
-/// boxes). The last two columns are the smallest and the largest number of boxes of the next larger
-/// size that one box of this placement breaks on the empty machine.
+/// The table of the placements of tori, with a row for each placement. The column `anchors` has the
+/// number of positions of the placement's boxes. A job in one box makes larger boxes unavailable.
+/// The columns `breaks_least` and `breaks_most` have the smallest and the largest number of boxes
+/// of the next larger placement that this concerns on the empty machine.
 fn placements(
     _topology: &SlurmTopology,
     anchors: &Anchors,

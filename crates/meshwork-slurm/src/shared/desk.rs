@@ -1,4 +1,4 @@
-//! The allocator for a partition whose nodes jobs share.
+//! Allocates parts of nodes to jobs, in a partition whose nodes jobs share.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -25,7 +25,7 @@ impl<K: Ord> SharedAllocator<K> {
         SharedAllocator { site, book, held: BTreeMap::new() }
     }
 
-    /// The partition with its nodes and their parts.
+    /// The partition, with its nodes and the cores, memory and GPUs of each.
     #[must_use]
     pub fn site(&self) -> &SharedSite {
         &self.site
@@ -42,7 +42,7 @@ impl<K: Ord> SharedAllocator<K> {
         self.held.iter().map(|(name, grants)| (name, &grants[..]))
     }
 
-    /// The answer to a request in the current state; nothing is allocated.
+    /// The answer to a request for parts of nodes in the current state. Nothing is allocated.
     #[must_use]
     pub fn ask(&mut self, request: &SharedRequest) -> SharedDecision {
         self.book.decide(&self.site.machine, request)
@@ -74,7 +74,7 @@ impl<K: Ord> SharedAllocator<K> {
         machine.up.iter().filter(|&node| self.book.holdings().is_idle(machine, node)).count() as u32
     }
 
-    /// The decision about a request as JSON, without the name of the job.
+    /// The answer to a request as JSON, without the name of the job.
     #[must_use]
     pub fn json(&self, request: &SharedRequest, decision: &SharedDecision) -> Json {
         match decision {

@@ -1,4 +1,4 @@
-//! The part of a `gres.conf` that is used: GPUs with their types, nearby cores and links.
+//! Reads from a `gres.conf` what is used: GPUs with their types, nearby cores and links.
 
 use std::path::Path;
 
@@ -15,13 +15,14 @@ pub struct GresLine {
     pub nodes: Option<Vec<String>>,
     /// The type of the GPUs, in lower case.
     pub model: Option<String>,
-    /// Number of GPUs on each node.
+    /// Number of GPUs that the line gives to each node.
     pub count: u32,
-    /// Whether the line names the device files of the GPUs.
+    /// Whether the line names the device files of the GPUs (its key `File`).
     pub has_files: bool,
-    /// Numbers of the cores that are near the GPUs.
+    /// Numbers of the cores that are near the GPUs; `None` if the line does not say.
     pub cores: Option<Vec<u32>>,
-    /// Quality of the links from the GPU of this line to each GPU of the node; -1 for itself.
+    /// For each GPU of the node, how well the line's GPU is connected to it (the key `Links`). It
+    /// is -1 for the line's GPU itself.
     pub links: Option<Vec<i32>>,
 }
 
@@ -110,7 +111,7 @@ fn gpus(line: &ConfLine) -> Result<GresLine, String> {
     })
 }
 
-/// Number of files that a list such as `/dev/nvidia[0-3]` names.
+/// Number of device files that a list such as `/dev/nvidia[0-3]` names.
 fn files(list: &str) -> Result<u32, String> {
     Ok(hostlist::names(list)?.len() as u32)
 }

@@ -1,4 +1,4 @@
-//! Partitions whose jobs share nodes: cores, memory and GPUs from `slurm.conf` and `gres.conf`.
+//! Partitions whose jobs share nodes. `slurm.conf` and `gres.conf` give the cores, memory and GPUs.
 
 pub mod desk;
 pub mod gres;
@@ -15,28 +15,30 @@ use crate::site::Reading;
 use crate::topology::{Hosts, Structure};
 use gres::GresLine;
 
-/// A partition whose nodes jobs share, with the parts of its nodes.
+/// A partition whose nodes jobs share, with the cores, memory and GPUs of each node.
 #[derive(Clone, Debug)]
 pub struct SharedSite {
     /// All nodes of the machine.
     pub hosts: Hosts,
-    /// The nodes and their parts, in the form that the rules of the crate `meshwork` use.
+    /// The nodes with their cores, memory and GPUs, in the form that allocation rules take. These
+    /// rules are in the crate `meshwork`.
     pub machine: SharedMachine,
 }
 
 impl SharedSite {
-    /// Index of a type of GPUs. A type that no node has gets an index beyond all types.
+    /// Index of the type of GPUs with this name. If no node has such GPUs, it is an index beyond
+    /// all types.
     pub(crate) fn model(&self, name: &str) -> u16 {
         let models = &self.machine.models;
         let found = models.iter().position(|own| own.eq_ignore_ascii_case(name));
         found.map_or(u16::MAX, |found| found as u16)
     }
 
-    /// The partition of this name, or without a name the default one, with the parts of its nodes.
+    /// The partition of this name, or without a name the default partition.
     ///
     /// # Errors
-    /// One sentence: an error of [`Reading::site`], a topology for which there are no rules for
-    /// parts of nodes, or a node that is too large or not described.
+    /// One sentence, if [`Reading::site`] gives an error, if there are no rules for parts of nodes
+    /// in the partition's topology, or if a node is too large or the files do not describe it.
     pub fn new(
         reading: &Reading,
         gres: &[GresLine],
@@ -87,7 +89,7 @@ impl SharedSite {
     }
 }
 
-/// The value of a key of a line, as a number; `None` if the line does not have the key.
+/// The number that is the value of a line's key; `None` if the line does not have the key.
 fn number(line: &ConfLine, key: &str) -> Result<Option<u64>, String> {
     let Some(text) = line.get(key) else { return Ok(None) };
     let number = text.parse::<u64>().ok().filter(|number| *number < 1 << 40);
@@ -276,7 +278,7 @@ fn node_type(
     Ok(kind)
 }
 
-/// The sockets to which some cores belong, as bits.
+/// The sockets to which some cores belong, as a number with one bit for each socket.
 fn near(cores: &[u32], kind: &SlurmNodeType) -> Result<u32, String> {
     let mut near = 0;
     for &core in cores {
@@ -291,7 +293,7 @@ fn near(cores: &[u32], kind: &SlurmNodeType) -> Result<u32, String> {
     Ok(near)
 }
 
-/// The GPUs that a list such as `gpu:a100:4,gpu:v100:4` names: type and number.
+/// The GPUs that a list such as `gpu:a100:4,gpu:v100:4` names, each as a type and a number.
 fn gpus_of(list: &str) -> Result<Vec<(Option<String>, u32)>, String> {
     let mut all = Vec::new();
     for item in list.split(',').filter(|item| !item.is_empty()) {

@@ -1,16 +1,16 @@
-//! Options of `salloc`, given as one string.
+//! Parses options of Slurm's command `salloc` that are given as one string.
 
 use meshwork::alloc::shared::{GpuCount, SharedRequest, SocketOrder};
 use meshwork::job::hostlist;
 
 use super::SharedSite;
 
-/// The supported options, as error messages list them.
+/// List of the options that are supported, for error messages.
 const KNOWN: &str = "-n, -N, -c, --ntasks-per-node, --mem, --mem-per-cpu, --gres=gpu:K, --gpus, \
                      --gpus-per-node, --gpus-per-task, --cpus-per-gpu, --mem-per-gpu, --exclusive, \
                      -C, -x, -m and --gres-flags=enforce-binding";
 
-/// Long names of the options that also have a name of one letter.
+/// Options that have a name of one letter, each with its long name.
 const SHORT: [(char, &str); 8] = [
     ('n', "ntasks"),
     ('N', "nodes"),
@@ -51,7 +51,7 @@ pub fn read(text: &str, site: &SharedSite) -> Result<SharedRequest, String> {
     Ok(request)
 }
 
-/// The long name of an option, and its value if the value is part of the same word.
+/// The long name of the option in a word, and the option's value if the word contains it.
 fn split(word: &str) -> Result<(&str, Option<&str>), String> {
     if let Some(long) = word.strip_prefix("--") {
         return Ok(match long.split_once('=') {
@@ -176,7 +176,8 @@ fn gpus(site: &SharedSite, name: &str, value: &str) -> Result<GpuCount, String> 
     Ok(GpuCount { count, model: model.map(|model| site.model(model)) })
 }
 
-/// Reads the order of sockets, which stands after the colon of `-m nodes:sockets`.
+/// Reads the order of sockets from a value of the option `-m`. The value is `nodes:sockets`: two
+/// words, of which the second one gives this order.
 fn order(value: &str) -> Result<SocketOrder, String> {
     let mut parts = value.split(':');
     let (nodes, sockets) = (parts.next().unwrap_or_default(), parts.next());

@@ -4,7 +4,7 @@ use super::gres::GresLine;
 use super::{SharedSite, params};
 use crate::site::Reading;
 
-/// Adds warnings about a `gres.conf` and its consequences.
+/// Adds warnings about a `gres.conf`, and about what jobs of the partitions get because of it.
 ///
 /// All of these pitfalls were observed with Slurm 26.05.
 pub fn look(reading: &mut Reading, lines: &[GresLine]) {

@@ -1,7 +1,7 @@
-//! Reads a model file of NVIDIA's topograph: switches, and nodes with their accelerated domains.
+//! Reads a model file of NVIDIA's topograph: switches, and nodes with their domains of fast links.
 //!
-//! The switches of the file become the default topology `tree`, and its accelerated domains the
-//! topology `block`.
+//! The switches of the file become the default topology `tree`, and its domains the topology
+//! `block`.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,15 @@ use super::{NodeGroup, SlurmTopology, Switch, Text, TopologyKind};
 use crate::finding::{Fatal, LintFindings};
 use crate::yaml::{Value, Yaml};
 
-/// Endings of annotations that name domains. The ending for smaller domains comes first.
+/// Endings of the keys of annotations that name a node's domains, the smaller domain first.
 const DOMAINS: [&str; 2] = ["/sub-domain", "/domain"];
 
-/// Nodes that lie below one switch and in the same domains.
+/// Nodes that are below the same switch and in the same domains.
 struct Listed {
     line: usize,
     switch: String,
     nodes: Vec<String>,
-    /// Domains of the nodes, in the order of [`DOMAINS`].
+    /// Names of the domains of the nodes, in the order of [`DOMAINS`].
     domains: [Option<String>; 2],
 }
 
@@ -68,8 +68,8 @@ pub(super) fn read(
     Ok(topologies)
 }
 
-/// The switches that the file lists, followed by the leaf switches in the order of their first
-/// nodes.
+/// The switches that the file lists, and then the leaf switches that its nodes name. Leaf switches
+/// are in the order in which the nodes first name them.
 fn switches(
     document: &Yaml,
     listed: &[Listed],
@@ -132,10 +132,12 @@ fn switches(
     Ok(switches)
 }
 
-/// Blocks made of the smallest kind of domain that all nodes have; `None` if there is no such kind.
+/// The topology `block`, whose blocks are the smaller domains of the nodes, or their larger ones.
+/// The smaller domains are taken if all nodes have one, otherwise the larger domains if all nodes
+/// have one of these. `None` in all other cases.
 ///
-/// The base size is the size of the smallest block. The listed sizes are the base size times 1, 2,
-/// 4, …, up to the number of blocks.
+/// The size of a base block is the size of the smallest block. The listed sizes are the base size
+/// times 1, 2, 4, …, up to the number of blocks.
 fn blocks(line: usize, listed: &[Listed]) -> Option<SlurmTopology> {
     let filled = || listed.iter().filter(|item| !item.nodes.is_empty());
     let level = (0..DOMAINS.len()).find(|&at| filled().all(|item| item.domains[at].is_some()))?;

@@ -119,7 +119,8 @@ fn flat(body: &Yaml, findings: &mut LintFindings) -> Result<TopologyKind, Fatal>
     Err(findings.fatal(body.line, says, &[yaml::FATAL]))
 }
 
-/// The sizes of blocks, with the line in the file where they begin; `None` for an empty list.
+/// The sizes in the list `block_sizes`, and the line at which the list begins. `None` if the list
+/// is empty.
 fn block_sizes(
     given: &Yaml,
     findings: &mut LintFindings,
@@ -181,8 +182,8 @@ fn torus(item: &Yaml, findings: &mut LintFindings) -> Result<SlurmTorus, Fatal> 
     })
 }
 
-/// Converts the elements of a list. A single value counts as a list of one, a missing value as an
-/// empty list.
+/// Converts the elements of a list. A value that is not a list counts as a list of one element, a
+/// missing value as an empty list.
 fn each<T>(
     list: Option<&Yaml>,
     findings: &mut LintFindings,
@@ -192,7 +193,7 @@ fn each<T>(
     items.iter().map(|item| read(item, findings)).collect()
 }
 
-/// The numbers x, y and z under a key of an item. Missing numbers are 0.
+/// The numbers `x`, `y` and `z` in the mapping that is the value of a key. Missing numbers are 0.
 fn xyz(item: &Yaml, key: &str, findings: &mut LintFindings) -> Result<Xyz, Fatal> {
     let Some(given) = item.get(key).filter(|given| !given.is_null()) else { return Ok([0; 3]) };
     map(given, &format!("`{key}`"), findings)?;
@@ -235,7 +236,8 @@ fn flag(value: &Yaml, key: &str, findings: &mut LintFindings) -> Result<bool, Fa
     }
 }
 
-/// The text of a key; `None` if it is missing. A list of texts is joined with commas.
+/// The text that is the value of a key; `None` if the key is missing. A list of texts is joined
+/// with commas.
 fn text(item: &Yaml, key: &str, findings: &mut LintFindings) -> Result<Option<Text>, Fatal> {
     let Some(given) = item.get(key).filter(|given| !given.is_null()) else { return Ok(None) };
     let mut words = Vec::new();
@@ -261,7 +263,7 @@ fn map(item: &Yaml, what: &str, findings: &mut LintFindings) -> Result<(), Fatal
     Err(findings.fatal(item.line, says, slurm))
 }
 
-/// The maximum number of characters of a text from the file that an error repeats.
+/// The maximum number of characters of a text from the file that an error message repeats.
 const SHOWN: usize = 60;
 
 fn shown(value: &Yaml) -> String {

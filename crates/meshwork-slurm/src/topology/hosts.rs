@@ -16,7 +16,8 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Creates hosts numbered in the order of their names; repeated names count once.
+    /// Creates hosts with these names, and numbers them in the order of the names. Repeated names
+    /// count once.
     pub fn new(names: impl IntoIterator<Item = String>) -> Hosts {
         let mut hosts = Hosts::default();
         names.into_iter().for_each(|name| hosts.add(name));
@@ -30,8 +31,8 @@ impl Hosts {
         }
     }
 
-    /// All nodes that some topologies name, for use without a `slurm.conf`. Lists that cannot be
-    /// read are skipped.
+    /// All nodes that these topologies list. They are used if there is no `slurm.conf`. Host lists
+    /// that cannot be read are skipped.
     #[must_use]
     pub fn of(topologies: &[SlurmTopology]) -> Hosts {
         let mut hosts = Hosts::default();
@@ -63,8 +64,8 @@ impl Hosts {
         compressed(set.iter().map(|node| self.name(node)))
     }
 
-    /// The names of a set of nodes as a host list with every number in brackets. Equal sets have
-    /// equal texts.
+    /// The names of a set of nodes as a host list in which every number is in brackets. Equal sets
+    /// have equal texts.
     #[must_use]
     pub fn bracketed(&self, set: &NodeSet) -> String {
         bracketed(set.iter().map(|node| self.name(node)))

@@ -1,4 +1,4 @@
-//! The content of a `topology.yaml` or `topology.conf`, before names of nodes are looked up.
+//! The content of a `topology.yaml` or `topology.conf`, with names of nodes as written in the file.
 
 pub mod build;
 pub mod from_conf;
@@ -31,13 +31,14 @@ pub fn flat() -> SlurmTopology {
     }
 }
 
-/// The kinds of topology, each with the switches, blocks, rings or tori that it lists.
+/// The kind of a topology, with the switches, blocks, rings or tori that it lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TopologyKind {
     /// A flat topology, which lists no nodes.
     Flat,
     Tree(Vec<Switch>),
-    /// The sizes of blocks with their line in the file, if given, and the base blocks.
+    /// Blocks of nodes. If the file lists sizes of blocks, they come first, with the line of the
+    /// list. The base blocks follow.
     Block(Option<(Vec<u32>, usize)>, Vec<NodeGroup>),
     Ring(Vec<NodeGroup>),
     /// Three-dimensional tori.
@@ -45,7 +46,7 @@ pub enum TopologyKind {
 }
 
 impl TopologyKind {
-    /// The key of this kind in `topology.yaml`.
+    /// The key of this kind of topology in `topology.yaml`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -57,7 +58,7 @@ impl TopologyKind {
         }
     }
 
-    /// The lists of nodes of the topology, in the order of the file.
+    /// All host lists with nodes of the topology, in the order of the file.
     #[must_use]
     pub fn lists<'a>(&'a self) -> Vec<&'a Text> {
         match self {
@@ -116,7 +117,7 @@ pub struct SlurmTorus {
     pub dims: Xyz,
     /// The nodes of all cells of the torus, as a host list.
     pub nodes: Option<Text>,
-    /// Boxes within the torus, with their nodes.
+    /// Boxes within the torus (regions) whose nodes are listed separately.
     pub regions: Vec<Region>,
     pub placements: Vec<ListedPlacement>,
 }
@@ -132,7 +133,7 @@ pub struct Region {
     pub nodes: Option<Text>,
 }
 
-/// The boxes of one shape in a torus that can be allocated to jobs.
+/// Boxes of one shape in a torus, each of which can be allocated to a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedPlacement {
     /// The line at which the placement begins.
@@ -141,14 +142,14 @@ pub struct ListedPlacement {
     pub dims: Xyz,
     /// The distances between the anchors (corners) of the boxes, along x, y and z.
     pub spacing: Xyz,
-    /// The anchor of the first box.
+    /// The anchor (corner) of the first box.
     pub seed: Xyz,
 }
 
 /// Numbers along x, y and z, such as coordinates or sides in a torus.
 pub type Xyz = [u32; 3];
 
-/// Formats three numbers as a box: `4x4x2`.
+/// Formats the three side lengths of a box: `4x4x2`.
 #[must_use]
 pub fn by(dims: Xyz) -> String {
     let [x, y, z] = dims;

@@ -1,4 +1,4 @@
-//! The keys of `machine.partitions` and `machine.reservations`, as data.
+//! Tables of the keys `machine.partitions` and `machine.reservations`: names, kinds and help texts.
 
 use crate::registry::{DefaultValue, Kind, Param, Range};
 
@@ -9,7 +9,7 @@ const NODES: Param = Param {
     help: "which nodes: all, numbers such as 0-3,7, or blocks such as 0,0:2x4",
 };
 
-/// The keys of a table in `machine.partitions`.
+/// The keys that describe one partition, in a table of `machine.partitions`.
 pub static PARTITION: &[Param] = &[
     Param {
         name: "name",
@@ -38,7 +38,7 @@ pub static PARTITION: &[Param] = &[
     },
 ];
 
-/// The keys of a table in `machine.reservations`.
+/// The keys that describe one advance reservation, in a table of `machine.reservations`.
 pub static RESERVATION: &[Param] = &[
     Param {
         name: "name",
@@ -67,7 +67,9 @@ pub static RESERVATION: &[Param] = &[
     },
 ];
 
-/// The access keys of a machine, `partitions` and `reservations`, for one site or several.
+/// The keys `partitions` and `reservations`, by which a machine limits which jobs get which nodes.
+///
+/// They apply to a machine of one site or of several sites.
 pub static PARAMS: &[Param] = &[
     Param {
         name: "partitions",

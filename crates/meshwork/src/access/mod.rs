@@ -11,9 +11,9 @@ use crate::job::{Job, Time};
 use crate::registry::{Params, Problem, join};
 use crate::topology::{Node, Topology};
 
-/// Access rules of a machine: its keys `partitions` and `reservations`, read and checked.
+/// Access rules of a machine, read from its keys `partitions` and `reservations` and checked.
 ///
-/// Part of a [`Setup`](crate::engine::Setup).
+/// Field of a [`Setup`](crate::engine::Setup).
 #[derive(Clone, Debug)]
 pub struct Access {
     pub(crate) partitions: Vec<Partition>,
@@ -26,30 +26,30 @@ pub struct Access {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Partition {
-    /// Nodes outside the partition, by site.
+    /// Nodes of each site that do not belong to the partition.
     pub(crate) outside: Vec<OfSite>,
     max_nodes: u64,
     max_time: f64,
 }
 
-/// An advance reservation on one site.
+/// Advance reservation: nodes of one site that only some users may use during an interval.
 #[derive(Clone, Debug)]
 pub(crate) struct Reserved {
     pub(crate) nodes: OfSite,
     pub(crate) from: Time,
     pub(crate) until: Time,
     pub(crate) users: BTreeSet<String>,
-    /// Numbers of the jobs to which the reservation denies its nodes. `None` if it denies them to
-    /// all jobs of users other than its own.
+    /// Numbers of the jobs that may not use the reserved nodes. `None` if `users` decides: then no
+    /// job of another user may use them.
     pub(crate) barred: Option<BTreeSet<u64>>,
 }
 
-/// Nodes of one site for certain jobs only: part of a partition or of an advance reservation.
+/// Nodes of one site for certain jobs only: nodes of a partition or of an advance reservation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Area {
     /// Name of the partition; empty for a reservation.
     pub name: String,
-    /// Index of the site.
+    /// Index of the site in the machine's list of sites.
     pub site: usize,
     /// The nodes of the area, ascending.
     pub nodes: Vec<Node>,
@@ -63,7 +63,7 @@ impl Access {
         Access { partitions: Vec::new(), default: None, by_name: BTreeMap::new(), reservations }
     }
 
-    /// All partitions and reservations, site by site.
+    /// The nodes of every partition and reservation, one [`Area`] for each site with such nodes.
     ///
     /// **O(p n)** for *p* partitions and reservations together and *n* nodes.
     pub(crate) fn areas(&self, topologies: &[Topology]) -> Vec<Area> {
@@ -92,7 +92,7 @@ impl Access {
     /// Reads the access rules of a machine with the given sites; `None` if the machine has none.
     ///
     /// # Errors
-    /// The first problem, in one sentence.
+    /// The first invalid key, in one sentence.
     pub(crate) fn read(
         machine: &Params,
         topologies: &[Topology],
@@ -188,14 +188,14 @@ impl Access {
         }
     }
 
-    /// Whether a job belongs to a partition only if its owner names one.
+    /// Whether a job has a partition only if its owner names one, as there is no default partition.
     pub(crate) fn goes_by_owners(&self) -> bool {
         self.default.is_none() && !self.partitions.is_empty()
     }
 }
 
 impl Reserved {
-    /// Whether the reservation denies its nodes to `job`.
+    /// Whether the reservation forbids `job` to use the reserved nodes.
     pub(crate) fn bars(&self, job: &Job) -> bool {
         if let Some(barred) = &self.barred {
             return barred.contains(&job.number);
@@ -210,7 +210,7 @@ fn partition_of(job: &Job) -> Option<&str> {
     job.owner.as_ref()?.partition.as_deref()
 }
 
-/// The nodes that the key `nodes` of a table names, by site.
+/// The nodes that the key `nodes` of a partition's or reservation's table names, by site.
 fn named(table: &Params, sites: &Sites<'_>) -> Result<Vec<OfSite>, Problem> {
     sites
         .named(table.text("nodes"))

@@ -22,45 +22,47 @@ use crate::topology::{Topology, Wiring};
 pub trait Allocator: Send {
     /// Returns free nodes for a request, or `None` if this allocator finds none now.
     ///
-    /// The request has the form that the registry entry [asks](AllocatorEntry::asks) for. The
-    /// result is a proposal: the engine either claims it and then calls
-    /// [`claimed`](Allocator::claimed), or drops it. A repeated call with an equal random stream
-    /// gives an equal result. Whether a placement is found depends neither on `now` nor on the
-    /// stream.
+    /// The request has the form (such as a node count or a block) that the registry entry
+    /// [asks](AllocatorEntry::asks) for. The result is a proposal: the engine either claims it and
+    /// then calls [`claimed`](Allocator::claimed), or drops it. A repeated call with an equal
+    /// random stream gives an equal result. Whether a placement is found depends neither on `now`
+    /// nor on the stream.
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement>;
 
-    /// The form of requests, if a parameter overrides that of the [entry](AllocatorEntry::asks).
+    /// The form of requests, if a parameter changes it; `None` for the form of the registry entry.
     fn asks(&self) -> Option<Asks> {
         None
     }
 
-    /// The condition for finding placements, if weaker than the [declared](AllocatorEntry::finds)
-    /// one.
+    /// The condition under which a placement is found, if a parameter makes it weaker.
+    ///
+    /// Otherwise the condition of the registry entry ([`finds`](AllocatorEntry::finds)) holds.
     fn finds(&self) -> Option<Finds> {
         None
     }
 
-    /// Returns why the rules of the machine forbid a request, in the allocator's form, for ever.
+    /// Returns the reason why the rules of the machine never permit a request.
     ///
-    /// `None` if no rule beyond the size of the machine forbids it. The text is one sentence
-    /// without a full stop.
+    /// The request has the form that the allocator asks for. `None` if no rule beyond the size of
+    /// the machine forbids it. The text is one sentence without a full stop.
     fn never(&self, _request: &Request) -> Option<String> {
         None
     }
 
-    /// Time to wire the nodes of a placement, in units of the clock.
+    /// Time to set the switches for the nodes of a placement, in units of the clock.
     ///
     /// The job holds the nodes during this time, and begins to run after it.
     fn setup_time(&self, _placement: &Placement) -> f64 {
         0.0
     }
 
-    /// The orientations in which a block is tried, unless the parameter `rotation` sets them.
+    /// The orders of its sides in which a block is tried, unless the parameter `rotation` sets
+    /// them.
     fn rotation(&self) -> Rotation {
         Rotation::Never
     }
 
-    /// Reports that free nodes have been claimed; `site` already shows them held.
+    /// Tells the allocator that free nodes have been claimed; `site` already shows them held.
     ///
     /// The claim gives the time and the holder. The nodes may be any free nodes, for instance a
     /// placement reserved earlier, not only the last proposal.
@@ -70,14 +72,14 @@ pub trait Allocator: Send {
     /// since when.
     fn claimed(&mut self, _placement: &Placement, _site: &Site, _claim: Claim) {}
 
-    /// Reports the estimated end of the job on the nodes that were claimed last.
+    /// Tells the allocator the estimated end of the job on the nodes that were claimed last.
     ///
     /// Not called for nodes that are claimed without a job or on a fork for look-ahead.
     fn expected(&mut self, _placement: &Placement, _end: Time) {}
 
-    /// Reports that nodes have been released; `site` already shows them free.
+    /// Tells the allocator that nodes have been released; `site` already shows them free.
     ///
-    /// The nodes may be a part of a claimed placement.
+    /// The nodes may be only some nodes of a claimed placement.
     fn released(&mut self, _placement: &Placement, _site: &Site) {}
 
     /// Returns the state to be saved in addition to the held placements and the times of their
@@ -85,7 +87,7 @@ pub trait Allocator: Send {
     ///
     /// To restore an allocator, the held placements are first [claimed](Allocator::claimed) again
     /// in their original order, each at its instant. Then [`recall`](Allocator::recall) restores
-    /// the state from these numbers. Most allocators return none.
+    /// the state from the numbers that this function returned. Most allocators return none.
     fn memory(&self) -> Vec<u64> {
         Vec::new()
     }
@@ -96,8 +98,8 @@ pub trait Allocator: Send {
     /// answers.
     ///
     /// # Errors
-    /// If the numbers are not the memory of such an allocator on this site. After an error the
-    /// allocator must not be used.
+    /// If the numbers are not the memory of an allocator with equal parameters on this site. After
+    /// an error the allocator must not be used.
     fn recall(&mut self, memory: &[u64], _site: &Site) -> Result<(), RecallError> {
         nothing_to_recall(memory)
     }
@@ -109,12 +111,11 @@ pub trait Allocator: Send {
         false
     }
 
-    /// The rule by which the allocator divides nodes among parts of a machine, if counts alone
-    /// decide.
+    /// The rule by which nodes are divided among leaves or groups; `None` if there is no such rule.
     ///
-    /// A part is a leaf or a group. On a machine with types of nodes, pieces of jobs are divided by
-    /// this rule. If it is `None`, the allocator is asked to place nodes, and a node counts as free
-    /// if enough pieces fit on it.
+    /// Such a rule considers only how many nodes of each leaf or group are free. On a machine with
+    /// types of nodes, pieces of jobs are divided by this rule. If it is `None`, the allocator is
+    /// asked to place whole nodes, and a node counts as free if enough pieces fit on it.
     fn domain(&self) -> Option<parts::Domain> {
         None
     }
@@ -187,10 +188,10 @@ pub enum Holder {
     /// In a [pool](crate::pool::Pool), which has no jobs, the value is the number of earlier
     /// placements.
     Job(JobId),
-    /// No job yet. Used only on a copy of a site for look-ahead.
+    /// Nodes that are kept for a later use, and on which no job runs yet.
     ///
-    /// The nodes are kept for a job that starts later, for an interval of restricted access, or for
-    /// a job whose start is tried.
+    /// Used only on a copy of a site for look-ahead. The nodes are kept for a job that starts
+    /// later, for an interval of restricted access, or for a job whose start is tried.
     Reservation,
     /// An outage: the nodes are out of service.
     Outage,
@@ -206,7 +207,7 @@ impl Claim {
     }
 }
 
-/// Creates the claim of an adopted placement at a time.
+/// Creates the claim of an adopted placement, which was made elsewhere, at a time.
 impl From<Time> for Claim {
     fn from(now: Time) -> Claim {
         Claim::new(now, Holder::Adoption)
@@ -219,23 +220,25 @@ impl From<Time> for Claim {
 pub struct AllocatorEntry {
     /// Name, definition, complexity, source and parameters of the allocator.
     pub about: About,
-    /// The wirings that the allocator supports.
+    /// The wirings of machines (such as mesh or torus) on which the allocator can be used.
     pub serves: &'static [Wiring],
-    /// The numbers of dimensions that the allocator supports; `None` if it supports any.
+    /// The numbers of dimensions of machines on which the allocator can be used; `None` for any
+    /// number.
     pub dimensions: Option<&'static [usize]>,
-    /// The form of requests, unless a parameter [changes](Allocator::asks) it.
+    /// The form in which the allocator takes requests, unless a parameter
+    /// [changes](Allocator::asks) it.
     pub asks: Asks,
     /// The condition under which a placement is found, unless a parameter
     /// [changes](Allocator::finds) it.
     pub finds: Finds,
-    /// Whether a placement is always one block of the requested shape.
+    /// Whether a placement is always one block with the requested sides.
     pub contiguous: bool,
     /// Builds the allocator for one site.
     pub build: fn(&Params, &Topology) -> Result<Box<dyn Allocator>, Problem>,
 }
 
 impl AllocatorEntry {
-    /// Creates the entry of an allocator that takes any free nodes for a node count, on any wiring.
+    /// Creates the entry of an allocator that takes a number of any free nodes, on any wiring.
     #[must_use]
     pub const fn new(
         about: About,
@@ -269,21 +272,22 @@ impl AllocatorEntry {
         self
     }
 
-    /// Sets the wirings that the allocator supports.
+    /// Sets the wirings of machines (such as mesh or torus) on which the allocator can be used.
     #[must_use]
     pub const fn serves(mut self, serves: &'static [Wiring]) -> AllocatorEntry {
         self.serves = serves;
         self
     }
 
-    /// Sets the numbers of dimensions that the allocator supports; `None` for any.
+    /// Sets the numbers of dimensions of machines on which the allocator can be used; `None` for
+    /// any.
     #[must_use]
     pub const fn dimensions(mut self, dimensions: Option<&'static [usize]>) -> AllocatorEntry {
         self.dimensions = dimensions;
         self
     }
 
-    /// Sets the form of requests that the allocator takes.
+    /// Sets the form in which the allocator takes requests, such as a node count or a block.
     #[must_use]
     pub const fn asks(mut self, asks: Asks) -> AllocatorEntry {
         self.asks = asks;
@@ -297,7 +301,7 @@ impl AllocatorEntry {
         self
     }
 
-    /// Sets whether a placement is always one block of the requested shape.
+    /// Sets whether a placement is always one block with the requested sides.
     #[must_use]
     pub const fn contiguous(mut self, contiguous: bool) -> AllocatorEntry {
         self.contiguous = contiguous;
@@ -320,7 +324,8 @@ impl Named for AllocatorEntry {
     }
 }
 
-/// Rejects a hypercube of more than `most` dimensions, on which an answer would take over a second.
+/// Rejects a hypercube of more than `most` dimensions, as one choice of nodes would take over a
+/// second.
 fn up_to_dimension(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
     let dimension = topology.grid().dimensions() as u32;
     if dimension <= most {
@@ -336,7 +341,7 @@ fn up_to_dimension(params: &Params, topology: &Topology, most: u32) -> Result<()
     ))
 }
 
-/// Rejects a machine of more than `most` nodes, on which an answer would take over a second.
+/// Rejects a machine of more than `most` nodes, as one choice of nodes would take over a second.
 fn up_to_nodes(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
     let nodes = topology.grid().nodes();
     if nodes <= most {
@@ -401,11 +406,11 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &listed::runs::ENTRY,
 ];
 
-/// The family of allocators, by name.
+/// The family of allocators, which a study selects by name.
 pub static FAMILY: Family =
     Family { kind: "allocator", key: "name", entries: || abouts(ALLOCATORS), common: &[] };
 
-/// Whether the allocator may take any nodes of the site, because all are equivalent.
+/// Whether any free nodes may replace those that the allocator would choose, as all are equivalent.
 ///
 /// `true` for the default allocator of a flat machine. Other allocators may consider more than the
 /// number of free nodes.

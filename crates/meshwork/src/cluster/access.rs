@@ -13,20 +13,20 @@ use crate::geometry::{Block, NodeSet};
 use crate::job::{Dims, Job, Request, Time};
 use crate::machine::Placement;
 
-/// Access rules, stored as closures: nodes and the intervals in which a job may not use them.
+/// Access rules as closures. A closure is a set of nodes and an interval in which a job may not use
+/// them.
 pub(super) struct Gate {
     access: Access,
     /// For each partition, the nodes outside it, which are closed to the jobs of the partition for
     /// ever.
     outside: Vec<Vec<Closure>>,
-    /// Reserved nodes with their interval, and the jobs that each reservation admits.
+    /// All reservations: for each one its nodes and its interval, and the jobs that it admits.
     reserved: Vec<(Closure, Reserved)>,
     /// Begin and end times of all reservations, in ascending order.
     edges: Vec<Time>,
 }
 
-/// Cached answers about partitions, and progress along the edges of reservations. A cached answer
-/// says whether a request fits a partition. An edge is the begin or end of a reservation.
+/// Cached answers about partitions, and how many begins and ends of reservations have passed.
 #[derive(Default)]
 pub(super) struct Seen {
     /// Whether a request fits the nodes of a partition when all of them are free. The key is the
@@ -34,12 +34,12 @@ pub(super) struct Seen {
     fits: BTreeMap<(usize, Request), bool>,
     /// Number of begins and ends of reservations that have passed.
     edges: usize,
-    /// Whether a reservation begins or ends at the current instant.
+    /// Whether a reservation begins or ends at the current instant, so that further jobs may start.
     pub(super) is_edge: bool,
 }
 
 impl Gate {
-    /// The closures that withhold nodes from a job, at the current instant or later.
+    /// The closures that withhold nodes from a job now or later, by partition or reservation.
     pub(super) fn closures<'g>(&'g self, job: &'g Job) -> impl Iterator<Item = &'g Closure> {
         let bars = move |(closure, reserved): &'g (Closure, Reserved)| {
             reserved.bars(job).then_some(closure)
@@ -59,7 +59,8 @@ impl Gate {
 }
 
 impl Cluster<'_> {
-    /// Installs the access rules. Reservations that have ended by `now` are dropped.
+    /// Installs the access rules (partitions and reservations) in a running machine. Reservations
+    /// that have ended by `now` are dropped.
     #[cold]
     pub(crate) fn enable_access(&mut self, mut access: Access, now: Time) {
         access.reservations.retain(|reserved| reserved.until > now);

@@ -31,8 +31,10 @@ impl Cluster<'_> {
         true
     }
 
-    /// A record for an arriving job, in a recycled allocation if possible. The job's arrival sets
-    /// the `id` of the record, and its start sets the fields about the run.
+    /// A record in which the machine keeps an arriving job until its end.
+    ///
+    /// If possible, it is a finished job's record that is used again. The job's arrival sets the
+    /// `id` of the record, and its start sets the fields about the run.
     #[inline(always)]
     pub(crate) fn record_for(&mut self, job: Job) -> Box<Running> {
         match self.recycled.pop() {
@@ -49,9 +51,11 @@ impl Cluster<'_> {
         }
     }
 
-    /// The minimum number of nodes with which an arriving job could start, and its form. The form
-    /// is that of its request, and `None` if the request may take several. The result is `None` if
-    /// the job is not admitted or does not fit the empty machine.
+    /// The minimum number of nodes with which an arriving job could start, and its request's form.
+    ///
+    /// A form is the size and shape in which a request is put to the allocator; it is `None` if the
+    /// request may take several. The result is `None` if the job is not admitted or does not fit
+    /// the empty machine.
     #[inline(always)]
     fn admit(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         let (fewest, form) = self.need(job)?;
@@ -66,9 +70,10 @@ impl Cluster<'_> {
         fits.then_some((fewest, form))
     }
 
-    /// The minimum number of nodes with which a job could start, and its form. The form is that of
-    /// its request, and `None` if the request may take several. The result is `None` if no site can
-    /// hold the job.
+    /// The minimum number of nodes with which a job could start, and its request's form.
+    ///
+    /// A form is the size and shape in which a request is put to the allocator; it is `None` if the
+    /// request may take several. The result is `None` if no site can hold the job.
     #[inline(always)]
     pub(super) fn need(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         if self.facility.only_fixed_site().is_none() {

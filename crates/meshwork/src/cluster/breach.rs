@@ -1,4 +1,4 @@
-//! Broken contracts of components, and their detection during a run.
+//! Broken contracts of components (allocator, scheduler and others), found during a run.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,9 @@ use crate::machine::Placement;
 use crate::offer::{ManagedSite, Proposal};
 use crate::registry::Origin;
 
-/// A contract that a component broke, which ends the run.
+/// A contract that a component broke, such as an allocator that places a job on held nodes.
+///
+/// A broken contract ends the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Breach {
     pub(crate) by: Culprit,
@@ -55,9 +57,10 @@ impl Cluster<'_> {
         self.breach.get_or_insert_with(|| Box::new(Breach { by, job, at: self.now, what }));
     }
 
-    /// The component that made a proposal which breaks a contract. This is the allocator of the
-    /// site. If the allocator is a standard one and proposes something else when asked again, it is
-    /// the selector.
+    /// The component that made a proposal which breaks a contract.
+    ///
+    /// It is the allocator of the site, or the selector. It is the selector if the allocator is a
+    /// standard one and proposes something else when asked again.
     #[cold]
     pub(super) fn proposer(&self, ticket: Ticket, proposal: &Proposal) -> Culprit {
         let sites = self.facility.sites();
@@ -104,8 +107,9 @@ impl Cluster<'_> {
         (!is_as_asked).then(|| unlike(managed, &form.to_string(), placement))
     }
 
-    /// The component that leaves a job waiting although the job could start, and a phrase that says
-    /// how.
+    /// The component that leaves a job waiting although the job could start.
+    ///
+    /// Also a phrase for the error message that says how it does so, such as "gives it no size".
     #[cold]
     fn idler(&self, ticket: Ticket) -> (Culprit, &'static str) {
         let job = self.queue.job(ticket);
@@ -127,7 +131,9 @@ impl Cluster<'_> {
         }
     }
 
-    /// The breach of a component that leaves jobs waiting for ever on an idle machine.
+    /// The broken contract of the component by which jobs wait for ever on an idle machine.
+    ///
+    /// The component is found by what it does with the first waiting job. `None` if no job waits.
     #[cold]
     pub(crate) fn left_waiting(&self) -> Option<Box<Breach>> {
         let ticket = self.head()?;

@@ -1,4 +1,4 @@
-//! Backfill candidates.
+//! Backfill candidates: jobs that may start ahead of a blocked job without delaying it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,12 +9,13 @@ use super::queue::{FormQueues, ScanKey, Ticket};
 use super::reservation::{Guard, Hold};
 use crate::job::Time;
 
-/// Backfill candidates: waiting jobs behind a job that are not already known to be blocked.
+/// Waiting jobs that may start ahead of a job with a reservation without delaying it.
 ///
-/// Candidates come in queue order, each once. A form is a requested size or shape. If the allocator
-/// finds every free block and has just failed to find one for a form, all jobs of this form are
-/// skipped until nodes are released. If a form does not fit on the nodes that are not reserved,
-/// only its jobs that would end by the shadow time are returned.
+/// Candidates are the jobs behind it that are not already known to be blocked. They come in queue
+/// order, each once. A form is a requested size or shape. If the allocator finds every free block
+/// and has just failed to find one for a form, all jobs of this form are skipped until nodes are
+/// released. If a form does not fit on the nodes that are not reserved, only its jobs that would
+/// end by the reserved start are returned.
 ///
 /// # Complexity
 /// With *k* forms among the waiting jobs, **O(k)** to set up and **O(log k)** for each candidate,
@@ -31,19 +32,20 @@ pub struct Candidates {
 /// protected.
 ///
 /// # Complexity
-/// The costs are those of [`Candidates`].
+/// The time is that of [`Candidates`].
 pub struct Startable {
     after: Ticket,
     by_form: Option<ByForm>,
 }
 
-/// Merges waiting jobs of several forms in queue order. Pending are the first job of each form and
-/// the successors of the jobs returned so far.
+/// Merges waiting jobs, which are stored separately for each different request, into queue order.
+///
+/// `firsts` has the first job for each request, and `further` the successors of the jobs returned
+/// so far.
 struct ByForm {
     firsts: std::vec::IntoIter<(Ticket, Form)>,
     further: BinaryHeap<Reverse<(Ticket, Form)>>,
-    /// The job returned last with its form; its successor of this form has not been searched for
-    /// yet.
+    /// The job returned last, and its form, whose next job has not been searched for yet.
     named: Option<(Ticket, Form)>,
 }
 
@@ -51,12 +53,12 @@ struct ByForm {
 #[derive(Clone, Copy, PartialEq)]
 enum Chance {
     None,
-    /// Only jobs that would end by this instant, the shadow time, may start.
+    /// Only jobs that would end by this instant, the reserved start, may start.
     By(Time),
     Any,
 }
 
-/// Conditions on a backfill candidate: it must need few enough nodes, or end early enough.
+/// Conditions on a backfill candidate: it needs few enough nodes, or ends early enough.
 #[derive(Clone, Copy)]
 struct ChanceBeside {
     now: Time,
@@ -67,7 +69,7 @@ struct ChanceBeside {
     by: Time,
 }
 
-/// Bits of the number 1.0. At speed 1, a job's estimate need not be divided by the speed.
+/// Bit pattern of the number 1.0, to recognize a site at speed 1, where estimates need no scaling.
 const ONE: u64 = 1.0_f64.to_bits();
 
 impl ChanceBeside {
@@ -101,7 +103,7 @@ impl Cluster<'_> {
         self.may_start_beside(self.queue.scan_key(ticket), guard)
     }
 
-    /// Whether some site has as many free nodes as a waiting job needs at least.
+    /// Whether a waiting job needs no more nodes, at least, than are free on some site.
     pub(crate) fn is_small_enough(&self, ticket: Ticket) -> bool {
         self.queue.scan_key(ticket).fewest <= self.most_free
     }
@@ -113,7 +115,8 @@ impl Cluster<'_> {
         self.chance_beside(guard).has(key)
     }
 
-    /// The backfill conditions that follow from a guarded reservation.
+    /// The conditions under which a job cannot delay a guarded reservation, as far as known in
+    /// advance.
     #[inline]
     fn chance_beside(&self, guard: &Guard) -> ChanceBeside {
         let (now, most_free) = (self.now, self.most_free);
@@ -142,13 +145,17 @@ impl Cluster<'_> {
         Startable { after, by_form }
     }
 
-    /// The waiting jobs by form, on a machine of one site whose allocator finds every free block.
+    /// The waiting jobs, sorted by form (requested size and shape).
+    ///
+    /// The machine must be one site whose allocator finds every free block.
     pub(super) fn form_queues(&self) -> &FormQueues {
         self.queue.form_queues()
     }
 
     /// The next job of a form behind `after` that may start without delaying the guarded
     /// reservation.
+    ///
+    /// A form is a requested size or shape.
     fn next_of(&self, kind: Form, after: Ticket, guard: Option<&Guard>) -> Option<Ticket> {
         if !self.form_queues().has_more(kind, after) {
             return None;

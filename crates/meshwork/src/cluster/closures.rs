@@ -1,4 +1,4 @@
-//! Closures: nodes that leave service for a time known in advance.
+//! Closures: nodes that jobs may not use in an interval known in advance, such as maintenance.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::job::{Dims, Job, Time};
 use crate::offer::Proposal;
 use crate::topology::Grid;
 
-/// Nodes that are unavailable during a known interval.
+/// Nodes that jobs may not use during an interval known in advance, such as maintenance.
 #[derive(Clone, Debug)]
 pub(super) struct Closure {
     pub(super) site: usize,
@@ -40,7 +40,7 @@ impl Closure {
     }
 }
 
-/// A snapshot of planned outages and access rules, from which plans are made.
+/// Planned outages and access rules as of one instant, which a plan of future starts respects.
 pub(super) struct Closures {
     planned: Vec<Closure>,
     gate: Option<Arc<Gate>>,
@@ -55,7 +55,7 @@ impl Closures {
         self.planned.is_empty() && self.gate.is_none()
     }
 
-    /// The closures that restrict a job, at the current instant or later.
+    /// The closures (nodes that are closed for an interval) that restrict a job now or later.
     pub(super) fn to<'c>(&'c self, job: &'c Job) -> impl Iterator<Item = &'c Closure> {
         self.planned.iter().chain(self.gate.iter().flat_map(|gate| gate.closures(job)))
     }
@@ -73,8 +73,11 @@ impl Cluster<'_> {
         self.service.as_ref().map_or(&[], |service| &service.closures)
     }
 
-    /// Replaces a proposal until its job would end before every closure of the proposed nodes.
-    /// `None` if no such proposal is left.
+    /// Asks for further proposals until a job's placement is clear of all nodes that close too
+    /// early.
+    ///
+    /// A node closes too early if a planned outage or access rule takes it before the job would
+    /// end. `None` if there is no such placement.
     pub(super) fn clear_of_closures(
         &mut self,
         ticket: Ticket,
@@ -97,7 +100,7 @@ impl Cluster<'_> {
         Some(proposal)
     }
 
-    /// Whether a job, if started as proposed, would still run on nodes when they close.
+    /// Whether a job, if started as proposed, would still run on some of its nodes when they close.
     pub(super) fn runs_into_closure(&self, ticket: Ticket, proposal: &Proposal) -> bool {
         if self.closures().is_empty() && self.gate.is_none() {
             return false;

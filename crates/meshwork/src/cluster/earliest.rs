@@ -13,8 +13,9 @@ use crate::network::RunKey;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
-/// Initial step length of a search along the expected ends, as a number of ends. The search is for
-/// the first instant with enough free nodes.
+/// Number of expected ends that a search first moves on by; each further move is longer.
+///
+/// The search is for the first instant with enough free nodes.
 const FIRST_STEP: usize = 16;
 
 impl Cluster<'_> {
@@ -31,16 +32,20 @@ impl Cluster<'_> {
         self.earliest_guard(ticket).map(|guard| guard.reservation)
     }
 
-    /// Guard for the reservation that [`earliest`](Cluster::earliest) returns. Where only node
-    /// counts matter, both are found in one walk along the expected ends.
+    /// Guard for the reservation that [`earliest`](Cluster::earliest) returns.
+    ///
+    /// Where only node counts matter, one walk along the expected ends finds the reservation and
+    /// the guard.
     #[inline]
     #[must_use]
     pub fn earliest_guard(&mut self, ticket: Ticket) -> Option<Guard> {
         self.earliest_guard_before(ticket, Time::new(f64::INFINITY))
     }
 
-    /// [`earliest_guard`](Cluster::earliest_guard) for starts before `limit`. The search may stop
-    /// at `limit`. It may nevertheless return a guard with a later start.
+    /// [`earliest_guard`](Cluster::earliest_guard) for a caller who only uses starts before
+    /// `limit`.
+    ///
+    /// The search may stop at `limit`. It may nevertheless return a guard with a later start.
     #[inline]
     pub(crate) fn earliest_guard_before(&mut self, ticket: Ticket, limit: Time) -> Option<Guard> {
         if let Some(again) = self.earliest_again(ticket) {
@@ -68,7 +73,9 @@ impl Cluster<'_> {
         sites.filter_map(|site| self.earliest_on(site, ticket, limit)).reduce(sooner)
     }
 
-    /// Variant of [`earliest_guard`](Cluster::earliest_guard) for a request of a single form. The
+    /// Variant of [`earliest_guard`](Cluster::earliest_guard) for a request with a single form.
+    ///
+    /// That is a request for which the allocator can be asked in one size and shape only. The
     /// machine must be one site on which only node counts matter.
     #[inline]
     fn earliest_count(&self, ticket: Ticket, form: Form) -> Option<Guard> {
@@ -79,9 +86,9 @@ impl Cluster<'_> {
         Some(Guard::of_count(self.queue.job(ticket), 0, size, extra_nodes, at))
     }
 
-    /// Updates a guard to what [`earliest_guard`](Cluster::earliest_guard) would return now. This
-    /// is possible only if nothing but node counts matters. Then only the start and the extra nodes
-    /// of the guard can have changed. Otherwise returns `false` and changes nothing.
+    /// Updates a guard to what [`earliest_guard`](Cluster::earliest_guard) would return now.
+    /// Returns `false`, and changes nothing, unless only node counts matter. Where only they
+    /// matter, nothing but the start and the extra nodes of the guard can have changed.
     #[inline]
     pub(crate) fn renew_count(&self, ticket: Ticket, guard: &mut Guard) -> bool {
         let [only] = self.facility.sites() else { return false };
@@ -140,8 +147,8 @@ impl Cluster<'_> {
     }
 
     /// [`earliest_guard`](Cluster::earliest_guard) on a machine whose nodes are shared by jobs.
-    /// Running jobs are removed from a copy of the machine, in order of expected end, until the job
-    /// fits.
+    /// Removes running jobs from a copy of the machine, in order of their expected ends, until the
+    /// waiting job fits. The search may stop at `limit`.
     fn earliest_parts(&mut self, ticket: Ticket, limit: Time) -> Option<Guard> {
         self.ends();
         self.guards.set(self.guards.get() + 1);
@@ -171,9 +178,11 @@ impl Cluster<'_> {
         })
     }
 
-    /// Number of free nodes at the first instant when `wanted` nodes of a site are free, and the
-    /// instant. If there is no such instant, the number and the instant when all running jobs have
-    /// ended by their estimates.
+    /// The number of free nodes of a site at the first instant when `wanted` are free, and the
+    /// instant.
+    ///
+    /// If there is no such instant, they are those after the end of all running jobs, by their
+    /// estimates.
     fn free_by(&self, site: usize, wanted: u64) -> (u64, Time) {
         let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
         let mut at = self.now;
@@ -189,11 +198,13 @@ impl Cluster<'_> {
         (free, at)
     }
 
-    /// [`earliest`](Cluster::earliest) before `limit` on a single site whose allocator misses no
-    /// block. A job that fits still fits after more nodes are released. So the first instant at
-    /// which it fits is found by bisection. The range to bisect is found by steps of growing
-    /// length, because that instant is usually near, and because a query at an instant must first
-    /// release the nodes of every job that ends before it.
+    /// Finds the start of [`earliest`](Cluster::earliest) by bisection, for starts before `limit`.
+    ///
+    /// The machine must be a single site whose allocator misses no block. There a job that fits
+    /// still fits after more nodes are released. So the expected ends can be bisected for the first
+    /// instant at which the job fits. The range to bisect is found by steps of growing length. The
+    /// instant is usually near, and a query at an instant must first release the nodes of every job
+    /// that ends before it.
     fn earliest_by_halves(&self, ticket: Ticket, fewest: u64, limit: Time) -> Option<Reservation> {
         let job = self.queue.job(ticket);
         let ends = self.ends().iter().map(|end| (end.at.max(self.now), end.key));
@@ -280,8 +291,10 @@ impl Cluster<'_> {
         at
     }
 
-    /// Limits for jobs that would run on partly reserved nodes beyond the start of the reservation.
-    /// `None` if the reservation holds no parts of nodes.
+    /// How much of the reserved nodes is left for jobs that run on them past the reserved start.
+    ///
+    /// `None` if the reservation holds whole nodes rather than parts of nodes, such as some
+    /// processors.
     fn beside(&self, reservation: &Reservation) -> Option<Box<BesideParts>> {
         let Hold::Nodes(placement) = &reservation.hold else { return None };
         placement.parts.as_ref()?;

@@ -14,7 +14,9 @@ use crate::job::{Job, Request, Time};
 /// because each arriving job is looked up.
 #[derive(Default)]
 pub(super) struct Fits {
-    /// Requests by their hash; those with equal hashes share an entry, which in logs is very rare.
+    /// Requests by their hash, each with its answer.
+    ///
+    /// Requests with equal hashes share an entry, which in logs is very rare.
     by_number: BTreeMap<u64, SmallVec<[(Request, bool); 1]>>,
 }
 
@@ -31,8 +33,9 @@ impl Fits {
     }
 }
 
-/// Whether the allocator of some site would place a job on at most `most_held` nodes. The machine
-/// is empty except for nodes withheld from the job.
+/// Whether the allocator of some site would place a job on at most `most_held` nodes.
+///
+/// The caller passes a machine that is empty, except for nodes withheld from the job.
 pub(super) fn fits_on(empty: &mut Facility, job: &Job, now: Time, most_held: u64) -> bool {
     (0..empty.sites().len()).any(|site| {
         let found = empty.propose_at(site, job, now);

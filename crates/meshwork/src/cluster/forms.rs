@@ -1,19 +1,22 @@
-//! The form in which each request is put to the allocator of a machine's only site, cached.
+//! Forms: the size and shape in which each request is put to the allocator of the only site.
+//!
+//! They are cached for requests that occur again.
 
 use std::collections::BTreeMap;
 
 use crate::job::Request;
 
-/// The form in which a request is put to the allocator, as an index; equal indices mean equal
-/// forms.
+/// Index of the size and shape in which a request is put to the allocator.
+///
+/// Requests with equal indices are equal for the allocator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Form {
     number: u32,
-    /// Number of nodes that any request of this form takes.
+    /// Number of nodes of a job whose request has this form.
     pub(crate) nodes: u64,
 }
 
-/// Cached facts about a request.
+/// Facts about a request: its form, how many nodes a job with it needs, and whether it fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Known {
     /// Lower bound on the nodes that a job with this request needs to start.
@@ -23,12 +26,13 @@ pub(super) struct Known {
     pub(super) fits: Option<bool>,
 }
 
-/// Forms of requests on a machine with one site and fixed sizes. A scheduling pass then compares
-/// requests by the index of their form.
+/// The form of each request so far, on a machine with one site where a job's size is fixed.
+///
+/// A scheduling pass then compares requests by the index of their form.
 ///
 /// # Complexity
-/// **O(1)** to look up a count (nearly all requests of logs) or a subcube; **O(log r)** among *r*
-/// requests of other kinds.
+/// **O(1)** to look up a count of nodes (nearly all requests of logs) or a subcube. **O(log r)**
+/// among *r* requests of other kinds.
 #[derive(Default)]
 pub(super) struct Forms {
     /// Facts about requests for small counts of nodes, indexed by the count.
@@ -58,8 +62,10 @@ impl Forms {
         }
     }
 
-    /// Stores the form of a request and the minimum number of nodes that its jobs need; returns the
-    /// form.
+    /// Stores the form of a request (its size and shape for the allocator) and its minimum of
+    /// nodes.
+    ///
+    /// Returns the form.
     pub(super) fn learn(&mut self, request: &Request, fewest: u64, form: Request) -> Form {
         let (forms, nodes) = (&mut self.forms, form.nodes());
         let form = *self.numbers.entry(form).or_insert_with_key(|form| {
@@ -94,7 +100,8 @@ impl Forms {
         list[place] = Some(known);
     }
 
-    /// The request that a form stands for.
+    /// The request, in the size and shape in which it is put to the allocator, for which a form
+    /// stands.
     #[inline]
     pub(super) fn request(&self, form: Form) -> &Request {
         &self.forms[form.number as usize]
@@ -102,7 +109,7 @@ impl Forms {
 }
 
 impl Form {
-    /// Index of the form among all forms of a run.
+    /// Index of this form among the forms (requested sizes and shapes) of all jobs of a run.
     #[inline]
     pub(super) fn index(self) -> usize {
         self.number as usize

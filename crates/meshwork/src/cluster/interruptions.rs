@@ -1,4 +1,4 @@
-//! Interruption histories: remaining work and restart constraints of interrupted jobs.
+//! Interruption histories: what interrupted jobs have still to do, and where they must resume.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,9 @@ pub(super) struct Interruptions {
 /// A job as submitted, with the interruptions that it has had.
 struct JobHistory {
     job: Job,
-    /// Work saved by checkpoints, or done before the job was suspended. In units of time at rate 1.
+    /// Work of earlier runs that is not lost, in units of time at rate 1.
+    ///
+    /// Checkpoints saved it, or it was done before the job was suspended.
     saved: f64,
     interruptions: u32,
     /// Time during which earlier, interrupted runs of the job held processors.
@@ -50,15 +52,16 @@ impl JobHistory {
         JobHistory { job: job.clone(), saved: 0.0, interruptions: 0, earlier: 0.0, suspended: None }
     }
 
-    /// Work that the job still has to do. At most up to its estimate, if jobs are killed at their
-    /// estimates.
+    /// Work that the job still has to do. If jobs are killed at their estimates, it ends there.
     fn left(&self, kill_at_estimate: bool) -> f64 {
         let Job { runtime, estimate, .. } = self.job;
         let whole = if kill_at_estimate { runtime.min(estimate) } else { runtime };
         (whole - self.saved).max(0.0)
     }
 
-    /// The requeued job, with its remaining run time and estimate, checkpoint overhead included.
+    /// The job as it is queued again: with its remaining run time and estimate.
+    ///
+    /// Both include the time for checkpoints.
     fn waits_as(&self, checkpoint: Option<&Checkpoint>) -> Job {
         let nodes = self.job.request.nodes();
         let left = |whole: f64| {
@@ -86,8 +89,10 @@ impl Interruptions {
         history.waits_as(Some(checkpoint))
     }
 
-    /// Restores a starting job to the job as submitted, and attaches its interruption history to
-    /// the run.
+    /// Restores a starting job to the job as submitted, for which it stood in the queue.
+    ///
+    /// A requeued job waits with its remaining run time. Also attaches the record of earlier
+    /// interruptions to the run.
     pub(super) fn starts(&mut self, running: &mut Running) {
         let Some(history) = self.of.get_mut(&running.id) else { return };
         history.suspended = None;
@@ -103,7 +108,7 @@ impl Interruptions {
         self.of.remove(&id).map(|history| history.job)
     }
 
-    /// Drops the history of a finished job, and records its checkpoint overhead.
+    /// Drops the history of a finished job, and records in its run the time spent on checkpoints.
     #[cold]
     pub(super) fn ends(&mut self, ran: &mut Running) {
         let Some(history) = self.of.remove(&ran.id) else { return };
@@ -144,14 +149,14 @@ impl Interruptions {
         history.waits_as(self.checkpoint.as_ref())
     }
 
-    /// The only placement on which a waiting job may resume; `None` if the job is not suspended.
+    /// The placement and site on which a waiting job must resume; `None` if it is not suspended.
     pub(super) fn suspended(&self, id: JobId) -> Option<&Suspended> {
         self.of.get(&id)?.suspended.as_ref()
     }
 }
 
 impl Cluster<'_> {
-    /// The only placement on which a waiting job may resume; `None` if the job is not suspended.
+    /// The placement and site on which a waiting job must resume; `None` if it is not suspended.
     pub(super) fn suspended(&self, ticket: Ticket) -> Option<&Suspended> {
         self.service.as_ref()?.interruptions.suspended(ticket.id)
     }
@@ -167,7 +172,7 @@ impl Cluster<'_> {
     }
 }
 
-/// Work that a run has done by now, including the writing of checkpoints.
+/// Work that a run has done by now, in units of time at rate 1. Writing checkpoints counts.
 fn done(ran: &Running, setup: f64, now: Time) -> f64 {
     ((now - ran.start) - setup).max(0.0) / ran.stretch
 }

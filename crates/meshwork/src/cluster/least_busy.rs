@@ -1,4 +1,4 @@
-//! Placements on the least busy nodes, as targets of reservations.
+//! Placements on the nodes with the fewest holders, where a waiting job reserves its nodes.
 
 use super::Cluster;
 use super::queue::Ticket;
@@ -9,8 +9,9 @@ use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement};
 use crate::topology::{Grid, Node};
 
-/// Number of holders of some nodes, and the latest expected end of these holders. A node that is
-/// kept for another job counts as busier than a node with any number of holders.
+/// How busy a set of nodes is: its number of holders, and the latest expected end of them.
+///
+/// A node that is kept for another job counts as busier than a node with any number of holders.
 type Busy = (u64, Time);
 
 #[derive(Clone)]
@@ -19,13 +20,14 @@ struct Nodes {
     until: Vec<Time>,
 }
 
-/// Number that is added to the number of holders of a node if the node is kept for another job.
+/// Added to the number of holders of a node that is kept for another job, so that it comes last.
 const KEPT: u64 = 1 << 32;
 
 impl Cluster<'_> {
-    /// The least busy placement for a waiting job on an otherwise empty machine. "Least busy" means
-    /// the fewest held nodes, then the earliest expected end, then the first orientation and base.
-    /// Nodes of `kept` are used only if there is no other way.
+    /// The least busy placement for a waiting job, whether its nodes are held or free. It is the
+    /// one with the fewest held nodes. Ties go to the placement whose last job is expected to end
+    /// earliest, then to the first orientation (order of the sides), then to the first base. Nodes
+    /// of `kept` are used only if there is no other way.
     ///
     /// Blocks are searched at every base and, in up to three dimensions, in every orientation.
     /// Subcubes and squares are searched at bases that are multiples of their size, where any
@@ -123,9 +125,9 @@ fn aligned(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)
     least_of(grid, busy, sides, (0..grid.nodes()).filter(on_lattice))
 }
 
-/// The block at one of `bases` whose nodes have the fewest holders, then the earliest end. Ends are
-/// compared only among the blocks with the fewest holders. If there are few such blocks, the ends
-/// are compared node by node, otherwise for all blocks at once.
+/// The block at one of `bases` whose nodes have the fewest holders, then the earliest end. Expected
+/// ends of holders are compared only among the blocks with the fewest holders. If there are few
+/// such blocks, the ends are compared node by node, otherwise for all blocks at once.
 fn least_of(
     grid: &Grid,
     busy: &Nodes,
@@ -167,7 +169,7 @@ fn least_of(
     Some(((fewest, until), block(base)))
 }
 
-/// The least busy nodes, whether they form a block or not.
+/// The least busy nodes as a placement, whether they form a block or not.
 fn loose(grid: &Grid, busy: &Nodes, count: usize) -> Option<(Busy, Placement)> {
     let mut nodes: Vec<Node> = (0..grid.nodes()).filter(|&node| busy.of(node).0 < KEPT).collect();
     nodes.sort_by_key(|&node| busy.of(node)); // stable: lower nodes first
@@ -185,10 +187,11 @@ fn join(a: Busy, b: Busy) -> Busy {
     (a.0 + b.0, a.1.max(b.1))
 }
 
-/// For each node, the values of all nodes of the block with its base there, combined with `join`.
-/// Blocks wrap around all edges, and the caller reads only valid bases. In each dimension, the
-/// values of a window are combined from overlapping windows whose lengths are powers of two, each
-/// of which is made of two windows of half its length.
+/// Combines, for each node, the values of all nodes of the block that has its base at this node.
+///
+/// `join` combines two values. Blocks wrap around all edges, and the caller reads only valid bases.
+/// In each dimension, the values of a window of nodes are combined from overlapping windows whose
+/// lengths are powers of two, each of which is made of two windows of half its length.
 fn over_blocks<T: Copy>(
     grid: &Grid,
     mut values: Vec<T>,
@@ -238,7 +241,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares the values of blocks with those computed over every node of every block.
+        /// Checks the busyness of blocks against a count over every node of every block.
         #[test]
         fn blocks_are_as_busy_as_their_nodes(
             sides in prop::collection::vec(1_u32..6, 1..4),

@@ -81,35 +81,40 @@ pub struct Cluster<'a> {
     ends: OnceCell<Ends>,
     arrivals: Vec<Ticket>,
     departures: Vec<Departure>,
-    /// Whether each request fits the empty machine, for requests that may take several forms.
+    /// Whether each request fits the empty machine. Used for requests with several possible sizes
+    /// or shapes.
     fits: Fits,
-    /// The forms of requests that can only take one form.
+    /// The size and shape in which each request is put to the allocator, if only one is possible.
     forms: Forms,
     empty: Facility,
     arrived: u64,
-    /// The largest number of nodes with which a job could start on one site. This is the largest
-    /// number of free nodes on one site, and at most the number that the power cap still permits.
-    /// With a long queue most attempts to start a job fail, so that a comparison with this number
-    /// must be enough to refuse them.
+    /// The largest number of nodes with which a job could start on one site. It is the largest
+    /// number of free nodes on one site, or what the power cap still permits if that is less. With
+    /// a long queue most attempts to start a job fail, so that a comparison with this number must
+    /// be enough to refuse them.
     most_free: u64,
     /// Maximum number of nodes held at once under the power cap; `u64::MAX` without a power cap.
     most_held: u64,
-    /// Number of claims plus releases so far, and number of releases. Cached answers are valid for
-    /// one value of these.
+    /// Number of claims and releases of nodes so far. `releases` is the number of releases alone.
+    ///
+    /// An answer cached at one of these numbers is valid until that number changes.
     changes: u64,
     releases: u64,
     without: Option<starts::Without>,
     /// Number of guards created so far that protect parts of nodes, such as some of their
     /// processors.
+    ///
+    /// A guard is a reservation that other jobs must not delay.
     guards: Cell<u64>,
-    /// Forms that do not fit on the nodes that a guard leaves free. The guard is the last one that
-    /// protects parts of nodes. Before the forms stand the number of this guard, and the number of
-    /// releases for which the forms hold.
+    /// Requests found not to fit beside the last guard that protects parts of nodes.
+    ///
+    /// Before them stand the number of this guard, and the number of releases at which this was
+    /// found.
     denied_beside: (u64, u64, Vec<Request>),
     state: MachineState,
     /// Whether an observer needs to know what blocks the oldest waiting job.
     watches_what_blocks: bool,
-    /// Cached reasons why jobs wait, if an observer needs them.
+    /// Cached reasons why jobs wait; `None` if no observer asks for them.
     waits: Option<waits::Waits>,
     /// Outages and interruption histories, if nodes fail or jobs are preempted.
     service: Option<Box<service::Service>>,
@@ -121,14 +126,14 @@ pub struct Cluster<'a> {
     /// Energy model and sleep states of nodes, if power is modelled.
     power: Option<Box<power::Power>>,
     breach: Option<Box<Breach>>,
-    /// The network's error for a job that was started in this scheduling pass.
+    /// The network's refusal of a job that was started in this scheduling pass. It ends the run.
     unfit: Option<NetworkError>,
 }
 
 /// A job that ended or was interrupted at this instant.
 #[derive(Clone, Debug)]
 pub struct Departure {
-    /// The record of the job's run.
+    /// The record of the job, with its nodes, its start and its end.
     pub ran: Box<Running>,
 }
 
@@ -211,8 +216,9 @@ impl<'a> Cluster<'a> {
         self.queue.after(ticket)
     }
 
-    /// The next waiting job that may be startable. Jobs that cached answers exclude are skipped. To
-    /// visit all such jobs, use [`startable`](Cluster::startable), which is faster.
+    /// The next waiting job behind `ticket` that may be startable. Skips jobs that cannot start
+    /// according to earlier answers of the allocator. To visit all such jobs, use
+    /// [`startable`](Cluster::startable), which is faster.
     #[must_use]
     pub fn next_startable(&self, ticket: Ticket) -> Option<Ticket> {
         let Some(site) = self.facility.only_complete_site().filter(|_| self.most_free > 0) else {
@@ -264,15 +270,17 @@ impl<'a> Cluster<'a> {
         &self.departures
     }
 
-    /// Jobs for which a plan kept between scheduling passes has no reservation yet. These are the
-    /// new arrivals. They are all waiting jobs if the cluster [is
-    /// disturbed](Cluster::is_disturbed), because then the plan must be rebuilt.
+    /// Jobs that have no reservation yet in a plan which is kept between scheduling passes.
+    ///
+    /// They are the new arrivals. If the cluster [is disturbed](Cluster::is_disturbed), they are
+    /// all waiting jobs, because the plan must then be rebuilt.
     pub(crate) fn to_plan(&self) -> Vec<Ticket> {
         if self.is_disturbed() { self.waiting().collect() } else { self.arrivals.clone() }
     }
 
-    /// Jobs that ended since the last pass, by which a kept plan is updated. Empty if the plan must
-    /// be rebuilt.
+    /// Jobs that ended since the last pass, whose nodes a plan kept between passes has to release.
+    ///
+    /// Empty if the plan must be rebuilt.
     pub(crate) fn ended_since_plan(&self) -> &[Departure] {
         if self.is_disturbed() { &[] } else { &self.departures }
     }
@@ -318,7 +326,8 @@ impl<'a> Cluster<'a> {
         &self.facility
     }
 
-    /// The future availability that the running jobs leave, for planning.
+    /// The free nodes from now on, as the running jobs leave them, on which future starts are
+    /// planned.
     #[must_use]
     pub fn outlook(&self) -> Outlook {
         let running = self.ends().iter().map(|end| self.ran(end));
@@ -346,7 +355,9 @@ impl<'a> Cluster<'a> {
             && sites[0].finds() == Finds::AnyNodes
     }
 
-    /// A reservation for a job that begins now, if [only counts matter](Cluster::counts_alone).
+    /// A reservation that begins now, as a number of nodes, for a waiting job.
+    ///
+    /// For machines on which [only counts matter](Cluster::counts_alone).
     pub(crate) fn count_now(&self, ticket: Ticket) -> Option<Reservation> {
         let job = self.queue.job(ticket);
         let Size { request, stretch } = self.facility.sizes(0, job, self.now).into_iter().next()?;
@@ -417,8 +428,9 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// Whether some site has as many free nodes as the oldest waiting job asks for. Then that job
-    /// waits for free nodes of a suitable shape.
+    /// Whether the oldest waiting job asks for no more nodes than are free on some site.
+    ///
+    /// Then that job waits for free nodes of a suitable shape.
     fn is_blocked_by_shape(&self) -> bool {
         self.queue.first().is_some_and(|head| {
             let asked = self.queue.job(head).request.nodes();

@@ -1,4 +1,4 @@
-//! Availability of nodes from now on, for planning.
+//! The free nodes from now on, on which a scheduler plans future starts.
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
@@ -18,21 +18,28 @@ use crate::topology::Node;
 
 /// The future if running jobs end at their estimates and planned jobs start as planned.
 ///
-/// The number of free nodes is a step function of time. Where only counts matter, it answers
-/// queries. Where shape matters, it shows the instants at which a query may succeed. The allocator
-/// is then asked on a copy of its site in the state of such an instant.
+/// The number of free nodes is a step function of time. Where only counts matter, this function
+/// answers queries. Where shape matters, the function shows the instants at which a query may
+/// succeed. The allocator is then asked on a copy of its site in the state of such an instant.
 pub struct Outlook {
     now: Time,
     facility: Facility,
     free: Vec<Profile>,
-    /// Expected ends, sites and placements of running jobs, earliest first. Used only where shape
-    /// matters.
+    /// Expected end, site and placement of each running job, in order of the ends.
+    ///
+    /// Used only where shape matters.
     running: Vec<(Time, usize, Placement)>,
-    /// Planned reservations of particular nodes. Used only where shape matters.
+    /// Planned reservations of particular nodes, not of a number of nodes.
+    ///
+    /// Used only where shape matters.
     planned: Vec<Reservation>,
-    /// Planned outages and access rules. If there are any, node identities matter on every site.
+    /// Planned outages and access rules.
+    ///
+    /// If there are any, it matters on every site which nodes a job gets.
     closures: Closures,
-    /// Number of nodes that may be held in addition to those held now. `None` without a power cap.
+    /// Number of nodes over time that may be held in addition to those held now.
+    ///
+    /// `None` without a power cap.
     headroom: Option<Profile>,
 }
 
@@ -104,10 +111,11 @@ impl Outlook {
             .reduce(|best, other| if other.at < best.at { other } else { best })
     }
 
-    /// The reservation moved to the earliest instant from which its nodes are free for its whole
-    /// length. The reservation stays unchanged if there is no such instant before its start. It
-    /// also stays unchanged if it is a count of nodes, for which [`earliest`](Outlook::earliest) is
-    /// meant.
+    /// The reservation, moved to the earliest instant from which its nodes are free for its length.
+    ///
+    /// The reservation stays unchanged if there is no such instant before its start. It also stays
+    /// unchanged if it is a number of nodes rather than particular nodes; for such a reservation
+    /// use [`earliest`](Outlook::earliest).
     ///
     /// # Complexity
     /// **O(r log r)** for *r* running and planned jobs.
@@ -165,8 +173,9 @@ impl Outlook {
         }
     }
 
-    /// [`sooner`](Outlook::sooner) where jobs share nodes. Tries now, and every expected end before
-    /// the reserved start.
+    /// Variant of [`sooner`](Outlook::sooner) for machines whose nodes are shared by jobs.
+    ///
+    /// Tries to start now, and at every expected end before the reserved start.
     fn sooner_parts(
         &self,
         job: &Job,
@@ -205,9 +214,10 @@ impl Outlook {
         reservation.moved_to(at.copied().unwrap_or(reservation.at))
     }
 
-    /// Lowers what is free of each node of a site's copy to the minimum between `at` and `until`.
-    /// Jobs share nodes on this site. If `ended` is set, running jobs that are expected to end by
-    /// `at` are released first.
+    /// Lowers what is free of each node of a site's copy to the least that is free in an interval.
+    ///
+    /// The interval lasts from `at` to `until`. Jobs share nodes on this site. If `ended` is set,
+    /// running jobs that are expected to end by `at` are released first.
     fn least_free(&self, then: &mut SiteAhead, site: usize, at: Time, until: Time, ended: bool) {
         if ended {
             for (_, on, placement) in self.running.iter().take_while(|(end, ..)| *end <= at) {
@@ -251,7 +261,8 @@ impl Outlook {
 
     /// The first instant from which the power cap permits a reservation for its whole length.
     ///
-    /// `None` if there is no such instant, or no power cap.
+    /// Instants before its start are not tried. `None` if there is no such instant, or no power
+    /// cap.
     fn first_held(&self, reservation: &Reservation) -> Option<Time> {
         let headroom = self.headroom.as_ref()?;
         let until = |at: Time| reservation.moved_to(at).until();
@@ -292,8 +303,11 @@ impl Outlook {
         }
     }
 
-    /// [`earliest`](Outlook::earliest) by its definition: tries now, and every expected end on this
-    /// site. Under a power cap, expected ends on every site are tried.
+    /// Variant of [`earliest`](Outlook::earliest) on one site that tries each possible instant in
+    /// turn.
+    ///
+    /// The instants are now and every expected end on this site; under a power cap, every expected
+    /// end on any site.
     fn earliest_by_instants(
         &self,
         site: usize,
@@ -318,14 +332,15 @@ impl Outlook {
         in_time.find_map(|at| self.at_instant(site, job, at, true))
     }
 
-    /// The job's run time by its estimate, at full speed of the site.
+    /// Run time of a job on a site, by the job's estimate and the site's full speed.
     fn shortest(&self, site: usize, job: &Job) -> f64 {
         job.estimate * (1.0 / self.facility.sites()[site].site().speed())
     }
 
-    /// A start of the job at instant `at` that does not conflict with the plan until the job ends.
-    /// If `ended` is set, a running job counts as ended from its expected end on, otherwise as
-    /// still running.
+    /// A reservation for the job from instant `at` on that does not conflict with the plan.
+    ///
+    /// `None` if there is none. If `ended` is set, running jobs that are expected to end by `at`
+    /// count as ended. Otherwise all running jobs count as running at `at`.
     fn at_instant(&self, site: usize, job: &Job, at: Time, ended: bool) -> Option<Reservation> {
         let mut span = self.shortest(site, job);
         if self.facility.shares_nodes() {

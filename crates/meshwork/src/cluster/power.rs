@@ -17,18 +17,18 @@ use crate::topology::{Grid, Node};
 pub(super) struct Power {
     energy: Energy,
     sleep_states: Option<SleepStates>,
-    /// Thousandths of GPUs on nodes that are in service and awake: free ones, then those that jobs
-    /// hold.
+    /// Number of GPUs, in thousandths, on nodes that are in service and awake: free ones, then held
+    /// ones.
     gpus: [u64; 2],
 }
 
-/// Sleep states of nodes.
+/// Which nodes of the machine are asleep, and when the idle ones will fall asleep.
 struct SleepStates {
     sleep: Sleep,
     sites: Vec<Site>,
-    /// Idle placements in the order in which they became idle, and so will fall asleep.
+    /// Placements left by ended jobs and idle since, in the order in which they will fall asleep.
     idle: VecDeque<IdleNodes>,
-    /// Running jobs that had to wait for nodes to wake.
+    /// Running jobs whose work began late, because they waited for nodes to wake.
     delayed: BTreeSet<JobId>,
 }
 
@@ -39,7 +39,8 @@ struct Site {
     /// Thousandths of GPUs that are out of service, by node.
     out: BTreeMap<Node, u64>,
     asleep: NodeSet,
-    /// When each node falls asleep if it stays idle; infinite for a node that is not idle.
+    /// Instant at which each node falls asleep if it stays idle; infinite for a node that is not
+    /// idle.
     due: Vec<Time>,
 }
 
@@ -123,7 +124,7 @@ impl Cluster<'_> {
         self.power = Some(Box::new(Power { energy, sleep_states, gpus }));
     }
 
-    /// Recomputes `most_free`, the largest number of nodes with which a job could start on one
+    /// Recomputes `most_free`, the maximum number of nodes with which a job could now start on a
     /// site.
     pub(super) fn count_free(&mut self) {
         self.most_free = self.facility.most_free().min(self.headroom());
@@ -139,13 +140,15 @@ impl Cluster<'_> {
         self.most_held < u64::MAX
     }
 
-    /// Whether the power cap forbids to hold `held` more nodes together with the free nodes of
-    /// `kept`.
+    /// Whether the power cap forbids a job to hold `held` more nodes.
+    ///
+    /// The nodes of the placements `kept` that are still free are kept for other jobs, and count as
+    /// held.
     pub(super) fn is_too_much(&self, held: u32, kept: &[(usize, &Placement)]) -> bool {
         u64::from(held) + self.free_of(kept) > self.headroom()
     }
 
-    /// Number of nodes in some kept placements that are free now.
+    /// Number of nodes of the placements `kept` that are free now.
     fn free_of(&self, kept: &[(usize, &Placement)]) -> u64 {
         if self.facility.shares_nodes() {
             return kept.iter().map(|(_, placement)| u64::from(placement.len())).sum();
@@ -162,8 +165,10 @@ impl Cluster<'_> {
         if kept.is_empty() { 0 } else { free.sum() }
     }
 
-    /// Number of nodes that the power cap permits beyond those held once a reservation has begun.
-    /// Running jobs are assumed to end at their estimates.
+    /// Number of nodes that others may hold under the power cap once a reservation has begun.
+    ///
+    /// Nodes of the reservation are not included, nor those of jobs that still run then by their
+    /// estimates. `u64::MAX` without a power cap.
     pub(super) fn headroom_beside(&self, reservation: &Reservation) -> u64 {
         if !self.is_capped() {
             return u64::MAX;
@@ -315,8 +320,7 @@ impl Cluster<'_> {
 }
 
 impl Site {
-    /// Number of processors of some nodes, and thousandths of GPUs on these nodes that are in
-    /// service.
+    /// Number of processors of some nodes, and number of their GPUs in service, in thousandths.
     fn has(&self, nodes: &[Node]) -> (u64, u64) {
         let Some(types) = &self.types else { return (nodes.len() as u64, 0) };
         nodes.iter().fold((0, 0), |(processors, gpus), &node| {

@@ -27,7 +27,8 @@ impl Cluster<'_> {
     /// hold nodes of the placement are preempted.
     ///
     /// # Complexity
-    /// A copy of the machine, and for each victim a query to the allocator, until one succeeds.
+    /// The time of a copy of the machine, and of one query to the allocator for each victim until
+    /// one succeeds.
     pub fn preempt(
         &mut self,
         ticket: Ticket,
@@ -72,9 +73,11 @@ impl Cluster<'_> {
         }
     }
 
-    /// Of the given victims, in order, those that must end so that a placement's parts of nodes are
-    /// free. A victim must end if it holds some of a resource of a node of which too little is
+    /// The victims, of those given, that must end so that the parts of nodes of a placement are
     /// free.
+    ///
+    /// A victim must end if it holds some of a resource of a node of which too little is free.
+    /// Victims are taken in the given order.
     fn in_the_way_of_parts(&self, site: usize, parts: &Parts, victims: &[RunKey]) -> Vec<RunKey> {
         let Some(amounts) = self.site(site).amounts() else { return Vec::new() };
         // Amount of each cell that is missing.
@@ -126,7 +129,10 @@ impl Cluster<'_> {
         Ok(again)
     }
 
-    /// A placement for a waiting job without the fewest victims, taken in the given order.
+    /// A placement for a waiting job for which only the first of the given victims have to be
+    /// preempted.
+    ///
+    /// It is sought again after each victim, until it is found.
     fn propose_without(&self, ticket: Ticket, victims: &[RunKey]) -> Option<Proposal> {
         let fewest = self.queue.scan_key(ticket).fewest;
         let around = self.queue.around(ticket, self.now);

@@ -19,7 +19,7 @@ pub(crate) struct Profile {
     /// Chunks in order of time, at least one; the first step begins now. Numbers of free nodes may
     /// be negative if a reservation is late because a running job has exceeded its estimate.
     chunks: Vec<Chunk>,
-    /// Index of the chunk found by the last query.
+    /// Index of the chunk found by the last query, near which the next query usually looks.
     near: Cell<usize>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Profile {
 struct Chunk {
     first: Time,
     times: Vec<Time>,
-    /// Number of free nodes at each step, minus `raised`.
+    /// Number of free nodes at each step, to which `raised` is still to be added.
     levels: Vec<i64>,
     /// Offset that is to be added to all of `levels`.
     raised: i64,
@@ -73,8 +73,9 @@ impl Chunk {
         self.times.iter().map(|from| usize::from(*from <= instant)).sum()
     }
 
-    /// Applies [`Profile::change`] to an interval that lies within the chunk. The chunk must have
-    /// space for two more steps.
+    /// Applies [`Profile::change`] to an interval that lies within the chunk.
+    ///
+    /// The chunk must have space for two more steps, at the begin and the end of the interval.
     fn change(&mut self, from: Time, until: Time, count: i64) {
         let begin = self.first_from(from);
         let end = self.first_from(until);
@@ -196,7 +197,9 @@ impl Profile {
     }
 
     /// Removes the step that begins at an instant if the number of free nodes does not change
-    /// there. The first step is kept.
+    /// there.
+    ///
+    /// The first step of the profile is kept.
     fn join(&mut self, instant: Time) {
         let index = self.chunk_of(instant);
         let at = self.chunks[index].first_from(instant);
@@ -303,7 +306,9 @@ impl Profile {
         (least, most)
     }
 
-    /// Number of free nodes right before an instant, and at it; equal for the first instant.
+    /// Number of free nodes right before an instant, and at it.
+    ///
+    /// The two are equal for the first instant of the profile.
     pub(crate) fn around(&self, instant: Time) -> (i64, i64) {
         let index = self.chunk_of(instant);
         let chunk = &self.chunks[index];
@@ -321,7 +326,7 @@ impl Profile {
 
     /// The first instant from `begin` on, and before `limit`, with `count` nodes free long enough.
     /// They are free long enough if they stay free up to the instant that `needed` returns for the
-    /// first one.
+    /// first instant.
     pub(crate) fn first_gap(
         &self,
         begin: Time,
@@ -389,7 +394,7 @@ impl Profile {
 
 /// A cursor over the steps that alternates between steps with enough and with too few free nodes.
 struct Walk<'a> {
-    /// Earliest instant to return, because the current step may begin earlier.
+    /// Earliest instant to return; the step in which the walk begins may have begun before.
     begin: Time,
     count: i64,
     /// The chunks that remain, beginning with the current one.
@@ -430,9 +435,10 @@ impl Walk<'_> {
         }
     }
 
-    /// Advances to the next chunk that has a step with enough free nodes. If `so` is `false`, to
-    /// the next chunk that has a step with too few. Returns `None` if no such chunk begins before
-    /// `limit`.
+    /// Advances to the next chunk that has a step with enough free nodes.
+    ///
+    /// If `so` is `false`, advances to the next chunk that has a step with too few. Returns `None`
+    /// if no such chunk begins before `limit`.
     fn skip_chunks(&mut self, so: bool, limit: Option<Time>) -> Option<()> {
         let (count, ahead) = (self.count, &self.chunks[1..]);
         let next = ahead.iter().position(|chunk| {
@@ -455,7 +461,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares with an array that has an entry for each unit of time.
+        /// Compares the profile with an array that has the number of free nodes for each unit of
+        /// time.
         #[test]
         fn steps_agree_with_an_array(
             changes in prop::collection::vec(

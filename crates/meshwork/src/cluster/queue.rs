@@ -14,7 +14,9 @@ use crate::offer::QueueView;
 /// queue. This is the order of arrival, except for jobs requeued at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket {
-    /// Position in the queue. Even for a job appended at the end, odd for one requeued at its old
+    /// Position in the queue; jobs with smaller numbers are ahead.
+    ///
+    /// The number is even for a job appended at the end, and odd for one requeued at its old
     /// position.
     place: u64,
     /// The job's identifier; jobs are numbered in order of arrival.
@@ -22,7 +24,9 @@ pub struct Ticket {
     slot: u32,
 }
 
-/// Minimum number of nodes and estimate of a waiting job, stored apart from it for cache locality.
+/// Number of nodes and run time that a waiting job needs at least, by which searches pass over it.
+///
+/// Stored apart from the job's record so that a search reads few cache lines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ScanKey {
     /// Lower bound on the nodes that the job needs to start.
@@ -42,7 +46,7 @@ const CHUNK: usize = 64;
 ///
 /// # Complexity
 /// **O(1)** to append or remove a job, and to read the first or the next one. The [`Line`] and the
-/// [`FormQueues`], once built, add their costs. Memory is proportional to the maximum number of
+/// [`FormQueues`], once built, add their own time. Memory is proportional to the maximum number of
 /// jobs that waited at once.
 #[derive(Default)]
 pub(crate) struct Queue {
@@ -53,10 +57,12 @@ pub(crate) struct Queue {
     line: OnceCell<Line>,
     /// The waiting jobs by form, built on the first query by form.
     form_queues: OnceCell<FormQueues>,
-    /// Lower bound of the queue position of the next job to be appended. This is twice the number
-    /// of the next job to arrive, or more once jobs were requeued at the end.
+    /// Lower bound of the queue position of the next job to be appended.
+    ///
+    /// It is twice the number of the next job to arrive, or more once jobs were requeued at the
+    /// end.
     end: u64,
-    /// The first ticket that was used after its job had left the queue.
+    /// The first ticket that a caller used after its job had left the queue.
     stale: Cell<Option<Ticket>>,
     /// The job that is returned for a ticket whose job has left the queue. It can never start, and
     /// the run ends after this scheduling pass.
@@ -64,13 +70,16 @@ pub(crate) struct Queue {
 }
 
 struct Waiting {
-    /// The job's record, from arrival to end; boxed, so that the large record is never moved.
+    /// The job's record from arrival to end, boxed so that the large record is never moved.
     record: Box<Running>,
     key: ScanKey,
-    /// The form of the job's request; `None` if the request may take several forms.
+    /// The size and shape in which the allocator is asked for the job; `None` if there may be
+    /// several.
     form: Option<Form>,
     ticket: Ticket,
-    /// Slots of the previous and the next job in the queue, or [`NO_SLOT`].
+    /// Slots, in the vector of entries, of the previous and the next job in the queue.
+    ///
+    /// [`NO_SLOT`] if there is none.
     before: u32,
     after: u32,
 }
@@ -78,16 +87,19 @@ struct Waiting {
 /// Stands for the slot of a previous or next job that does not exist.
 const NO_SLOT: u32 = u32::MAX;
 
-/// The waiting jobs, sorted by the form of their request.
+/// The waiting jobs, sorted by form: the size and shape in which the allocator is asked for a job.
 ///
 /// # Complexity
-/// To append or remove the first job of a form takes **O(log k)** comparisons for *k* forms with
-/// waiting jobs, and moves up to *k* / 2 entries within a buffer. The cost of a [`Line`] is added.
+/// Appending or removing a job that is the first of its form takes **O(log k)** comparisons, for
+/// *k* forms with waiting jobs, and up to *k* / 2 moves within a buffer. The time of a [`Line`] is
+/// added.
 #[derive(Default)]
 pub(crate) struct FormQueues {
-    /// Waiting jobs of each form, by index of the form.
+    /// Waiting jobs of each form (requested size and shape), by index of the form.
     lines: Vec<Line>,
-    /// The first job of each form, in queue order; scheduling passes begin with these jobs.
+    /// The first job of each form, in queue order. A scheduling pass tries these jobs first.
+    ///
+    /// A form is a requested size and shape.
     firsts: VecDeque<(Ticket, Form)>,
 }
 
@@ -109,21 +121,23 @@ struct Line {
 
 #[derive(Default)]
 struct Chunk {
-    /// The jobs of the chunk in queue order, after `gone` removed ones. Most jobs are removed from
-    /// the front.
+    /// The jobs of the chunk in queue order, after `gone` jobs that have been removed.
+    ///
+    /// Most jobs are removed from the front.
     jobs: Vec<(Ticket, ScanKey)>,
     gone: usize,
-    /// Lower bound on the needs of any job in the chunk. The bound is exact when it has just been
-    /// recomputed.
+    /// Lower bound on the nodes and the run time that any job in the chunk needs.
+    ///
+    /// It is exact when it has just been recomputed.
     least: Option<ScanKey>,
     taken_since: u32,
-    /// Index in the chunk of the job that a search found last. Usually this job is removed next,
-    /// and the next search continues there.
+    /// Index, in the chunk, of the job that the last search found. Usually this job is removed
+    /// next, and the next search continues there.
     found: Cell<usize>,
 }
 
-/// Number of removals after which the least needs of a chunk's jobs are recomputed. Removals of
-/// jobs that cannot have had the least needs are not counted.
+/// Number of removals after which the lower bound on the needs of a chunk's jobs is recomputed.
+/// Removals of jobs that cannot have had the least needs are not counted.
 const LOOK_AGAIN: u32 = 8;
 
 impl Chunk {
@@ -173,9 +187,9 @@ impl Chunk {
         waiting.iter().map(|(other, _)| usize::from(other.place < place)).sum()
     }
 
-    /// Updates the least needs of a chunk after the removal of a job. The least needs are a lower
-    /// bound on the needs of the chunk's jobs. They are recomputed only after several removals that
-    /// may have raised them.
+    /// Updates the lower bound on the needs of a chunk's jobs after the removal of one of them.
+    ///
+    /// The bound is recomputed only after several removals that may have raised it.
     fn has_lost(&mut self, key: ScanKey) {
         let was_more = |least: ScanKey| key.fewest > least.fewest && key.estimate > least.estimate;
         if self.least.is_some_and(was_more) {
@@ -386,7 +400,8 @@ impl Queue {
         ticket
     }
 
-    /// All waiting jobs as one searchable line, maintained from the first call on.
+    /// All waiting jobs as a [`Line`], which can be searched; kept up to date from the first call
+    /// on.
     fn line(&self) -> &Line {
         self.line.get_or_init(|| {
             let mut line = Line::default();
@@ -466,7 +481,8 @@ impl Queue {
         &self.waiting(ticket).record.job
     }
 
-    /// The form of a waiting job's request; `None` if the request may take several forms.
+    /// The size and shape in which the allocator is asked for a job; `None` if there may be
+    /// several.
     #[inline]
     pub(crate) fn form(&self, ticket: Ticket) -> Option<Form> {
         self.waiting(ticket).form
@@ -511,8 +527,9 @@ impl Queue {
 }
 
 impl FormQueues {
-    /// Adds a job to the line of its form. The function `join` puts the job at the end of the line,
-    /// or at its queue position.
+    /// Adds a job to the line of its form (the requested size and shape).
+    ///
+    /// The function `join` puts the job at the end of the line, or at its queue position.
     fn push(
         &mut self,
         ticket: Ticket,
@@ -549,11 +566,13 @@ impl FormQueues {
     }
 
     /// The first waiting job of each form that takes at most `most` nodes, in queue order.
+    ///
+    /// A form is a requested size and shape.
     pub(crate) fn firsts(&self, most: u64) -> impl Iterator<Item = (Ticket, Form)> {
         self.firsts.iter().filter(move |(_, form)| form.nodes <= most).copied()
     }
 
-    /// Like [`Queue::next_that`], but only among the jobs of one form.
+    /// Variant of [`Queue::next_that`] that searches only the jobs of one form (size and shape).
     #[inline]
     pub(crate) fn next_that(
         &self,
@@ -564,14 +583,16 @@ impl FormQueues {
         self.lines[form.index()].next_that(ticket, may_start)
     }
 
-    /// Whether any job of a form waits behind `ticket`.
+    /// Whether any job with this requested size and shape waits behind `ticket`.
     #[inline]
     pub(crate) fn has_more(&self, form: Form, ticket: Ticket) -> bool {
         self.lines[form.index()].last().is_some_and(|last| last.place > ticket.place)
     }
 }
 
-/// Inserts the first job of a form in queue order, which is nearly always at the end.
+/// Inserts a job that is the first with its requested size and shape into the list of such jobs.
+///
+/// The list is in queue order, and the job nearly always comes last.
 fn put_first(firsts: &mut VecDeque<(Ticket, Form)>, ticket: Ticket, form: Form) {
     if firsts.back().is_none_or(|(last, _)| last.place < ticket.place) {
         firsts.push_back((ticket, form));
@@ -590,7 +611,7 @@ fn take_first(firsts: &mut VecDeque<(Ticket, Form)>, ticket: Ticket) {
     }
 }
 
-/// The queue as it is visible to a sizing or a selector that is called for one of its jobs.
+/// The queue as it is visible to a sizing or a selector that is called for one of the waiting jobs.
 pub(crate) struct Around<'a> {
     queue: &'a Queue,
     ticket: Ticket,
@@ -647,7 +668,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with a plain vector, with enough jobs for several chunks.
+        /// Compares the queue with a plain vector, with enough jobs for several chunks.
         #[test]
         fn the_queue_agrees_with_a_vector(
             ops in prop::collection::vec((0_u8..6, any::<prop::sample::Index>(), 0_u64..9), 1..900),

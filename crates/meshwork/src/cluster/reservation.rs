@@ -11,7 +11,7 @@ pub struct Reservation {
     pub at: Time,
     /// Run time of the job on the reserved nodes, which is its estimate times `stretch`.
     pub span: f64,
-    /// Slowdown factor of the job on the reserved site: its run time there divided by its estimate.
+    /// Run time of the job on the reserved site, divided by its estimate.
     pub stretch: f64,
     /// Index of the site of the reserved nodes.
     pub site: usize,
@@ -20,9 +20,9 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// When the reserved nodes are free again, by the job's estimate. The sum is rounded like the
-    /// end of a job that starts at the reserved instant. A job of no length holds its nodes until
-    /// the next representable instant.
+    /// When the reserved nodes are free again, by the job's estimate. This instant is rounded like
+    /// the end of a job that starts at the reserved instant. A job of no length holds its nodes
+    /// until the next representable instant.
     #[must_use]
     pub fn until(&self) -> Time {
         (self.at + self.span).max(self.at.next())
@@ -74,18 +74,21 @@ pub struct Guard {
     pub(super) beside: Option<Box<BesideParts>>,
 }
 
-/// Limits on reserved nodes for jobs other than the reserved one that run beyond its start.
+/// Amounts of the reserved nodes that are left for other jobs that run beyond the reserved start.
+///
+/// For machines whose nodes are shared by jobs.
 #[derive(Clone, Debug)]
 pub(super) struct BesideParts {
-    /// Identifies the reservation; copies of these limits have the same number.
+    /// Number of the reservation. Copies of these limits have it too.
     pub(super) number: u64,
     /// For each resource of a reserved node, the amount left for other jobs at the reserved start.
     pub(super) limits: CellLimits,
 }
 
 impl BesideParts {
-    /// Subtracts the parts of nodes that a job holds from the limits. The job runs beyond the
-    /// reserved start.
+    /// Subtracts what a job holds of the reserved nodes from the limits.
+    ///
+    /// The caller has found that the job runs beyond the reserved start.
     pub(super) fn take(&mut self, placement: &Placement) {
         let parts = placement.parts.as_deref().map_or(&[][..], |parts| &parts.parts);
         for part in parts {
@@ -107,7 +110,7 @@ impl Guard {
         Guard { reservation, extra_nodes: 0, headroom: u64::MAX, beside: None }
     }
 
-    /// Guard for a reservation of a number of nodes of a site, from `at` on.
+    /// Guard for a reservation of a number of nodes of a site, from instant `at` on.
     #[inline]
     pub(super) fn of_count(
         job: &Job,
@@ -122,8 +125,10 @@ impl Guard {
         Guard { reservation, extra_nodes, headroom: u64::MAX, beside: None }
     }
 
-    /// Lowers the number of nodes that the power cap still permits by `held`. A job holds these
-    /// nodes beyond the reserved start.
+    /// Lowers, by `held`, the number of nodes that the power cap still permits beside the
+    /// reservation.
+    ///
+    /// For a job that holds these nodes beyond the reserved start.
     pub(super) fn take_headroom(&mut self, held: u32) {
         if self.headroom < u64::MAX {
             self.headroom -= u64::from(held);

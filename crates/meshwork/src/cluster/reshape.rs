@@ -38,7 +38,7 @@ pub struct Reshape {
     pub key: RunKey,
     /// The nodes on which the job continues, on its present site; they may be its present nodes.
     pub placement: Placement,
-    /// The job's new rate of work, above 0. At rate 1 a job takes its run time.
+    /// The job's new rate of work, above 0. At rate 1 its work takes its run time.
     pub rate: f64,
     /// Work added to the remaining work of the job, in units of time at rate 1.
     pub more: f64,
@@ -108,7 +108,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Changes a job whose new nodes are already claimed.
+    /// Moves or resizes one running job, after its new nodes have been claimed.
     fn go_on(&mut self, change: Reshape) {
         let Reshape { key, placement, rate, more } = change;
         let running = &mut self.running[key.slot as usize];

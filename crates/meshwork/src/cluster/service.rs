@@ -1,6 +1,6 @@
-//! Outages and repairs of nodes, and the jobs that they interrupt. Every component sees a node out
-//! of service as held. For its allocator, the node has another holder. Among the running jobs, a
-//! stand-in holds the node until the node is expected back.
+//! Outages and repairs of nodes and GPUs, and the jobs that they interrupt. Every component sees a
+//! node out of service as held. For its allocator, the node has another holder. Among the running
+//! jobs, a stand-in holds the node until the node is expected back.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub const MAX_INTERRUPTIONS: u32 = 10_000;
 /// number of timer events of a scheduler that starts no job meanwhile.
 pub const MAX_IDLE_STEPS: u32 = 200_000;
 
-/// Reasons why a run with failures would never end.
+/// Reasons why a run with failures is stopped: it would never end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unsatisfiable {
@@ -59,7 +59,7 @@ pub(super) struct Service {
     nodes: BTreeMap<Unit, Affected>,
     /// Number of nodes and GPUs that leave service as soon as the jobs on them have ended.
     draining: usize,
-    /// Number of stand-ins, among the running jobs, for nodes out of service.
+    /// Number of entries among the running jobs that stand for nodes out of service (stand-ins).
     pub(super) stand_ins: usize,
     pub(super) interruptions: Interruptions,
     /// Planned outages that schedulers may see.
@@ -69,26 +69,26 @@ pub(super) struct Service {
     idle: u32,
 }
 
-/// A node, by its site and number, or one of its GPUs.
+/// A node, by its site and number; or one of its GPUs, by site, node and number.
 type Unit = (usize, Node, Option<u32>);
 
 #[derive(Default)]
 struct Affected {
-    /// Number of the unit's current outages that stop jobs, and of those that let a job run to its
-    /// end.
+    /// Number of current outages of the node or GPU that stop jobs.
+    ///
+    /// `soft` is the number of those that let a running job end.
     hard: u32,
     soft: u32,
-    /// The placement of the node or GPU if it is out of service; `None` while a job still runs on
-    /// it.
+    /// The placement that is out of service: the node or GPU. `None` while a job still runs on it.
     out: Option<Placement>,
-    /// Slot of the stand-in among the running jobs, if the node is expected back.
+    /// Slot, among the running jobs, of the stand-in for the unit, if it is expected back.
     stand_in: Option<usize>,
-    /// When the last of the node's outages is expected to end.
+    /// Latest expected end of the current outages of the node or GPU.
     expected: Time,
 }
 
 impl Service {
-    /// Service state for a machine without failures, which records preemptions.
+    /// State for a machine without failures, which only records preemptions and suspended jobs.
     pub(super) fn without_outages(kill_at_estimate: bool) -> Service {
         let timeline = Timeline::default();
         Service::new(Outages { timeline, to_the_end: false, checkpoint: None }, kill_at_estimate)
@@ -109,8 +109,7 @@ impl Service {
         }
     }
 
-    /// Restores a starting job to the job as submitted, and attaches its interruption history to
-    /// the run.
+    /// Restores a starting job to the job as submitted, and attaches its interruption history.
     pub(super) fn starts(&mut self, running: &mut Running) {
         self.idle = 0;
         self.interruptions.starts(running);
@@ -152,9 +151,11 @@ impl Cluster<'_> {
         self.service.is_some() || self.gate.is_some()
     }
 
-    /// The next outage, repair, or begin or end of a reservation; `None` if it can affect no job.
-    /// If nothing runs and all nodes that will ever be in service are in service, such an event
-    /// cannot help the waiting jobs. They then wait for ever, as on a machine without failures.
+    /// Instant of the next outage, of the next repair, or of a reservation's begin or end.
+    ///
+    /// `None` if none can affect a job. If nothing runs and all nodes that will ever be in service
+    /// are in service, such an event cannot help the waiting jobs. They then wait for ever, as on a
+    /// machine without failures.
     #[inline]
     pub(crate) fn next_outage(&self, more_arrive: bool) -> Option<Time> {
         let step =
@@ -493,13 +494,13 @@ impl Cluster<'_> {
     }
 }
 
-/// A node and its GPUs, of these only the ones that have an outage.
+/// Of a node and its GPUs, those that have an outage.
 fn affected_on(service: &Service, (site, node): (usize, Node)) -> Vec<Unit> {
     let units = service.nodes.range((site, node, None)..=(site, node, Some(u32::MAX)));
     units.map(|(unit, _)| *unit).collect()
 }
 
-/// A stand-in, which is an entry among the running jobs that holds a node out of service.
+/// A stand-in: an entry among the running jobs that holds a node which is out of service.
 fn stand_in(site: usize, placement: Placement, now: Time, expected: Time, slot: usize) -> Running {
     let span = expected - now;
     let job = Job::new(0, now, Request::Nodes(1), span);

@@ -1,4 +1,4 @@
-//! Node availability over time, for planned placements that are kept between scheduling passes.
+//! Free nodes of a site over time, for a plan that is kept between scheduling passes.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use crate::geometry::NodeSet;
 use crate::job::{Job, Request, Time};
 use crate::machine::Placement;
 
-/// The future of one site whose allocator depends only on which nodes are free.
+/// The nodes of one site that are free at each time from now on, and the plan made on them.
 ///
-/// The nodes of a running job are busy until its expected end. The nodes of a reservation are busy
-/// from its start to its end.
+/// The allocator of the site must depend only on which nodes are free. The nodes of a running job
+/// are busy until its expected end. The nodes of a reservation are busy from its start to its end.
 ///
 /// Nodes released since each reservation was last checked are recorded. Only such nodes can improve
 /// a reservation. So many reservations are skipped without a query, and the remaining ones are
@@ -27,14 +27,15 @@ pub(crate) struct Space {
     /// A copy of the machine that allocators are asked on.
     asked: Facility,
     sets: FreeSets,
-    /// Whether some nodes are reserved for two jobs at once.
+    /// Whether some nodes are reserved for two jobs at the same time.
     is_overdrawn: bool,
-    /// The nodes that are free now. Stored only if they may differ from those that are expected to
-    /// be free now.
+    /// The nodes that no running job holds now.
+    ///
+    /// Stored only if they may differ from those that are expected to be free now.
     in_fact: Option<InFact>,
-    /// Releases of nodes, oldest first.
+    /// Releases of nodes since some reservation was last checked, oldest first.
     freed: Vec<Freed>,
-    /// Number of releases that were dropped from the list, which are the oldest ones.
+    /// Number of older releases, which were dropped from the list.
     forgotten: u64,
     /// Scratch buffer for the intervals in which a job may newly start.
     openings: Openings,
@@ -48,12 +49,13 @@ struct InFact {
 /// A reservation that is part of the plan.
 pub(crate) struct Planned {
     pub(crate) promise: Reservation,
-    /// The request for which the reservation was made.
+    /// The request, number of nodes and run time for which the reservation was made.
     asked: Asked,
-    /// The reserved nodes.
+    /// The reserved nodes as a set.
     nodes: NodeSet,
-    /// Number of releases that the reservation has been checked against. `None` if it must be
-    /// checked against all.
+    /// Number of releases of nodes against which the reservation has been checked.
+    ///
+    /// `None` if it must be checked against all.
     seen: Option<u64>,
 }
 
@@ -70,22 +72,25 @@ impl Planned {
     }
 }
 
-/// A release of nodes.
+/// A release of nodes, or of some of their holders, over an interval of time.
 enum Freed {
-    /// Nodes that became free during an interval in which they were reserved or expected to be
-    /// used.
+    /// Nodes became free in an interval in which they had been reserved or expected to be in use.
     Nodes {
         placement: Placement,
-        /// Start and end of the interval for which the nodes were released.
+        /// Start of the interval in which the nodes were released. `before` is its end.
         at: Time,
         before: Time,
-        /// Longest interval around the release in which any of the released nodes is free without a
-        /// break.
+        /// Start of the longest interval around the release in which some released node is always
+        /// free.
+        ///
+        /// `until` is its end.
         from: Time,
         until: Time,
     },
-    /// Release of nodes that have other holders too. The count of free nodes rises, and a node with
-    /// one other holder is now held by that holder alone.
+    /// Nodes were released that had other holders too.
+    ///
+    /// The count of free nodes rises. A node with one other holder is now held by that holder
+    /// alone.
     Eased { placement: Placement, eased: Eased },
 }
 
@@ -97,8 +102,9 @@ struct Asked {
 }
 
 impl Asked {
-    /// Size and run time of a job on the only site of a facility. `None` if the site cannot hold
-    /// the job. The facility must have fixed sizes.
+    /// Number of nodes and run time of a job on the only site of a machine.
+    ///
+    /// `None` if the site cannot hold the job. The machine must have fixed sizes.
     fn of(facility: &Facility, job: &Job) -> Option<Asked> {
         let site = &facility.sites()[0];
         let request = site.in_form(&job.request)?.into_owned();
@@ -203,7 +209,7 @@ impl Space {
         self.forgotten + self.freed.len() as u64
     }
 
-    /// Drops the first `seen` releases, against which every reservation has been checked.
+    /// Drops the first `seen` of all releases, against which every reservation has been checked.
     pub(crate) fn forget(&mut self, seen: u64) {
         let known = (seen.saturating_sub(self.forgotten) as usize).min(self.freed.len());
         self.freed.drain(..known);
@@ -232,8 +238,9 @@ impl Space {
         }
     }
 
-    /// Replaces a reservation if its job can start sooner. A due reservation is also replaced if
-    /// its job can start now.
+    /// Replaces a reservation if its job can start sooner.
+    ///
+    /// A reservation whose start has come is also replaced if its job can start now on other nodes.
     pub(crate) fn make_anew(&mut self, planned: &mut Planned) {
         let better = self.better(planned);
         match better.filter(|better| *better != planned.promise) {
@@ -284,7 +291,10 @@ impl Space {
         Some(planned)
     }
 
-    /// A start now, on nodes that are free in fact. `None` if the free nodes are as planned.
+    /// A reservation from now on, on nodes that no running job holds.
+    ///
+    /// `None` if these are the nodes that are expected to be free now, or if the job has no
+    /// placement on them.
     fn now_in_fact(&mut self, asked: &Asked, own: Option<Held<'_>>) -> Option<Reservation> {
         let Space { now, asked: facility, sets, in_fact, .. } = self;
         let free = in_fact.as_ref().filter(|free| asked.count <= free.count)?;
@@ -294,8 +304,10 @@ impl Space {
         Some(asked.at(*now, placement))
     }
 
-    /// An improved reservation: one that starts sooner, or one that starts now if the present one
-    /// is due. The nodes stay unchanged unless other nodes are free sooner.
+    /// A better reservation for the job of `planned`; `None` if there is none.
+    ///
+    /// It starts sooner, or now if the start of the present one has come. The nodes stay unchanged
+    /// unless other nodes are free sooner.
     fn better(&mut self, planned: &Planned) -> Option<Reservation> {
         let (own, placement) = planned.held()?;
         let mut openings = std::mem::take(&mut self.openings);
@@ -310,7 +322,8 @@ impl Space {
         better
     }
 
-    /// An improved reservation as by `better`, but with a start in one of `openings`.
+    /// A better reservation as by `better`; only the intervals `openings` are searched for its
+    /// start.
     fn better_within(
         &mut self,
         planned: &Planned,
@@ -347,10 +360,10 @@ impl Space {
         }
     }
 
-    /// Intervals of possible starts that have become possible by releases since the last check. A
-    /// job that starts earlier must use some released nodes at a time for which they were released.
-    /// It uses these nodes from its start to its end, or, if they are reserved for it, up to the
-    /// reserved start.
+    /// Finds the intervals in which a job may newly start because of releases since its last check.
+    /// A job that starts earlier must use some released nodes at a time for which they were
+    /// released. It uses these nodes from its start to its end, or, if they are reserved for it, up
+    /// to the reserved start.
     ///
     /// Where nodes are reserved for two jobs at once, an earlier start may also have failed for one
     /// of two other causes: the count of free nodes was too low, or other jobs held the reserved
@@ -394,8 +407,7 @@ impl Space {
     }
 }
 
-/// Starts with which a job of length `span` ends at `at`. The range is widened by the rounding
-/// error of the sums.
+/// Starts with which a job of length `span` ends at `at`: a range, because sums are rounded.
 fn starts_to_end(at: Time, span: f64) -> Range<Time> {
     let (start, lost) = (at.units() - span, (at.units().abs() + span) * ROUNDING);
     let time = |units: f64, or: f64| Time::try_from(units).unwrap_or(Time::new(or));

@@ -13,10 +13,10 @@ use crate::network::{RunKey, Work};
 use crate::observe::Event;
 use crate::offer::Proposal;
 
-/// A copy of the machine in which some kept nodes are marked busy, cached between requests.
+/// A copy of the machine in which the nodes kept for some jobs are busy; cached between requests.
 pub(super) struct Without {
     kept: Vec<(usize, Placement)>,
-    /// Time when the copy was made, and the cluster's numbers of changes and of releases then.
+    /// Time when the copy was made. `changes` and `releases` are the cluster's counts at that time.
     at: Time,
     changes: u64,
     releases: u64,
@@ -42,7 +42,9 @@ fn asked_of_parts(request: &Request, held: u32) -> u64 {
     }
 }
 
-/// Marks nodes as busy, on a site's copy, that kept placements and a reservation of parts need.
+/// Marks the nodes of kept placements as busy in a copy of a site.
+///
+/// If `beside` is given, also takes from the copy what that reservation of parts of nodes needs.
 fn leave(site: &mut Site, kept: &[(usize, &Placement)], beside: Option<&BesideParts>) {
     if let Some(beside) = beside {
         site.limit(&beside.limits);
@@ -58,7 +60,7 @@ fn owned(kept: &[(usize, &Placement)]) -> Vec<(usize, Placement)> {
 
 /// Options for starting a waiting job. By default, selector, sizing and allocator choose the nodes.
 pub struct StartOptions<'o> {
-    /// The nodes to start on.
+    /// The nodes on which the job is to start.
     pub place: Place<'o>,
     /// A reservation of another job that must not be delayed. The started job must end by the
     /// reserved start or avoid the reserved nodes.
@@ -183,7 +185,7 @@ impl Cluster<'_> {
         self.begin(ticket, proposal, rate, place)
     }
 
-    /// A proposed placement that avoids `clear_of` and does not delay the guarded reservation.
+    /// Asks for a placement that avoids `clear_of` and does not delay the guarded reservation.
     fn sought(
         &mut self,
         ticket: Ticket,
@@ -236,8 +238,7 @@ impl Cluster<'_> {
         self.ask_in_service(ticket, kept, None)
     }
 
-    /// Slow path of `ask`, for machines with outages or access rules, or with parts of nodes
-    /// reserved.
+    /// Part of `ask` for machines with outages or access rules, or with reserved parts of nodes.
     #[inline(never)]
     fn ask_in_service(
         &mut self,
@@ -282,7 +283,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Proposed placement of `ask_clear_of`, on a machine whose jobs share nodes.
+    /// Part of `ask_clear_of` for machines whose jobs share nodes.
     fn ask_for_parts(
         &mut self,
         ticket: Ticket,
@@ -309,7 +310,7 @@ impl Cluster<'_> {
         Some(Proposal { site: 0, placement, stretch })
     }
 
-    /// Whether a proposal fits into what kept placements and a reservation leave free.
+    /// Whether a proposed placement leaves what kept placements and a reservation need.
     fn is_left_beside(
         &mut self,
         proposal: &Proposal,
@@ -325,7 +326,7 @@ impl Cluster<'_> {
         })
     }
 
-    /// Proposed placement of `ask_clear_of`, found on a copy of the machine in which `kept` is
+    /// Part of `ask_clear_of` that finds the placement on a copy of the machine where `kept` is
     /// busy.
     #[inline(never)]
     fn ask_without(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
@@ -388,7 +389,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Whether a form is already known not to fit on the nodes that a guard leaves free.
+    /// Whether a request is already known not to fit on the nodes that a guard leaves free.
     pub(super) fn is_denied_beside(&self, form: &Request, guard: &Guard) -> bool {
         if let Some(beside) = &guard.beside {
             let (number, releases, denied) = &self.denied_beside;
@@ -404,7 +405,9 @@ impl Cluster<'_> {
         })
     }
 
-    /// Whether a job started as proposed ends by the reserved start, or runs on another site.
+    /// Whether a job started as proposed cannot delay the reservation of `guard`.
+    ///
+    /// It ends by the reserved start, or runs on another site.
     fn is_in_time(&self, ticket: Ticket, proposal: &Proposal, guard: &Guard) -> bool {
         let promised = &guard.reservation;
         let end = self.now + self.queue.job(ticket).estimate * proposal.stretch;
@@ -536,7 +539,7 @@ impl Cluster<'_> {
         true
     }
 
-    /// Whether a job would never end; if so, records the component responsible for it.
+    /// Whether a job would never end. If so, records the component that is to blame for it.
     #[cold]
     fn cannot_be_timed(&mut self, ticket: Ticket, site: usize, rate: f64, setup: f64) -> bool {
         let is_right = |number: f64| number > 0.0 && number.is_finite();

@@ -7,11 +7,12 @@ use crate::job::{Cause, Request, Time};
 
 /// Reasons why jobs wait, in the current state of the machine.
 pub(super) struct Waits {
-    /// Reason reported for a waiting job that could start.
+    /// Reason that is given for a waiting job which could start.
     held_up: Cause,
-    /// Reason why jobs with a request wait, by request; `None` if such a job could start.
+    /// For each request, the reason why jobs with this request wait; `None` if such a job could
+    /// start.
     lacks: BTreeMap<Request, Option<Cause>>,
-    /// The cluster's number of changes for which the cached reasons hold.
+    /// Number of changes of the machine at which the cached reasons were found.
     changes: u64,
 }
 

@@ -15,8 +15,9 @@ use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
 use crate::topology::{Grid, Topology};
 
-/// Seeds of the histories. In histories with the seed `WITH_ADOPTIONS`, nodes are also claimed by
-/// another party, or fail and are repaired. A placement on a node that fails is released.
+/// Seeds of the random histories. In histories with the seed `WITH_ADOPTIONS`, nodes are also
+/// claimed by another party, or fail and are repaired. A placement on a node that fails is
+/// released.
 const SEED: u64 = 5;
 const WITH_ADOPTIONS: u64 = 6;
 
@@ -25,22 +26,22 @@ const STEPS: u64 = 200;
 
 /// Checks an allocator of a catalogue against the rules for allocators.
 ///
-/// The allocator is tried on every machine that it serves, with every choice of its parameters, in
-/// histories of 200 random requests, releases, failures and repairs.
+/// The allocator is tried on every small machine that it supports, with every choice of its
+/// parameters, in histories of 200 random requests, releases, failures and repairs. The rules are:
 ///
-/// - Proposals are free, distinct, large enough, and a block of the requested shape if declared.
-///   Neither a query nor updates to a fork change the next answer, and neither the clock nor the
-///   random stream changes whether a placement is found.
-/// - The allocator finds a placement whenever it [declares](AllocatorEntry::finds) to, compared
-///   with brute force over all blocks.
-/// - A job of the whole machine fits the empty machine, and after all releases the allocator
-///   answers like a new one.
+/// - The nodes of a proposal are free, distinct and enough. They are a block of the requested shape
+///   if the allocator declares this. Neither a query nor a change of a fork changes the next
+///   answer. Neither the clock nor the random stream changes whether a placement is found.
+/// - The allocator finds a placement whenever it [declares](AllocatorEntry::finds) that it does.
+///   This is compared with brute force over all blocks.
+/// - A job of the whole machine fits the empty machine. After all placements are released, the
+///   allocator answers like a new one.
 /// - An allocator restored from its [memory](Allocator::memory) gives the answers of the original.
 ///   One that declares to [depend on the free nodes only](Allocator::goes_by_free_nodes) answers
 ///   like one without history.
-/// - Under first come, first served, and every planning scheduler of the catalogue, each job starts
-///   once and ends once, the same seed gives the same run, and with exact estimates no promise is
-///   broken.
+/// - In runs under `fcfs` and under every planning scheduler of the catalogue, each job starts once
+///   and ends once, and the same seed gives the same run. With exact estimates, no start time that
+///   a scheduler has promised is missed.
 ///
 /// # Errors
 /// The first violated rule, or an unknown allocator.
@@ -75,7 +76,7 @@ fn broken(
     Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
-/// Checks whole runs under `fcfs` and under all planning schedulers.
+/// Checks whole runs under the scheduler `fcfs` and under all schedulers that plan ahead.
 fn in_runs(catalogue: &Catalogue, entry: &'static AllocatorEntry) -> Result<Tried, Finding> {
     let mut tried = Tried::default();
     for (machine, topology) in
@@ -108,7 +109,7 @@ fn in_runs(catalogue: &Catalogue, entry: &'static AllocatorEntry) -> Result<Trie
     Ok(tried)
 }
 
-/// An allocator with given parameters on one machine.
+/// Trial of an allocator: the allocator with given parameters on one machine.
 struct Trial<'a> {
     entry: &'static AllocatorEntry,
     table: &'a Table,
@@ -116,10 +117,12 @@ struct Trial<'a> {
     topology: &'a Topology,
     asks: Asks,
     finds: Finds,
-    /// Whether a parameter has changed the form of requests. The admissible placements then differ
-    /// too.
+    /// Whether a parameter has changed the form of requests.
+    ///
+    /// If so, the declaration that every placement is one block of the requested shape does not
+    /// apply.
     asks_otherwise: bool,
-    /// In which orientations the allocator looks for a block.
+    /// The orientations (orders of its sides) in which the allocator tries a block.
     rotation: Rotation,
 }
 
@@ -253,8 +256,7 @@ impl<'a> Trial<'a> {
         Ok(STEPS)
     }
 
-    /// Builds a second allocator that is told of the same claims and recalls the memory of the
-    /// first.
+    /// Builds a second allocator that gets the same claims and the saved memory of the first.
     fn recalled(
         &self,
         held: &[(Placement, Time, u64)],
@@ -405,7 +407,8 @@ impl<'a> Trial<'a> {
         ))
     }
 
-    /// Checks that a placement is found exactly on the condition that the allocator declares.
+    /// Checks that a placement is found if, and only if, the declared condition of the allocator
+    /// holds.
     fn finds_placement(
         &self,
         site: &Site,
@@ -537,7 +540,7 @@ fn fail_or_repair(
     Some(Block { base: node, sides: Dims::from_elem(1, grid.dimensions()) }.into())
 }
 
-/// Returns one free node, which is to be held by someone other than the allocator's jobs.
+/// Returns one free node, which is to be held by another party than the allocator's jobs.
 fn any_free_node(site: &Site, rng: &mut Stream) -> Option<Placement> {
     let from = rng.below(u64::from(site.nodes())) as u32;
     let base = site.free().first_from(from)?;

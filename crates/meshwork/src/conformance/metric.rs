@@ -11,7 +11,7 @@ use crate::registry::Params;
 use crate::scenario::Scenario;
 use crate::topology::Topology;
 
-/// Seed of the jobs, and their number. The number suffices for batches.
+/// Seed of the random jobs, and their number, which suffices for metrics by batches of jobs.
 const SEED: u64 = 9;
 const JOBS: usize = 400;
 

@@ -1,4 +1,5 @@
-//! Conformance tests: functions that check an entry of a catalogue against the rules for its kind.
+//! Conformance tests: check a catalogue's entry (such as an allocator) against the rules for its
+//! kind.
 //!
 //! [`check_allocator`], [`check_scheduler`], [`check_sizing`], [`check_selector`],
 //! [`check_network`], [`check_workload`] and [`check_metric`] try one entry of a catalogue on small
@@ -65,9 +66,9 @@ pub struct Broken {
     pub kind: &'static str,
     /// Name of the entry.
     pub name: &'static str,
-    /// Machine, parameters, and the seed and step at which the violation occurs.
+    /// Where the violation occurs: machine, parameters, and the seed and step that reproduce it.
     pub case: String,
-    /// Observed behaviour and correct behaviour, in one sentence.
+    /// Actual behaviour of the entry and correct behaviour, in one sentence.
     pub sentence: String,
     /// Drawing of the machine at the violation, by
     /// [`Site::drawing`](crate::machine::Site::drawing). Empty if the violation concerns a whole
@@ -75,17 +76,17 @@ pub struct Broken {
     pub drawing: String,
 }
 
-/// Extent of a successful check.
+/// How much a successful check has tried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tried {
-    /// Number of machines, each counted once for every choice of parameters.
+    /// Number of machines tried, each counted once for every choice of parameters.
     pub machines: u64,
     /// Number of direct queries to the entry.
     pub questions: u64,
     /// Number of jobs that finished in whole runs.
     pub jobs: u64,
-    /// Number of promises that schedulers made in whole runs.
+    /// Number of start times that schedulers promised in whole runs.
     pub promises: u64,
 }
 
@@ -115,8 +116,8 @@ pub fn machines() -> Vec<(String, Topology)> {
 
 /// Returns [`machines`], and small machines of all other wirings.
 ///
-/// In the other wirings, links do not follow the grid of node numbers, or only some dimensions are
-/// rings.
+/// In the other wirings, links do not join neighbours in the grid of node numbers, or only some
+/// dimensions are rings.
 #[must_use]
 pub fn every_machine() -> Vec<(String, Topology)> {
     let others = [
@@ -153,7 +154,7 @@ fn small<E: std::fmt::Debug>(topology: Result<Topology, E>) -> Topology {
     topology.expect("a machine of a few nodes")
 }
 
-/// Sites of several kinds in the notation of studies. One of them has an allocator of its own.
+/// Machine of several sites in the notation of studies; one site has an allocator of its own.
 pub const SITES: &str = "machine = { sites = [
     { topology = 'mesh', dims = [4, 3] },
     { topology = 'flat', processors = 14, speed = 1.25 },
@@ -161,10 +162,11 @@ pub const SITES: &str = "machine = { sites = [
     { topology = 'hypercube', dimension = 4, speed = 1.125 },
     { topology = 'flat', processors = 9, speed = 1.125 } ] }";
 
-/// Returns all combinations of an entry's words and flags, as tables of a study.
+/// Returns all choices of parameters that a check tries for an entry, as tables of a study.
 ///
-/// A required integer takes its smallest value, and the value two above. A required list of
-/// integers has one of these two as its only element.
+/// They are all combinations of the words and flags that the parameters may be. A required integer
+/// takes its smallest value, and the value two above. A required list of integers has one of these
+/// two as its only element.
 ///
 /// ```
 /// use meshwork::alloc::block::first_fit;
@@ -184,8 +186,10 @@ pub fn variants(params: &[Param]) -> Vec<Table> {
     tables
 }
 
-/// Returns a table of required parameters, and tables that differ from it in one parameter each.
-/// For entries with so many parameters that not all combinations are tried.
+/// Returns choices of parameters for an entry that has too many for trying all combinations.
+///
+/// The first table has only the required parameters. Each other table differs from it in one
+/// parameter.
 fn single_choices(params: &[Param]) -> Vec<Table> {
     let must_be_given = |param: &&Param| matches!(param.default, DefaultValue::Required);
     let mut usual = Table::new();
@@ -203,7 +207,8 @@ fn with(table: &Table, param: &Param, choice: &Value) -> Table {
     table
 }
 
-/// Values to try for a parameter; none if it is optional and has neither words nor flags.
+/// Values of a parameter that a check tries; none if it is optional and has neither words nor
+/// flags.
 fn choices(param: &Param) -> Vec<Value> {
     let must_be_given = matches!(param.default, DefaultValue::Required);
     match param.kind {
@@ -217,7 +222,7 @@ fn choices(param: &Param) -> Vec<Value> {
     }
 }
 
-/// Formats an entry for a study: its name and its parameters.
+/// The value that names an entry in a study: a table with its name and its parameters.
 fn component(name: &str, table: &Table) -> Value {
     let mut component = Table::new();
     component.insert("name".to_owned(), Value::String(name.to_owned()));
@@ -225,7 +230,7 @@ fn component(name: &str, table: &Table) -> Value {
     Value::Table(component)
 }
 
-/// Formats parameters for the description of a case; empty if there are none.
+/// The text on parameters in the description of a case; empty if there are none.
 fn with_parameters(table: &Table) -> String {
     let words: Vec<String> = table.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     if words.is_empty() { String::new() } else { format!(" with {}", words.join(", ")) }

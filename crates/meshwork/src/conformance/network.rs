@@ -7,12 +7,13 @@ use crate::network::{self, NetworkContext};
 
 /// Checks a network of a catalogue against the rules for networks.
 ///
-/// The network is tried with each choice of its parameters, on every machine that it does not
-/// refuse.
+/// The network is tried with each choice of its parameters, on every small machine that it
+/// supports.
 ///
-/// - Each job that starts ends once, and the same seed gives the same run, under first come, first
-///   served and under backfilling.
-/// - The memory estimate fails exactly when building fails.
+/// - Under the schedulers first come, first served and backfilling, each job that starts ends once,
+///   and the same seed gives the same run.
+/// - The function that estimates the network's memory fails if, and only if, building the network
+///   fails.
 ///
 /// # Errors
 /// The first violated rule, or an unknown network.

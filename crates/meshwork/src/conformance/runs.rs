@@ -1,4 +1,4 @@
-//! Checks on complete runs of random jobs.
+//! Conformance checks by complete runs of random jobs.
 
 use std::fmt::Write as _;
 
@@ -15,15 +15,15 @@ use crate::scenario::{Outcome, Scenario};
 use crate::topology::Topology;
 use crate::workload::{Submission, Submissions};
 
-/// Converts a list of jobs to the iterator of a workload.
+/// Converts a list of jobs to the submissions that a workload yields.
 #[must_use]
 pub fn submissions(jobs: Vec<Job>) -> Submissions {
     Box::new(jobs.into_iter().map(|job| Ok(Submission::Job(job))))
 }
 
-/// Returns random jobs for a machine: blocks, counts and subcubes.
+/// Returns random jobs for a machine, which request blocks, numbers of nodes or subcubes.
 ///
-/// Times are multiples of 0.1, so that instants tie often and are not exact in binary.
+/// Times are multiples of 0.1, so that many events coincide and times are not exact in binary.
 #[must_use]
 pub fn random_jobs(topology: &Topology, count: usize, load: f64, seed: u64) -> Vec<Job> {
     let mut rng = Stream::new(seed, 0, "test jobs");
@@ -84,14 +84,16 @@ impl Observer for Transcript {
     }
 }
 
-/// Observer that counts the events of a run and collects starts and promises.
+/// Observer that counts the events of a run and collects the start times of jobs.
+///
+/// It has the actual start times and those that the scheduler promised.
 #[derive(Default)]
 struct Course {
     transcript: Transcript,
     arrived: u64,
     refused: u64,
     finished: u64,
-    /// Start of every job that started.
+    /// Each job that started, and when it started.
     starts: Vec<(JobId, Time)>,
     promises: Vec<(JobId, Time)>,
     /// Whether the observer declares that it does not use the identities of nodes.
@@ -116,8 +118,7 @@ impl Observer for Course {
     }
 }
 
-/// Reads a scenario with the given parts, and defaults for all other parts. Its workload is
-/// ignored.
+/// Reads a scenario with the given keys, and defaults for all others. Its workload is not used.
 pub(super) fn scenario(
     catalogue: &Catalogue,
     machine: &str,
@@ -133,7 +134,7 @@ pub(super) fn scenario(
     Scenario::read_in(catalogue, &table).map_err(|problem| problem.message)
 }
 
-/// Returns the name of an entry as a value of a scenario.
+/// Returns the name of a catalogue's entry as a value of a scenario.
 pub(super) fn name(name: &str) -> Value {
     Value::String(name.to_owned())
 }
@@ -158,20 +159,21 @@ fn observed(
     Ok((outcome, course))
 }
 
-/// Number of jobs that must start in a run with finitely many arrivals.
+/// How many jobs must start in a run with finitely many arrivals.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Serves {
     /// All jobs that the machine can hold.
     All,
-    /// All jobs that the machine can hold, or at least more than ten jobs.
+    /// More than ten jobs, or all jobs that the machine can hold.
     Most,
     /// Any number of jobs, because the machine may be left idle.
     Any,
 }
 
 impl Serves {
-    /// Number of jobs that must start under an entry with default parameters. `serves_all` says
-    /// whether the entry declares that it serves all jobs.
+    /// How many jobs must start under a component of a catalogue with default parameters.
+    ///
+    /// `serves_all` says whether its entry declares that it serves all jobs.
     pub(super) fn declared(serves_all: bool) -> Serves {
         if serves_all { Serves::All } else { Serves::Most }
     }
@@ -239,8 +241,10 @@ pub(super) fn promises_are_kept(scenario: &Scenario, mut jobs: Vec<Job>) -> Resu
     Ok(Tried { jobs: course.finished, promises, ..Tried::default() })
 }
 
-/// Checks that jobs start at the same instants if nodes are only counted, without identities. For
-/// machines with interchangeable nodes, under schedulers that declare not to use identities.
+/// Checks that jobs start at the same instants if nodes are only counted, without identities.
+///
+/// For machines with interchangeable nodes, under schedulers that declare that they do not use
+/// identities.
 pub(super) fn nodes_are_not_looked_at(scenario: &Scenario, jobs: &[Job]) -> Result<(), String> {
     let (_, named) = run(scenario, jobs.to_vec())?;
     let counts = Course { counts_only: true, ..Course::default() };

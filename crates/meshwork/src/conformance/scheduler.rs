@@ -12,18 +12,19 @@ use crate::topology::{Topology, Wiring};
 
 /// Checks a scheduler of a catalogue against the rules for schedulers.
 ///
-/// The scheduler is tried with every allocator of the catalogue, on every machine that both serve.
-/// With the default allocator, it is tried with each choice of its parameters. If it serves all
-/// wirings, it is also tried on a machine of several sites.
+/// The scheduler is tried with every allocator of the catalogue, on every small machine that both
+/// support. With the default allocator, it is tried with each choice of its parameters. If it
+/// supports all wirings, it is also tried on a machine of several sites. The rules are:
 ///
 /// - Each job starts at most once, and each started job ends once. All jobs start if the scheduler
 ///   [declares](SchedulerEntry::serves_all) to serve all.
 /// - The same seed gives the same run.
-/// - With exact estimates no promise is broken, also under allocators that miss blocks.
+/// - With exact estimates each job starts by the instant that the scheduler has promised to it,
+///   also under allocators that may overlook free blocks.
 /// - A scheduler that does not [look at nodes](crate::sched::Scheduler::looks_at_nodes) starts jobs
 ///   at the same instants if nodes are only counted.
-/// - The scheduler uses no ticket of a job that does not wait, and its
-///   [wake-ups](crate::sched::Scheduler::wake_at) are in the future.
+/// - The scheduler does not use tickets of jobs that no longer wait. The instants at which it asks
+///   to be [woken](crate::sched::Scheduler::wake_at) are in the future.
 ///
 /// # Errors
 /// The first violated rule, or an unknown scheduler.
@@ -115,8 +116,10 @@ fn with_every_choice(
     Ok(tried)
 }
 
-/// Checks promises under frame sliding, which may miss a promised block when more nodes are free.
-/// So a promise must be a placement, not only an instant.
+/// Checks promised start times under frame sliding, which may miss free blocks.
+///
+/// It may even miss a promised block when more nodes are free than expected. So a scheduler must
+/// promise a placement, not only an instant.
 fn where_blocks_are_missed(
     catalogue: &Catalogue,
     entry: &'static SchedulerEntry,

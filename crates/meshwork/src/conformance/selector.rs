@@ -18,10 +18,10 @@ const STEPS: u64 = 120;
 ///
 /// The selector is tried with every choice of its parameters, on a machine of five different sites.
 ///
-/// - The selector changes none of the sites that it considers, its proposals can be claimed, and
-///   its fork gives the same answers.
-/// - Under every scheduler that serves all wirings each job starts once and ends once, and the same
-///   seed gives the same run.
+/// - The selector changes none of the sites that it considers. Its proposals can be claimed. Its
+///   fork gives the same answers.
+/// - Under every scheduler that supports all wirings each job starts once and ends once, and the
+///   same seed gives the same run.
 ///
 /// # Errors
 /// The first violated rule, or an unknown selector.
@@ -61,7 +61,7 @@ fn broken(entry: &'static SelectorEntry, case: String) -> impl FnOnce(String) ->
     move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
-/// The queue as a selector sees it, which contains the given jobs.
+/// Queue of the given jobs, as a selector sees it.
 struct Others<'a> {
     jobs: &'a [Job],
     was_empty: bool,
@@ -77,8 +77,9 @@ impl QueueView for Others<'_> {
     }
 }
 
-/// Queries the selector in many states of a random history of the machine. Returns the number of
-/// states. An error has the step at which it occurred.
+/// Checks the selector in many states of a random history of the machine.
+///
+/// Returns the number of states. An error has the step at which it occurred.
 fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, String)> {
     let mut rng = Stream::new(SEED, 0, "states");
     let probes = random_jobs(largest, 10, 8.0, 5);
@@ -108,7 +109,9 @@ fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, Strin
     Ok(STEPS)
 }
 
-/// State of a facility without a selector: its free nodes, and each site's placement of the jobs.
+/// Everything in a facility that a selector must not change.
+///
+/// These are the free nodes, and the placement that each site would propose for each of `jobs`.
 fn state(facility: &Facility, jobs: &[Job]) -> Vec<String> {
     let mut fork = facility.fork();
     let free = facility.sites().iter().map(|managed| managed.site().drawing());

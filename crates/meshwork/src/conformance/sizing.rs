@@ -12,7 +12,7 @@ use crate::sizing::{self, Demand, QueueCounts, Size, Sizing, SizingEntry};
 use crate::topology::{Topology, Wiring};
 const SEED: u64 = 7;
 
-/// Number of demands (requests for a size) that are tried on each machine.
+/// Number of demands (requests for which a sizing gives sizes) that are tried on each machine.
 const STEPS: u64 = 200;
 
 /// Checks a sizing of a catalogue against the rules for sizings.
@@ -20,8 +20,9 @@ const STEPS: u64 = 200;
 /// The sizing is tried with every choice of its parameters, for requests in every form, on every
 /// wiring.
 ///
-/// - The sizing has a size for every demand. Each size has the requested form, and at least one but
-///   no more processors than the site. The stretch of a size is a positive number.
+/// - The sizing has a size for every demand. Each size has the requested form, and at least one
+///   processor but no more than the site has. The factor of a size on the run time is a positive
+///   number.
 /// - No size has fewer processors than the sizing [states](Sizing::fewest), however many jobs wait
 ///   and run.
 /// - A [fixed](Sizing::is_fixed) sizing has exactly the requested size.
@@ -73,7 +74,7 @@ fn broken(entry: &'static SizingEntry, case: String) -> impl FnOnce(String) -> F
     move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
-/// Forms of requests for which allocators may ask on a machine.
+/// Forms of requests that the allocators of a machine may require.
 fn forms(topology: &Topology) -> &'static [Asks] {
     match (topology.wiring(), topology.grid().dimensions()) {
         (Wiring::Mesh | Wiring::Torus, 2) => {
@@ -85,8 +86,9 @@ fn forms(topology: &Topology) -> &'static [Asks] {
     }
 }
 
-/// Tries random demands in every form; returns their number. An error has the step at which it
-/// occurred.
+/// Checks the sizes for random demands in every form; returns their number.
+///
+/// An error has the step at which it occurred.
 fn demands(
     entry: &'static SizingEntry,
     params: &Params,
@@ -110,8 +112,9 @@ fn demands(
     Ok(STEPS)
 }
 
-/// Checks the rules for one demand. `then` has an equal request, but other numbers of waiting and
-/// running jobs.
+/// Checks the rules for one demand.
+///
+/// `then` has an equal request, but other numbers of waiting and running jobs.
 fn sizes(sizing: &dyn Sizing, demand: &Demand<'_>, then: &Demand<'_>) -> Result<(), String> {
     let Demand { request, asks, nodes, .. } = *demand;
     let all = sizing.sizes(demand);

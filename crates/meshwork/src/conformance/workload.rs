@@ -21,12 +21,14 @@ const RUN: usize = 150;
 /// The workload is tried on small machines of the simplest wirings that it does not refuse. It is
 /// given as a name, or as a table with name and parameters; its files come from `inputs`.
 ///
-/// - Jobs that follow others come first, then all other jobs in order of arrival. Arrivals and run
-///   times are finite, estimates are numbers, and each job requests at least one processor.
+/// - Jobs that follow other jobs come first. After them come all other jobs in order of arrival.
+///   Arrivals and run times are finite, estimates are numbers, and each job requests at least one
+///   processor.
 /// - The same seed and replication give the same jobs.
 /// - A workload that [declares](WorkloadEntry::ends) not to end has more jobs than are read. A
-///   workload that does not [know](WorkloadEntry::knows_owners) users names none.
-/// - Under first come, first served, each job that the machine can hold starts once and ends once.
+///   workload that declares that it does not [know](WorkloadEntry::knows_owners) users names none.
+/// - Under the scheduler first come, first served, each job that the machine can hold starts once
+///   and ends once.
 ///
 /// The check does not verify that a workload ends if it declares to end.
 ///

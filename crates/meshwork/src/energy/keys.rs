@@ -1,4 +1,4 @@
-//! The keys of the table `energy` of a scenario, as data.
+//! Table of the keys of `energy` in a scenario: names, kinds and help texts.
 
 use crate::registry::{DefaultValue, Kind, Param, Range};
 

@@ -8,9 +8,9 @@ use crate::job::WHOLE_SHARE;
 use crate::observe::MachineState;
 use crate::registry::{Params, Problem, join};
 
-/// Power model of a machine: the table `energy` of a scenario, read and checked.
+/// Power model of a machine, read from the table `energy` of a scenario and checked.
 ///
-/// Part of a [`Setup`](crate::engine::Setup). Powers are in watts for each processor, and energies
+/// Field of a [`Setup`](crate::engine::Setup). Powers are in watts for each processor, and energies
 /// in joules. So a unit of the clock is a second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Energy {
@@ -19,11 +19,11 @@ pub struct Energy {
     sleep: Option<Sleep>,
     /// Power of an idle and of a busy GPU, in watts; `None` if GPUs are not modelled.
     gpu: Option<(f64, f64)>,
-    /// Number of processors that may be held at once under the cap.
+    /// Number of processors that may be held at once under the power cap.
     most_held: u64,
 }
 
-/// Sleep parameters of processors.
+/// Parameters of how idle processors fall asleep and wake.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sleep {
     power: f64,
@@ -39,7 +39,7 @@ impl Energy {
     /// Reads the table `energy`, for a machine with the given numbers of processors and GPUs.
     ///
     /// # Errors
-    /// The first problem, in one sentence.
+    /// The first invalid key, in one sentence.
     pub(crate) fn read(params: &Params, processors: u64, gpus: u64) -> Result<Energy, Problem> {
         let (idle, busy) = (params.number("idle"), params.number("busy"));
         let path = params.path();
@@ -94,8 +94,9 @@ impl Energy {
         Ok(energy)
     }
 
-    /// Power of the machine with its GPUs, in watts. The idle and the held GPUs are given in
-    /// thousandths of a GPU.
+    /// Power of the machine with its GPUs, in watts.
+    ///
+    /// The numbers of idle and held GPUs are given in thousandths of a GPU.
     pub(crate) fn total(&self, state: &MachineState, [idle, held]: [u64; 2]) -> f64 {
         let of_gpus = self.gpu.map_or(0.0, |(when_idle, when_busy)| {
             (when_idle * idle as f64 + when_busy * held as f64) / f64::from(WHOLE_SHARE)
@@ -103,12 +104,12 @@ impl Energy {
         self.power(state) + of_gpus
     }
 
-    /// The sleep parameters; `None` if processors do not sleep.
+    /// Parameters of how processors fall asleep and wake; `None` if they do not sleep.
     pub(crate) fn sleep(&self) -> Option<Sleep> {
         self.sleep
     }
 
-    /// Number of processors that may be held at once; `u64::MAX` without a cap.
+    /// Number of processors that may be held at once; `u64::MAX` without a power cap.
     pub(crate) fn most_held(&self) -> u64 {
         self.most_held
     }
@@ -130,13 +131,14 @@ impl Energy {
         self.idle * awake as f64 + self.busy * state.held as f64 + sleeping
     }
 
-    /// Power of a machine with no processor asleep or out of service, in watts.
+    /// Power of a machine in watts if `held` processors are held and all others idle.
+    ///
+    /// No processor is asleep or out of service.
     fn of_machine(&self, processors: u64, held: u64) -> f64 {
         self.power(&MachineState { nodes: processors, held, ..MachineState::default() })
     }
 
-    /// The largest number of processors that may be held under a power cap. All other processors
-    /// are idle.
+    /// The largest number of processors that may be held under a power cap while the others idle.
     ///
     /// `cap` is in watts. The result is `u64::MAX` if all processors may be held, and `None` if not
     /// even one may.

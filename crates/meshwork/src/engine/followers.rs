@@ -10,20 +10,23 @@ use crate::job::{After, Job, Time};
 /// **O(log f)** to hold a job, and for each job that ends, with *f* held jobs.
 #[derive(Default)]
 pub(super) struct Followers {
-    /// Held jobs, by the number of their predecessor.
+    /// Held jobs, by the number of the job that they follow.
     of: BTreeMap<u64, Led>,
     /// Released jobs that have not arrived, in order of arrival, then in the order of the workload.
     due: BTreeMap<(Time, u64), Job>,
     count: u64,
 }
 
-/// The held jobs whose predecessor has one given number. Several jobs of a workload may have this
-/// number.
+/// The held jobs that follow the jobs with one given number. Several jobs of a workload may have
+/// it.
 #[derive(Default)]
 struct Led {
-    /// Number of predecessors that have not ended.
+    /// How many jobs with the predecessor's number have not ended. The held jobs wait for all of
+    /// them.
     left: u32,
-    /// Each held job with its position in the workload and its think time.
+    /// Each held job, after its position in the workload and before its think time.
+    ///
+    /// The think time passes between the end of the last predecessor and the arrival of the job.
     jobs: Vec<(u64, Job, f64)>,
 }
 

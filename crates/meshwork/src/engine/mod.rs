@@ -34,7 +34,7 @@ pub struct Setup {
     pub network: Box<dyn Network>,
     /// Whether a job is killed when it reaches its estimate.
     pub kill_at_estimate: bool,
-    /// Whether the scheduler is called once for an instant or once for each of its events.
+    /// Whether the scheduler is called once for an instant or once for each event of the instant.
     pub passes: Passes,
     /// Length of the run after the first arrival, in units of the clock. `None` if the run ends
     /// when all jobs have ended, or when the observer ends it.
@@ -49,7 +49,7 @@ pub struct Setup {
     pub names: Names,
 }
 
-/// Whether the scheduler is called once for an instant or once for each of its events.
+/// How often the scheduler is called for an instant at which several events happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Passes {
     /// Once for each instant, after all departures, then all outages, then all arrivals.
@@ -59,7 +59,7 @@ pub enum Passes {
     Event,
 }
 
-/// Maximum number of waiting jobs. No log reaches it, and so many jobs fit into memory.
+/// Maximum number of waiting jobs. No log reaches it, and this number of jobs fits into memory.
 ///
 /// A run with more waiting jobs fails, because its mean queue length would be meaningless.
 pub const MAX_WAITING: usize = 4_000_000;
@@ -69,7 +69,9 @@ pub const MAX_WAITING: usize = 4_000_000;
 /// Without this limit, the jobs of an endless workload could be refused for ever.
 pub const MAX_REFUSED: u64 = 1_000_000;
 
-/// Maximum number of jobs whose starts are compared with fair ones. The cost is quadratic in it.
+/// Maximum number of jobs in a run whose fair starts (starts without later arrivals) are computed.
+///
+/// The time that this takes is quadratic in the number of jobs.
 pub const MAX_JUDGED: usize = 50_000;
 
 /// Reason why a run stopped without a result.

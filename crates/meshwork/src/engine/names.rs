@@ -11,18 +11,18 @@ use crate::registry::Origin;
 /// any implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names {
-    /// Origin of the scheduler.
+    /// Registry entry from which the scheduler comes, to be named in errors.
     pub scheduler: Origin,
-    /// Whether a job that never starts is an error. The scheduler declares this by
-    /// [`serves_all`](crate::sched::SchedulerEntry::serves_all).
+    /// Whether it is an error of the scheduler if a job never starts. The scheduler declares this
+    /// by [`serves_all`](crate::sched::SchedulerEntry::serves_all).
     pub serves_all: bool,
-    /// Origin of the site selector.
+    /// Registry entry from which the site selector comes, to be named in errors.
     pub selector: Origin,
-    /// Origin of the sizing.
+    /// Registry entry from which the sizing comes, to be named in errors.
     pub sizing: Origin,
-    /// Origin of the network model.
+    /// Registry entry from which the network model comes, to be named in errors.
     pub network: Origin,
-    /// Origin of the workload, from which the jobs come.
+    /// Registry entry from which the workload comes, to be named in errors.
     pub workload: Origin,
 }
 
@@ -40,8 +40,9 @@ impl Default for Names {
 }
 
 impl Names {
-    /// Converts a breach of contract to an error that names the component's origin. A breach by an
-    /// entry of this crate is reported as a bug.
+    /// Converts a breach of contract to an error that names the registry entry of the component.
+    ///
+    /// A breach by an entry of this crate is reported as a bug.
     #[cold]
     pub(super) fn error(&self, breach: Breach) -> RunError {
         let Breach { by, job, at, what } = breach;
@@ -60,8 +61,7 @@ impl Names {
     }
 }
 
-/// Formats a component and, if given, the job that an error is about. For the beginning of a
-/// sentence.
+/// Text that names a component and, if `job` is given, that job, to begin an error message with.
 pub(super) fn whose(kind: &'static str, name: &'static str, job: &Option<JobId>) -> String {
     let origin = Origin { kind, name, is_standard: false };
     match job {

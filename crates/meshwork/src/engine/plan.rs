@@ -58,12 +58,12 @@ pub struct HeldNodes {
     pub job: Job,
 }
 
-/// The decisions of a policy (a setup without its jobs) for a given state.
+/// Decisions of a policy (a setup without its jobs) about the waiting jobs of a given state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolicyDecision {
     /// Jobs that start now, in the order of their starts.
     pub starts: Vec<DecidedStart>,
-    /// Waiting jobs with a reservation. For each its index, and the reserved start.
+    /// Waiting jobs that get a reservation: for each job its index, and the reserved start.
     pub reserved: Vec<(usize, Time)>,
     /// Indices of the waiting jobs that do not fit even the empty machine.
     pub never: Vec<usize>,
@@ -76,7 +76,7 @@ pub struct DecidedStart {
     pub waiting: usize,
     /// Index of the site on which the job starts.
     pub site: usize,
-    /// Nodes that the job gets.
+    /// Nodes on which the job starts.
     pub placement: Placement,
 }
 
@@ -111,7 +111,7 @@ pub enum PlanError {
 /// started too late. If a component breaks its contract.
 ///
 /// # Complexity
-/// O(r log r) for r running jobs, and the cost of a scheduling pass.
+/// **O(r log r)** for *r* running jobs, and the time of a scheduling pass.
 pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError> {
     let PlanState { now, running, waiting, withheld } = state;
     if let Some(late) = running.iter().position(|held| held.since >= *now) {

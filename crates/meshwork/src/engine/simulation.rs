@@ -11,7 +11,7 @@ use crate::observe::Observer;
 use crate::sched::Scheduler;
 use crate::workload::Submissions;
 
-/// Queue length up to which an idle machine is checked for jobs that will never start.
+/// Number of waiting jobs up to which an idle machine is checked for jobs that will never start.
 const MAX_WAITING_IDLE: usize = 10_000;
 
 /// A run under the caller's control: advanced by instants, up to a time, or to its end.
@@ -59,14 +59,14 @@ pub struct Simulation<'a> {
     /// Which jobs must have started if the machine is idle: all (`true`) or at least one (`false`).
     /// `None` if no job must, because outages, access rules or energy can keep jobs from starting.
     idles: Option<bool>,
-    /// Whether arrivals and ends of jobs are the only events.
+    /// Whether no other events than arrivals and ends of jobs can happen in the run.
     only_jobs: bool,
-    /// Number of jobs refused so far; `None` once a job has fitted.
+    /// Number of jobs refused before the first job that fits the machine; `None` once one has
+    /// fitted.
     refused: Option<u64>,
     /// Next wake-up that the scheduler has requested.
     timer: Option<Time>,
-    /// Number of consecutive wake-ups on an idle machine since a job last started or was turned
-    /// away.
+    /// Number of consecutive wake-ups on an idle machine without a start or a rejection of a job.
     in_vain: u32,
     /// The next event, if it has already been looked up.
     ahead: Option<Result<Option<Ahead>, RunError>>,
@@ -80,7 +80,7 @@ struct Ahead {
     instant: Time,
     outage: Option<Time>,
     finish: Option<(Time, RunKey)>,
-    /// Whether further jobs may arrive, or start at a wake-up of the scheduler.
+    /// Whether further jobs may arrive, or may start when the timer of the scheduler runs out.
     goes_on: bool,
 }
 
@@ -267,7 +267,7 @@ impl<'a> Simulation<'a> {
         done
     }
 
-    /// Finds the next event. The end of a run of given length is not considered.
+    /// Finds the next event. A run whose length is limited may end before it.
     #[inline(always)]
     fn look_ahead<const ONLY_JOBS: bool>(&mut self) -> Result<Option<Ahead>, RunError> {
         let arrival = match ONLY_JOBS {

@@ -8,7 +8,7 @@ use crate::observe::{Event, Running};
 use crate::workload::{Following, Submission, Submissions, WorkloadError};
 
 pub(super) struct Next {
-    /// Arrival of the job, stored apart from the job because it is read at every instant.
+    /// Arrival of the job, stored apart from its record because it is read at every instant.
     pub(super) arrival: Time,
     /// Record of the job while it waits and runs.
     pub(super) record: Box<Running>,
@@ -21,8 +21,9 @@ impl Next {
     }
 }
 
-/// Reads all jobs that follow other jobs, and the first job that follows no other. Jobs that follow
-/// others are at the beginning of the workload.
+/// Reads all jobs that follow other jobs, and then the first job that follows no other.
+///
+/// Jobs that follow others are at the beginning of the workload.
 pub(super) fn first(
     jobs: &mut Submissions,
     cluster: &mut Cluster<'_>,

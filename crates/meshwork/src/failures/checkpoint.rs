@@ -1,21 +1,21 @@
 //! Checkpoints of jobs: the interval between them, and the work saved at an interruption.
 
-/// Interval between two checkpoints of a job.
+/// How much work a job does between two of its checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Every {
-    /// Interval of a fixed amount of work.
+    /// A given amount of work.
     Work(f64),
-    /// Daly's optimum for the mean time between failures of the nodes that the job requests.
+    /// Daly's optimum for the mean time between failures of the job's nodes.
     ///
-    /// The mean time for one failure unit is `mtbf`. The time for the job is `mtbf` divided by the
-    /// number of failure units among its nodes.
+    /// `mtbf` is the mean time between failures of one failure unit (such as a node). The mean time
+    /// for the job is `mtbf` divided by the number of failure units among its nodes.
     Daly { mtbf: f64, units_per_node: f64 },
 }
 
 /// Rule by which every job writes checkpoints.
 ///
 /// A checkpoint is written after every interval of work, except at the end. The time for writing
-/// counts as work, so that a job with checkpoints takes longer. Schedulers plan with the longer
+/// counts as work, so that a job with checkpoints takes longer. Schedulers plan with this longer
 /// time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checkpoint {
@@ -23,17 +23,17 @@ pub struct Checkpoint {
     pub(super) cost: f64,
 }
 
-/// Saved work, and the cost of the checkpoints that saved it, in units of work.
+/// Work that an interrupted job need not repeat, and the time for writing its checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Saved {
-    /// Work of the interrupted run that the last checkpoint holds.
+    /// Work of the interrupted run up to its last checkpoint.
     pub(crate) work: f64,
-    /// Cost of the checkpoints up to the last one.
+    /// Time for writing the checkpoints of the interrupted run, in units of work.
     pub(crate) overhead: f64,
 }
 
 impl Checkpoint {
-    /// Work between two checkpoints of a job, for a job on `nodes` nodes.
+    /// Work between two checkpoints of a job on `nodes` nodes.
     fn interval(&self, nodes: u64) -> f64 {
         match self.every {
             Every::Work(work) => work,
@@ -44,14 +44,16 @@ impl Checkpoint {
         }
     }
 
-    /// Total cost of the checkpoints during `work` units of work.
+    /// Total time for writing the checkpoints of a job of `work` units, in units of work.
     pub(crate) fn overhead(&self, work: f64, nodes: u64) -> f64 {
         let written = (libm::ceil(work / self.interval(nodes)) - 1.0).max(0.0);
         if written > 0.0 { written * self.cost } else { 0.0 }
     }
 
-    /// Work that is saved if a run of `work` units is interrupted. The interruption comes after
-    /// `done` units of work and of writing checkpoints.
+    /// Work that is saved if a run of `work` units is interrupted.
+    ///
+    /// Until the interruption, `done` units of time have been spent on work and on writing
+    /// checkpoints.
     pub(crate) fn saved(&self, work: f64, done: f64, nodes: u64) -> Saved {
         let interval = self.interval(nodes);
         if !interval.is_finite() {
@@ -121,7 +123,7 @@ mod tests {
         assert_eq!(nothing.map(f64::to_bits), [0, 0]);
     }
 
-    /// Compares Daly's optimum with the minimum of the exact model's expected time.
+    /// Compares Daly's optimum with the interval of the least expected time in the exact model.
     ///
     /// Both agree up to the order of Daly's estimate. In the exact model, the expected time for
     /// each unit of work is M exp(R/M) (exp((τ + δ)/M) − 1) / τ, with mean time between failures M,

@@ -7,9 +7,9 @@ use crate::rng::Stream;
 use crate::workload::distribution::functions::standard_normal;
 use crate::workload::distribution::{RUNTIMES, Runtime};
 
-/// The family of distributions of times between failures and of repair times, by name.
+/// The family of distributions of times between failures and repair times, selected by name.
 ///
-/// The family has the distributions of run times, a log-normal distribution, and `inf`, an infinite
+/// It contains the distributions of run times, a log-normal distribution, and `inf`, an infinite
 /// time.
 pub static DURATIONS: Family = Family {
     kind: "distribution of durations",
@@ -54,7 +54,7 @@ static NEVER: About = About::new("inf", "never: what waits for it waits for ever
     .complexity("Nothing is drawn.")
     .source("the limit of all the others");
 
-/// Expands a number to the table of an exponential distribution with this mean.
+/// Converts a number to the table of an exponential distribution with this mean.
 ///
 /// An infinite number becomes the distribution `inf`, an infinite time. Values that are neither a
 /// number nor the text of a number are returned unchanged.
@@ -77,7 +77,7 @@ pub(super) fn spelled_out(given: &Value) -> Value {
     Value::Table(table)
 }
 
-/// Distribution of durations, ready to draw from.
+/// Distribution of times between failures or of repair times, from which times can be drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Duration {
     Runtime(Runtime),
@@ -118,7 +118,7 @@ impl Duration {
         }
     }
 
-    /// Draws one duration, of at most [`LARGEST`], or infinity from [`Duration::Never`].
+    /// Draws one duration, of at most [`LARGEST`]; infinite for [`Duration::Never`].
     pub(super) fn draw(&self, stream: &mut Stream) -> f64 {
         match self {
             Duration::Runtime(runtime) => runtime.draw(stream),

@@ -1,14 +1,15 @@
-//! The keys of the table `failures` of a scenario, as data.
+//! Tables of the keys of `failures` in a scenario: names, kinds and help texts.
 
 use super::durations::DURATIONS;
 use super::units::SCOPES;
 use crate::registry::{DefaultValue, Kind, Param, Range, Words};
 
-/// Values of `on_failure`; `true` if an interrupted job goes to the end of the queue.
+/// Values of `on_failure`: `true` if an interrupted job goes to the end of the queue, `false` if it
+/// goes back to its former place.
 pub(super) static ON_FAILURE: Words<bool, 2> =
     Words::new([("requeue_front", false), ("restart", true)]);
 
-/// Text that stands for Daly's optimum in place of a number for the checkpoint interval.
+/// Text that, given as the interval between checkpoints, stands for Daly's optimum.
 pub(super) const DALY: &str = "daly";
 
 /// The keys of the table `failures` of a scenario.
@@ -81,7 +82,7 @@ pub static PARAMS: &[Param] = &[
     },
 ];
 
-/// The keys of the table `failures.checkpoint`.
+/// The keys of the table `failures.checkpoint`, which describes checkpoints of jobs.
 pub static CHECKPOINT: &[Param] = &[
     Param {
         name: "every",
@@ -104,7 +105,7 @@ const NODES: Param = Param {
     help: "which nodes: all, numbers such as 0-3,7, or blocks such as 0,0:2x4",
 };
 
-/// The keys of an entry of `failures.maintenance`, a window of planned maintenance.
+/// The keys of one table of `failures.maintenance`, which is a window of planned maintenance.
 pub static MAINTENANCE: &[Param] = &[
     Param {
         name: "from",
@@ -121,7 +122,7 @@ pub static MAINTENANCE: &[Param] = &[
     NODES,
 ];
 
-/// The keys of an entry of `failures.drain`.
+/// The keys of one table of `failures.drain`, by which nodes are taken out of service.
 pub static DRAIN: &[Param] = &[
     Param {
         name: "from",

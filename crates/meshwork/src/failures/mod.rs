@@ -32,7 +32,7 @@ use crate::workload::{Inputs, WorkloadError};
 /// Name of the random stream of failures and repairs.
 pub const STREAM: &str = "failures";
 
-/// Failure model of a machine: the table `failures` of a scenario, read and checked.
+/// Failure model of a machine, read from the table `failures` of a scenario and checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Failures {
     mtbf: Option<Duration>,
@@ -44,19 +44,20 @@ pub(crate) struct Failures {
     checkpoint: Option<Checkpoint>,
 }
 
-/// Outages of one run, with the treatment of interrupted jobs.
+/// Outages of one run, and what happens to the jobs that they interrupt.
 ///
-/// Part of a [`Setup`](crate::engine::Setup).
+/// Field of a [`Setup`](crate::engine::Setup).
 pub struct Outages {
     pub(crate) timeline: Timeline,
-    /// Whether an interrupted job goes to the end of the queue. Otherwise it goes to its former
-    /// place.
+    /// Whether an interrupted job goes to the end of the queue. Otherwise it goes to the place that
+    /// it had in the queue before.
     pub(crate) to_the_end: bool,
     pub(crate) checkpoint: Option<Checkpoint>,
 }
 
-/// Replaces numbers by distributions in the table `failures`. A number there stands for a
-/// distribution with this mean.
+/// Replaces each number in the table `failures` by the distribution for which it stands.
+///
+/// A number stands for an exponential distribution with this mean.
 pub(crate) fn spell_out(scenario: &mut Table) {
     let Some(Value::Table(failures)) = scenario.get_mut("failures") else { return };
     for key in ["mtbf", "repair"] {
@@ -70,7 +71,7 @@ impl Failures {
     /// Reads the table `failures`, for a machine with the given sites.
     ///
     /// # Errors
-    /// The first problem, in one sentence. The file of a trace is not opened.
+    /// The first invalid key, in one sentence. The file of a trace is not opened.
     pub(crate) fn read(params: &Params, topologies: &[Topology]) -> Result<Failures, Problem> {
         let of = |key| {
             params.get_component(key, &DURATIONS).map(|given| Duration::new(&given)).transpose()
@@ -152,7 +153,7 @@ impl Failures {
         })
     }
 
-    /// Whether a node may ever go out of service.
+    /// Whether any node may ever go out of service.
     pub(crate) fn may_fail(&self) -> bool {
         let by_chance = self.mtbf.as_ref().is_some_and(|mtbf| *mtbf != Duration::Never);
         by_chance || self.trace.is_some() || !self.planned.is_empty()
@@ -202,7 +203,9 @@ impl Failures {
     }
 }
 
-/// The planned outages of an entry of `maintenance` or `drain`, one for each site with named nodes.
+/// The planned outages that a table of `maintenance` or `drain` describes.
+///
+/// There is one for each site of which the table names nodes.
 fn fixed(table: &Params, sites: &Sites<'_>, drains: bool) -> Result<Vec<Fixed>, Problem> {
     let (from, until) = (table.number("from"), table.get_number("until"));
     if let Some(until) = until.filter(|&until| until <= from) {

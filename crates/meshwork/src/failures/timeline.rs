@@ -27,7 +27,7 @@ pub(crate) struct Step {
     pub(crate) what: What,
     pub(crate) site: usize,
     pub(crate) nodes: Vec<Node>,
-    /// Index of the GPU that has the outage, on the only node; `None` if whole nodes have it.
+    /// Index of the GPU that fails, on the only node of `nodes`; `None` if whole nodes fail.
     pub(crate) gpu: Option<u32>,
     /// Expected end of the outage; infinite if it does not end. Unused if `what` is `End`.
     pub(crate) expected: Time,
@@ -35,7 +35,7 @@ pub(crate) struct Step {
     pub(crate) drains: bool,
 }
 
-/// Outage known beforehand: a maintenance window, a drain, or an outage of a trace.
+/// Outage whose time is set before the run: a maintenance window, a drain, or an outage of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fixed {
     pub(super) nodes: OfSite,
@@ -46,13 +46,13 @@ pub(super) struct Fixed {
     pub(super) is_planned: bool,
 }
 
-/// Pending event of the timeline.
+/// Event of the timeline that is still to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Item {
     at: Time,
     what: What,
     source: Source,
-    /// Actual end of the outage.
+    /// Actual end of the outage to which the event belongs.
     end: Time,
 }
 
@@ -62,7 +62,7 @@ enum Source {
     Unit(u32),
 }
 
-/// Random failures: the units that fail, the distributions and the random stream.
+/// Random failures: the failure units, the distributions of times, and the random stream.
 pub(super) struct Chance {
     pub(super) units: Units,
     pub(super) mtbf: Duration,
@@ -72,13 +72,15 @@ pub(super) struct Chance {
 
 /// Timeline of the outages of one run.
 ///
-/// Each failure unit is in service for a random time, and then under repair for a random time.
-/// Neither time depends on the jobs, so that all strategies meet the same outages. All units are in
-/// service at the first arrival. A repair is expected to take its mean time. Whenever it has not
-/// ended by its expected end, it is expected to take the mean time once more.
+/// Each failure unit (such as a node) is in service for a random time, then under repair for a
+/// random time, and so on. Neither time depends on the jobs, so that all strategies meet the same
+/// outages. All units are in service at the first arrival. A repair is expected to take its mean
+/// time. Whenever a repair has not ended by its expected end, it is expected to take the mean time
+/// once more.
 ///
 /// # Complexity
-/// **O(log n)** for each event, with *n* units and known outages; memory **O(n)**.
+/// **O(log n)** for each event, where *n* is the number of failure units and known outages
+/// together. The memory is **O(n)**.
 #[derive(Default)]
 pub(crate) struct Timeline {
     chance: Option<Chance>,
@@ -184,7 +186,7 @@ impl Timeline {
     }
 }
 
-/// Outage that schedulers know from the beginning.
+/// Outage that schedulers know in advance, from the beginning of the run.
 pub(crate) struct Planned<'a> {
     pub(crate) site: usize,
     pub(crate) nodes: &'a [Node],

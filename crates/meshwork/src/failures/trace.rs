@@ -17,12 +17,12 @@ pub(super) struct Outage {
     line: u64,
 }
 
-/// The instant and the node number at which a trace begins.
+/// Which instant and which node number of a trace are the first of the run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
-    /// Instant of the trace that becomes instant 0 of the run, if given.
+    /// Instant of the trace that becomes instant 0 of the run; `None` if none is given.
     pub(super) start: Option<f64>,
-    /// Number of the first node in the trace.
+    /// Number that the trace gives to the first node of the machine.
     pub(super) first_node: u64,
 }
 
@@ -58,7 +58,7 @@ fn lines(mut text: Box<dyn BufRead + Send>) -> impl Iterator<Item = io::Result<S
 /// number, or coordinates in quotation marks; if `up` is empty, the node never comes back. Any
 /// other file is an event table of the Failure Trace Archive, with tabs or blanks between its
 /// columns. In such a table, events of type 0 are outages, and events of other types are skipped.
-/// An outage whose end is `NULL` does not end.
+/// An outage whose end is `NULL` lasts for ever.
 ///
 /// # Errors
 /// One sentence with path and line: an unreadable line, an unknown node, an outage that ends before

@@ -1,9 +1,9 @@
-//! Failure units: sets of nodes that fail together.
+//! Failure units: parts of a machine, such as nodes or switches, whose nodes fail together.
 
 use crate::registry::{Params, Problem, Words, with_article};
 use crate::topology::{Node, Topology, Wiring};
 
-/// Kind of failure unit, such as a node, a switch or a link.
+/// Kind of failure unit, such as a node, a switch or a link, which fails as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     Node,
@@ -21,7 +21,7 @@ pub(super) static SCOPES: Words<Scope, 5> = Words::new([
     ("gpu", Scope::Gpu),
 ]);
 
-/// Failure units of all sites, numbered one site after the other.
+/// Failure units of all sites. Their numbers continue from one site to the next.
 #[derive(Clone, Debug)]
 pub(super) struct Units {
     sites: Vec<OfSite>,
@@ -38,14 +38,17 @@ struct OfSite {
 
 #[derive(Clone, Debug)]
 enum Kind {
-    /// Units of consecutive nodes, each unit with this number of nodes.
+    /// Failure units of consecutive nodes. The value is the number of nodes of each unit.
     Row(u32),
-    /// Blocks with equal sides, which tile the grid. `across` is the number of blocks in each
-    /// dimension.
+    /// Blocks with equal sides that tile the grid, each a failure unit.
+    ///
+    /// `across` is the number of blocks in each dimension.
     Blocks { sides: Vec<u32>, across: Vec<u32>, strides: Vec<u32> },
-    /// Links between two routers, where each router has `each` nodes.
+    /// Links between two routers, each a failure unit; every router has `each` nodes.
     Links { ends: Vec<(u32, u32)>, each: u32 },
-    /// GPUs of shared nodes. The list has the number of each node's first GPU, and at the end the
+    /// GPUs, each a failure unit, of nodes that jobs share.
+    ///
+    /// The list has the number of GPUs on all earlier nodes, for each node, and at the end the
     /// number of all GPUs.
     Gpus(Vec<u32>),
 }
@@ -54,7 +57,7 @@ impl Units {
     /// Creates the failure units of all sites, of the kind that the parameter `scope` names.
     ///
     /// # Errors
-    /// If a site has no units of this kind, or blocks do not tile it.
+    /// If a site has no units of this kind, or if the site cannot be tiled by the given blocks.
     pub(super) fn new(params: &Params, topologies: &[Topology]) -> Result<Units, Problem> {
         let scope = params.meaning("scope", &SCOPES);
         let block = params.get_integers("block");
@@ -123,9 +126,10 @@ impl Units {
         f64::from(self.count()) / processors
     }
 
-    /// Index of the site of a failure unit, and the nodes that fail with the unit, each once.
+    /// Index of the site of a failure unit, and the nodes that fail with the unit.
     ///
-    /// The third value is the index of the GPU on its node, if the unit is a GPU.
+    /// Each node is listed once. The third value is the index of the GPU on its node, if the unit
+    /// is a GPU.
     pub(super) fn nodes(&self, unit: u32) -> (usize, Vec<Node>, Option<u32>) {
         let at = self.sites.partition_point(|site| site.first <= unit) - 1;
         let OfSite { first, nodes, kind, .. } = &self.sites[at];
@@ -168,8 +172,8 @@ fn joined(sides: &[u32]) -> String {
 
 /// Blocks of one site as failure units.
 ///
-/// `sides` has the sides of a block on a grid of nodes. On a hypercube it has the dimension of a
-/// subcube, and elsewhere a number of consecutive nodes.
+/// `sides` has the sides of a block if the site is a mesh or torus. On a hypercube it has only the
+/// dimension of a subcube, and elsewhere only a number of consecutive nodes.
 fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
     let grid = topology.grid();
     let has_sides =
@@ -219,7 +223,7 @@ fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
     Ok(Kind::Row(one))
 }
 
-/// Switches of one site that have nodes, as failure units: leaves of a tree, or routers.
+/// Switches of one site to which nodes are attached, as failure units: leaf switches or routers.
 ///
 /// On grids, each node has its own router.
 fn switches(topology: &Topology) -> Result<Kind, String> {
@@ -232,7 +236,7 @@ fn switches(topology: &Topology) -> Result<Kind, String> {
     }
 }
 
-/// GPUs of one site as failure units; jobs must share its nodes.
+/// GPUs of one site as failure units; jobs must share the nodes of the site.
 fn gpus(topology: &Topology) -> Result<Kind, String> {
     let Some(types) = topology.types() else {
         return Err("is \"gpu\", but the nodes of the machine have no types, and so no GPUs that anybody knows of: give \
@@ -316,7 +320,7 @@ mod tests {
         }
     }
 
-    /// Checks that the links of a machine are all pairs of neighbours, each exactly once.
+    /// Checks that the links of a machine that can fail are all pairs of neighbours, each once.
     #[test]
     fn links_are_the_pairs_of_neighbours() {
         for topology in [

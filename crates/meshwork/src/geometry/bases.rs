@@ -1,18 +1,19 @@
-//! Free bases of a block on a grid, found by shifts of whole words.
+//! Free bases of a block on a grid (nodes at which it would be free), found by shifts of words.
 
 use std::sync::{Arc, OnceLock};
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// Finds the free bases of a block: the nodes at which a block of given sides is wholly free.
+/// Finds the free bases of a block: the nodes that can be its lowest corner, as all its nodes are
+/// free.
 ///
-/// By *log s* shifts and intersections, a set of free nodes is reduced to the nodes at which a free
-/// run of length *s* begins. A run of length *a + b* begins where a run of length *a* begins, if a
-/// run of length *b* begins *a* nodes further on. Reductions along each dimension in turn leave the
-/// free bases of a block. Rows are not padded. So on a grid that is not wrapped, a run may seem to
-/// continue into the next row. Such a run belongs to a base too near the edge, which is removed at
-/// the end. Along a ring the runs are rotated around its edge instead.
+/// A set of free nodes is reduced, by *log s* shifts and intersections, to the nodes at which a
+/// free run of length *s* begins. A run of length *a + b* begins where a run of length *a* begins,
+/// if a run of length *b* begins *a* nodes further on. Reductions along each dimension in turn
+/// leave the free bases of a block. Rows are not padded. So on a grid that is not wrapped, a run
+/// may seem to continue into the next row. Such a run belongs to a base too near the edge, which is
+/// removed at the end. Along a ring the runs are rotated around its edge instead.
 ///
 /// # Complexity
 /// Time **O(d · log s · n / 64)** for sides up to *s* in *d* dimensions and *n* nodes; space **O(n
@@ -28,7 +29,7 @@ pub struct FreeBases {
 }
 
 impl FreeBases {
-    /// Allocates the buffers for a grid.
+    /// Creates the search for a grid, with its buffers.
     #[must_use]
     pub fn new(grid: &Grid) -> FreeBases {
         let on_a_ring = if grid.is_wrapped() { grid.nodes() } else { 0 };
@@ -73,9 +74,11 @@ impl FreeBases {
         &self.bases
     }
 
-    /// Computes `bases`, and returns the node before which they are valid. From that node on there
-    /// are no free bases. On a grid that is not wrapped, the bases before that node include some
-    /// that are too near an edge. A block larger than the grid has no free bases at all.
+    /// Computes `bases`, and returns the node before which the set is valid.
+    ///
+    /// From that node on there are no free bases, whatever the set contains. On a grid that is not
+    /// wrapped, the bases before that node include some that are too near an edge. A block larger
+    /// than the grid has no free bases at all.
     fn narrow(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Node {
         if sides.iter().zip(grid.sides()).any(|(side, most)| side > most) {
             return 0;
@@ -116,8 +119,10 @@ impl FreeBases {
         end.min(words.end as Node * 64)
     }
 
-    /// Keeps the bases for which the node `step` ahead along a ring is a base too. If `other` is
-    /// given, its nodes are used in place of the present bases. Returns whether any base is left.
+    /// Keeps the bases for which the node `step` ahead of them along a ring is a base too.
+    ///
+    /// If `other` is given, its nodes are used in place of the present bases. Returns whether any
+    /// base is left.
     fn keep_if_ahead_on_the_ring(
         &mut self,
         grid: &Grid,
@@ -140,8 +145,10 @@ impl FreeBases {
         any
     }
 
-    /// Sets `to` to the nodes for which the node `step` ahead along a dimension is in `from`. On a
-    /// ring, the step may wrap around the edge; otherwise it does not cross the edge.
+    /// Sets `to` to the nodes for which the node `step` ahead of them along dimension `d` is in
+    /// `from`.
+    ///
+    /// On a ring, the step may wrap around the edge; otherwise it does not cross the edge.
     pub(crate) fn assign_ahead(
         &mut self,
         grid: &Grid,
@@ -168,13 +175,15 @@ impl FreeBases {
 }
 
 /// The first dimension along which a block at this base would cross the edge of the grid.
+///
+/// `None` if it crosses none.
 fn over_the_edge(grid: &Grid, base: Node, sides: &[u32]) -> Option<usize> {
     let crosses =
         |&d: &usize| !grid.is_ring(d) && grid.coordinate(base, d) + sides[d] > grid.sides()[d];
     (0..sides.len()).find(crosses)
 }
 
-/// For each dimension and margin, the nodes that are further than the margin from the far edge.
+/// For each dimension and number of steps, the nodes from which so many steps stay below the edge.
 type EdgeMasks = Vec<Vec<OnceLock<NodeSet>>>;
 
 fn below_edge<'a>(kept: &'a EdgeMasks, grid: &Grid, d: usize, margin: u32) -> &'a NodeSet {
@@ -196,7 +205,7 @@ mod tests {
     use crate::geometry::Block;
     use crate::job::Dims;
 
-    /// Free bases by their definition: for every base, every node of the block is examined.
+    /// Free bases found by their definition: for every base, every node of the block is examined.
     fn bases_by_search(grid: &Grid, free: &NodeSet, sides: &[u32]) -> Vec<Node> {
         (0..grid.nodes())
             .filter(|&base| {

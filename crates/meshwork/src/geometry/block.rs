@@ -1,4 +1,4 @@
-//! Blocks of nodes, and placements: the blocks that one job holds, in order of ranks.
+//! Blocks of nodes, and placements, which are the blocks that one job holds in order of its ranks.
 
 use std::fmt::Write as _;
 
@@ -11,12 +11,12 @@ use crate::topology::{Grid, Node};
 
 /// A block of nodes: its base (the lowest corner) and its side along each dimension of the grid.
 ///
-/// On a wrapped grid a block may reach around an edge. A subcube of a hypercube is the block with
-/// side 2 in its free dimensions and side 1 in the others.
+/// On a wrapped grid a block may reach around an edge. A subcube of a hypercube is a block with
+/// side 2 along the dimensions along which it extends, and side 1 along the others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Block {
-    /// The corner from which the block extends upwards along each dimension.
+    /// The lowest corner of the block, from which it extends upwards along each dimension.
     pub base: Node,
     /// Length of the block along each dimension of the grid.
     pub sides: Dims,
@@ -56,8 +56,8 @@ impl Block {
     /// Visits the block as runs of consecutive nodes `(start, count)`, in order of ranks.
     ///
     /// Dimension 0 runs fastest. If the block covers dimension 0 from edge to edge, its rows are
-    /// merged along dimension 1, and so on. So an aligned subcube along the low dimensions is a
-    /// single run. A row that reaches around an edge gives two runs.
+    /// joined to runs along dimension 1, and so on. So an aligned subcube along the low dimensions
+    /// is a single run. A row that reaches around an edge gives two runs.
     pub fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(Node, u32)) {
         self.all_runs(grid, |start, count| {
             visit(start, count);
@@ -65,8 +65,9 @@ impl Block {
         });
     }
 
-    /// Whether `holds` is true for all runs of the block, in order of ranks. Stops at the first run
-    /// for which it is false.
+    /// Whether `holds` is true for all runs of consecutive nodes of the block, in order of ranks.
+    ///
+    /// Stops at the first run for which it is false.
     pub(crate) fn all_runs(&self, grid: &Grid, mut holds: impl FnMut(Node, u32) -> bool) -> bool {
         let (sides, strides) = (grid.sides(), grid.strides());
         if let ([side], [width]) = (sides, &self.sides[..]) {
@@ -120,10 +121,12 @@ impl Block {
     }
 }
 
-/// State of the walk over the rows of a block along one dimension, with offsets in nodes.
+/// State of the walk over the rows of a block along one dimension.
+///
+/// Offsets are numbers of nodes, from the first node of the grid line on.
 struct Ring {
     stride: u32,
-    /// Offset at which the ring wraps around to offset 0.
+    /// Offset of the edge, at which the walk continues at offset 0.
     round: u32,
     first: u32,
     here: u32,
@@ -133,8 +136,9 @@ struct Ring {
 }
 
 impl Ring {
-    /// Moves on by one row, around the edge if necessary. After the last row, goes back to the
-    /// first row and returns `false`.
+    /// Moves on by one row, around the edge if necessary.
+    ///
+    /// After the last row, goes back to the first row and returns `false`.
     #[inline]
     fn step(&mut self, start: &mut Node) -> bool {
         let is_last = self.left == 1;
@@ -170,7 +174,7 @@ impl Ring {
 pub struct Placement {
     /// Disjoint blocks in order of ranks: the first block holds the lowest ranks.
     pub blocks: SmallVec<[Block; 1]>,
-    /// Parts of the nodes that the job holds; `None` if it holds whole nodes.
+    /// Amounts of shared nodes that the job holds; `None` if it holds whole nodes.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub parts: Option<Box<Parts>>,
 }
@@ -192,7 +196,7 @@ impl From<Block> for Placement {
 }
 
 impl Placement {
-    /// Number of processors held: nodes over all blocks, or cores if the job holds parts of nodes.
+    /// Number of processors held: all nodes of the blocks, or cores if the job shares its nodes.
     #[must_use]
     #[inline]
     pub fn len(&self) -> u32 {
@@ -202,7 +206,7 @@ impl Placement {
         }
     }
 
-    /// Number of nodes over all blocks of the placement.
+    /// Number of nodes of all blocks of the placement together.
     #[must_use]
     #[inline]
     pub fn node_count(&self) -> u32 {
@@ -221,7 +225,7 @@ impl Placement {
     /// The placement of some nodes: one block if they form a block, otherwise runs in order of
     /// index.
     ///
-    /// A block that crosses the edge of a ring becomes several runs.
+    /// A run has consecutive nodes. A block that crosses the edge of a ring becomes several runs.
     ///
     /// # Panics
     /// If a node is not on the grid.
@@ -255,8 +259,9 @@ impl Placement {
         nodes
     }
 
-    /// Visits the nodes of the placement as runs `(start, count)` of consecutive nodes, in order of
-    /// ranks.
+    /// Visits the nodes of the placement as runs `(start, count)` of consecutive nodes.
+    ///
+    /// The runs are in order of ranks.
     pub fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(Node, u32)) {
         for block in &self.blocks {
             block.for_each_run(grid, &mut visit);
@@ -295,8 +300,9 @@ impl Placement {
         self.for_each_run(grid, |start, count| set.insert_range(start, count));
     }
 
-    /// Share of a placement's bounding box that the placement does not hold. The share is 0 for a
-    /// block, and near 1 for scattered nodes. On a ring the bounding box may reach around the edge.
+    /// Fraction of the nodes of a placement's bounding box that the placement does not hold. The
+    /// fraction is 0 for a block, and near 1 for scattered nodes. On a ring the bounding box may
+    /// reach around the edge.
     ///
     /// ```
     /// use meshwork::machine::{Block, Placement};
@@ -336,7 +342,7 @@ impl Placement {
         1.0 - f64::from(self.node_count()) / around
     }
 
-    /// The nodes of the placement that are also in `set`, as blocks that are pieces of rows.
+    /// The nodes of the placement that are also in `set`, as blocks of one row each.
     #[must_use]
     pub fn part_in(&self, set: &NodeSet, grid: &Grid) -> Placement {
         let mut part = Placement::default();
@@ -355,8 +361,9 @@ impl Placement {
         part
     }
 
-    /// The placement in the notation of per-job output, `base:sides` of each block, as in
-    /// `6,0:2x3`. Blocks are joined by `;`.
+    /// The placement as text in the notation of per-job output.
+    ///
+    /// Each block is `base:sides`, as in `6,0:2x3`. Blocks are joined by `;`.
     #[must_use]
     pub fn text(&self, grid: &Grid) -> String {
         let mut text = String::new();
@@ -373,8 +380,10 @@ impl Placement {
     }
 }
 
-/// Length of the shortest interval that contains all of `intervals`. On a ring of `ring`
-/// coordinates the interval may wrap around. Its length is then `ring` minus the widest gap.
+/// Length of the shortest interval that contains all of `intervals`.
+///
+/// On a ring of `ring` coordinates the interval may wrap around. Its length is then `ring` minus
+/// the widest gap between intervals.
 fn enclosing(intervals: impl Iterator<Item = (u32, u32)> + Clone, ring: Option<u32>) -> u32 {
     let first = intervals.clone().map(|(from, _)| from).min().unwrap_or(0);
     let end = intervals.clone().map(|(_, end)| end).max().unwrap_or(0);
@@ -409,8 +418,7 @@ mod tests {
         assert_eq!(placed.nodes(&grid), [11, 8, 3, 0]);
     }
 
-    /// Nodes of a block by definition: every offset from the corner, where dimension 0 runs
-    /// fastest.
+    /// Nodes of a block by its definition: every offset from the corner, with dimension 0 fastest.
     fn nodes_by_definition(grid: &Grid, block: &Block) -> Vec<Node> {
         let corner = grid.coordinates(block.base);
         let mut nodes = Vec::new();
@@ -480,7 +488,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with dispersal by definition, which tries all blocks that contain every node.
+        /// Compares dispersal with its definition, for which all blocks that contain every node are
+        /// tried.
         #[test]
         fn dispersal_is_what_the_smallest_enclosing_block_has_left(
             sides in prop::collection::vec(1_u32..6, 1..4),

@@ -7,10 +7,10 @@ use crate::topology::{Grid, Node};
 
 /// The free nodes of a grid, as lists of the largest free cells.
 ///
-/// A cell of level *l* is a block whose sides are all 2ˡ, and whose corner has multiples of 2ˡ as
-/// coordinates. A cell is split into 2ᵈ cells of the next lower level, which are called buddies.
-/// Buddies are merged again when all of them are free. So the lists depend only on which nodes are
-/// free. A grid that is not a cell itself is divided into the largest possible cells.
+/// A cell of level *l* is a block whose sides are all 2ˡ. The coordinates of its lowest corner are
+/// multiples of 2ˡ. A cell is split into 2ᵈ cells of the next lower level, which are called
+/// buddies. Buddies are merged again when all of them are free. So the lists depend only on which
+/// nodes are free. If the grid itself is not a cell, it is divided into the largest possible cells.
 ///
 /// # Complexity
 /// **O(l · 2ᵈ · log c)** to take or to release a cell, for *l* levels, *d* dimensions and *c* cells
@@ -23,7 +23,7 @@ pub(crate) struct FreeCells {
 }
 
 impl FreeCells {
-    /// The lists for a grid all of whose nodes are free.
+    /// Creates the lists for a grid of which all nodes are free.
     pub(crate) fn new(grid: &Grid) -> FreeCells {
         let levels = grid.sides().iter().map(|side| side.next_power_of_two().trailing_zeros());
         let levels = levels.max().unwrap_or(0) as usize + 1;
@@ -32,7 +32,9 @@ impl FreeCells {
         cells
     }
 
-    /// Corner of the first free cell of at least the given level. Lower levels come first.
+    /// Corner of the first free cell of the lowest level that is at least `level`.
+    ///
+    /// `None` if there is no such cell.
     pub(crate) fn smallest_from(&self, level: usize) -> Option<Node> {
         self.free.get(level..)?.iter().find_map(|cells| cells.first().copied())
     }
@@ -47,8 +49,10 @@ impl FreeCells {
         self.for_each_cell(base, sides, FreeCells::give);
     }
 
-    /// Takes the free cell of level `wanted` at `corner`. If it is part of a larger free cell, this
-    /// is split, and the remaining buddies are listed.
+    /// Takes the free cell of level `wanted` at `corner`.
+    ///
+    /// If it is part of a larger free cell, the larger cell is split, and the remaining buddies are
+    /// listed as free.
     pub(crate) fn take(&mut self, wanted: usize, corner: Node) {
         let holding = |level: usize| self.cell_around(level, corner);
         let mut level = (wanted..self.free.len())
@@ -89,7 +93,8 @@ impl FreeCells {
         }
     }
 
-    /// The corner of the cell of a level that contains a node. The cell may extend beyond the grid.
+    /// The corner of the cell of level `level` that contains a node. The cell may extend beyond the
+    /// grid.
     fn cell_around(&self, level: usize, node: Node) -> Node {
         let within = (1_u32 << level) - 1;
         let offset = |d| (self.grid.coordinate(node, d) & within) * self.grid.strides()[d];
@@ -107,8 +112,8 @@ impl FreeCells {
         corners
     }
 
-    /// Calls `visit` with level and corner of each of the largest cells into which a block is
-    /// divided.
+    /// Divides a block into the largest possible cells, and calls `visit` with level and corner of
+    /// each.
     fn for_each_cell(
         &mut self,
         base: Node,
@@ -153,8 +158,10 @@ mod tests {
 
     use super::*;
 
-    /// Division of a two-dimensional grid as in the literature. The largest square lies at the
-    /// corner. Then come the strip to the right of the square and the strip above it.
+    /// Division of a two-dimensional grid into squares, as in the literature.
+    ///
+    /// The largest square lies at the corner. Then come the strip to the right of the square and
+    /// the strip above it.
     fn squares_of(grid: &Grid, [x, y, w, h]: [u32; 4], free: &mut [BTreeSet<Node>]) {
         if w == 0 || h == 0 {
             return;

@@ -1,23 +1,25 @@
-//! The largest free block within given sides.
+//! Search for the largest free block whose sides do not exceed given ones.
 
 use super::FreeBases;
 use crate::geometry::NodeSet;
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// A search for the largest free block with bounded sides and a bounded number of nodes.
+/// Search for the largest free block with bounded sides and a bounded number of nodes.
 ///
-/// Sides are chosen one dimension after the other, the last dimension first. With each choice goes
-/// the set of bases at which a block with the sides chosen so far is free. A longer side leaves
-/// fewer bases. A branch is cut if no base is left. It is also cut if even the longest sides along
-/// the remaining dimensions give no block as large as the best one found.
+/// Sides are chosen one dimension after the other, the last dimension first. For each choice there
+/// is a set of bases (lowest corners) at which a block with the sides chosen so far is free. A
+/// longer side leaves fewer bases. A branch of the search is cut if no base is left. It is also cut
+/// if even the longest sides along the remaining dimensions give no block as large as the best one
+/// found.
 ///
 /// # Complexity
 /// **O(n / 64)** for each choice of sides that is tried, on a grid of *n* nodes.
 #[derive(Clone)]
 pub(crate) struct LargestBlock {
     bases: FreeBases,
-    /// For each dimension, and each side along it, the bases that are left in the current search.
+    /// For each dimension and each side along it, the bases at which the current block is still
+    /// free.
     layers: Vec<Vec<NodeSet>>,
     most: Dims,
     nodes: u32,
@@ -28,7 +30,7 @@ pub(crate) struct LargestBlock {
 type Size = u32;
 
 impl LargestBlock {
-    /// Allocates the buffers for a grid.
+    /// Creates the search for a grid, with its buffers.
     pub(crate) fn new(grid: &Grid) -> LargestBlock {
         LargestBlock {
             bases: FreeBases::new(grid),
@@ -41,8 +43,10 @@ impl LargestBlock {
     }
 
     /// Base and sides of the largest free block with sides within `most` and at most `nodes` nodes.
-    /// `most` has one side for each dimension, none longer than the grid's. Ties go to the lowest
-    /// base, then to the longest sides along the first dimensions. `None` if no node is free.
+    ///
+    /// `most` has the maximum side for each dimension, none longer than the grid's. Ties go to the
+    /// lowest base, then to the longest sides along the first dimensions. `None` if no node is
+    /// free.
     pub(crate) fn find(
         &mut self,
         grid: &Grid,
@@ -55,8 +59,10 @@ impl LargestBlock {
         self.best.take().map(|(_, base, sides)| (base, sides))
     }
 
-    /// Tries the possible sides along dimension `d`, and then those along lower dimensions. `bases`
-    /// are the bases that the sides chosen so far leave, and `fixed` is the product of these sides.
+    /// Tries the possible sides along dimension `d`, and for each those along lower dimensions.
+    ///
+    /// `bases` are the bases at which a block with the sides chosen so far is free, and `fixed` is
+    /// the product of these sides.
     fn extend(&mut self, grid: &Grid, d: usize, bases: &NodeSet, fixed: u32) {
         let longest = self.most[d].min(self.nodes / fixed);
         let mut layers = std::mem::take(&mut self.layers[d]);

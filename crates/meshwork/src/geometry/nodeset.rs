@@ -104,7 +104,7 @@ impl NodeSet {
         found
     }
 
-    /// Number of nodes in the set. **O(len / 64)**.
+    /// Number of nodes in the set. **O(n / 64)** for a site of *n* nodes.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.words.iter().map(|word| word.count_ones()).sum()
@@ -116,13 +116,13 @@ impl NodeSet {
         self.words.iter().all(|&word| word == 0)
     }
 
-    /// The lowest node of the set.
+    /// The lowest node of the set; `None` if the set is empty.
     #[must_use]
     pub fn first(&self) -> Option<Node> {
         self.first_from(0)
     }
 
-    /// The lowest node of the set that is `start` or above.
+    /// The lowest node of the set that is `start` or above; `None` if there is none.
     #[must_use]
     pub fn first_from(&self, start: Node) -> Option<Node> {
         let mut index = start as usize / 64;
@@ -160,8 +160,9 @@ impl NodeSet {
         })
     }
 
-    /// Resizes the buffer so that it ends with the word of the highest node in `other`. The
-    /// contents are then unspecified. Operations with a larger set ignore its words beyond this
+    /// Resizes this buffer so that it ends with the word of the highest node in `other`.
+    ///
+    /// The contents are then unspecified. Operations with a larger set ignore its words beyond this
     /// buffer.
     pub(crate) fn fit_to(&mut self, other: &NodeSet) {
         let words = other.words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
@@ -169,7 +170,7 @@ impl NodeSet {
         self.len = other.len.min(words as u32 * 64);
     }
 
-    /// Resizes the buffer to that of another set. The contents are unspecified then.
+    /// Resizes this buffer to the size of another set. The contents are then unspecified.
     pub(crate) fn fit_as(&mut self, other: &NodeSet) {
         self.words.resize(other.words.len(), 0);
         self.len = other.len;
@@ -186,8 +187,10 @@ impl NodeSet {
         self.len = other.len;
     }
 
-    /// Copies the membership of `count` nodes, from `from` on in `other`, to the nodes from `start`
-    /// on. **O(count / 64)**.
+    /// Copies from `other`, for each of `count` nodes, whether the node is in the set.
+    ///
+    /// The nodes from `from` on in `other` determine those from `start` on in this set. **O(count /
+    /// 64)**.
     pub fn copy_range(&mut self, start: Node, other: &NodeSet, from: Node, count: u32) {
         let bits = |at: u32, count: u32| {
             let (word, shift) = (at as usize / 64, at % 64);
@@ -207,7 +210,8 @@ impl NodeSet {
         }
     }
 
-    /// Replaces this set by the nodes that are not in `other`. **O(len / 64)**.
+    /// Replaces this set by the nodes that are not in `other`. **O(n / 64)** for a site of *n*
+    /// nodes.
     pub fn assign_complement(&mut self, other: &NodeSet) {
         for (word, &bits) in self.words.iter_mut().zip(&other.words) {
             *word = !bits;
@@ -229,8 +233,10 @@ impl NodeSet {
         }
     }
 
-    /// Replaces this set by (`one` ∪ `more`) ∩ `other`, for sets of the same universe. Without
-    /// `more` the result is `one` ∩ `other`, and without `other` it is the union.
+    /// Replaces this set by (`one` ∪ `more`) ∩ `other`, for sets of equally many nodes.
+    ///
+    /// Without `more` the result is `one` ∩ `other`. Without `other` it is the union of the other
+    /// two.
     pub(crate) fn assign_shared(
         &mut self,
         other: Option<&NodeSet>,
@@ -262,14 +268,14 @@ impl NodeSet {
         }
     }
 
-    /// Replaces this set by the union of two sets of one size.
+    /// Replaces this set by the union of two sets for sites of equally many nodes.
     pub(crate) fn assign_union(&mut self, one: &NodeSet, other: &NodeSet) {
         for ((word, &a), &b) in self.words.iter_mut().zip(&one.words).zip(&other.words) {
             *word = a | b;
         }
     }
 
-    /// Whether the sets share a node. **O(len / 64)**.
+    /// Whether the sets share a node. **O(n / 64)** for a site of *n* nodes.
     #[must_use]
     pub fn meets(&self, other: &NodeSet) -> bool {
         self.words.iter().zip(&other.words).any(|(word, mask)| word & mask != 0)
@@ -282,13 +288,14 @@ impl NodeSet {
         words.into_iter().any(|((word, mask), outside)| word & mask & !outside != 0)
     }
 
-    /// Whether every node of this set is in the other set too. **O(len / 64)**.
+    /// Whether every node of this set is in the other set too. **O(n / 64)** for a site of *n*
+    /// nodes.
     #[must_use]
     pub fn is_within(&self, other: &NodeSet) -> bool {
         self.words.iter().zip(&other.words).all(|(word, mask)| word & !mask == 0)
     }
 
-    /// Number of nodes in both sets. **O(len / 64)**.
+    /// Number of nodes that are in both sets. **O(n / 64)** for a site of *n* nodes.
     #[must_use]
     pub fn count_shared(&self, other: &NodeSet) -> u32 {
         let shared = |(word, mask): (&u64, &u64)| (word & mask).count_ones();
@@ -302,17 +309,20 @@ impl NodeSet {
         }
     }
 
-    /// Keeps a node only if the node `by` above it is in the set too: `S ∩ (S − by)`.
+    /// Keeps those nodes of the set for which the node whose number is higher by `by` is in the set
+    /// too.
     ///
     /// Repeated with doubling distances, this turns a set of free nodes into the set of nodes at
-    /// which a run of free nodes of a given length begins. **O(len / 64)**. The set is changed in
-    /// place, because every word depends only on itself and on words above it.
+    /// which a run of free nodes of a given length begins. The set is changed in place, because
+    /// every word depends only on itself and on words above it. **O(n / 64)** for a site of *n*
+    /// nodes.
     pub fn keep_if_above(&mut self, by: u32) {
         self.keep_if_above_within(0..self.words.len(), by);
     }
 
-    /// Applies [`keep_if_above`](NodeSet::keep_if_above) to some of the words only. **O(w)** for
-    /// *w* words. Returns a part of the range of words; all words outside it are empty now.
+    /// Applies [`keep_if_above`](NodeSet::keep_if_above) to the words in the range `words` only.
+    ///
+    /// Returns the part of the range outside which all words are empty now. **O(w)** for *w* words.
     pub(crate) fn keep_if_above_within(&mut self, words: Range<usize>, by: u32) -> Range<usize> {
         let (skip, bits) = (by as usize / 64, by % 64);
         let Range { mut start, mut end } = words;
@@ -337,12 +347,16 @@ impl NodeSet {
         start..end
     }
 
-    /// Replaces this set by `{n − by : n ∈ other, n ≥ by}`. **O(len / 64)**.
+    /// Replaces this set by the nodes of `other`, each moved to the number lower by `by`.
+    ///
+    /// Nodes that would have negative numbers are dropped. **O(n / 64)** for a site of *n* nodes.
     pub fn assign_shifted_down(&mut self, other: &NodeSet, by: u32) {
         self.with_shifted_down(other, by, |word, above| *word = above);
     }
 
-    /// Replaces this set by `{n + by : n ∈ other, n + by < len}`. **O(len / 64)**.
+    /// Replaces this set by the nodes of `other`, each moved to the number higher by `by`.
+    ///
+    /// Nodes that would be beyond the last node are dropped. **O(n / 64)** for a site of *n* nodes.
     pub fn assign_shifted_up(&mut self, other: &NodeSet, by: u32) {
         let (skip, bits) = ((by as usize / 64).min(self.words.len()), by % 64);
         let (emptied, kept) = self.words.split_at_mut(skip);
@@ -359,15 +373,16 @@ impl NodeSet {
         self.clear_past_the_end();
     }
 
-    /// Rotates each group of `group` nodes of `other` down by `by`, and stores the result in this
-    /// set. `group` is a multiple or a divisor of 64, and divides the number of nodes. **O(len /
-    /// 64)**.
+    /// Replaces this set by `other`, with each group of `group` nodes rotated down by `by`.
+    ///
+    /// `group` is a multiple or a divisor of 64, and divides the number of nodes. **O(n / 64)** for
+    /// a site of *n* nodes.
     pub(crate) fn assign_rotated_down(&mut self, other: &NodeSet, group: u32, by: u32) {
         self.with_rotated_down(other, group, by, |_, ahead| ahead);
     }
 
-    /// Keeps the nodes of `other` that are also in [its rotation](NodeSet::assign_rotated_down).
-    /// Stores them in this set, and returns whether any node is left.
+    /// Replaces this set by the nodes that `other` and [its rotation](NodeSet::assign_rotated_down)
+    /// share. Returns whether there are any.
     pub(crate) fn assign_kept_if_ahead(&mut self, other: &NodeSet, group: u32, by: u32) -> bool {
         let mut any = 0;
         self.with_rotated_down(other, group, by, |here, ahead| {
@@ -377,10 +392,11 @@ impl NodeSet {
         any != 0
     }
 
-    /// Keeps the nodes of `other` whose node ahead is in `other` too. Stores them in this set, and
-    /// returns whether there are any. The node ahead of a node in `straight_on` has a number higher
-    /// by `by`. For any other node, it has a number lower by `back`. **O(len / 64)**, and twice as
-    /// fast as ring by ring if rings have a few words.
+    /// Replaces this set by the nodes of `other` for which the node ahead is in `other` too.
+    ///
+    /// The node ahead of a node in `straight_on` has a number higher by `by`. The node ahead of any
+    /// other node has a number lower by `back`. Returns whether any node is left. **O(n / 64)** for
+    /// a site of *n* nodes, and twice as fast as ring by ring if rings have a few words.
     pub(crate) fn assign_kept_if_ahead_or_back(
         &mut self,
         other: &NodeSet,
@@ -431,8 +447,10 @@ impl NodeSet {
         any != 0
     }
 
-    /// Computes each word with `make`, from a word of `other` and the rotated word at the same
-    /// index. To rotate, each group of `group` nodes is moved down by `by`.
+    /// Computes each word of this set with `make`, from two words of the same index.
+    ///
+    /// They are the word of `other` and that of `other` rotated: each group of `group` nodes is
+    /// moved down by `by`.
     #[inline(always)]
     fn with_rotated_down(
         &mut self,
@@ -485,12 +503,16 @@ impl NodeSet {
         }
     }
 
-    /// Adds `{n − by : n ∈ other, n ≥ by}` to this set. **O(len / 64)**.
+    /// Adds the nodes of `other` to this set, each moved to the number lower by `by`.
+    ///
+    /// Nodes that would have negative numbers are left out. **O(n / 64)** for a site of *n* nodes.
     pub fn unite_shifted_down(&mut self, other: &NodeSet, by: u32) {
         self.with_shifted_down(other, by, |word, above| *word |= above);
     }
 
-    /// Calls `change` for each word of this set and the same word of `other` shifted down by `by`.
+    /// Calls `change` for each word of this set, with the word of the same index of a shifted set.
+    ///
+    /// The shifted set has the nodes of `other`, each moved to the number lower by `by`.
     #[inline(always)]
     fn with_shifted_down(&mut self, other: &NodeSet, by: u32, change: impl Fn(&mut u64, u64)) {
         let (skip, bits) = ((by as usize / 64).min(other.words.len()), by % 64);
@@ -512,7 +534,10 @@ impl NodeSet {
         beyond.iter_mut().for_each(|word| change(word, 0));
     }
 
-    /// Adds `{n + by : n ∈ other, n + by < len}` to this set. **O(len / 64)**.
+    /// Adds the nodes of `other` to this set, each moved to the number higher by `by`.
+    ///
+    /// Nodes that would be beyond the last node are left out. **O(n / 64)** for a site of *n*
+    /// nodes.
     pub fn unite_shifted_up(&mut self, other: &NodeSet, by: u32) {
         let (skip, bits) = ((by as usize / 64).min(self.words.len()), by % 64);
         let kept = &mut self.words[skip..];
@@ -537,7 +562,10 @@ impl NodeSet {
     }
 }
 
-/// Calls `visit(word, mask)` for every word that contains some of the `count` bits from `start` on.
+/// Calls `visit(index, mask)` for every word that contains some of the `count` bits from `start`
+/// on.
+///
+/// The mask has these bits of the word.
 fn for_each_word(start: u32, count: u32, mut visit: impl FnMut(usize, u64)) {
     if count == 0 {
         return;
@@ -564,7 +592,7 @@ mod tests {
 
     use super::*;
 
-    /// Reference version of a set of nodes, with a tree of node numbers.
+    /// Simple reference implementation of a set of nodes, as a tree of node numbers.
     #[derive(Clone, Debug)]
     struct Naive(BTreeSet<Node>, u32);
 

@@ -6,7 +6,7 @@ use crate::geometry::NodeSet;
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// An order of the nodes of a grid of any number of dimensions.
+/// Order in which the nodes of a grid of any number of dimensions are traversed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// In order of node numbers.
@@ -68,8 +68,10 @@ impl Order {
     }
 }
 
-/// The coordinates of a node in a snake order. A coordinate is counted from the far edge if the sum
-/// of the coordinates in higher dimensions is odd.
+/// The coordinates of a node, counted back and forth as a snake order runs.
+///
+/// A coordinate is counted from the far edge if the sum of the coordinates in higher dimensions is
+/// odd.
 fn back_and_forth(grid: &Grid, node: Node) -> Dims {
     let mut at = grid.coordinates(node);
     let mut higher = 0;
@@ -83,8 +85,10 @@ fn back_and_forth(grid: &Grid, node: Node) -> Dims {
     at
 }
 
-/// The interleaved bits of some numbers, with the bit of the first number first. At most 156 bits
-/// are needed for 2²⁴ nodes: with 12 dimensions, one of which has 2¹³ coordinates.
+/// The interleaved bits of some numbers: the highest bit of each, then the next bit of each, and so
+/// on.
+///
+/// At most 156 bits are needed for 2²⁴ nodes: with 12 dimensions, one of which has 2¹³ coordinates.
 fn interleaved(numbers: &[u32], bits: u32) -> [u64; 3] {
     let mut key = [0; 3];
     for bit in (0..bits).rev() {
@@ -121,8 +125,7 @@ fn along_hilbert(at: &mut [u32], bits: u32) {
     at.iter_mut().for_each(|part| *part ^= turned);
 }
 
-/// Numbered items in a fixed order, each free or held. The items are the nodes of a site, or its
-/// pages.
+/// Items (nodes of a site, or pages of nodes) in a fixed order, each free or held.
 #[derive(Clone)]
 pub struct OrderedSet {
     things: Arc<[u32]>,
@@ -143,13 +146,13 @@ impl OrderedSet {
         OrderedSet { things: things.into(), places: places.into(), free }
     }
 
-    /// The item at index `place` of the order.
+    /// The item at index `place` in the order.
     #[must_use]
     pub fn at(&self, place: u32) -> u32 {
         self.things[place as usize]
     }
 
-    /// The indices, in the order, of the items that are free.
+    /// The free items, as a set of their indices in the order.
     #[must_use]
     pub fn free(&self) -> &NodeSet {
         &self.free
@@ -180,7 +183,7 @@ mod tests {
         Order::Hilbert,
     ];
 
-    /// Index, in the order, of each node of a 4 × 4 grid. The nodes are given row by row.
+    /// Index in the order of each node of a 4 × 4 grid, where nodes are given row by row.
     fn places(order: Order) -> Vec<u32> {
         let grid = Grid::new(&[4, 4], false).unwrap();
         OrderedSet::new(&grid, order).places.to_vec()

@@ -1,27 +1,27 @@
-//! The orientations in which a block may be placed.
+//! The orientations (orders of its sides) in which a block may be placed.
 
 use crate::job::Dims;
 use crate::registry::{DefaultValue, Param, Params, Words};
 
-/// Whether a block may be turned when it is placed.
+/// Whether a block may be placed with its sides along other dimensions than requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rotation {
-    /// The block is only placed in the requested orientation.
+    /// The block is placed only in the requested orientation.
     Never,
-    /// The block is turned only if it does not fit as requested.
+    /// The block is placed in another orientation only if it does not fit as requested.
     IfNeeded,
-    /// The strategy scores all orientations and takes the best; the requested one wins ties.
+    /// All orientations are compared by the allocator's criterion. The requested one wins ties.
     Best,
 }
 
 impl Rotation {
-    /// The parameter `rotation` of an allocator, `never` by default. Nearly all allocators have
-    /// this default, so that they are compared with blocks of one orientation.
+    /// The parameter `rotation` of an allocator, with the default `never`. Nearly all allocators
+    /// have this default, so that a comparison of allocators gives all of them blocks of the same
+    /// orientation.
     pub const PARAM: Param = Rotation::param("\"never\"");
 
-    /// The parameter `rotation` of allocators that are defined by turning a block that does not
-    /// fit. The default is `if_needed`, because such an allocator differs only by turning from the
-    /// one that it extends.
+    /// The parameter `rotation` of allocators that extend another one by turning a block. The
+    /// default is `if_needed`: with `never`, such an allocator would be the one that it extends.
     pub const TURNING: Param = Rotation::param("\"if_needed\"");
 
     const fn param(default: &'static str) -> Param {

@@ -1,4 +1,4 @@
-//! Parts of nodes that a job holds.
+//! Parts of nodes that a job holds: amounts of the cores, memory and GPUs of each node.
 
 use smallvec::SmallVec;
 
@@ -6,44 +6,44 @@ use crate::job::{Piece, Pieces, WHOLE_SHARE};
 use crate::topology::Node;
 use crate::topology::types::{CORES, MEM, NodeType, NodeTypes, OTHER};
 
-/// The parts of nodes that a job holds, in order of ranks.
+/// The amounts of nodes' resources that a job holds, in order of its ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Parts {
-    /// A part for each node and role of the job. Several parts may be on one node.
+    /// Held amounts for each node and role of the job. A role is one kind of pieces of a job.
     pub parts: Vec<NodePart>,
-    /// Number of cores of all parts together.
+    /// Number of cores that the job holds on all its nodes together.
     pub cores: u32,
 }
 
-/// The part of one node that a job holds.
+/// Amounts of one node's resources that a job holds for pieces of one role.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NodePart {
-    /// The node of which a part is held.
+    /// The node whose resources are held.
     pub node: Node,
-    /// Number of pieces of the job in this part.
+    /// Number of pieces of the job that the amounts are for.
     pub pieces: u32,
     /// Amounts above 0 of the node's resources, each with the index of the resource: see
     /// [`NodeType::idle`](crate::topology::types::NodeType::idle).
     pub cells: SmallVec<[(u16, u32); 6]>,
 }
 
-/// Amounts of resources that a part of a node has.
+/// Amounts of one node's resources that a job holds, by kind of resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartAmounts {
-    /// Number of cores of each island of the node.
+    /// Number of cores held on each island (such as a socket) of the node.
     pub cores: Vec<u32>,
-    /// Memory in MiB.
+    /// Memory held, in MiB.
     pub mem: u32,
-    /// Amount of the resource `other`, which a study defines.
+    /// Amount held of the resource `other`, whose meaning a study defines.
     pub other: u32,
-    /// Index of each GPU held, with the thousandths of it that are held.
+    /// Each GPU of which something is held: its index, and the held thousandths of it.
     pub gpus: Vec<(u32, u32)>,
 }
 
 impl NodePart {
-    /// Amounts of resources that this part has of a node of type `kind`.
+    /// Amounts held, by kind of resource, of a node of type `kind`.
     #[must_use]
     pub fn amounts(&self, kind: &NodeType) -> PartAmounts {
         let mut amounts =
@@ -64,8 +64,7 @@ impl NodePart {
 }
 
 impl Parts {
-    /// A request for pieces of the sizes of these parts, on any nodes. Pieces of equal size are of
-    /// one role.
+    /// A request for pieces of the same sizes, on any nodes. Pieces of equal size are of one role.
     #[must_use]
     pub fn as_pieces(&self, types: &NodeTypes) -> Pieces {
         let mut roles: Vec<Piece> = Vec::new();

@@ -1,4 +1,4 @@
-//! Nodes as users write them: by number, by coordinates or as blocks.
+//! Nodes as users write them in a study: by number, by coordinates or as blocks.
 
 use super::{Block, Placement};
 use crate::job::Dims;

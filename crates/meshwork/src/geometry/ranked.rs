@@ -4,8 +4,9 @@ use crate::geometry::{Block, NodeSet, Placement};
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// The placement on these nodes, which are given in the order of ranks. Consecutive nodes of a row
-/// become one block. **O(r)** for *r* nodes.
+/// The placement on these nodes, which are given in the order of the job's ranks.
+///
+/// Consecutive nodes of a row become one block. **O(r)** for *r* nodes.
 pub(crate) fn in_order(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Placement {
     let width = grid.sides()[0];
     let mut placement = Placement::default();
@@ -24,8 +25,9 @@ pub(crate) fn in_order(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Pl
     placement
 }
 
-/// The placement on the nodes of a set, in order of index. It equals that of [`in_order`], but is
-/// found by runs of nodes.
+/// The placement on the nodes of a set, with the job's ranks in order of node numbers.
+///
+/// It equals that of [`in_order`], but is found by runs of nodes.
 ///
 /// # Complexity
 /// **O(n / 64 + b)** for a grid of *n* nodes and *b* blocks.

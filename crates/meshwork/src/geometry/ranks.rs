@@ -1,16 +1,16 @@
-//! Selection from a node set by rank: the i-th node of a set, lowest first.
+//! Selection of the *i*-th node of a set, lowest first.
 
 use super::NodeSet;
 use crate::topology::Node;
 
-/// For each word of a node set, the number of nodes in the words below it.
+/// For each word (of 64 nodes) of a node set, the number of nodes in the words below it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranks {
     below: Vec<u32>,
 }
 
 impl Ranks {
-    /// Counts the nodes of a set. **O(n / 64)** for a site of *n* nodes.
+    /// Counts the nodes of a set, for later selections. **O(n / 64)** for a site of *n* nodes.
     pub(crate) fn count(&mut self, set: &NodeSet) {
         self.below.clear();
         let mut sum = 0;
@@ -21,15 +21,17 @@ impl Ranks {
         }));
     }
 
-    /// The node of rank `rank`, from 0, in the set for which `count` was called last. The set must
-    /// have more than `rank` nodes. **O(log n)**.
+    /// The node of rank `rank`, from 0, in the set for which `count` was called last.
+    ///
+    /// The rank is the number of lower nodes in the set, which must have more than `rank` nodes.
+    /// **O(log n)** for a site of *n* nodes.
     pub(crate) fn node(&self, set: &NodeSet, rank: u32) -> Node {
         let word = self.below.partition_point(|&below| below <= rank) - 1;
         word as u32 * 64 + nth_bit(set.words()[word], rank - self.below[word])
     }
 }
 
-/// Index of the set bit of rank `rank` in a word, found by halving.
+/// Index of the bit 1 with `rank` lower bits 1 in a word, found by halving.
 fn nth_bit(mut word: u64, mut rank: u32) -> u32 {
     let (mut place, mut width) = (0, 32);
     while width > 0 {

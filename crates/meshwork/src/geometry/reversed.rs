@@ -4,8 +4,9 @@ use crate::geometry::{Block, NodeSet};
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// A grid with its dimensions in reverse order, and a map from the nodes of the original grid. On
-/// the reversed grid, a search by index runs fastest along the last dimension of the original.
+/// A grid with its dimensions in reverse order, and the numbers that nodes have there. On the
+/// reversed grid, a search in order of numbers runs fastest along the last dimension of the
+/// original grid.
 #[derive(Clone, Debug)]
 pub(crate) struct Reversed {
     grid: Grid,
@@ -28,8 +29,9 @@ impl Reversed {
         &self.grid
     }
 
-    /// A set of nodes of the original grid as a set of nodes of the reversed grid. **O(n)** for *n*
-    /// nodes in the set.
+    /// The nodes of a set on the original grid, as a set on the reversed grid.
+    ///
+    /// **O(n)** for *n* nodes in the set.
     pub(crate) fn set(&mut self, nodes: &NodeSet) -> &NodeSet {
         self.set.clear();
         nodes.iter().for_each(|node| self.set.insert(self.there[node as usize]));
@@ -43,7 +45,7 @@ impl Reversed {
     }
 }
 
-/// Sides, or coordinates, in reverse order.
+/// Sides of a block, or coordinates of a node, in reverse order.
 pub(crate) fn reversed(sides: &[u32]) -> Dims {
     sides.iter().rev().copied().collect()
 }

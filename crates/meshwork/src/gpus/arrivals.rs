@@ -1,15 +1,15 @@
-//! The order in which the tasks of a trace arrive at a GPU cluster, up to a given load.
+//! The order in which the tasks of a trace arrive at a GPU cluster, up to a given total demand.
 
 use super::GpuTask;
 use crate::rng::Stream;
 
-/// Tasks of a trace in random order, cut or extended so that they ask for `load` times the
-/// capacity.
+/// Tasks of a trace in random order, so many that they ask for `load` times the capacity of GPUs.
 ///
 /// All tasks of the trace, sorted by name, are shuffled. If together they ask for less, tasks are
-/// drawn from the trace with replacement and appended, until the next task's share of one GPU would
-/// exceed the load. If they ask for more, tasks at random positions are removed. `capacity` is in
-/// thousandths of a GPU. This is the protocol of Weng et al. (ATC 2023), with a load of 1.3.
+/// drawn from the trace with replacement and appended, until the next task exceeds the load, where
+/// only its share of one GPU is counted. If they ask for more, tasks at random positions are
+/// removed. `capacity` is in thousandths of a GPU. This is the protocol of Weng et al. (ATC 2023),
+/// with a load of 1.3.
 ///
 /// # Complexity
 /// O(n log n) for n tasks of the trace; each removal is O(n).

@@ -1,15 +1,17 @@
-//! Allocation and fragmentation of a GPU cluster while more and more tasks arrive.
+//! Curves of allocation and fragmentation in a GPU cluster while more and more tasks arrive.
 
 use super::{GpuCluster, GpuRule, GpuTask, TypicalTasks};
 
-/// Mean allocation and fragmentation of GPUs at each arrived load, in per cent of all GPUs.
+/// Allocated and fragmented GPUs in per cent of all GPUs, as curves over the arrived load.
+///
+/// The arrived load is the demand of all tasks that have arrived, in per cent of all GPUs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadCurve {
-    /// Allocated GPUs at 0, 1, 2, … per cent of arrived load. `None` at a per cent without nearby
-    /// arrivals.
+    /// Mean of allocated GPUs at an arrived load of 0, 1, 2, … per cent. `None` if no task arrived
+    /// near this load.
     pub allocation: Vec<Option<f64>>,
-    /// Fragmented GPUs at 0, 1, 2, … per cent of arrived load. `None` at a per cent without nearby
-    /// arrivals.
+    /// Mean of fragmented GPUs at an arrived load of 0, 1, 2, … per cent. `None` if no task arrived
+    /// near this load.
     pub fragmentation: Vec<Option<f64>>,
 }
 
@@ -24,7 +26,7 @@ impl LoadCurve {
     /// the next lower and next higher per cent are used.
     ///
     /// # Complexity
-    /// For each task, O(n) for n nodes is added to the cost of the rule.
+    /// For each task, the cost of the rule that places it, and O(n) for n nodes.
     #[must_use]
     pub fn measure(
         mut cluster: GpuCluster,
@@ -64,7 +66,8 @@ impl LoadCurve {
 
 /// Mean of the records in bin `at`, or in its two neighbours if the bin is empty.
 ///
-/// `None` if the neighbours are empty too. A bin is the sum and the number of its records.
+/// `None` if the neighbours are empty too. A bin collects the records at one per cent of arrived
+/// load, as their sum and their number.
 fn mean(bins: &[(f64, u32)], at: usize) -> Option<f64> {
     let of = |bins: &[(f64, u32)]| {
         let (sum, count) = bins.iter().fold((0.0, 0), |all, bin| (all.0 + bin.0, all.1 + bin.1));

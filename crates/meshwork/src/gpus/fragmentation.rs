@@ -1,13 +1,13 @@
-//! Fragmentation of free GPUs: how much of them the tasks of a workload cannot use.
+//! Fragmentation of free GPUs: how much of them the tasks of a workload could not use.
 
 use std::collections::BTreeMap;
 
 use super::{GpuNode, GpuTask};
 
-/// Fraction of a workload's tasks that must have one of its typical requests.
+/// Fraction of a workload's tasks that the typical requests must cover.
 const COVERED: f64 = 0.95;
 
-/// Most frequent requests of a workload, each with its popularity.
+/// Most frequent requests of a workload (its typical requests), each with its frequency.
 ///
 /// They define the measure of fragmentation of Weng et al. (ATC 2023): the expected amount of a
 /// node's free GPUs that a task drawn from the workload could not use.
@@ -63,8 +63,9 @@ impl TypicalTasks {
         self.requests.is_empty()
     }
 
-    /// Expected amount of a node's free GPUs that a typical task cannot use, in thousandths of a
-    /// GPU.
+    /// Expected amount of a node's free GPUs that a typical task could not use.
+    ///
+    /// The amount is in thousandths of a GPU.
     ///
     /// # Complexity
     /// O(k g) for k typical requests and g GPUs of the node.

@@ -2,7 +2,7 @@
 //!
 //! A task takes processors, memory, and either a fraction of one GPU or several whole GPUs, all on
 //! one node. [`GPU_RULES`] lists the rules of Weng et al. (USENIX ATC 2023); [`arrivals`] and
-//! [`curve`] are the experiment of that paper, in which tasks arrive and never leave.
+//! [`curve`] are the experiment of Weng et al., in which tasks arrive and never leave.
 
 pub mod arrivals;
 pub mod curve;
@@ -28,8 +28,8 @@ pub struct GpuNode {
     pub gpus: Vec<u32>,
     /// Type of the node's GPUs.
     pub model: String,
-    /// Numbers of running tasks by kind. Index 0 counts tasks that share a GPU, and index k tasks
-    /// that hold k GPUs.
+    /// Numbers of running tasks by their use of GPUs. Index 0 counts tasks that share a GPU, and
+    /// index k tasks that hold k GPUs.
     held: Vec<u32>,
 }
 
@@ -75,13 +75,13 @@ impl GpuNode {
         }
     }
 
-    /// Free thousandths of all GPUs of the node together.
+    /// Free amounts of all GPUs of the node together, in thousandths of a GPU.
     #[must_use]
     pub fn free(&self) -> u32 {
         self.gpus.iter().sum()
     }
 
-    /// Whether a task can run on the node now.
+    /// Whether enough is free on the node now for a task to run on it.
     #[must_use]
     pub fn fits(&self, task: &GpuTask) -> bool {
         let fitting = self.gpus.iter().filter(|&&free| free >= task.share);
@@ -90,20 +90,21 @@ impl GpuNode {
             && (task.gpus == 0 || task.allows(&self.model) && fitting.count() >= task.gpus as usize)
     }
 
-    /// The wholly free GPUs with the lowest numbers, in the number that the task asks for.
+    /// The wholly free GPUs of the lowest numbers, as many as the task asks for.
     fn whole_gpus(&self, task: &GpuTask) -> Vec<usize> {
         let free = (0..self.gpus.len()).filter(|&gpu| self.gpus[gpu] == WHOLE_GPU);
         free.take(task.gpus as usize).collect()
     }
 
-    /// The GPU with the least free thousandths on which a sharing task fits; ties go to the lowest
-    /// number.
+    /// The GPU with the least free amount on which a task that shares a GPU fits.
+    ///
+    /// Ties go to the GPU of lowest number.
     fn tightest_gpu(&self, task: &GpuTask) -> Option<usize> {
         let fitting = (0..self.gpus.len()).filter(|&gpu| self.gpus[gpu] >= task.share);
         fitting.min_by_key(|&gpu| self.gpus[gpu])
     }
 
-    /// Replaces the numbers of running tasks of each kind with numbers counted elsewhere.
+    /// Sets the numbers of running tasks, by their use of GPUs, to numbers counted elsewhere.
     pub(crate) fn hold(&mut self, by_kind: impl Iterator<Item = u32>) {
         self.held.clear();
         self.held.extend(by_kind);
@@ -133,13 +134,13 @@ impl GpuNode {
 }
 
 impl GpuTask {
-    /// Whether the task takes a part of one GPU.
+    /// Whether the task takes only a fraction of one GPU.
     #[must_use]
     pub fn is_sharing(&self) -> bool {
         self.gpus == 1 && self.share < WHOLE_GPU
     }
 
-    /// Thousandths of all GPUs that the task asks for, together.
+    /// Amount of GPUs that the task asks for in total, in thousandths of a GPU.
     #[must_use]
     pub fn demand(&self) -> u64 {
         u64::from(self.gpus) * u64::from(self.share)
@@ -151,8 +152,9 @@ impl GpuTask {
         self.models.is_empty() || self.models.split('|').any(|one| one == model)
     }
 
-    /// Kind of the task: 0 if it shares a GPU, otherwise its number of GPUs. `None` if it uses no
-    /// GPU.
+    /// Use of GPUs by which running tasks are counted: 0 for a shared GPU, otherwise how many GPUs.
+    ///
+    /// `None` if the task uses no GPU.
     fn kind(&self) -> Option<usize> {
         match self.gpus {
             0 => None,
@@ -162,23 +164,25 @@ impl GpuTask {
     }
 }
 
-/// GPU cluster: nodes with their running tasks, in an order that breaks ties between scores.
+/// GPU cluster: its nodes, with what is free of each.
+///
+/// The order of the nodes breaks ties between scores.
 pub struct GpuCluster {
     nodes: Vec<GpuNode>,
-    /// Number of changes of each node so far, for rules that cache scores.
+    /// For each node, the number of its changes so far, by which rules know whether a cached score
+    /// holds.
     changes: Vec<u32>,
 }
 
 impl GpuCluster {
-    /// Creates a cluster of idle nodes. Of several nodes with equal scores, a rule prefers the
-    /// first.
+    /// Creates a cluster of idle nodes. Of nodes with equal scores, a rule takes the first.
     #[must_use]
     pub fn new(nodes: Vec<GpuNode>) -> GpuCluster {
         let changes = vec![0; nodes.len()];
         GpuCluster { nodes, changes }
     }
 
-    /// The nodes with their free amounts.
+    /// The nodes of the cluster, with what is free of each.
     #[must_use]
     pub fn nodes(&self) -> &[GpuNode] {
         &self.nodes

@@ -1,7 +1,7 @@
 //! Rules that choose, for a task of a GPU cluster, a node and GPUs of this node.
 //!
 //! Most rules score every node on which a task fits, and take the node with the highest score. Each
-//! rule is a single function, so all rules are in this file.
+//! rule is a single function, which is why all rules are in this file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use std::sync::Arc;
 use super::{GpuCluster, GpuNode, GpuPlacement, GpuTask, TypicalTasks, WHOLE_GPU};
 use crate::rng::Stream;
 
-/// Processors of the largest node, in thousandths of a processor. Scores are scaled by it.
+/// Processors of the largest node, in thousandths of a processor. Rules divide amounts by it.
 const MOST_CPU: f64 = 128_000.0;
 
-/// GPUs of the largest node, in thousandths of a GPU. Scores are scaled by it.
+/// GPUs of the largest node, in thousandths of a GPU. Rules divide amounts by it.
 const MOST_GPU: f64 = 8_000.0;
 
 /// Rule that chooses, for a task, a node and GPUs of this node.
@@ -21,17 +21,17 @@ pub trait GpuRule {
     fn choose(&mut self, cluster: &GpuCluster, task: &GpuTask) -> Option<GpuPlacement>;
 }
 
-/// Score of a node on which a task fits, with a choice of the GPU.
+/// Score that a rule gives to a node on which a task fits, and the GPU that the task would get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeScore {
-    /// Score of the node; the highest is chosen, or the first of equal ones.
+    /// Score of the node. The node with the highest score is chosen; ties go to the first node.
     pub score: i64,
-    /// Index of the GPU for a task that shares one. `None` for the GPU with the least free amount
-    /// on which the task fits.
+    /// Index of the GPU for a task that shares one. `None` stands for the GPU with the least free
+    /// amount on which the task fits.
     pub gpu: Option<usize>,
 }
 
-/// Rule that scores each node by the state of that node alone.
+/// Rule that scores each node by what is free on that node alone.
 pub trait ScoreRule {
     /// Scores a node on which the task fits.
     fn score(&self, node: &GpuNode, task: &GpuTask) -> NodeScore;
@@ -40,12 +40,12 @@ pub trait ScoreRule {
 /// Registry entry of a rule for GPU clusters.
 #[derive(Debug)]
 pub struct GpuRuleEntry {
-    /// Name of the rule in the published results.
+    /// Name of the rule in the results that Weng et al. published.
     pub name: &'static str,
-    /// Effect of the rule in one line.
+    /// Effect of the rule, in one line.
     pub summary: &'static str,
-    /// Builds the rule for a workload with the given typical tasks. The stream is for random
-    /// choices.
+    /// Builds the rule for a workload with the given typical tasks. A rule that chooses at random
+    /// draws from the stream.
     pub build: fn(Arc<TypicalTasks>, Stream) -> Box<dyn GpuRule>,
 }
 
@@ -83,7 +83,7 @@ pub static GPU_RULES: &[GpuRuleEntry] = &[
     },
 ];
 
-/// The scoring rule with the given published name, or `06-FGD` for any other name.
+/// The scoring rule with this name in the published results, or `06-FGD` for any other name.
 #[must_use]
 pub fn score_rules(name: &str, typical: Arc<TypicalTasks>) -> Arc<dyn ScoreRule + Send + Sync> {
     match name {
@@ -122,19 +122,22 @@ impl RandomNode {
     }
 }
 
-/// Rule that takes the node with the highest score, and caches scores until their nodes change.
+/// Rule that takes the node with the highest score, and caches the scores of nodes until they
+/// change.
 struct ByScore {
     rule: Arc<dyn ScoreRule + Send + Sync>,
     kept: BTreeMap<RequestKey, Vec<KeptScore>>,
 }
 
-/// Processors, memory, GPUs, share and allowed types of a task. Scores depend on nothing else of
-/// it.
+/// Processors, memory, number of GPUs, share of a GPU and allowed types of a task.
+///
+/// Scores depend on nothing else of the task.
 type RequestKey = (u32, u32, u32, u32, String);
 
-/// Cached score of a node, or `None` if the task does not fit on the node.
+/// Cached score of a node.
 ///
-/// `changes` is the node's number of changes when it was scored.
+/// `changes` is the number of changes of the node when it was scored. `score` is `None` if the task
+/// does not fit on the node.
 #[derive(Clone, Copy)]
 struct KeptScore {
     changes: u32,
@@ -175,7 +178,7 @@ impl GpuRule for ByScore {
     }
 }
 
-/// A score that leaves the choice of the GPU open.
+/// Creates a score without a choice of the GPU.
 fn only(score: i64) -> NodeScore {
     NodeScore { score, gpu: None }
 }

@@ -1,5 +1,6 @@
-//! Tests of the rules for choosing GPUs and of the measure of fragmentation. They use cases by hand
-//! and the definitions.
+//! Tests of the rules for choosing GPUs and of the measure of fragmentation.
+//!
+//! They compare with cases computed by hand and with the definitions.
 
 use std::sync::Arc;
 

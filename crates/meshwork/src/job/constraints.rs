@@ -1,4 +1,4 @@
-//! Placement constraints of a job.
+//! Constraints of a job on its nodes, in the terms of production schedulers.
 
 use std::fmt;
 
@@ -26,8 +26,10 @@ pub struct Constraints {
     pub nodes: u32,
     /// Largest number of processors, which is taken if possible; `None` for a fixed size.
     pub nodes_max: Option<u32>,
-    /// Number of processors of each segment of the job; `None` if it is not split. Segments may be
-    /// placed apart. The size of a segment divides the job's size.
+    /// Number of processors of each segment into which the job is split; `None` if it is not split.
+    ///
+    /// The nodes of a segment are together, and segments may be placed apart. The size of a segment
+    /// divides the job's size.
     pub segment: Option<u32>,
     /// Whether no two segments share a base block.
     pub spread_segments: bool,
@@ -39,8 +41,7 @@ pub struct Constraints {
     pub contiguous: bool,
     /// Whether no other job may use the base blocks of this job (`exclusive = "topo"`).
     pub whole_blocks: bool,
-    /// Names of required nodes. If there are more of them than the job's size, the job gets a
-    /// subset of them.
+    /// Names of required nodes. If there are more than the job needs, it gets some of them.
     pub require: Option<String>,
     /// Names of nodes that the job must not get.
     pub exclude: Option<String>,
@@ -49,7 +50,7 @@ pub struct Constraints {
 }
 
 impl Constraints {
-    /// Returns the constraints of a job that requests `nodes` processors and nothing else.
+    /// Returns the constraints of a job that requests `nodes` processors and no more.
     #[must_use]
     pub fn of(nodes: u32) -> Constraints {
         Constraints { nodes, ..Constraints::default() }

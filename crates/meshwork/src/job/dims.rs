@@ -21,7 +21,7 @@ use smallvec::SmallVec;
 /// ```
 pub struct Dims(Kept);
 
-/// Representation of the sides, which is hidden from callers.
+/// How the side lengths are stored, which is hidden from callers.
 enum Kept {
     Listed(SmallVec<[u32; 4]>),
     /// The sides of an aligned subcube, which are twos and then ones.
@@ -36,8 +36,9 @@ enum Kept {
 /// Largest dimension of a hypercube for which aligned subcubes are stored as one number.
 const MOST: usize = 32;
 
-/// Twos, followed by ones. The sides of an aligned subcube are a part of this list: `of` entries
-/// from index `MOST - dimension` on.
+/// List of twos, followed by ones, of which the sides of each aligned subcube are a slice.
+///
+/// The slice has `of` entries, from index `MOST - dimension` on.
 static ALIGNED: [u32; 2 * MOST] = {
     let mut sides = [1; 2 * MOST];
     let mut d = 0;
@@ -254,7 +255,7 @@ impl<'de> serde::Deserialize<'de> for Dims {
 mod tests {
     use super::*;
 
-    /// Compares with sides stored as lists, for each aligned subcube of each hypercube.
+    /// Compares aligned subcubes with sides stored as lists, for every subcube of every hypercube.
     #[test]
     fn aligned_sides_are_what_they_are_when_listed() {
         for of in 0..=MOST {

@@ -1,4 +1,4 @@
-//! Jobs (arrival, requested processors, run time) and the simulated clock.
+//! Jobs (their arrival, requested processors, run time and more) and the simulated clock.
 
 mod dims;
 pub mod hostlist;
@@ -149,8 +149,9 @@ impl fmt::Display for Time {
 
 /// Reason why a waiting job does not start at an instant.
 ///
-/// It is the reason for which the machine in its current state would refuse the job if no other job
-/// were waiting. Two of the reasons are that other jobs have precedence.
+/// It tells what the job would lack on the machine in its current state if no other job were
+/// waiting. If it would lack nothing, it waits because other jobs have precedence: there are two
+/// reasons of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -189,13 +190,15 @@ impl Cause {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Request {
-    /// A number of processors, in any form that the site's allocator gives.
+    /// A number of processors, placed in any shape that the site's allocator gives.
     Nodes(u32),
-    /// A block with these sides, one for each dimension. Omitted sides are 1.
+    /// A block with these sides, one for each dimension of the machine. Sides left out are 1.
     Block(Dims),
     /// A subcube of dimension *k*, which has 2ᵏ processors.
     Subcube(u32),
-    /// A number of processors with constraints, as [`constrained`](Request::constrained) makes it.
+    /// A number of processors under constraints, such as names of nodes or a number of switches.
+    ///
+    /// [`constrained`](Request::constrained) makes it.
     #[cfg_attr(feature = "serde", serde(rename = "wanting"))]
     Constrained(Box<Constraints>),
     /// Parts of nodes, such as some of their cores, on a machine whose nodes jobs share.
@@ -209,8 +212,9 @@ impl Request {
         Request::Block(Dims::from_slice(sides))
     }
 
-    /// Returns the request for processors under these constraints, or for a plain count without
-    /// any.
+    /// Returns the request for processors under these constraints.
+    ///
+    /// Without any constraints, it is a plain number of processors.
     #[must_use]
     pub fn constrained(constraints: Constraints) -> Request {
         if constraints == Constraints::of(constraints.nodes) {
@@ -225,8 +229,9 @@ impl Request {
         Request::Pieces(Box::new(pieces))
     }
 
-    /// Base-2 logarithm of the processor count, rounded up. It equals the dimension of the smallest
-    /// subcube that holds the request. Jobs of one size class have similar sizes on any machine.
+    /// Base-2 logarithm of the number of requested processors, rounded up: the job's *size class*.
+    /// It equals the dimension of the smallest subcube that holds the request. Jobs of one size
+    /// class have similar sizes on any machine.
     ///
     /// ```
     /// use meshwork::job::Request;
@@ -336,7 +341,8 @@ pub fn sides_text(sides: &[u32]) -> String {
     sides.join("x")
 }
 
-/// Owner, program and submission target of a job, by their names in the log or table of jobs.
+/// Owner of a job, its program, and where it was submitted, by the names in the log or table of
+/// jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Owner {
     /// Name of the user; `None` if unknown.
@@ -351,7 +357,7 @@ pub struct Owner {
     pub partition: Option<String>,
 }
 
-/// Priority, deadline and predecessor of a job, as set at its submission.
+/// Data that is set at the submission of a job: its priority, its deadline and its predecessor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Terms {
@@ -365,7 +371,7 @@ pub struct Terms {
     pub after: Option<After>,
 }
 
-/// Dependency of a submission on the end of another job.
+/// Dependency of a job on another: it is submitted only after the other job has ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct After {

@@ -1,11 +1,11 @@
-//! Requests for parts of nodes: pieces that each ask for amounts of several resources.
+//! Requests for parts of nodes: a job asks for pieces, each with cores, memory and GPUs.
 
 use std::fmt;
 
 /// Thousandths that make up a whole GPU.
 pub const WHOLE_SHARE: u32 = 1000;
 
-/// A request for pieces, each of which gets cores, memory and GPUs on one node.
+/// A request for pieces, each of which gets some cores, memory and GPUs of one node.
 ///
 /// All pieces of a job start together. A job with several roles, such as a server and its workers,
 /// has an entry for each role.

@@ -1,4 +1,4 @@
-//! Free amounts of resources on nodes that jobs share.
+//! Free amounts of resources (cores, memory, GPUs) on nodes that jobs share.
 
 use std::sync::Arc;
 
@@ -7,14 +7,15 @@ use crate::job::WHOLE_SHARE;
 use crate::topology::Node;
 use crate::topology::types::{CORES, MEM, NodeType, NodeTypes, OTHER};
 
-/// Maximum length of the change log. A longer log is dropped, after which its readers reread all
-/// nodes.
+/// Maximum length of the log of changed nodes.
+///
+/// A longer log is dropped. After that, readers of the log read all nodes again.
 const LONGEST_LOG: usize = 1 << 16;
 
 /// Free amounts of resources on all nodes of a site that jobs share.
 ///
-/// The free amount of one resource of a node is a cell. No cell is ever below 0 or above its value
-/// on an idle node. A trial changes amounts for a query and then restores them.
+/// The free amount of one resource of a node is called a cell. No cell is ever below 0 or above its
+/// value on an idle node. In a trial, amounts are changed to answer a query, and then restored.
 #[derive(Clone, Debug)]
 pub struct Amounts {
     types: Arc<NodeTypes>,
@@ -22,14 +23,14 @@ pub struct Amounts {
     /// Free cores and wholly free GPUs of each node, derived from the cells.
     sums: Vec<Sums>,
     free_cores: u64,
-    /// Change log: nodes whose amounts have changed since the log began, in order.
+    /// Log of the nodes whose amounts have changed since the log began, in order of the changes.
     log: Vec<Node>,
-    /// Number of earlier change logs.
+    /// Number of earlier logs, which were dropped because they were too long.
     logs: u64,
     trial: Option<Trial>,
     /// Number of trials so far.
     trials: u64,
-    /// Buffer of the previous trial, reused by the next one.
+    /// Buffer that the previous trial used, for the next one.
     spare: Vec<(Node, u32, u32)>,
 }
 
@@ -41,14 +42,14 @@ struct Sums {
 
 #[derive(Clone, Debug)]
 struct Trial {
-    /// Length of the change log when the trial began.
+    /// Length of the log of changed nodes when the trial began.
     mark: usize,
-    /// Values before the trial. Each item is a node, the index of a cell among all cells, and the
-    /// cell's value.
+    /// Amounts that the trial has changed, with their former values. Each item is a node, the index
+    /// of a cell among all cells, and the former value of this cell.
     former: Vec<(Node, u32, u32)>,
 }
 
-/// Free amounts of one node.
+/// Free amounts of resources on one node.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeAmounts<'a> {
     /// Number of the node.
@@ -64,7 +65,7 @@ pub struct NodeAmounts<'a> {
 }
 
 impl<'a> NodeAmounts<'a> {
-    /// Creates the view of a node of type `kind` from its cells.
+    /// Creates the free amounts of a node of type `kind` from its cells.
     #[must_use]
     pub fn new(node: Node, kind: &'a NodeType, cells: &'a [u32]) -> NodeAmounts<'a> {
         let Sums { cores, gpus } = sums(kind, cells);
@@ -83,7 +84,7 @@ impl<'a> NodeAmounts<'a> {
         self.cells[OTHER]
     }
 
-    /// Free cores of each island of the node, such as a socket.
+    /// Free cores of each island (such as a socket) of the node.
     #[must_use]
     pub fn islands(&self) -> &'a [u32] {
         &self.cells[CORES..self.kind.gpus_from()]
@@ -95,7 +96,9 @@ impl<'a> NodeAmounts<'a> {
         &self.cells[self.kind.gpus_from()..self.kind.tallies_from()]
     }
 
-    /// Numbers of running pieces on the node: those that share a GPU, then those with 1, 2, … GPUs.
+    /// Numbers of running pieces of jobs on the node by their use of GPUs.
+    ///
+    /// First come pieces that share a GPU, then those with 1, 2, … GPUs.
     pub fn tallies(&self) -> impl Iterator<Item = u32> + 'a {
         self.cells[self.kind.tallies_from()..].iter().map(|&cell| NodeType::tallied(cell))
     }
@@ -121,20 +124,22 @@ fn sums(kind: &NodeType, cells: &[u32]) -> Sums {
     Sums { cores, gpus: gpus.count() as u32 }
 }
 
-/// The nodes whose amounts have changed, in order of the changes.
+/// Log of the nodes whose amounts have changed, in order of the changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChangeLog<'a> {
     pub(crate) nodes: &'a [Node],
-    /// Number of earlier change logs.
+    /// Number of earlier logs, by which a reader knows whether the log is still the one that it
+    /// read.
     pub(crate) number: u64,
-    /// Length of the log without the changes of the current trial.
+    /// Length of the log without the changes of the current trial, which will be undone.
     pub(crate) settled: usize,
     /// Number of the current trial; `None` outside of trials.
     pub(crate) trial: Option<u64>,
 }
 
-/// Amounts of resources, each with its node and the index of the resource on the node. Used, for
-/// example, as limits on the free amounts that a query may use.
+/// Amounts of resources: each is a node, the index of a resource on the node, and the amount.
+///
+/// They serve, for example, as limits on the free amounts that a query may use.
 pub(crate) type CellLimits = Vec<(Node, u16, u32)>;
 
 impl Amounts {
@@ -185,7 +190,9 @@ impl Amounts {
         self.free_cores
     }
 
-    /// Total free amounts: cores, memory in MiB, wholly free GPUs and `other`. **O(n)**.
+    /// Total free amounts of all nodes: cores, memory in MiB, wholly free GPUs, and `other`.
+    ///
+    /// **O(n)** for *n* nodes.
     #[must_use]
     pub fn free(&self) -> [u64; 4] {
         let mut free = [self.free_cores, 0, 0, 0];
@@ -198,14 +205,14 @@ impl Amounts {
         free
     }
 
-    /// The log of nodes changed since the log began.
+    /// The log of the nodes whose amounts have changed.
     pub(crate) fn changes(&self) -> ChangeLog<'_> {
         let settled = self.trial.as_ref().map_or(self.log.len(), |trial| trial.mark);
         let trial = self.trial.as_ref().map(|_| self.trials);
         ChangeLog { nodes: &self.log, number: self.logs, settled, trial }
     }
 
-    /// Whether all amounts of the given parts of nodes are free.
+    /// Whether all of the given amounts of nodes are free.
     #[must_use]
     pub fn has(&self, parts: &Parts) -> bool {
         // Several parts of one node are rare; their sum is compared.
@@ -225,7 +232,7 @@ impl Amounts {
         })
     }
 
-    /// Claims parts of nodes, all of which must be free.
+    /// Claims the given amounts of nodes, all of which must be free.
     ///
     /// Calls `changed` with each node that becomes or ceases to be idle, and whether it is idle.
     pub(crate) fn take(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
@@ -240,7 +247,7 @@ impl Amounts {
         }
     }
 
-    /// Releases parts of nodes.
+    /// Releases the given amounts of nodes.
     ///
     /// Calls `changed` with each node that becomes or ceases to be idle, and whether it is idle.
     pub(crate) fn give_back(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
@@ -255,7 +262,7 @@ impl Amounts {
         }
     }
 
-    /// Claims the free parts of the given parts of nodes.
+    /// Claims as much of the given amounts of nodes as is free.
     pub(crate) fn take_what_is_free_of(
         &mut self,
         parts: &Parts,
@@ -280,7 +287,7 @@ impl Amounts {
         }
     }
 
-    /// Lowers each free amount to at most its limit.
+    /// Lowers each free amount to at most the given limit.
     pub(crate) fn limit(&mut self, limits: &CellLimits, changed: &mut impl FnMut(Node, bool)) {
         for group in limits.chunk_by(|a, b| a.0 == b.0) {
             let cell = |at: usize| (group[at].1, group[at].2);
@@ -330,8 +337,9 @@ impl Amounts {
         }
     }
 
-    /// Begins a trial, which is a query with changed amounts. All changes are undone at the end of
-    /// the trial.
+    /// Begins a trial, in which amounts are changed to answer a query.
+    ///
+    /// All changes are undone at the end of the trial.
     pub(crate) fn begin_trial(&mut self) {
         debug_assert!(self.trial.is_none(), "trials are not nested");
         let former = std::mem::take(&mut self.spare);
@@ -339,7 +347,7 @@ impl Amounts {
         self.trial = Some(Trial { mark: self.log.len(), former });
     }
 
-    /// Ends a trial and restores the amounts.
+    /// Ends a trial and restores the amounts as they were before it.
     pub(crate) fn end_trial(&mut self, changed: &mut impl FnMut(Node, bool)) {
         let Some(Trial { mark, mut former }) = self.trial.take() else { return };
         for &(_, cell, value) in former.iter().rev() {
@@ -359,7 +367,7 @@ impl Amounts {
         self.of(node).is_idle()
     }
 
-    /// All free amounts of a node, as a part of the node.
+    /// All that is free of a node, as amounts that can be claimed.
     pub(crate) fn rest(&self, node: Node) -> Parts {
         let of = self.of(node);
         let left = of.cells[..of.kind.tallies_from()].iter().enumerate();
@@ -368,7 +376,7 @@ impl Amounts {
         Parts { parts: vec![NodePart { node, pieces: 0, cells }], cores: of.cores }
     }
 
-    /// A GPU of a node as a part; `None` if the GPU is not wholly free.
+    /// A whole GPU of a node as amounts that can be claimed; `None` if it is not wholly free.
     pub(crate) fn whole_gpu(&self, node: Node, gpu: u32) -> Option<Parts> {
         let of = self.of(node);
         let cell = of.kind.gpus_from() + gpu as usize;
@@ -378,7 +386,7 @@ impl Amounts {
         })
     }
 
-    /// The part of a node that a job holds if it has the whole node.
+    /// The amounts that a job holds of a node if it has the whole node.
     #[must_use]
     pub fn whole(&self, node: Node) -> NodePart {
         let kind = self.types.of(node);

@@ -20,15 +20,15 @@ pub use crate::geometry::{Block, NodePart, PartAmounts, Parts, Placement};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClaimError {
-    /// The placement has no blocks, or one of its blocks does not lie on the machine.
+    /// The placement has no blocks, or one of its blocks does not lie on the machine's grid.
     #[error("{placement} is no placement on a {machine}")]
     Misshapen {
-        /// The placement, in `Debug` format.
+        /// The placement, as its `Debug` text.
         placement: String,
         /// The topology, in words.
         machine: String,
     },
-    /// Some of the nodes or parts of the placement are held, or the placement names a node twice.
+    /// Some nodes of the placement, or amounts of its nodes, are held, or it names a node twice.
     #[error("the placement {placement} is not free")]
     NotFree {
         /// The placement, in the notation of per-job output.
@@ -36,7 +36,7 @@ pub enum ClaimError {
     },
 }
 
-/// Site: one machine of a grid of sites. Most studies have a single site.
+/// Site: one of the machines among which jobs are distributed. Most studies have a single site.
 ///
 /// A site has a topology, a speed and a set of free nodes. Only the engine changes the sites of a
 /// run. Schedulers look ahead on copies of sites.
@@ -46,12 +46,13 @@ pub struct Site {
     speed: f64,
     free: NodeSet,
     free_nodes: u32,
-    /// Free amounts of resources, if jobs share nodes. The field `free` then has the idle nodes.
+    /// Free amounts of resources, if jobs share nodes. In that case the field `free` has the idle
+    /// nodes.
     amounts: Option<Box<Amounts>>,
 }
 
 impl Site {
-    /// Creates an empty site. A job's run time is divided by `speed`.
+    /// Creates a site without jobs. A job's run time is divided by `speed`.
     #[must_use]
     pub fn new(topology: Topology, speed: f64) -> Site {
         let nodes = topology.grid().nodes();
@@ -60,14 +61,14 @@ impl Site {
         Site { topology, speed, free: NodeSet::full(nodes), free_nodes, amounts }
     }
 
-    /// Free amounts of the site's nodes; `None` if every node is held or free as a whole.
+    /// Free amounts of the site's nodes; `None` if jobs do not share nodes.
     #[must_use]
     #[inline]
     pub fn amounts(&self) -> Option<&Amounts> {
         self.amounts.as_deref()
     }
 
-    /// Whether the nodes of a placement, or its parts of nodes, are free.
+    /// Whether the nodes of a placement, or its amounts of shared nodes, are free.
     #[must_use]
     pub fn has_free(&self, placement: &Placement) -> bool {
         match &self.amounts {
@@ -86,10 +87,9 @@ impl Site {
         self.free_nodes = amounts.free_cores() as u32;
     }
 
-    /// Amounts of resources that would stay free if a placement were claimed now. Only the
-    /// resources that the placement uses are listed.
+    /// Amounts of resources that would stay free if a placement were claimed now.
     ///
-    /// Counts of running pieces are left out.
+    /// Only the resources that the placement uses are listed, without the counts of running pieces.
     pub(crate) fn left_beside(&self, placement: &Placement) -> CellLimits {
         let (Some(amounts), Some(parts)) = (&self.amounts, &placement.parts) else {
             return CellLimits::new();
@@ -115,15 +115,16 @@ impl Site {
         left
     }
 
-    /// Begins a trial: free amounts may be changed for a query, and are restored at its end.
+    /// Begins a trial: free amounts may be changed to answer a query, until the trial ends.
     pub(crate) fn begin_trial(&mut self) {
         if let Some(amounts) = &mut self.amounts {
             amounts.begin_trial();
         }
     }
 
-    /// Lowers free amounts of resources, down to 0 at most. Each item is a node, the index of one
-    /// of its resources, and the amount to subtract.
+    /// Lowers free amounts of resources, down to 0 at most.
+    ///
+    /// Each item is a node, the index of one of its resources, and the amount to subtract.
     pub(crate) fn lower(&mut self, by: impl Iterator<Item = (Node, u16, u32)>) {
         let by: CellLimits = by.collect();
         self.change(|amounts, mut changed| amounts.lower(&by, &mut changed));
@@ -134,7 +135,7 @@ impl Site {
         self.change(|amounts, mut changed| amounts.limit(limits, &mut changed));
     }
 
-    /// Ends a trial and restores the free amounts of resources.
+    /// Ends a trial and restores the free amounts of resources as they were before it.
     pub(crate) fn end_trial(&mut self) {
         self.change(|amounts, mut changed| amounts.end_trial(&mut changed));
     }
@@ -152,7 +153,7 @@ impl Site {
         self.amounts.clone_from(&original.amounts);
     }
 
-    /// Takes those nodes of a placement that are free.
+    /// Claims those nodes of a placement that are free, or as much of its amounts as is free.
     pub(crate) fn take_what_is_free_of(&mut self, placement: &Placement) {
         if let Some(amounts) = &self.amounts {
             let parts = parts_of(amounts, &self.topology, placement);
@@ -177,7 +178,7 @@ impl Site {
         self.topology.grid()
     }
 
-    /// Speed of the site, relative to the workload's own machine.
+    /// Speed of the site, relative to the machine on which the workload's run times were measured.
     #[must_use]
     pub fn speed(&self) -> f64 {
         self.speed
@@ -195,16 +196,16 @@ impl Site {
         self.free_nodes
     }
 
-    /// Number of nodes of the site, free or held; number of cores if jobs share nodes.
+    /// Number of all nodes of the site, or of all cores if jobs share nodes.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         self.topology.processors()
     }
 
-    /// The requested number of nodes, if it is at least 1 and at most the number of free nodes.
-    /// **O(1)**.
+    /// The number of nodes that a request asks for; `None` if so many are not free.
     ///
-    /// This suffices to place a request that any free nodes suit.
+    /// The number must be at least 1. This suffices to place a request for which any free nodes
+    /// will do. **O(1)**.
     #[inline]
     #[must_use]
     pub fn count_if_free(&self, request: &Request) -> Option<u32> {
@@ -212,10 +213,10 @@ impl Site {
         (1..=self.free_nodes).contains(&count).then_some(count)
     }
 
-    /// Takes the nodes of a placement, if all of them exist, are free and distinct.
+    /// Claims the nodes of a placement, if all of them exist, are free and distinct.
     ///
     /// # Errors
-    /// The placement is invalid or not free; the site is then unchanged.
+    /// If the placement is invalid or not free. The site is unchanged then.
     pub fn claim(&mut self, placement: &Placement) -> Result<(), ClaimError> {
         if self.amounts.is_some() {
             return self.claim_parts(placement);
@@ -261,7 +262,7 @@ impl Site {
         Ok(())
     }
 
-    /// Takes the parts of a placement, or its whole nodes if it has no parts.
+    /// Claims the amounts of a placement on shared nodes; whole nodes if it names no amounts.
     fn claim_parts(&mut self, placement: &Placement) -> Result<(), ClaimError> {
         let Some(amounts) = &self.amounts else { return Ok(()) };
         let is_on_grid = |node: u32| node < self.topology.grid().nodes();
@@ -283,10 +284,9 @@ impl Site {
         Ok(())
     }
 
-    /// Fast path of [`claim`](Site::claim) on a machine of one dimension, where a block is a run of
-    /// nodes.
+    /// Fast path of [`claim`](Site::claim) for a machine of one dimension, where a block is a run.
     ///
-    /// Returns `false`, and takes nothing, if the site has more dimensions or the placement is
+    /// Returns `false`, and claims nothing, if the site has more dimensions or the placement is
     /// invalid.
     #[inline]
     fn claim_row(&mut self, placement: &Placement) -> bool {
@@ -315,7 +315,7 @@ impl Site {
         true
     }
 
-    /// Takes a number of nodes without identities.
+    /// Claims a number of nodes without saying which.
     ///
     /// A site that is claimed like this must never be claimed by placements.
     ///
@@ -328,7 +328,7 @@ impl Site {
         Ok(())
     }
 
-    /// Releases a number of nodes that were taken without identities.
+    /// Releases a number of nodes that were claimed without saying which.
     pub(crate) fn release_count(&mut self, count: u32) {
         self.free_nodes += count;
         debug_assert!(self.free_nodes <= self.nodes(), "released twice");
@@ -377,7 +377,7 @@ impl Site {
     }
 }
 
-/// The parts of nodes of a placement; all of its nodes if it has no parts.
+/// The amounts of nodes that a placement claims; all of its nodes if it names no amounts.
 fn parts_of<'p>(
     amounts: &Amounts,
     topology: &Topology,
@@ -427,8 +427,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares a machine of one dimension with a mesh of one row, which is claimed like any
-        /// mesh.
+        /// Compares a machine of one dimension with a mesh of one row, which takes the general
+        /// path.
         #[test]
         fn a_row_is_claimed_as_a_mesh_of_one_row(
             claims in prop::collection::vec(prop::collection::vec((0_u32..72, 0_u32..40), 0..4), 1..20),

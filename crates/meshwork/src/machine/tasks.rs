@@ -1,5 +1,4 @@
-//! Conversion of nodes and pieces to nodes and tasks of GPU clusters, for the rules of GPU
-//! clusters.
+//! Conversion of nodes and pieces of jobs for the rules that choose nodes of GPU clusters.
 
 use super::NodeAmounts;
 use crate::gpus::{GpuNode, GpuTask};
@@ -28,7 +27,7 @@ pub fn task_of(piece: &Piece, types: &NodeTypes) -> GpuTask {
     }
 }
 
-/// Copies the state of a node into `known`, a node of a GPU cluster.
+/// Copies what is free of a node into `known`, its description as a node of a GPU cluster.
 pub fn put_into(node: &NodeAmounts<'_>, known: &mut GpuNode) {
     if known.model != node.kind.name {
         known.model.clone_from(&node.kind.name);

@@ -1,5 +1,6 @@
-//! Simulation, packet by packet, of a job that is alone in the network; used by `hops` and
-//! `link_load`.
+//! Simulation of a job that is alone in the network, packet by packet.
+//!
+//! The networks `hops` and `link_load` use it.
 
 use super::messaging::{Messaging, NextSend, Plan};
 use super::wormhole::{Cycle, Lone, WormholeConfig};
@@ -27,15 +28,18 @@ pub(super) static PARAMS: &[Param] = &[
     wormhole::GLOBAL_LATENCY,
 ];
 
-/// Model of jobs that are alone in the network: the packets on each site, and the messages of jobs.
+/// The packet model of each site, and the parameters of the jobs' messages.
+///
+/// With both, jobs are simulated that are alone in the network.
 pub(super) struct Alone {
     sites: Vec<(Lone, Grid)>,
     messaging: Messaging,
     flits: u64,
 }
 
-/// Estimated time and messages of a job that is alone in the network. A packet of the job waits
-/// only behind packets of the process that sends it.
+/// Estimated time and messages of a job that is alone in the network.
+///
+/// The job's packets wait for each other only if one process sends them.
 pub(super) struct Estimate {
     /// Cycles from the job's start to the arrival of its last message.
     pub(super) time: f64,
@@ -43,8 +47,8 @@ pub(super) struct Estimate {
     pub(super) messages: Messages,
 }
 
-/// Approximate memory of the routes in bytes, with `each_link` extra bytes for each link. Returns
-/// an error for a network that cannot be built.
+/// Approximate memory of the routes in bytes, with `each_link` extra bytes for each link. It is an
+/// error if the network cannot be built.
 pub(super) fn memory(
     params: &Params,
     machine: &NetworkContext<'_>,
@@ -84,12 +88,12 @@ impl Alone {
         pieces.flat_map(|part| std::iter::repeat_n(part.node, part.pieces as usize)).collect()
     }
 
-    /// Number of directed links on all sites together.
+    /// Number of directed links of all sites together.
     pub(super) fn links(&self) -> usize {
         self.sites.iter().map(|(lone, _)| lone.links()).sum()
     }
 
-    /// Number of flits in a packet.
+    /// Number of flits (the units in which packets cross links) in a packet.
     pub(super) fn flits(&self) -> u64 {
         self.flits
     }

@@ -1,12 +1,11 @@
-//! The running jobs, in the order in which they end.
+//! The running jobs in the order in which they end, as networks keep them.
 
 use crate::job::Time;
 use crate::observe::JobId;
 
-/// The end of a running job, which may carry further data of a network model.
+/// The end of a running job, as an entry of [`Ends`]. It may carry further data of a network model.
 pub(crate) trait Ending: Copy + PartialEq {
-    /// Key by which ends are ordered: the end time, then the job's number, which follows its
-    /// arrival.
+    /// Sort key of ends: the end time, then the job's number, which grows with its arrival.
     fn order(&self) -> (Time, JobId);
 
     #[inline(always)]
@@ -31,8 +30,9 @@ const CHUNK: usize = 64;
 /// insert or remove another end, and up to *r* / *c* moves when a chunk is split or emptied.
 pub(crate) struct Ends<E> {
     soonest: Vec<E>,
-    /// All chunks except that of the earliest ends, in descending order of time; none of them is
-    /// empty.
+    /// Chunks of all later ends, in descending order of time; none of them is empty.
+    ///
+    /// The earliest ends are in the chunk `soonest`.
     later: Vec<Vec<E>>,
 }
 
@@ -43,8 +43,9 @@ impl<E> Default for Ends<E> {
 }
 
 impl<E: Ending> Ends<E> {
-    /// Index in `later` of the chunk to which an end belongs; `None` for the chunk of the earliest
-    /// ends.
+    /// Index in `later` of the chunk to which an end belongs.
+    ///
+    /// `None` if it belongs to the chunk `soonest` of the earliest ends.
     #[inline]
     fn later_chunk(&self, end: &E) -> Option<usize> {
         // On most machines the soonest chunk is the only one.

@@ -1,4 +1,4 @@
-//! Jobs as fluids: a job has a time that it takes if it is alone, and a rate that its links limit.
+//! Jobs as fluids: each takes some time if it is alone, and progresses at a rate its links limit.
 
 use super::alone::{Alone, Estimate};
 use super::messaging::Plan;
@@ -12,12 +12,13 @@ use crate::topology::Node;
 /// of a job restores the loads of its links exactly.
 const UNIT: f64 = (1_u64 << 40) as f64;
 
-/// The jobs of a network that models jobs as fluids, without simulating flits.
+/// The jobs of a network that models each job's messages as a steady flow, without its flits.
 pub(super) struct Flow {
     alone: Alone,
-    /// The load of every link, site after site; `None` if jobs do not slow each other.
+    /// The sum of the loads of jobs on each link, site after site; `None` if jobs do not slow each
+    /// other.
     loads: Option<Vec<u64>>,
-    /// Index of the first link of each site.
+    /// Index in `loads` of the first link of each site.
     sites: Vec<usize>,
     runs: Vec<Option<Run>>,
 }
@@ -26,14 +27,15 @@ struct Run {
     key: RunKey,
     plan: Plan,
     start: Time,
-    /// Time that the job takes on its current nodes if it is alone (`time`), and how much of it is
-    /// left.
+    /// Time that the job takes on its current nodes if it is alone.
+    ///
+    /// `left` is how much of this time is left.
     time: f64,
     left: f64,
     rate: f64,
     since: Time,
     messages: Messages,
-    /// Links that the job uses, with the load that it puts on each.
+    /// Index of each link that the job uses, with the load that it puts on the link.
     loads: Vec<(usize, u64)>,
 }
 
@@ -59,7 +61,7 @@ impl Flow {
         Flow { alone, loads: is_shared.then(|| vec![0; places]), sites, runs: Vec::new() }
     }
 
-    /// The load that a job puts on each of its links if it is alone, in units of `UNIT`.
+    /// The load that a job would put on each of its links if it were alone, in units of `UNIT`.
     fn loads(&self, site: usize, plan: &Plan, nodes: &[Node], time: f64) -> Vec<(usize, u64)> {
         let Some(loads) = &self.loads else { return Vec::new() };
         let lone = self.alone.lone().nth(site).expect("a job runs on one of the sites");
@@ -78,7 +80,7 @@ impl Flow {
         used.map(|(link, messages)| (link, (messages as f64 * each) as u64)).collect()
     }
 
-    /// Adds the loads of a job to its links, or removes them unless `adds`.
+    /// Adds the loads of a job to those of its links, or, unless `adds` is set, subtracts them.
     fn load(&mut self, slot: u32, adds: bool) {
         let (Some(loads), Some(run)) = (&mut self.loads, &self.runs[slot as usize]) else { return };
         for &(link, load) in &run.loads {

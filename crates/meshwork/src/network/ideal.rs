@@ -22,16 +22,16 @@ pub static ENTRY: NetworkEntry = NetworkEntry::new(
 )
 .memory(|_, _| Ok(0));
 
-/// The ideal network: finish times and remaining work of running jobs.
+/// The ideal network: finish times of running jobs, and in each job's slot its remaining work.
 ///
-/// The slots serve to find the finish time of a job that is moved, resized or stopped.
+/// The finish time of a job that is moved, resized or stopped follows from its slot.
 #[derive(Default)]
 pub(super) struct Ideal {
     finishes: Ends<Finish>,
     slots: Vec<Slot>,
 }
 
-/// The instant at which a job finishes if its rate does not change.
+/// A running job, and the instant at which it finishes if its rate does not change.
 #[derive(Clone, Copy, PartialEq)]
 struct Finish {
     at: Time,
@@ -52,7 +52,7 @@ struct Slot {
 }
 
 impl Slot {
-    /// When the job finishes if its rate does not change.
+    /// When the job `run`, whose slot this is, finishes if its rate does not change.
     #[inline(always)]
     fn finish(&self, run: RunKey) -> Finish {
         Finish { at: self.since + self.work.left / self.work.rate, run }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with a list of jobs that is searched each time.
+        /// Compares the network with a list of jobs that is searched each time.
         #[test]
         fn the_heap_agrees_with_a_list(ops in prop::collection::vec(ops(), 1..80)) {
             let nowhere = Placement::default();

@@ -62,19 +62,19 @@ pub(super) const DESTINATIONS: Param = Param {
     help: "order of the destinations of a process that sends to all: by rank, from its own on, or random",
 };
 
-/// Instant from which a process may send its next message.
+/// Condition under which a process may send its next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextSend {
-    /// When the previous message of the process has left its node.
+    /// The process waits until its previous message has left its node.
     Injected,
-    /// When the previous message of the process has arrived.
+    /// The process waits until its previous message has arrived.
     Delivered,
 }
 
 static NEXT_SENDS: Words<NextSend, 2> =
     Words::new([("injected", NextSend::Injected), ("delivered", NextSend::Delivered)]);
 
-/// Values of `quota`; `true` if the number of messages of a job is drawn from a distribution.
+/// Values of `quota`: whether the number of messages of a job is exact or the mean of random draws.
 static QUOTAS: Words<bool, 2> = Words::new([("exact", false), ("exponential", true)]);
 
 static DESTINATION_ORDERS: Words<Destinations, 3> = Words::new([
@@ -144,7 +144,7 @@ impl Messaging {
     }
 }
 
-/// The messages of one job: an ordered list for each process, computed when it is needed.
+/// The messages of one job: for each of its processes an ordered list, computed when needed.
 pub(super) struct Plan {
     pattern: Option<Box<dyn Pattern>>,
     /// Processes that send any message, in ascending order.
@@ -161,9 +161,10 @@ impl Plan {
         &self.senders
     }
 
-    /// Number of messages of a process in all rounds. If the job has a quota of messages, its
-    /// senders get equal shares of it. If the shares are not whole numbers, the senders of lowest
-    /// rank send one message more.
+    /// Number of messages of a process in all rounds.
+    ///
+    /// If the job has a fixed number of messages, its senders get equal shares of it. If the shares
+    /// are not whole numbers, the senders of lowest rank send one message more.
     pub(super) fn messages(&self, rank: u32) -> u64 {
         let (Some(pattern), Ok(place)) = (&self.pattern, self.senders.binary_search(&rank)) else {
             return 0;
@@ -178,7 +179,7 @@ impl Plan {
         in_a_round.saturating_mul(self.rounds)
     }
 
-    /// The receiver of message number `index` of process `rank`.
+    /// The process to which process `rank` sends its message number `index`.
     pub(super) fn to(&self, rank: u32, index: u64) -> u32 {
         let pattern = self.pattern.as_ref().expect("a job with messages has a pattern");
         let list = pattern.messages(rank);

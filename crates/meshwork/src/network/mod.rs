@@ -18,8 +18,8 @@ use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::topology::Topology;
 pub(crate) use ends::{Ending, Ends};
 
-/// Identifies a running job, for the engine and the network. Keys are ordered by arrival of the
-/// job.
+/// Identifies a running job to the engine and to the network. Keys are ordered by the jobs'
+/// arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunKey {
     /// Identifier of the job.
@@ -31,7 +31,7 @@ pub struct RunKey {
 /// An instant of a network's own clock, in cycles; a flit crosses a link in one cycle.
 pub type Cycle = u64;
 
-/// The remaining work of a job, and its rate.
+/// The work that a running job has still to do, and its rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Work {
     /// Remaining work, in units of time at rate 1.
@@ -55,13 +55,13 @@ pub enum NetworkError {
         /// Number of processes of the job.
         processes: u64,
     },
-    /// Jobs send messages, but a flat machine has no links that could be simulated.
+    /// Jobs send messages, but the machine is flat: it has no links that could be simulated.
     #[error(
         "messages need links between processors, and the machine is a {machine}: a mesh, torus or \
          hypercube has them"
     )]
     NoLinks {
-        /// The topology, in words.
+        /// The topology of the machine, in words.
         machine: String,
     },
     /// Any other error of a network, as one sentence.
@@ -97,9 +97,9 @@ pub trait Network: Send {
     );
 
     /// The next job to finish, and when. Jobs that finish at one instant come in order of arrival.
-    /// No event outside the network happens before the instant `by`. If `by` is `None`, no such
-    /// event happens at all. A network that must be simulated advances no further than `by`, and
-    /// may return `None` if no job finishes by then.
+    /// Until the instant `by`, no event outside the network happens, such as the arrival of a job.
+    /// If `by` is `None`, no such event happens at all. A network that must be simulated advances
+    /// no further than `by`, and may return `None` if no job finishes by then.
     ///
     /// # Errors
     /// If the network cannot continue.
@@ -125,7 +125,7 @@ pub trait Network: Send {
     }
 }
 
-/// Inputs for building a network: the machine of a run, and the seeds of its random streams.
+/// Inputs for building a network: the machine of a run, and the seeds of the run's random streams.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkContext<'a> {
     /// The topology of each site.
@@ -144,16 +144,17 @@ pub struct NetworkEntry {
     pub about: About,
     /// Whether jobs on this network send messages.
     pub sends: bool,
-    /// Whether jobs that share nodes may send messages. If they may, each piece is a process.
+    /// Whether jobs that share nodes may send messages. Each piece of such a job is then a process.
     pub shares: bool,
-    /// Approximate memory of the network in bytes, without building it; fails where `build` would.
+    /// Estimates the memory of the network in bytes, without building it. Fails where `build`
+    /// would.
     pub memory: fn(&Params, &NetworkContext<'_>) -> Result<u64, Problem>,
     /// Builds the network for a machine.
     pub build: fn(&Params, &NetworkContext<'_>) -> Result<Box<dyn Network>, Problem>,
 }
 
 impl NetworkEntry {
-    /// Creates the entry of a network without messages, which takes hardly any memory.
+    /// Creates the registry entry of a network without messages and with hardly any memory.
     #[must_use]
     pub const fn new(
         about: About,
@@ -162,7 +163,7 @@ impl NetworkEntry {
         NetworkEntry { about, build, sends: false, shares: false, memory: |_, _| Ok(0) }
     }
 
-    /// Replaces name, definition and parameters of the entry.
+    /// Replaces name, definition and parameters of the network's registry entry.
     #[must_use]
     pub const fn described(mut self, about: About) -> NetworkEntry {
         self.about = about;
@@ -210,11 +211,11 @@ impl Named for NetworkEntry {
     }
 }
 
-/// All networks.
+/// All networks of this crate.
 pub static NETWORKS: &[&NetworkEntry] =
     &[&ideal::ENTRY, &hops::ENTRY, &link_load::ENTRY, &wormhole::ENTRY];
 
-/// A network without message costs.
+/// The network `ideal`, without message costs, which is the default.
 pub(crate) fn ideal() -> Box<dyn Network> {
     Box::new(ideal::Ideal::default())
 }

@@ -8,8 +8,9 @@ use crate::rng::{Stream, keyed};
 pub struct PatternEntry {
     /// Name, definition and parameters of the pattern.
     pub about: About,
-    /// Whether receivers are drawn, and `num_messages` is the number of draws. Otherwise the
-    /// pattern is a fixed list of messages.
+    /// Whether receivers are drawn at random; the parameter `num_messages` is the number of draws.
+    ///
+    /// Otherwise the pattern is a fixed list of messages.
     pub draws: bool,
     /// Whether the number of processes must be a power of two.
     pub in_powers_of_two: bool,
@@ -37,12 +38,12 @@ impl Named for PatternEntry {
     }
 }
 
-/// Inputs of a pattern: the order of messages, and the source of random draws.
+/// Inputs from which a pattern makes a job's messages: their order, their number, and random draws.
 pub(super) struct Order<'a> {
     pub(super) destinations: Destinations,
     /// Number of messages to draw, for a pattern whose receivers are drawn.
     pub(super) messages: u64,
-    /// Key from which all random orders follow.
+    /// Number from which the random order of each sender's receivers follows.
     pub(super) key: u64,
     /// The random stream of the job, identical for every allocator.
     pub(super) rng: &'a mut Stream,
@@ -68,7 +69,7 @@ pub(super) trait Pattern: Send {
     fn to(&self, rank: u32, index: u64) -> u32;
 }
 
-/// All communication patterns.
+/// All communication patterns of this crate.
 pub static PATTERNS: &[&PatternEntry] = &[
     &ALL_TO_ALL,
     &ONE_TO_ALL,
@@ -239,7 +240,9 @@ static NAS_MULTIGRID: PatternEntry = PatternEntry {
     },
 };
 
-/// The children of a process in a binomial tree, largest subtree first, and then its parent.
+/// The processes to which process `rank` sends in a binomial tree.
+///
+/// First its children in the tree, that with the largest subtree first, and then its parent.
 fn tree(ranks: u32, rank: u32) -> Vec<u32> {
     // The root may send at any distance that is a power of two; any other process at those below
     // its lowest set bit.
@@ -253,7 +256,8 @@ fn tree(ranks: u32, rank: u32) -> Vec<u32> {
     list
 }
 
-/// Processes in rows, as nearly square as possible; the last row may be short.
+/// The processes of a job laid out in rows, as nearly square as possible; the last row may be
+/// short.
 #[derive(Clone, Copy)]
 struct Square {
     ranks: u32,
@@ -266,7 +270,8 @@ impl Square {
         Square { ranks, width: root + u32::from(root * root < ranks) }
     }
 
-    /// The existing processes at distance `distance` to the right, left, below and above a process.
+    /// The processes `distance` places to the right, left, below and above a process, where they
+    /// exist.
     fn around(self, rank: u32, distance: u32) -> Vec<u32> {
         let Square { ranks, width } = self;
         let x = rank % width;
@@ -297,8 +302,10 @@ impl Pattern for Lists {
     }
 }
 
-/// Messages to every other process, from all processes or from one. Receivers are computed and not
-/// stored, because all-to-all has about as many messages as the square of the number of processes.
+/// The pattern in which all processes, or only one, send to every other process.
+///
+/// Receivers are computed and not stored, because all-to-all has about as many messages as the
+/// square of the number of processes.
 struct ToOthers {
     ranks: u32,
     root: Option<u32>,

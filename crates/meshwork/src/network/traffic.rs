@@ -6,11 +6,11 @@ use crate::registry::{About, Family, Named, Problem, abouts, with_article};
 use crate::rng::{Stream, keyed};
 use crate::topology::{Grid, Node, Topology};
 
-/// Registry entry of a traffic pattern: the destinations of the packets of each node.
+/// Registry entry of a traffic pattern, which gives each packet of a node its destination.
 pub struct TrafficEntry {
     /// Name, definition and parameters of the traffic pattern.
     pub about: About,
-    /// Draws or computes the destination of a packet that a node sends.
+    /// Draws or computes the destination of a packet that the given node sends.
     to: fn(&Topology, Node, &mut Stream) -> Node,
     /// Checks that the pattern is defined on a machine; the error is one sentence.
     serves: fn(&Topology) -> Result<(), String>,
@@ -22,7 +22,7 @@ impl Named for TrafficEntry {
     }
 }
 
-/// All traffic patterns.
+/// All traffic patterns of this crate.
 pub static TRAFFIC: &[&TrafficEntry] =
     &[&UNIFORM, &TRANSPOSE, &BIT_COMPLEMENT, &TORNADO, &NEIGHBOUR, &NEXT_GROUP, &HOTSPOT];
 
@@ -162,7 +162,7 @@ static NEXT_GROUP: TrafficEntry = TrafficEntry {
     },
 };
 
-/// `hotspot` sends one of this number of packets, on average, to one fixed node.
+/// One of this number of packets, on average, goes to one fixed node in the pattern `hotspot`.
 const HOT: u64 = 10;
 
 static HOTSPOT: TrafficEntry = TrafficEntry {
@@ -190,7 +190,7 @@ static HOTSPOT: TrafficEntry = TrafficEntry {
     serves: |_| Ok(()),
 };
 
-/// The grid of a machine whose links follow its grid; otherwise an error of one sentence.
+/// The grid of a machine whose links are those of a grid; otherwise an error of one sentence.
 fn on_a_grid<'a>(pattern: &str, machine: &'a Topology) -> Result<&'a Grid, String> {
     if machine.wiring().is_grid() {
         return Ok(machine.grid());
@@ -335,7 +335,7 @@ pub fn carry(offered: &Offered) -> Result<Carried, Problem> {
     })
 }
 
-/// A node that creates packets: its random stream, and when its next packet is created.
+/// A node that creates packets: its random stream, and the cycle of its next packet.
 struct Source {
     rng: Stream,
     sent: u64,
@@ -346,7 +346,7 @@ struct OpenLoop<'a> {
     topology: &'a Topology,
     traffic: &'a TrafficEntry,
     seed: u64,
-    /// The logarithm of the probability that a node creates no packet in a cycle.
+    /// The logarithm of the probability that a node creates no packet in a given cycle.
     log_of_none: f64,
     nodes: Vec<Source>,
     seen: Seen,
@@ -363,7 +363,9 @@ struct Seen {
 }
 
 impl OpenLoop<'_> {
-    /// Cycles from one packet of a node to the next. A geometric variate, with one trial per cycle.
+    /// Number of cycles from one packet of a node to its next packet, drawn at random.
+    ///
+    /// The distribution is geometric, as if each cycle were a trial.
     fn gap(&mut self, node: Node) -> Cycle {
         let unit = self.nodes[node as usize].rng.unit();
         1 + (libm::log(unit) / self.log_of_none) as Cycle

@@ -2,7 +2,7 @@
 
 use super::MachineState;
 
-/// State variable of the machine over which a metric integrates.
+/// State variable of the machine over which a metric integrates in time.
 #[derive(Clone, Copy, Debug)]
 pub enum Integrand {
     /// The constant 1, so that the integral is the elapsed time.
@@ -20,21 +20,23 @@ pub enum Integrand {
     /// Number of free processors while some site has enough for the oldest waiting job; otherwise
     /// 0.
     FreeInVain,
-    /// Any other function of the machine's state.
+    /// Any other function of the machine's state, which has no name here.
     Of(fn(&MachineState) -> f64),
 }
 
-/// Number of integrands with a name. If any metric integrates over time, all of them are summed up,
-/// because several metrics share each of them and none needs a function call.
+/// Number of state variables with a name.
+///
+/// If any metric integrates over time, all of them are summed up, because several metrics share
+/// each of them and none needs a function call.
 pub(super) const NAMED: usize = 7;
 
 impl Integrand {
-    /// Whether the integrand depends, or may depend, on [`MachineState::blocked_by_shape`].
+    /// Whether the state variable depends, or may depend, on [`MachineState::blocked_by_shape`].
     pub(super) fn looks_at_what_blocks(self) -> bool {
         matches!(self, Integrand::FreeInVain | Integrand::Of(_))
     }
 
-    /// Index of the integrand among those with a name; otherwise the function to integrate.
+    /// Index of the state variable among those with a name; otherwise the function to integrate.
     pub(super) fn place(self) -> Result<usize, fn(&MachineState) -> f64> {
         Ok(match self {
             Integrand::Time => 0,
@@ -49,7 +51,7 @@ impl Integrand {
     }
 }
 
-/// Values of the integrands with a name, in order of index.
+/// Present values of the state variables with a name, in order of index.
 #[inline]
 pub(super) fn values(state: &MachineState) -> [f64; NAMED] {
     let free = state.nodes.saturating_sub(state.held);

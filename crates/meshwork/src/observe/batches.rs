@@ -8,12 +8,12 @@
 use super::JobId;
 use super::areas::NAMED;
 
-/// Maximum number of batches. Before there are more, batches are merged in pairs.
+/// Maximum number of batches. If it would be exceeded, batches are merged in pairs.
 const MAX_BATCHES: u64 = 40;
 
-/// Minimum number of batches from which a confidence interval is computed. So many batches are
-/// needed in the whole run and in its measured part. From fewer batches, the estimate of their
-/// variance would be too uncertain.
+/// Minimum number of batches from which a confidence interval is computed. The whole run and its
+/// measured part need this number each. From fewer batches, the estimate of their variance would be
+/// too uncertain.
 const MIN_BATCHES: usize = 20;
 const MIN_KEPT: usize = 10;
 
@@ -41,12 +41,14 @@ pub(super) struct Sums {
     pub(super) areas: [f64; NAMED],
     /// Integrals over time of the functions that have no name.
     pub(super) further: Vec<f64>,
-    /// Sums of numerator and denominator for each metric that is not a ratio of two integrals.
+    /// Sums of numerator and denominator for each metric, unless it is a ratio of two integrals.
     pub(super) ratios: Vec<Ratio>,
 }
 
 impl Sums {
-    /// Integral over time with index `place`; integrals of state variables with a name come first.
+    /// Integral over time with the index `place`.
+    ///
+    /// Integrals of state variables with a name come first, then those of other functions.
     pub(super) fn area(&self, place: usize) -> f64 {
         self.areas.get(place).copied().unwrap_or_else(|| self.further[place - NAMED])
     }
@@ -73,11 +75,11 @@ struct Batch {
     is_within: bool,
 }
 
-/// Batches of a run. There are 20 to 40 of them if enough jobs arrived. Before there are more, they
-/// are merged in pairs, so that memory is constant.
+/// Batches of a run. There are 20 to 40 of them if enough jobs arrived. At more than 40, they are
+/// merged in pairs, so that memory is constant.
 pub(super) struct Batches {
     metrics: usize,
-    /// Number of integrands without a name.
+    /// Number of functions without a name that are integrated over time.
     further: usize,
     /// Base-2 logarithm of the batch size. The size changes only by doubling.
     doubled: u32,
@@ -115,7 +117,7 @@ impl Batches {
         self.waiting += 1;
     }
 
-    /// Sums of numerators and denominators of the batch that contains a job.
+    /// Numerator and denominator of each metric, summed over the batch that contains a job.
     pub(super) fn of_job(&mut self, id: JobId) -> &mut [Ratio] {
         &mut self.batch(id, false).sums.ratios
     }

@@ -1,4 +1,4 @@
-//! Fairness between users: Jain's index of their mean values.
+//! Fairness between users: Jain's index of the users' mean values of some quantity.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Gauges: metrics that observe the run themselves, because they are not sums over jobs or time.
+//! Gauges: metrics that watch a run themselves, because their value is no sum over jobs or time.
 
 use super::metrics::{Gauge, Measure, MetricEntry};
 use super::recorder::Measured;

@@ -14,7 +14,7 @@ use crate::job::Time;
 pub struct Ledger {
     jobs_area: f64,
     held_area: f64,
-    /// Sum of departure instants minus sum of arrival instants, over all jobs.
+    /// Sum over all jobs of the time from arrival to departure, as departures minus arrivals.
     sojourns: f64,
     /// Sum over jobs of the number of processors times the time for which they were held.
     held_times: f64,
@@ -29,11 +29,12 @@ pub struct Ledger {
 #[error("the area under the {what} is {area}, their times add up to {sum}")]
 #[non_exhaustive]
 pub struct Imbalance {
-    /// Name of the quantity: jobs in the system, or held processors.
+    /// Name of what the identity is about: jobs in the system, or held processors.
     pub what: &'static str,
     /// Number of counted jobs or processors, integrated over time.
     pub area: f64,
-    /// Sum of times over jobs, which should equal the integral.
+    /// Sum over jobs of their times in the system or processor-times, which should equal the
+    /// integral.
     pub sum: f64,
 }
 

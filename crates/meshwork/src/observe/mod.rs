@@ -22,7 +22,7 @@ use crate::workload::Unusable;
 pub use crate::job::JobId;
 
 impl JobId {
-    /// Identifier of the stand-in that holds an out-of-service node in the list of running jobs.
+    /// Identifier of a stand-in: an entry among the running jobs for a node that is out of service.
     pub(crate) fn stand_in(slot: usize) -> JobId {
         JobId(STAND_INS + slot as u64)
     }
@@ -128,18 +128,20 @@ pub struct Running {
     pub asked: u64,
     /// Number of processors that the job holds.
     pub held: u32,
-    /// Expected run time at the start divided by the requested run time. It depends on the size
-    /// that the job got and the speed of its site.
+    /// Run time expected at the start of the job, divided by the requested run time. It depends on
+    /// the size that the job got and the speed of its site.
     pub stretch: f64,
     /// Rate at which the job works: 1 unless the scheduler resizes jobs.
     pub rate: f64,
     /// Instant at which this run of the job started.
     pub start: Time,
-    /// End of the job by its estimate. The job may end earlier or run on.
+    /// End of the job by its user's estimate. The job may end earlier or run on.
     pub expected_end: Time,
-    /// Spread of the processors: see [`Placement::dispersal`].
+    /// How far the job's processors are apart: see [`Placement::dispersal`].
     pub dispersal: f64,
-    /// Sums over the job's messages; `None` before the job ends, or if jobs send no messages.
+    /// Sums over the job's messages.
+    ///
+    /// `None` before the job ends, or if jobs send no messages.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub messages: Option<Box<Messages>>,
     /// Interruptions and checkpoints of the job; `None` if there were none.
@@ -147,7 +149,7 @@ pub struct Running {
     pub wear: Option<Box<Wear>>,
 }
 
-/// Effects of outages and checkpoints on a job.
+/// Time that outages and checkpoints have cost a job, and the number of its interruptions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wear {
@@ -162,8 +164,7 @@ pub struct Wear {
 }
 
 impl Running {
-    /// Returns the record of a waiting job. Fields that are known only from the start on hold
-    /// placeholders.
+    /// Creates the record of a waiting job. Fields known only from its start on hold placeholders.
     pub(crate) fn waiting(id: JobId, job: Job) -> Running {
         Running {
             id,
@@ -278,13 +279,13 @@ pub trait Observer: Send {
     fn elapsed(&mut self, _from: Time, _to: Time, _state: &MachineState) {}
 
     /// Whether the observer needs [`waited`](Observer::waited) to be called. The calls cost an
-    /// allocator query for each form of waiting jobs after each change of the machine. If no
-    /// observer needs the calls, they are not made.
+    /// allocator query for each different request of waiting jobs after each change of the machine.
+    /// If no observer needs the calls, they are not made.
     fn asks_why_jobs_wait(&self) -> bool {
         false
     }
 
-    /// Whether the observer uses the identities of the nodes that jobs hold. If no observer and no
+    /// Whether the observer uses which nodes jobs hold, not only how many. If no observer and no
     /// strategy uses them, and processors are interchangeable, node numbers in placements are
     /// arbitrary.
     fn asks_where_jobs_run(&self) -> bool {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-/// Largest number of values that are stored individually.
+/// Largest number of values that are stored one by one; with more values, classes are counted.
 pub(super) const MAX_EXACT: usize = 1 << 20;
 
-/// Number of low bits of a value that are dropped to form its class. The exponent and ten bits of
-/// the mantissa remain.
+/// Number of low bits of a value that are dropped to find the class in which it is counted. The
+/// exponent and ten bits of the mantissa remain.
 const DROPPED: u32 = 42;
 
 /// Nonnegative values of one quantity, in the order of addition.
@@ -32,7 +32,7 @@ impl Quantiles {
         self.add_up_to(value, MAX_EXACT);
     }
 
-    /// Adds a value; at most `most` values are stored individually.
+    /// Adds a value. At most `most` values are stored individually; with more, classes are counted.
     pub(super) fn add_up_to(&mut self, value: f64, most: usize) {
         if self.counted == 0 && self.exact.len() < most {
             self.exact.push(value);
@@ -62,8 +62,9 @@ impl Quantiles {
         Some(on_line(lower, self.ranked(rank + u64::from(between > 0.0))?, between))
     }
 
-    /// Midpoint of the class that contains the value with this rank, counted from 0. The class of
-    /// the value 0 has the midpoint 0.
+    /// Midpoint of the class of the value with this rank (its index in ascending order, from 0).
+    ///
+    /// The class of the value 0 has the midpoint 0.
     fn ranked(&self, rank: u64) -> Option<f64> {
         let mut below = 0;
         let class = self.classes.iter().find(|(_, count)| {
@@ -99,8 +100,9 @@ impl Quantiles {
     }
 }
 
-/// Rank at a share of `count` values, rounded down, and the fraction that was rounded off. Ranks
-/// count from 0.
+/// The rank, counted from 0, that lies at a share of `count` sorted values.
+///
+/// Returned rounded down, with the fraction that was rounded off.
 fn place(count: u64, share: f64) -> (u64, f64) {
     let at = share * (count - 1) as f64;
     (at.floor() as u64, at - at.floor())

@@ -1,4 +1,4 @@
-//! Which two sums a metric divides, and where they are stored.
+//! Readings: which two sums a metric divides, and where these sums are stored.
 
 use super::MachineState;
 use super::areas::NAMED;
@@ -8,17 +8,19 @@ use super::metrics::{Integrand, Measure};
 /// The two sums whose ratio is a metric, as indices of where they are stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reading {
-    /// A ratio with this index, whose numerator and denominator are summed for this metric alone.
+    /// The ratio with this index, whose numerator and denominator are summed for this metric alone.
     Ratio(usize),
     /// The numerator is summed for this metric alone; the denominator is an integral over time.
+    ///
+    /// Both are given by their indices.
     OverArea(usize, usize),
-    /// Numerator and denominator are integrals over time.
+    /// Indices of two integrals over time: the numerator and the denominator.
     Areas(usize, usize),
 }
 
 impl Reading {
-    /// Returns where the two sums of a metric are stored. Integrands without a name are appended to
-    /// `further`.
+    /// Returns where the two sums of a metric are stored. Functions to integrate that have no name
+    /// are appended to `further`.
     pub(super) fn of(
         measure: &Measure,
         metric: usize,

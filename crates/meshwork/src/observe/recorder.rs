@@ -1,4 +1,4 @@
-//! Measurement of a run: metrics of the measured part, in batches and by classes of jobs.
+//! Measurement of a run: metrics of its measured part, in batches and by classes of jobs.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::job::{Cause, Time};
 use crate::registry::Params;
 use crate::topology::Topology;
 
-/// Measured part of a run, and settings of the measurement.
+/// Which part of a run is measured, and how.
 #[derive(Clone, Debug)]
 pub struct Window {
     /// Number of jobs that finish before the measurement begins.
@@ -41,7 +41,7 @@ struct Class {
     jobs: u64,
     /// Sums of numerator and denominator of each metric, over the jobs of the class.
     ratios: Vec<Ratio>,
-    /// Values of each quantity that some metric takes a quantile of.
+    /// The values of each quantity of which some metric takes a quantile.
     values: Vec<Quantiles>,
 }
 
@@ -49,7 +49,7 @@ struct Class {
 /// classes, such as one for each user.
 const MAX_EXACT_OF_CLASS: usize = 1 << 16;
 
-/// Minimum number of a batch's jobs beyond a quantile for which the batch has the quantile.
+/// Minimum number of a batch's jobs that must lie beyond a quantile; else the batch has none.
 const FEWEST_BEYOND: f64 = 10.0;
 
 /// Observer that measures a run: see [`Window`].
@@ -65,25 +65,24 @@ const FEWEST_BEYOND: f64 = 10.0;
 pub struct Recorder {
     window: Window,
     metrics: Vec<&'static MetricEntry>,
-    /// Whether any metric uses integrals over time. If one does, all integrands are summed, with
-    /// and without a name.
+    /// Whether any metric uses integrals over time. If one does, all state variables and other
+    /// functions are integrated.
     sums_over_time: bool,
     further: Vec<fn(&MachineState) -> f64>,
-    /// Where the two sums of each metric are stored.
+    /// Where the two sums are stored that each metric divides.
     readings: Vec<Reading>,
     /// Metrics of [`Measure::Net`]: index, integrand, and a function that gives the wasted part of
     /// a job's run.
     net: Vec<(usize, Integrand, fn(&Running) -> f64)>,
-    /// Metrics of [`Measure::Rate`]: index, and a function that gives what a finished job adds to
-    /// the numerator.
+    /// Metrics of [`Measure::Rate`]: index, and what each finished job adds to the numerator.
     rates: Vec<(usize, fn(&Running) -> f64)>,
-    /// Metrics that are means of a quantity over the finished jobs.
+    /// Metrics that are means, over the finished jobs, of a quantity such as the wait.
     means: Vec<(usize, Quantity)>,
-    /// Metrics that are means of a function over the finished jobs.
+    /// Metrics that are means, over the finished jobs, of a function of the job.
     per_job: Vec<(usize, fn(&Running, Time, &Rules) -> f64, Rules)>,
     /// Metrics that are ratios of two sums over the finished jobs.
     per_ratio: Vec<(usize, fn(&Running, Time, &Rules) -> (f64, f64), Rules)>,
-    /// Metrics that are means over the finished jobs of a function made for the run.
+    /// Metrics that are means, over the finished jobs, of a function made for the run.
     mean_by: Vec<(usize, JobValue)>,
     /// Metrics that are means of the time for which the finished jobs waited for one reason.
     per_wait: Vec<(usize, Cause)>,
@@ -91,26 +90,28 @@ pub struct Recorder {
     waits: BTreeMap<JobId, [f64; Cause::ALL.len()]>,
     /// Metrics that are means over the messages of the finished jobs.
     per_message: Vec<(usize, fn(&Messages) -> f64)>,
-    /// Metrics that are means of a function over the started jobs.
+    /// Metrics that are means, over the started jobs, of a function of the job.
     per_start: Vec<(usize, fn(&Running) -> f64)>,
-    /// Metrics that are means over arrivals of the number of waiting jobs.
+    /// Metrics that are means, over arrivals, of the number of waiting jobs.
     per_arrival: Vec<usize>,
-    /// Metrics of [`Measure::PerEvent`]: index, and the function that gives the ratio after each
-    /// start and end.
+    /// Metrics of [`Measure::PerEvent`]: index, and the ratio to take after each start and end.
     per_event: Vec<(usize, fn(&MachineState) -> (f64, f64))>,
     /// Metrics that are the mean power.
     power: Vec<usize>,
-    /// Whether energy is summed up.
+    /// Whether energy is summed up, because some metric depends on it.
     sums_energy: bool,
-    /// Whether a finished job counts only in metrics that need no classes and no quantiles. Nearly
-    /// always true.
+    /// Whether a finished job counts only in plain sums: no metric needs classes, quantiles or the
+    /// like.
+    ///
+    /// This is nearly always so.
     is_plain: bool,
     /// State of the machine in the last time span, but with the present number of held processors.
     /// Kept up to date only if metrics are evaluated at events.
     state: MachineState,
     waiting: u64,
-    /// Quantities that some metric takes a quantile of, with the values, and the jobs in the same
-    /// order.
+    /// Quantities of which some metric takes a quantile, with their values and the jobs.
+    ///
+    /// Values and jobs are in the same order.
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
     /// Metrics that compare users by Jain's index, each with the quantity that is compared.
     evenness: Vec<(usize, Quantity, Evenness)>,
@@ -304,8 +305,9 @@ impl Recorder {
         Batching { jobs, first: first as u64, queue }
     }
 
-    /// Quantile over the whole run, and over each batch. Without the batches if too few jobs of one
-    /// lie beyond the quantile.
+    /// Quantile of a quantity over the whole run, and over each batch.
+    ///
+    /// There are none for the batches if too few jobs of some batch lie beyond the quantile.
     fn quantile(&self, quantity: Quantity, share: f64) -> (Option<f64>, Vec<f64>) {
         let values = self.quantiles.iter().find(|(own, ..)| *own == quantity);
         let Some((_, values, ids)) = values else { return (None, Vec::new()) };
@@ -544,8 +546,9 @@ impl Recorder {
         }
     }
 
-    /// Subtracts the wasted part of a run of a job that ended or was interrupted, once that part is
-    /// known.
+    /// Subtracts the wasted part of a run from the metrics of [`Measure::Net`].
+    ///
+    /// The run has ended or was interrupted, by which the part is known.
     fn take_from_net(&mut self, job: &Running) {
         let Some(sums) = self.batches.of_time() else { return };
         for &(i, _, in_vain) in &self.net {

@@ -1,30 +1,30 @@
-//! Look-ahead of selectors: the sites after hypothetical starts of some jobs.
+//! Look-ahead of selectors: the sites as they would be if some jobs started now.
 
 use super::{Attempt, ManagedSite, SiteFit, SiteFits, fits};
 use crate::alloc::{Claim, Holder};
 use crate::form::Finds;
 use crate::job::Job;
 
-/// Look-ahead of selectors: all sites after hypothetical starts of some jobs now.
+/// Look-ahead of selectors: all sites as they would be if some jobs started now.
 ///
 /// The sites themselves do not change. A site is copied when a job is first started on it. If the
 /// allocator can use any free processors, the copy is only their number, because nothing else
 /// matters.
 pub struct Ahead<'a> {
     sites: &'a mut [ManagedSite],
-    /// The attempt to start the job for which a site is chosen. Other jobs are tried with its
-    /// sizing and at its instant.
+    /// The attempt to start the job for which a site is chosen. Other jobs are tried with the
+    /// sizing and at the instant of this attempt.
     attempt: Attempt<'a>,
     then: Vec<Then>,
 }
 
-/// Hypothetical state of a site.
+/// State of a site after the hypothetical starts so far.
 enum Then {
-    /// The site is unchanged.
+    /// The site as it is: no job has been started on it.
     Same,
-    /// Number of free processors, whichever they are.
+    /// Number of free processors that are left. Any of them suit a job.
     Free(u32),
-    /// Changed copy of the site.
+    /// Copy of the site on which jobs have been started.
     Other(Box<ManagedSite>),
 }
 
@@ -142,8 +142,8 @@ mod tests {
         Job::new(0, Time::ZERO, request, 1.0)
     }
 
-    /// Slow reference version of `Ahead::fits`: copies every site, and has every job proposed and
-    /// claimed.
+    /// Slow reference version of `Ahead::fits`: copies every site, and starts every job on the
+    /// copy.
     fn fits_of(sites: &mut [ManagedSite], sizing: &dyn Sizing, job: &Job) -> SiteFits {
         sites
             .iter_mut()

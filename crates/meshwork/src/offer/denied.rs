@@ -2,13 +2,13 @@
 
 use crate::job::Request;
 
-/// Denials: requests that an allocator cannot place now, cached so that none is repeated in vain.
+/// Requests that an allocator cannot place now (denials), so that none is repeated in vain.
 ///
 /// If an allocator that finds every free block cannot place a block, it cannot place a larger block
 /// either, until nodes are released. After a release, the cached requests are only suspected to be
 /// unplaceable. Most likely they still are. So a suspected request that is contained in a new one
-/// is tried first, because its denial excludes the new one too. Suspicions are useful, and kept,
-/// only if more than one request was denied between two releases.
+/// is tried first, because its denial excludes the new one too. Suspected requests are useful, and
+/// kept, only if more than one request was denied between two releases.
 ///
 /// # Complexity
 /// **O(k)** for each query, with *k* known or suspected requests; at most a few dozen are kept.
@@ -22,7 +22,7 @@ pub(crate) struct Denied {
     forgetful: bool,
 }
 
-/// Maximum number of known requests, and maximum number of suspected requests.
+/// Maximum number of requests known to be unplaceable, and of suspected ones.
 const MAX_KEPT: usize = 64;
 
 impl Denied {
@@ -78,7 +78,7 @@ impl Denied {
         }
     }
 
-    /// Updates the cache after nodes were released.
+    /// Updates the cache after nodes were released: known denials become suspected.
     #[inline]
     pub(crate) fn released(&mut self) {
         if self.is_without_knowledge() {
@@ -92,8 +92,9 @@ impl Denied {
         }
     }
 
-    /// Takes over the entries of another cache. They become known if `still_true` is set, otherwise
-    /// suspected.
+    /// Takes over the denied requests of another cache.
+    ///
+    /// They become known to be unplaceable if `still_true` is set, otherwise suspected.
     pub(crate) fn learn_from(&mut self, other: Denied, still_true: bool) {
         if !self.every_block {
             return;
@@ -111,7 +112,7 @@ impl Denied {
         }
     }
 
-    /// Copies the known requests of another cache that are not known here.
+    /// Copies the requests known to be unplaceable from another cache, if they are not known here.
     pub(crate) fn learn_all_of(&mut self, other: &Denied) {
         for request in &other.known {
             if !self.is_known(request) {
@@ -120,7 +121,7 @@ impl Denied {
         }
     }
 
-    /// Removes all entries of the cache.
+    /// Removes all requests from the cache.
     pub(crate) fn forget(&mut self) {
         self.known.clear();
         self.suspected.clear();
@@ -131,7 +132,7 @@ impl Denied {
     }
 }
 
-/// Whether a denial of `denied` implies that `request` has no placement.
+/// Whether `request` has no placement if the smaller request `denied` has none.
 ///
 /// Sides are compared in order, without rotation. This suffices, because in each orientation that
 /// an allocator tries, a block lies within a larger one.

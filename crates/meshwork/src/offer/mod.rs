@@ -31,31 +31,34 @@ pub struct ManagedSite {
     asks: Asks,
     finds: Finds,
     gives_blocks: bool,
-    /// Declared form of the allocator's placements, against which they are checked.
+    /// Properties that the allocator declares of its placements, such as their size; they are
+    /// checked.
     gives: Gives,
     origin: Origin,
     stream: Stream,
     rule: ShapeRule,
-    /// Cached form of each request on this site. Forks share the cache, because a form does not
-    /// depend on which nodes are free.
+    /// Each request so far, converted to what the allocator accepts; `None` if the site cannot hold
+    /// it.
+    ///
+    /// Copies of the site share this cache, because it does not depend on which nodes are free.
     shapes: Arc<Mutex<BTreeMap<Request, Option<Request>>>>,
     /// Requests that the allocator cannot place now.
     ///
     /// They are cached because the head of a queue is tried again at every arrival behind it, and
     /// because jobs with equal requests are tried one after the other.
     denied: Denied,
-    /// Whether nodes are interchangeable and the allocator is the default one of a flat machine.
+    /// Whether nodes are interchangeable: the allocator is the default one of a flat machine.
     is_uniform: bool,
-    /// Whether nodes are only counted, without identities.
+    /// Whether free nodes are only counted, and placements do not say which nodes they are.
     counts_only: bool,
 }
 
-/// Form of placements that an allocator declares.
+/// Size and shape of placements, as an allocator declares them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gives {
     /// One block with the requested sides, possibly rotated.
     Block {
-        /// Whether the block may be rotated.
+        /// Whether the sides of the block may be in another order than requested.
         turns: bool,
     },
     /// Exactly the requested number of nodes.
@@ -75,7 +78,7 @@ impl Gives {
     }
 }
 
-/// Whether two blocks have equal sides, in any order.
+/// Whether the sides of two blocks are equal up to their order.
 fn are_turned(sides: &Dims, others: &Dims) -> bool {
     let (mut sides, mut others) = (sides.clone(), others.clone());
     sides.sort_unstable();
@@ -119,7 +122,7 @@ impl ManagedSite {
         &self.site
     }
 
-    /// The form in which the site's allocator requires a request.
+    /// The kind of requests that the site's allocator accepts, such as blocks or numbers of nodes.
     #[must_use]
     pub fn asks(&self) -> Asks {
         self.asks
@@ -142,7 +145,7 @@ impl ManagedSite {
         self.origin
     }
 
-    /// Whether nodes are only counted, so that placements always have the requested size.
+    /// Whether free nodes are only counted. Placements then always have the requested size.
     #[inline]
     pub(crate) fn is_counted(&self) -> bool {
         self.counts_only
@@ -151,8 +154,8 @@ impl ManagedSite {
     /// Whether a placement has the size of a request, and its shape if the allocator always keeps
     /// shapes.
     ///
-    /// The request is in the allocator's form. If `is_promised` is set, the placement need not come
-    /// from the allocator, so that its block may be rotated.
+    /// The request is of the kind that the allocator accepts. If `is_promised` is set, the
+    /// placement need not come from the allocator, so that its block may be rotated.
     #[inline]
     pub(crate) fn gives_what_is_asked(
         &self,
@@ -177,7 +180,7 @@ impl ManagedSite {
 
     /// Requests a placement from the allocator, unless more nodes are requested than free.
     ///
-    /// The request must have the allocator's form.
+    /// The request must be of the kind that the allocator accepts.
     #[inline(always)]
     pub(crate) fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
         if self.counts_only {
@@ -201,7 +204,7 @@ impl ManagedSite {
         placement
     }
 
-    /// Places a request within a trial, which is a query with changed free amounts of resources.
+    /// Places a request on the site after the caller has changed its free amounts for a trial.
     ///
     /// If `is_less_free` is set, no amount is larger than before the trial, so that known denials
     /// remain valid.
@@ -223,10 +226,10 @@ impl ManagedSite {
         &mut self.site
     }
 
-    /// Switches to counting nodes, if they are interchangeable and all free.
+    /// Switches to counting free nodes, if they are interchangeable and all free.
     ///
-    /// Placements then have the right number of nodes, but no identities. For runs in which no
-    /// component reads node identities.
+    /// Placements then have the right number of nodes, but do not say which nodes. For runs in
+    /// which no component asks which nodes a job holds.
     pub(crate) fn name_no_nodes(&mut self) {
         self.counts_only = self.is_uniform && self.site.free_nodes() == self.site.nodes();
     }
@@ -253,8 +256,10 @@ impl ManagedSite {
         }
     }
 
-    /// The machine's rule by which the allocator can [never](Allocator::never) place a request, if
-    /// any.
+    /// The rule of the machine by which the allocator can [never](Allocator::never) place a
+    /// request.
+    ///
+    /// `None` if there is no such rule.
     pub(crate) fn never(&self, request: &Request) -> Option<String> {
         let form = self.in_form(request);
         self.allocator.never(form.as_deref().unwrap_or(request))
@@ -273,7 +278,9 @@ impl ManagedSite {
         if self.counts_only { 0.0 } else { self.allocator.setup_time(placement) }
     }
 
-    /// The allocator's memory, without the held placements: see [`memory`](Allocator::memory).
+    /// Memory of the allocator of past events, without the held placements.
+    ///
+    /// See [`memory`](Allocator::memory).
     pub(crate) fn memory(&self) -> Vec<u64> {
         self.allocator.memory()
     }
@@ -284,7 +291,7 @@ impl ManagedSite {
         self.allocator.recall(memory, &self.site)
     }
 
-    /// Whether a request has no placement, by cached denials or by a smaller request tried now.
+    /// Whether a request has no placement, by cached denials or because a smaller one fails now.
     fn cannot_place(&mut self, request: &Request, now: Time) -> bool {
         // The first request after a release is tried as it is, since often no other follows.
         if self.denied.is_without_knowledge() {
@@ -303,12 +310,12 @@ impl ManagedSite {
         false
     }
 
-    /// Whether a request in the allocator's form is known to be unplaceable now.
+    /// Whether a request of the kind that the allocator accepts is known to be unplaceable now.
     pub(crate) fn is_denied(&self, request: &Request) -> bool {
         request.nodes() > u64::from(self.site.free_nodes()) || self.denied.is_known(request)
     }
 
-    /// Whether a request in the allocator's form is cached as unplaceable.
+    /// Whether a request of the kind that the allocator accepts is cached as unplaceable.
     ///
     /// A request for more nodes than are free need not be cached.
     #[inline]
@@ -324,7 +331,7 @@ impl ManagedSite {
         self.denied.learn_from(std::mem::take(&mut copy.denied), still_true);
     }
 
-    /// Resets a copy of a site to its original, whose allocator depends only on the free nodes.
+    /// Resets a copy of a site to its original. The allocator must depend only on the free nodes.
     ///
     /// Cached denials (requests without a placement) of the copy stay known if `still_true` is set.
     /// Otherwise they become suspected. Denials of the original are added. They hold for the copy
@@ -359,12 +366,12 @@ impl ManagedSite {
         self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream))
     }
 
-    /// Stops caching denials, for tests.
+    /// Stops caching requests that cannot be placed, for tests.
     pub(crate) fn ask_anew(&mut self) {
         self.denied = Denied::forgetful();
     }
 
-    /// Clears the cached denials.
+    /// Clears the cached requests that cannot be placed.
     pub(crate) fn forget(&mut self) {
         self.denied.forget();
     }
@@ -407,7 +414,8 @@ impl ManagedSite {
         held.find(|&held| held <= u64::from(free)).map(|held| held as u32)
     }
 
-    /// Converts a request to the allocator's form; `None` if the site can never hold it.
+    /// Converts a request to the kind that the allocator accepts; `None` if the site cannot hold
+    /// it.
     #[inline]
     pub(crate) fn in_form<'r>(&self, request: &'r Request) -> Option<Cow<'r, Request>> {
         // A request that has the allocator's form already needs no look-up.
@@ -428,7 +436,8 @@ impl ManagedSite {
         self.shape(request).map(Cow::Owned)
     }
 
-    /// Input of a sizing for a request in the allocator's form.
+    /// Request of the kind that the allocator accepts, with the other facts that a sizing decides
+    /// by.
     #[inline]
     pub(crate) fn demand<'r>(&self, request: &'r Request, counts: QueueCounts) -> Demand<'r> {
         Demand { request, asks: self.asks, nodes: self.site.nodes(), counts }
@@ -486,7 +495,7 @@ impl ManagedSite {
         self.allocator.released(placement, &self.site);
     }
 
-    /// Advances the random stream to the position of a fork's stream.
+    /// Advances the site's random stream to the position that the stream of a copy has reached.
     pub(crate) fn sync_streams_with(&mut self, fork: &ManagedSite) {
         self.stream.catch_up_with(&fork.stream);
     }
@@ -515,7 +524,7 @@ impl ManagedSite {
 pub struct Proposal {
     /// Index of the site.
     pub site: usize,
-    /// The nodes, in the order of the job's ranks.
+    /// The nodes on which the job's processes run, in the order of their ranks.
     pub placement: Placement,
     /// Factor on the job's requested run time: slowdown by its size, divided by the site's speed.
     pub stretch: f64,
@@ -561,7 +570,7 @@ impl Attempt<'_> {
     }
 }
 
-/// Site on which a job fits now.
+/// Site on which a job fits now, as a selector sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SiteFit {
     /// Index of the site.
@@ -593,7 +602,7 @@ impl SiteFit {
 /// Sites on which a job fits now, in the order of the study.
 pub type SiteFits = SmallVec<[SiteFit; 8]>;
 
-/// Queue in which a job waits, as visible to a selector.
+/// Queue in which a job waits, as a selector sees it.
 pub trait QueueView {
     /// The waiting jobs except the one for which a site is chosen, in order of arrival.
     fn others(&self) -> Box<dyn Iterator<Item = &Job> + '_>;
@@ -602,7 +611,7 @@ pub trait QueueView {
     fn was_empty(&self) -> bool;
 }
 
-/// View of a selector: the proposals of sites, the queue, and look-ahead.
+/// View of a selector: the proposals of sites, the queue, and the look-ahead.
 pub struct Offers<'a> {
     pub(crate) attempt: Attempt<'a>,
     pub(crate) sites: &'a mut [ManagedSite],

@@ -37,7 +37,7 @@ pub enum PoolError {
         /// Name of the machine, with its article.
         machine: String,
     },
-    /// A ratio of sides was given for a machine without blocks of chosen sides.
+    /// A ratio of sides was given for a machine on which the sides of a block cannot be chosen.
     #[error("a ratio is that of the sides of a block on a mesh or torus, and this is {0}")]
     NoRatio(String),
     /// A ratio of sides does not match the machine's dimensions.
@@ -67,17 +67,17 @@ pub enum RestoreError {
     OtherPool {
         /// First key in which the configurations differ.
         key: String,
-        /// Value of the key in the snapshot.
+        /// Value of this key in the snapshot.
         there: String,
-        /// Value of the key in this pool.
+        /// Value of this key in this pool.
         here: String,
     },
-    /// Instants of the snapshot are out of order or invalid, so the snapshot is damaged.
+    /// The instants in the snapshot are out of order or invalid, so the snapshot is damaged.
     #[error("the snapshot is damaged: it goes from the instant {from} to {to}")]
     Instants {
-        /// Instant that the instant found must not precede.
+        /// Earliest valid instant at this place of the snapshot.
         from: Time,
-        /// Instant found in the snapshot, in units of the clock.
+        /// Instant in the snapshot, in units of the clock.
         to: f64,
     },
     /// An entry of the snapshot is not a placement on the machine.
@@ -92,7 +92,7 @@ pub enum RestoreError {
     /// The snapshot has different numbers of names and of placements.
     #[error("the snapshot is damaged: it has {names} names for {placements} placements")]
     Names {
-        /// Number of names in the snapshot.
+        /// Number of names of placements in the snapshot.
         names: usize,
         /// Number of placements in the snapshot.
         placements: usize,
@@ -131,7 +131,7 @@ pub enum NamedPoolError {
     /// No placement is held under the name to be released.
     #[error("{0} is not held, so it cannot be released")]
     NotHeld(Name),
-    /// The pool behind the named pool refuses the operation.
+    /// The pool that the named pool drives refuses the operation.
     #[error(transparent)]
     Pool(#[from] PoolError),
     /// The snapshot to be restored is refused.

@@ -1,4 +1,4 @@
-//! Free nodes and the largest free block of a pool.
+//! Free space of a pool: its number of free nodes, and its largest free block.
 
 use super::{PlacedBlock, Pool, PoolError};
 use crate::geometry::cube::CubeSearch;
@@ -7,7 +7,7 @@ use crate::machine::Amounts;
 use crate::registry::with_article;
 use crate::topology::Wiring;
 
-/// Free nodes and the largest free block of a pool.
+/// Free space of a pool: its number of free nodes, and its largest free block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FreeSpace {

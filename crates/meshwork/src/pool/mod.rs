@@ -30,7 +30,7 @@ use crate::topology::Node;
 use crate::workload::distribution::of_columns;
 use crate::workload::{SHAPE, SHAPES};
 
-/// The keys of a pool's configuration other than `machine`.
+/// The keys of the table from which a pool is read, except `machine`.
 pub static PARAMS: &[Param] = &[
     Param {
         name: "allocator",
@@ -81,13 +81,13 @@ pub static PARAMS: &[Param] = &[
 /// clock.
 ///
 /// # Complexity
-/// The cost of the allocator, and **O(log h)** with *h* placements held.
+/// The time of the allocator, and **O(log h)** with *h* placements held.
 pub struct Pool {
     managed: ManagedSite,
     /// The site in its initial state, to find out whether a request could ever be placed.
     empty: ManagedSite,
-    /// Held placements, by their first node and their number. Several placements may have parts of
-    /// one node.
+    /// Held placements, each found by its first node and its number. Several placements may have
+    /// parts of one node.
     held: BTreeMap<(Node, u64), Held>,
     /// Number of placements held so far, including released ones.
     count: u64,
@@ -329,7 +329,7 @@ impl Pool {
         of_columns(columns, self.site().topology()).map(Request::pieces)
     }
 
-    /// Explains what a request for pieces lacks now; `None` if jobs do not share nodes.
+    /// Explains in words what a request for pieces lacks now; `None` if jobs do not share nodes.
     #[must_use]
     pub fn shortage(&self, request: &Request) -> Option<String> {
         let amounts = self.site().amounts()?;

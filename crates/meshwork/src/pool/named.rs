@@ -28,7 +28,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// Operation on a named pool, with its instant.
+/// A request to a named pool: an operation, and the instant at which it happens.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Question {
@@ -48,9 +48,11 @@ pub enum Operation {
     Allocate(Name, Request),
     /// Hold a placement that was made outside the pool under a new name.
     Adopt(Name, Vec<PlacedBlock>),
-    /// Make the placement under each of these names consist of exactly the given nodes.
+    /// Hold exactly the given nodes under each of these names, and release all other named
+    /// placements.
     ///
-    /// Named placements on other nodes are released, and missing ones are adopted.
+    /// Placements that are already as given stay held; the other ones are held as if made outside
+    /// the pool.
     HoldExactly(Vec<(Name, Vec<Node>)>),
     /// Release everything held under this name.
     Release(Name),
@@ -74,7 +76,7 @@ pub enum Operation {
 pub enum Answer {
     /// Placement that is held from now on or, for [`Operation::Can`], would be.
     Placed(Placement),
-    /// No placement is possible now.
+    /// No placement is possible now, since too few nodes are free or their shape does not suit.
     #[cfg_attr(feature = "serde", serde(rename = "no_room"))]
     NoPlacement {
         /// Whether no placement is possible on the empty machine either, so that waiting is
@@ -86,16 +88,16 @@ pub enum Answer {
         #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
         reason: Option<String>,
     },
-    /// Numbers of placements that [`Operation::HoldExactly`] kept, adopted and released.
+    /// How [`Operation::HoldExactly`] has changed the named placements.
     HeldExactly {
-        /// Number of placements that were held already.
+        /// Number of placements that were held already, and still are.
         kept: u32,
-        /// Number of placements that are held from now on.
+        /// Number of placements that were not held before.
         adopted: u32,
         /// Number of placements that were released.
         released: u32,
     },
-    /// Number of released processors.
+    /// Number of processors that were released, for [`Operation::Release`].
     Released(u32),
     /// Free nodes and the largest free block, for [`Operation::Free`].
     Free(FreeSpace),

@@ -42,7 +42,7 @@ pub struct Snapshot {
 pub struct Tenure {
     /// Instant of the allocation, in units of the clock.
     pub since: f64,
-    /// Blocks of the placement, in the order of the job's ranks.
+    /// Blocks of the placement, in the order in which the job's processes are placed on them.
     pub blocks: Vec<PlacedBlock>,
     /// The held parts of the blocks' nodes; `None` if the nodes are held as a whole.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
@@ -185,13 +185,13 @@ impl Pool {
         held
     }
 
-    /// Instant of a held placement's allocation, and number of placements allocated before.
+    /// Instant since which a placement is held, and the number of placements allocated before it.
     pub(super) fn tenure(&self, placement: &Placement) -> Option<(Time, u64)> {
         self.find(placement).map(|held| (held.since, held.number))
     }
 }
 
-/// Reads an instant of a snapshot that must not precede `earliest`.
+/// Reads an instant of a snapshot; it is an error if it is before `earliest`.
 fn instant(units: f64, earliest: Time) -> Result<Time, RestoreError> {
     if !(earliest.units()..=f64::MAX).contains(&units) {
         return Err(RestoreError::Instants { from: earliest, to: units });

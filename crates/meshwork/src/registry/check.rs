@@ -3,7 +3,7 @@
 use super::read::literal;
 use super::{About, DefaultValue, EntrySource, Family, Kind, Param};
 
-/// Words that no entry may have as a name. Where a name may stand, they have another meaning.
+/// Words that no entry may have as a name, because they are values of TOML.
 const RESERVED: [&str; 4] = ["true", "false", "inf", "nan"];
 
 impl About {
@@ -69,7 +69,7 @@ fn check_params(lists: &dyn EntrySource, params: &[Param]) -> Result<(), String>
 }
 
 impl Kind {
-    /// Checks that this kind of parameter admits at least one value.
+    /// Checks that a parameter of this kind can have at least one value.
     fn check(&self, lists: &dyn EntrySource) -> Result<(), String> {
         match self {
             Kind::Integer(least, most) | Kind::Integers(least, most) => {

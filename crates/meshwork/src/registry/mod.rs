@@ -27,7 +27,8 @@ use spelling::suggested;
 
 /// Largest number allowed in any parameter or log field.
 ///
-/// The number is far beyond any machine or clock. Sums and products of such numbers stay finite.
+/// The number is far beyond the numbers of any machine or clock. Sums and products of such numbers
+/// stay finite.
 pub const LARGEST: f64 = 1e15;
 
 /// Smallest positive number allowed in a parameter, so that quotients stay finite too.
@@ -37,9 +38,9 @@ pub const SMALLEST: f64 = 1e-15;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Problem {
-    /// Dotted path of the key, such as `workload.load`; empty for the study as a whole.
+    /// Dotted path of the key at fault, such as `workload.load`; empty for the study as a whole.
     pub path: String,
-    /// The message, which says what was given and what would be right.
+    /// The message: which value was given, and which one would be right.
     pub message: String,
 }
 
@@ -73,7 +74,7 @@ pub struct About {
     pub definition: &'static str,
     /// Time and space that the entry takes, in full sentences that define their variables.
     pub complexity: &'static str,
-    /// Source of the definition.
+    /// Source of the definition, such as a paper.
     pub source: &'static str,
     /// The entry's own parameters, in the order in which they are to be read.
     pub params: &'static [Param],
@@ -94,21 +95,21 @@ impl About {
         self
     }
 
-    /// Sets the definition, in full sentences.
+    /// Sets the text that defines the entry, in full sentences.
     #[must_use]
     pub const fn definition(mut self, definition: &'static str) -> About {
         self.definition = definition;
         self
     }
 
-    /// Sets the time and space that the entry takes, in full sentences.
+    /// Sets the text on the time and space that the entry takes, in full sentences.
     #[must_use]
     pub const fn complexity(mut self, complexity: &'static str) -> About {
         self.complexity = complexity;
         self
     }
 
-    /// Sets the source of the definition.
+    /// Sets the source of the definition, such as a paper.
     #[must_use]
     pub const fn source(mut self, source: &'static str) -> About {
         self.source = source;
@@ -149,9 +150,9 @@ impl About {
     }
 }
 
-/// Something that has a name in a list of entries.
+/// Item of a list of entries: something with a name and a description.
 pub trait Named: Sync {
-    /// Description of the entry.
+    /// Description of the item, with its name and its parameters.
     fn about(&self) -> &About;
 }
 
@@ -161,15 +162,15 @@ impl Named for About {
     }
 }
 
-/// Entry of a family to which a catalogue can add entries.
+/// Entry, such as an allocator, of a family to which a catalogue can add entries.
 pub trait ListedEntry: Named + Sized + 'static {
-    /// Family to which the entry belongs.
+    /// Family to which all entries of this type belong, such as the allocators.
     fn family() -> &'static Family;
 
     /// Entries of this family in this crate, in the order of lists and pages.
     fn standard() -> &'static [&'static Self];
 
-    /// Checks the properties of an entry beyond its description.
+    /// Checks the properties of an entry beyond its name, texts and parameters.
     ///
     /// # Errors
     /// One sentence that describes what is wrong with the entry.
@@ -180,9 +181,9 @@ pub trait ListedEntry: Named + Sized + 'static {
 
 /// Family of named entries, such as all allocators, with the list of its entries in this crate.
 pub struct Family {
-    /// Word for a member of the family, as in "unknown allocator".
+    /// Word for an entry of the family, as in "unknown allocator".
     pub kind: &'static str,
-    /// Key of the name in a table of a study: `topology` for a site, otherwise `name`.
+    /// Key under which a table of a study names an entry: `topology` for a site, otherwise `name`.
     pub key: &'static str,
     /// Descriptions of all entries of the family in this crate.
     pub entries: fn() -> Vec<&'static About>,
@@ -196,14 +197,14 @@ impl fmt::Debug for Family {
     }
 }
 
-/// The entry from which a component of a run comes, by kind and name, for errors.
+/// Where a component of a run comes from: the kind and name of its registry entry, for errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// Word for the kind of entry, such as "allocator".
+    /// Word for the kind of component, such as "allocator".
     pub kind: &'static str,
-    /// Name of the entry; empty if the component comes from no entry.
+    /// Name of the entry, such as `first_fit`; empty if the component comes from no entry.
     pub name: &'static str,
-    /// Whether the entry belongs to this crate, so that a fault is a bug of this crate.
+    /// Whether the entry belongs to this crate, so that a broken contract is a bug of this crate.
     pub is_standard: bool,
 }
 
@@ -236,13 +237,13 @@ pub fn entry<E: Named>(entries: &[&'static E], name: &str) -> &'static E {
     entries.iter().find(|entry| entry.about().name == name).expect("a resolved name is in its list")
 }
 
-/// Source of the entries of a family: this crate, or a catalogue with additions.
+/// Where the entries of families come from: this crate alone, or a catalogue with additions.
 pub trait EntrySource {
     /// Returns the entries of a family, in the order of lists and pages.
     fn entries(&self, family: &Family) -> Vec<&'static About>;
 }
 
-/// The lists of this crate without additions.
+/// The entries of this crate without additions.
 pub struct Standard;
 
 impl EntrySource for Standard {
@@ -252,7 +253,7 @@ impl EntrySource for Standard {
 }
 
 impl Family {
-    /// Returns the origin of an entry of this family, given its name.
+    /// Returns the origin of a component, given the name of its entry of this family.
     #[must_use]
     pub fn origin(&self, name: &'static str) -> Origin {
         let is_standard = (self.entries)().iter().any(|about| about.name == name);
@@ -267,7 +268,7 @@ impl Family {
         self.find_in(&Standard, path, name)
     }
 
-    /// Returns the description of the entry of the given lists with this name or alias.
+    /// Returns the description of the entry with this name or alias; `lists` has the known entries.
     ///
     /// # Errors
     /// A sentence that names the nearest known name.
@@ -295,8 +296,9 @@ impl Family {
         ))
     }
 
-    /// Reads a name, or a table with name and parameters, and fills in defaults. Names are those of
-    /// this crate.
+    /// Reads a component of a study: a name, or a table with name and parameters.
+    ///
+    /// Fills in defaults. Names are those of this crate.
     ///
     /// # Errors
     /// The first problem found.
@@ -304,8 +306,9 @@ impl Family {
         self.resolve_in(&Standard, path, given)
     }
 
-    /// Reads a name, or a table with name and parameters, and fills in defaults. Names are those of
-    /// the given lists.
+    /// Reads a component of a study: a name, or a table with name and parameters.
+    ///
+    /// Fills in defaults. `lists` has the entries that may be named, such as those of a catalogue.
     ///
     /// # Errors
     /// The first problem found.

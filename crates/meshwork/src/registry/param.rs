@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Family, LARGEST, SMALLEST, with_article};
 
-/// One parameter of an entry.
+/// Parameter of a registry entry: its name, admissible values, default and meaning.
 #[derive(Debug)]
 pub struct Param {
     /// Key of the parameter in a table of a study.
@@ -24,7 +24,7 @@ pub enum DefaultValue {
     Required,
     /// The default is this value, written as TOML.
     Is(&'static str),
-    /// Without a value. The text says in a few words what the omission means.
+    /// No value. The text says in a few words what the omission means.
     Absent(&'static str),
 }
 

@@ -1,17 +1,17 @@
-//! Resolved parameters of an entry, from which a component is built.
+//! Parameters of an entry after reading a study, from which a component is built.
 
 use toml::{Table, Value};
 
 use super::{Family, Problem, Words, join};
 
-/// Returns the name in an item of a list of names, which is a string or a table with parameters.
+/// Returns the name of a component in a list, where an item is a name or a table with parameters.
 #[must_use]
 pub fn name_of(item: &Value) -> Option<&str> {
     item.as_str().or_else(|| item.get("name")?.as_str())
 }
 
-/// Resolved parameters of an entry, all within their bounds. An optional one without a default may
-/// be absent.
+/// Parameters of an entry with their values, all within their bounds. A parameter may be absent if
+/// it is optional and has no default.
 ///
 /// Accessors panic if a parameter is not declared or is of another kind. Such a mistake in a
 /// strategy is found by its first test.
@@ -39,7 +39,7 @@ impl Params {
         &self.table
     }
 
-    /// Canonical name of the component that has the parameters.
+    /// Name of the component that has the parameters; never an alias.
     #[must_use]
     pub fn name(&self) -> &str {
         self.text(self.key)

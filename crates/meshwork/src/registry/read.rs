@@ -1,4 +1,4 @@
-//! Strict reader of tables: all keys are known, all values within bounds, all defaults filled in.
+//! Strict reader of tables: refuses unknown keys and values out of bounds, and fills in defaults.
 
 use toml::{Table, Value};
 
@@ -9,7 +9,7 @@ use super::{DefaultValue, EntrySource, Kind, Param, Params, Problem, Standard, j
 /// `workload.sizes.max` has this depth.
 const DEEPEST: usize = 3;
 
-/// Reads a table against its parameters.
+/// Reads a table that may have the given parameters as its keys.
 ///
 /// Refuses unknown keys, checks values and fills in defaults. `also` has the names of keys that the
 /// caller has already read.
@@ -25,7 +25,7 @@ pub fn resolve(
     resolve_in(&Standard, path, params, given, also)
 }
 
-/// Reads a table against its parameters like [`resolve`], with the names of the given lists.
+/// Reads a table like [`resolve`], but `lists` has the entries that it may name as components.
 ///
 /// # Errors
 /// The first problem found.
@@ -298,7 +298,7 @@ impl Kind {
     }
 }
 
-/// Whether two items of a list of names have one name but different parameters.
+/// Whether two items of a list name one component, but with different parameters.
 fn is_other_of_name(one: &Value, other: &Value) -> bool {
     one != other && name_of(one) == name_of(other)
 }

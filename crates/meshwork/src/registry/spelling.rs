@@ -20,7 +20,9 @@ pub fn did_you_mean(given: &str, known: &[&str]) -> String {
     suggested(given, nearest(given, known, LOOSELY), known)
 }
 
-/// Formats "did you mean …?" and the known names. Without the question if `meant` is `None`.
+/// Formats "did you mean …?" with the word `meant`, and the known names.
+///
+/// Without the question if `meant` is `None`.
 pub(super) fn suggested(given: &str, meant: Option<&str>, known: &[&str]) -> String {
     let known = listed(given, known);
     match meant {
@@ -41,11 +43,12 @@ pub(crate) fn listed(given: &str, known: &[&str]) -> String {
     format!("{} and {} more", nearest[..MOST_NAMES].join(", "), known.len() - MOST_NAMES)
 }
 
-/// Largest edit distance at which a name is suggested, by the length of the name.
+/// Largest number of edits from a wrong to a suggested name, by the length of the suggested name.
 pub(super) const LOOSELY: fn(usize) -> usize = |length| 1 + length / 3;
 
-/// Returns the candidate with the least edit distance. `None` if the distance exceeds what `most`
-/// allows for the length of the candidate.
+/// Returns the candidate that is fewest edits (changed letters) away from the word `given`.
+///
+/// `None` if they are more than `most` allows for the length of the candidate.
 pub(crate) fn nearest<'a>(
     given: &str,
     candidates: &[&'a str],

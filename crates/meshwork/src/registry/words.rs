@@ -2,7 +2,7 @@
 
 use super::Kind;
 
-/// Words that a parameter accepts as its value, each with its meaning in Rust.
+/// Words that a parameter accepts as its value, each with the value in Rust that it stands for.
 ///
 /// The words that the reader admits and their meanings come from this one list, so that every word
 /// has a meaning.

@@ -16,7 +16,9 @@ use crate::workload::distribution::{SIZES, Sizes};
 use crate::workload::{self, BuildError, NoInputs, SHAPE, SHAPES};
 
 impl Scenario {
-    /// Checks that the parts of the scenario are compatible. Each part was found valid by itself.
+    /// Checks that the components and settings of the scenario are compatible with each other.
+    ///
+    /// Each was found valid by itself.
     pub(super) fn check(&self) -> Result<(), Problem> {
         let measure = self.params.nested("measure");
         let workload = self.params.component("workload", &workload::FAMILY);
@@ -128,7 +130,7 @@ impl Scenario {
         (self.parts.selector.0.build)(&selector).map(drop)
     }
 
-    /// Checks that all parts of the scenario except allocators support jobs that share nodes.
+    /// Checks that all components of the scenario except allocators support jobs that share nodes.
     fn check_shared_nodes(&self) -> Result<(), Problem> {
         if self.machine.iter().all(|site| site.choice.is_none()) {
             return Ok(());

@@ -1,9 +1,10 @@
 //! Fair starts: the instant at which each job would start without later arrivals.
 //!
 //! Sabin and Sadayappan (*Unfairness metrics for space-sharing parallel job schedulers*, JSSPP
-//! 2005) define the strict fair start time of a job by a run without the jobs that arrived later,
-//! with everything else unchanged. So one run is made for each instant of arrival. A job that
-//! started before the next arrival needs no run, because later arrivals cannot have delayed it.
+//! 2005) define the strict fair start time of a job as its start in a run without the jobs that
+//! arrived later, and otherwise unchanged. So one run is made for each instant of arrival. A job
+//! that started before the next arrival needs no run, because later arrivals cannot have delayed
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,10 +82,11 @@ impl Observer for Course {
 }
 
 impl Course {
-    /// Jobs whose fair start requires a run, grouped by instant of arrival. These are the jobs of
-    /// `counted` that did not start before the next arrival. Each group has the index of the last
-    /// job that arrived at its instant. Jobs of the last instant need no run, because no jobs
-    /// arrived later.
+    /// Groups of jobs whose fair start requires a run without the jobs that arrived later.
+    ///
+    /// They are the jobs of `counted` that did not start before the next arrival, grouped by
+    /// instant of arrival. Each group has the index of the last job that arrived at its instant.
+    /// Jobs of the last instant need no run, because no jobs arrived later.
     fn to_judge(&self, counted: &BTreeSet<JobId>) -> Vec<(usize, BTreeSet<JobId>)> {
         let mut all = Vec::new();
         let mut first = 0;
@@ -104,7 +106,9 @@ impl Course {
         all
     }
 
-    /// Starts of the jobs `ids` if no job arrives after `last`; jobs that never start are left out.
+    /// Starts of the jobs `ids` in a run in which no job arrives after the job with index `last`.
+    ///
+    /// Jobs that never start are left out.
     fn without_those_after(
         &self,
         last: usize,

@@ -53,17 +53,19 @@ pub const MODEL_VERSION: u32 = 2;
 /// strategy.
 pub const SOURCE: &str = env!("MESHWORK_SOURCE");
 
-/// Bytes per processor with the most demanding allocator (`curve`, measured on 2²⁴ processors).
+/// Bytes of memory per processor with the allocator that needs the most.
+///
+/// That is `curve`, measured on 2²⁴ processors.
 pub(crate) const BYTES_PER_NODE: u64 = 40;
 
-/// Number of jobs of a workload from which its typical requests are determined.
+/// Number of jobs at the start of a workload that are read to learn its typical requests.
 const TYPICAL_JOBS: usize = 1000;
 
-/// Bytes for each job that is held back while the jobs of a log are sorted.
+/// Bytes of memory for each job that is held back while the jobs of a log are sorted.
 const BYTES_PER_HELD_JOB: u64 = 48;
 
-/// Bytes per job of a workload that is held in memory as a whole. This includes the unused capacity
-/// of the growing list. Measured on two million rows of a table.
+/// Bytes of memory per job of a workload that is held in memory as a whole. This includes the
+/// unused capacity of the growing list. Measured on two million rows of a table.
 const BYTES_PER_WHOLE_JOB: u64 = 200;
 
 /// Description of a run except its replication: read, checked, and with every default filled in.
@@ -96,7 +98,7 @@ pub struct Scenario {
     energy: Option<Energy>,
 }
 
-/// The entries that a scenario names, looked up once.
+/// The registry entries of the components that a scenario names, looked up once.
 #[derive(Clone, Debug)]
 struct Parts {
     scheduler: Found<SchedulerEntry>,
@@ -195,8 +197,8 @@ impl Scenario {
     /// Reads a scenario from a table, with the names of this crate, and fills in every default.
     ///
     /// # Errors
-    /// The first problem found: an unknown key or name, a value out of bounds, or incompatible
-    /// parts. Files are not opened.
+    /// The first problem found: an unknown key or name, a value out of bounds, or components that
+    /// do not go together. Files are not opened.
     pub fn read(table: &Table) -> Result<Scenario, Problem> {
         Scenario::read_in(&Catalogue::standard(), table)
     }
@@ -333,8 +335,10 @@ impl Scenario {
         self.run_on(setup, jobs, observer)
     }
 
-    /// Hands the simulation of one replication to `act`, and completes it like
+    /// Simulates one replication under the control of `act`, and measures it like
     /// [`run`](Scenario::run).
+    ///
+    /// `act` gets the simulation before its first instant and advances it.
     ///
     /// # Errors
     /// The errors of `run`, and the errors of `act`.
@@ -359,7 +363,7 @@ impl Scenario {
         Ok((Setup { names: self.names(), ..setup }, jobs))
     }
 
-    /// Names of the scenario's entries, for errors of its runs.
+    /// Names of the scenario's components, to be named in errors of its runs.
     pub(crate) fn names(&self) -> Names {
         let Parts { scheduler, selector, sizing, network, workload, .. } = &self.parts;
         Names {
@@ -392,8 +396,8 @@ impl Scenario {
         })
     }
 
-    /// Components of a run of one replication, except its jobs. For callers that pass their own
-    /// jobs or strategies to [`run_on`](Scenario::run_on).
+    /// Components of a run of one replication, except its jobs. This is for callers that pass their
+    /// own jobs or strategies to [`run_on`](Scenario::run_on).
     ///
     /// # Errors
     /// If outages are to be read from a file: see [`setup_with`](Scenario::setup_with). All other
@@ -451,11 +455,11 @@ impl Scenario {
         Ok(Some(failures.outages(&self.topologies(), seed, replication, inputs)?))
     }
 
-    /// Runs and measures a setup with these jobs instead of the scenario's own workload. Metrics of
-    /// fair starts have no value, because they take more than one run.
+    /// Runs and measures the components `setup` with the given jobs instead of the scenario's
+    /// workload. Metrics of fair starts have no value, because they take more than one run.
     ///
     /// # Errors
-    /// If the jobs cannot be read on, or a strategy breaks its contract.
+    /// If reading the jobs fails, or a strategy breaks its contract.
     pub fn run_on(
         &self,
         setup: Setup,
@@ -476,7 +480,7 @@ impl Scenario {
         Ok(seen)
     }
 
-    /// Measures a run that `act` controls; returns the measurements and the result of `act`.
+    /// Measures a run that `act` advances; returns the measurements and the result of `act`.
     fn watch_while<R>(
         &self,
         setup: Setup,
@@ -511,8 +515,9 @@ impl Scenario {
         (self.parts.network.0.build)(&network, &machine)
     }
 
-    /// Topology and configured speed of each site. The load of a workload refers to these speeds,
-    /// not to drawn ones.
+    /// Topology of each site, with the speed that the study gives it.
+    ///
+    /// The load of a workload refers to these speeds, not to drawn ones.
     fn shape(&self) -> Vec<(Topology, f64)> {
         self.machine.iter().map(|site| (site.topology.clone(), site.speed)).collect()
     }
@@ -530,15 +535,16 @@ impl Scenario {
         WorkloadContext { sites, seed: self.params.integer("seed"), replication, owners, inputs }
     }
 
-    /// Name of a metric that compares users; `None` if there is none.
+    /// Name of a metric of the scenario that compares users; `None` if there is none.
     fn evenness(&self) -> Option<&'static str> {
         let metrics = self.parts.metrics.iter().map(|(found, _)| found.0);
         let mut of_users = metrics.filter(|metric| matches!(metric.measure, Measure::Evenness(_)));
         of_users.next().map(|metric| metric.about.name)
     }
 
-    /// Requests of the first jobs of the workload, if some order of nodes needs typical requests.
-    /// Otherwise empty.
+    /// Requests of the first jobs of the workload, for an order of nodes that is built on them.
+    ///
+    /// Empty if no site has such an order.
     fn typical(
         &self,
         replication: u64,
@@ -640,13 +646,13 @@ impl Scenario {
     }
 }
 
-/// Converts a problem to a bug: a scenario was checked when it was read, so no problem can turn up
-/// later.
+/// Converts a problem that cannot turn up any more to a bug: the scenario was checked when it was
+/// read.
 fn bug(problem: Problem) -> RunError {
     RunError::Bug(problem.message)
 }
 
-/// Sorts the keys of a resolved scenario into the order of the manual.
+/// Sorts the keys of a table that describes a whole scenario into the order of the manual.
 fn in_order(mut table: Table) -> Table {
     let mut ordered = Table::new();
     let keys = PARAMS.iter().map(|param| param.name);
@@ -678,7 +684,7 @@ fn recorder(
     Recorder::new(window, metrics, machine)
 }
 
-/// Measurements of a completed run, by all of its observers.
+/// The observers that have measured a completed run.
 struct Seen {
     recorder: Recorder,
     ledger: Ledger,
@@ -707,7 +713,7 @@ impl Seen {
     }
 }
 
-/// The observers of a scenario's run.
+/// The observers of a run: the scenario's own, and that of the caller.
 struct Watchers<'a> {
     recorder: &'a mut Recorder,
     ledger: &'a mut Ledger,

@@ -9,8 +9,9 @@ use crate::registry::{Param, Params, Problem, did_you_mean, join, resolve_in};
 use crate::topology::Topology;
 use crate::topology::types::{NodeType, NodeTypes};
 
-/// Named node types that a study can use: cores, memory in MiB, GPUs, islands, and the type of the
-/// GPUs.
+/// Node types that a study can use by name.
+///
+/// Each has its cores, memory in MiB, GPUs, islands, and the type of its GPUs.
 static KNOWN: [(&str, [u32; 4], Option<&str>); 3] = [
     ("dgx", [112, 2_097_152, 8, 2], Some("h100")),
     ("nvl72", [144, 983_040, 4, 2], Some("gb200")),

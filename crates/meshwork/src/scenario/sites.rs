@@ -42,7 +42,7 @@ pub static SITES: &[Param] = &[
     },
 ];
 
-/// Entry that a scenario names, found when the scenario was read.
+/// Registry entry that a scenario names, found when the scenario was read.
 pub(crate) struct Found<E: 'static>(pub(super) &'static E);
 
 impl<E> Clone for Found<E> {
@@ -66,12 +66,12 @@ pub(crate) struct SiteSpec {
     pub(super) speed: f64,
     pub(super) allocator: Params,
     pub(super) entry: Found<AllocatorEntry>,
-    /// Rules for choosing nodes, and cores and GPUs within nodes; `None` where jobs do not share
+    /// How nodes, and cores and GPUs within nodes, are chosen; `None` where jobs do not share
     /// nodes.
     pub(super) choice: Option<Choice>,
 }
 
-/// Rules for choosing nodes, and cores and GPUs within nodes, where jobs share nodes.
+/// How nodes, and cores and GPUs within nodes, are chosen for jobs that share nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
     pub(super) order: Params,
@@ -132,7 +132,8 @@ pub fn machine_in_words(text: &str) -> Result<Value, Problem> {
     words_of(&Standard, text)
 }
 
-/// Converts a machine in words to its table, with the topologies and presets of the given lists.
+/// Converts a machine in words to its table; `lists` has the topologies and presets with their
+/// names.
 fn words_of(lists: &dyn EntrySource, text: &str) -> Result<Value, Problem> {
     let (name, size) = text.split_once(':').unwrap_or((text, ""));
     let site = SITE_FAMILY.find_in(lists, "machine", name);
@@ -226,7 +227,7 @@ pub(crate) fn split_machine(
     }
 }
 
-/// Splits a machine's table into the machine without access rules and the resolved access rules.
+/// Splits a machine's table into the machine alone and its access rules, which are checked.
 pub(crate) fn split_access(
     catalogue: &Catalogue,
     machine: &Table,
@@ -309,7 +310,7 @@ pub(crate) fn allocators_for(
     Ok(specs)
 }
 
-/// Reads the rules for choosing nodes, and cores and GPUs within nodes, and fills in defaults.
+/// Reads how nodes, and cores and GPUs within nodes, are chosen, and fills in defaults.
 fn choice_of(catalogue: &Catalogue, scenario: &mut Table) -> Result<Choice, Problem> {
     let mut named = |family: &'static Family, key: &'static str, usual: &str| {
         let given = scenario.get(key).cloned().unwrap_or_else(|| usual.into());
@@ -383,7 +384,7 @@ fn serves(
     ))
 }
 
-/// Formats a restriction to numbers of dimensions, as words that follow the names of topologies.
+/// Formats a restriction to numbers of dimensions: ` of 2 or 3 dimensions`, for example.
 fn of_dimensions(all: &[usize]) -> String {
     let all: Vec<String> = all.iter().map(usize::to_string).collect();
     format!(" of {} dimensions", all.join(" or "))

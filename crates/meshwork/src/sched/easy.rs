@@ -33,10 +33,11 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 /// EASY backfilling.
 ///
-/// Where any free nodes suit a job, shadow time and extra nodes are recomputed in each pass, as in
-/// textbooks. An instant with nothing but arrivals costs **O(1)** for each arrival. Where the shape
-/// of a job matters, the reserved placement is kept from pass to pass, because an allocator that
-/// misses free blocks may not find it again.
+/// The shadow time is the reserved start of the first waiting job. The extra nodes are those that
+/// are free then beyond what that job needs. Where any free nodes suit a job, both are recomputed
+/// in each pass, as in textbooks. An instant with nothing but arrivals costs **O(1)** for each
+/// arrival. Where the shape of a job matters, the reserved placement is kept from pass to pass,
+/// because an allocator that misses free blocks may not find it again.
 #[derive(Default)]
 struct Easy {
     promise: Promise,
@@ -45,7 +46,9 @@ struct Easy {
 /// Reservation of the first job that cannot start, kept from pass to pass.
 #[derive(Default)]
 pub(super) struct Promise {
-    /// The job with the reservation and its guard, as of the last pass.
+    /// The job with the reservation, and the guard that keeps other jobs from delaying it.
+    ///
+    /// Both are as of the last pass.
     guarded: Option<(Ticket, Guard)>,
 }
 
@@ -91,8 +94,10 @@ impl Promise {
         self.guarded = None;
     }
 
-    /// Makes the reservation of `head` for this pass, keeps it for the next pass, and returns its
-    /// guard.
+    /// Makes the reservation of `head` for this pass, and keeps it for the next pass.
+    ///
+    /// Returns its guard, with which other jobs start only if they do not delay the reservation.
+    /// `None` if no reservation can be made.
     pub(super) fn renew(&mut self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<&mut Guard> {
         // Nearly always the same job had the reservation in the last pass.
         let is_renewed = match &mut self.guarded {
@@ -124,11 +129,11 @@ impl Promise {
         }
     }
 
-    /// The guard of the last pass, if it is still exact; else `None`.
+    /// Guard of the reservation of the last pass, if it is still exact; else `None`.
     ///
-    /// The guard is exact if no job has ended or outrun its estimate since, and if its reservation
-    /// cannot depend on the allocator's search: only node counts matter, or the allocator finds
-    /// every free block.
+    /// The guard is exact on two conditions. No job has ended or outrun its estimate since the last
+    /// pass. And the reservation does not depend on the allocator's search: only node counts
+    /// matter, or the allocator finds every free block.
     fn unchanged_guard(&mut self, cluster: &Cluster<'_>) -> Option<&mut Guard> {
         let (head, guard) = self.guarded.as_mut()?;
         let late = cluster.runs_late();
@@ -140,7 +145,7 @@ impl Promise {
         (same && (is_count || cluster.misses_no_block())).then_some(guard)
     }
 
-    /// Guard of the kept reservation of `head`, or of a new one if that starts earlier.
+    /// Guard of the kept reservation of `head`, or of a new reservation if that one starts earlier.
     fn make(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
         let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
         let Some((_, guard @ Guard { reservation: kept, .. })) =
@@ -166,10 +171,10 @@ impl Promise {
 
 /// Whether a kept reservation is still the earliest possible, with its start unchanged.
 ///
-/// The allocator always finds a free block. So when the reservation was made, there was no
-/// placement at any earlier instant, even with the nodes of all jobs that were expected to have
-/// ended by then. The reserved job can start sooner only if a job has ended that was expected to
-/// run beyond the reserved start.
+/// It is `false` unless the allocator always finds a free block. So when the reservation was made,
+/// there was no placement at any earlier instant, even with the nodes of all jobs that were
+/// expected to have ended by then. The reserved job can start sooner only if a job has ended that
+/// was expected to run beyond the reserved start.
 fn cannot_be_sooner(cluster: &Cluster<'_>, kept: &Reservation) -> bool {
     let mut ended = cluster.departures().iter();
     cluster.misses_no_block()

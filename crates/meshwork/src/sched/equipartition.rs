@@ -1,4 +1,4 @@
-//! Equipartition: all jobs have nearly equal parts of the machine.
+//! Equipartition: the machine is divided into nearly equal blocks, one for each job.
 
 use super::malleable::{self, Limits, Member, cut, lay_out, longest, whole};
 use super::{Scheduler, SchedulerEntry};
@@ -60,10 +60,11 @@ impl Scheduler for Equipartition {
 
 /// Divides the machine into nearly equal blocks, one for each job, the oldest job's first.
 ///
-/// The longest side is cut between the older and the younger half of the jobs, so that each part is
-/// as near as possible to the shares of its jobs. Then each part is cut in the same way. Of *N*
-/// nodes, each of *J* jobs has a share of *N* / *J*, rounded down. The *N* mod *J* oldest jobs have
-/// one node more. On a machine of one dimension the shares are met exactly.
+/// Of *N* nodes, each of *J* jobs is due *N* / *J*, rounded down, and each of the *N* mod *J*
+/// oldest jobs one node more. The longest side is cut in two, one block for the older half of the
+/// jobs and one for the younger half. Each block is as near as possible in size to the sum of what
+/// its jobs are due. Then each block is cut in the same way, down to one job. On a machine of one
+/// dimension every job gets exactly what it is due.
 fn equal_parts(grid: &Grid, jobs: usize) -> Vec<Block> {
     let mut parts = Vec::with_capacity(jobs);
     let nodes = grid.nodes() as usize;

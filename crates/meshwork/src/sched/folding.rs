@@ -1,4 +1,4 @@
-//! Folding: partitions are halved as jobs arrive and merged as they end.
+//! Folding: the largest partition is halved when a job arrives, and merged again when a job ends.
 
 use super::malleable::{self, Limits, Member, cut, lay_out, longest, whole};
 use super::{Scheduler, SchedulerEntry};
@@ -41,7 +41,7 @@ struct Folding {
     machine: Option<Part>,
 }
 
-/// A partition of the machine: free, held by a job, or divided into two halves.
+/// A partition of the machine: free, held by a job, or divided into two smaller partitions.
 struct Part {
     block: Block,
     state: State,
@@ -109,8 +109,9 @@ impl Part {
         true
     }
 
-    /// The largest partition for which `is_kind` holds. Ties go to the oldest job's, or to the
-    /// first.
+    /// The largest undivided partition for which `is_kind` holds.
+    ///
+    /// Ties go to the oldest job's partition, or to the first if the partitions are free.
     fn largest(&mut self, is_kind: impl Fn(&Part) -> bool + Copy) -> Option<&mut Part> {
         let rank = |part: &Part| {
             let age = if let State::Held(job) = part.state { job } else { JobId(0) };

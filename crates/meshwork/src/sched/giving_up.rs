@@ -36,10 +36,12 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .serves_all(false);
 
 struct GivingUp {
-    /// Maximum over all sites of the length of a site's shortest side.
+    /// Greatest of the shortest sides of the sites. A job with a longer side counts as long.
     shortest: u32,
     sites: usize,
-    /// The head of the queue that could not start when last tried.
+    /// The head of the queue, if it was tried before and could not start.
+    ///
+    /// A job is rejected only when it is tried first.
     tried: Option<Ticket>,
 }
 

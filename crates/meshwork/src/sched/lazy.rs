@@ -80,13 +80,17 @@ struct Lazy {
     threshold: Threshold,
     retry: bool,
     literal: bool,
-    /// Whether the arrival rate is measured from time 0, rather than from the first arrival.
+    /// Whether the rate of arrivals is taken over the time from 0 on, not from the first arrival
+    /// on.
+    ///
+    /// The rate enters the limit on the oldest job's wait.
     from_zero: bool,
     queues: Queues,
-    /// Number of running jobs of each size class, N_k in the paper.
+    /// Number of running jobs of each size class: N_k in the paper on lazy scheduling.
     running: Vec<usize>,
-    /// Size class of the job that has waited longer than the threshold. No other job starts before
-    /// it.
+    /// Size class of the oldest waiting job, if it has waited longer than the threshold.
+    ///
+    /// No other job starts before it.
     overdue: Option<usize>,
     /// Sum of the waiting times of all jobs started so far, in units of the clock.
     delays: f64,
@@ -95,7 +99,7 @@ struct Lazy {
     first_arrival: Time,
 }
 
-/// Rule that limits the wait of the oldest job.
+/// Kinds of limit on the wait of the oldest job, above which no other job starts before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Threshold {
     Dynamic,
@@ -106,11 +110,14 @@ enum Threshold {
 static THRESHOLDS: Words<Threshold, 2> =
     Words::new([("dynamic", Threshold::Dynamic), ("none", Threshold::Endless)]);
 
-/// Values of `release_order`. `true` if the nodes of an ended job are given back as late as in the
-/// paper.
+/// Values of `release_order`, which says when the nodes of an ended job are given back.
+///
+/// `true` if as late as in the paper on lazy scheduling.
 static RELEASE_ORDERS: Words<bool, 2> = Words::new([("literal", true), ("corrected", false)]);
 
-/// Values of `rate_from`; `true` if the arrival rate is measured from time 0.
+/// Values of `rate_from`, which says from when on the rate of arrivals is measured.
+///
+/// `true` if from time 0, `false` if from the first arrival.
 static RATE_FROM: Words<bool, 2> = Words::new([("first_arrival", false), ("zero", true)]);
 
 impl Lazy {
@@ -133,7 +140,7 @@ impl Lazy {
         }
     }
 
-    /// Limit of the oldest job's wait, as of `now`, in units of the clock.
+    /// Limit of the oldest job's wait, as of `now`, in units of the clock. See [`Threshold`].
     fn threshold(&self, now: Time) -> f64 {
         match self.threshold {
             Threshold::Fixed(units) => units,
@@ -148,7 +155,8 @@ impl Lazy {
         }
     }
 
-    /// Queues an arriving job, and tries the head of its class if more of its jobs wait than run.
+    /// Queues an arriving job, and tries the head of its size class if more jobs wait than run
+    /// there.
     fn request(&mut self, cluster: &mut Cluster<'_>, ticket: Ticket) {
         if self.arrived == 0 && !self.from_zero {
             self.first_arrival = cluster.now();
@@ -192,7 +200,7 @@ impl Lazy {
         }
     }
 
-    /// Class of the oldest waiting job, if that job has waited longer than the threshold.
+    /// Size class of the oldest waiting job, if that job has waited longer than the threshold.
     fn too_old(&self, cluster: &Cluster<'_>) -> Option<usize> {
         let oldest = cluster.job(cluster.head()?);
         let waited = cluster.now() - oldest.arrival;
@@ -204,7 +212,9 @@ impl Lazy {
         self.queues.len(class) > self.running[class]
     }
 
-    /// Tries to start the first job of a class on nodes outside `kept`; returns whether it started.
+    /// Tries to start the first waiting job of a size class on nodes outside the placements `kept`.
+    ///
+    /// Returns whether it started.
     fn try_head(
         &mut self,
         cluster: &mut Cluster<'_>,
@@ -221,8 +231,8 @@ impl Lazy {
         starts
     }
 
-    /// Updates queue and counters when the first job of a class has started after waiting for
-    /// `waited`.
+    /// Updates queue and counters after the first job of a size class, which waited `waited`,
+    /// starts.
     fn has_started(&mut self, class: usize, waited: f64) {
         self.queues.pop(class);
         self.running[class] += 1;
@@ -230,7 +240,8 @@ impl Lazy {
         self.delays += waited;
     }
 
-    /// Tries the first job of each class with more waiting than running jobs, oldest first.
+    /// Tries the first job of each size class that has more waiting than running jobs, oldest
+    /// first.
     ///
     /// Repeats this until none of them starts.
     fn try_all(&mut self, cluster: &mut Cluster<'_>) {
@@ -249,8 +260,9 @@ impl Lazy {
     }
 }
 
-/// Nodes of the jobs that end at this instant but have not been handled, with the index of their
-/// site. These are the jobs from index `from` on.
+/// Site index and placement of each job that ends at this instant and is still to be handled.
+///
+/// The ended jobs before index `from` have been handled.
 fn not_yet(cluster: &Cluster<'_>, from: usize) -> Vec<(usize, Placement)> {
     let later = cluster.departures()[from..].iter();
     later.map(|other| (other.ran.site, other.ran.placement.clone())).collect()
@@ -283,7 +295,7 @@ mod tests {
     use crate::scenario::Scenario;
     use crate::workload::Submission;
 
-    /// Lazy scheduler whose counters are compared with the machine after each pass.
+    /// Lazy scheduler that checks, after each pass, that its counters agree with the machine.
     struct Watched {
         lazy: Lazy,
         overdue: u64,
@@ -307,7 +319,7 @@ mod tests {
         }
     }
 
-    /// Scheduler that is shared with the engine, so that it can be read after the run.
+    /// Watched scheduler that the test shares with the engine, so that the test can read it later.
     impl Scheduler for Arc<Mutex<Watched>> {
         fn schedule(&mut self, cluster: &mut Cluster<'_>) {
             self.lock().unwrap().schedule(cluster);

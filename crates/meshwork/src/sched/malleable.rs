@@ -1,4 +1,4 @@
-//! Common parts of the schedulers that resize jobs: division into blocks, and moving jobs to them.
+//! Common parts of the schedulers that resize running jobs: parameters, blocks, and moving jobs.
 //!
 //! A job that asks for *n* nodes and runs for *t* on them has *n t* of work. On any number of nodes
 //! it works at a rate in proportion to that number.
@@ -27,7 +27,7 @@ pub(super) const PARAMS: &[Param] = &[
     },
 ];
 
-/// Values of the parameters of the schedulers that resize jobs.
+/// Values of the parameters that are common to the schedulers that resize jobs.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     pub(super) max_jobs: usize,
@@ -41,7 +41,7 @@ impl Limits {
     }
 }
 
-/// A running job, or a waiting job that is to start.
+/// A job to which the scheduler gives a block: it runs already, or waits and is to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Member {
     Running(RunKey),
@@ -77,7 +77,7 @@ pub(super) fn lay_out(cluster: &mut Cluster<'_>, members: &[(Member, Block)], li
     }
 }
 
-/// The whole machine as a block.
+/// Block that covers the whole machine.
 pub(super) fn whole(grid: &Grid) -> Block {
     Block { base: 0, sides: Dims::from_slice(grid.sides()) }
 }
@@ -88,7 +88,8 @@ pub(super) fn longest(block: &Block) -> usize {
     block.sides.iter().position(|side| Some(side) == longest).unwrap_or(0)
 }
 
-/// Splits a block along a dimension into a first part of the given length and the remaining part.
+/// Cuts a block in two along a dimension; the first block has the given length, the second the
+/// rest.
 pub(super) fn cut(block: &Block, grid: &Grid, dimension: usize, length: u32) -> (Block, Block) {
     let (mut first, mut second) = (block.clone(), block.clone());
     first.sides[dimension] = length;

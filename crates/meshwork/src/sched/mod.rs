@@ -78,7 +78,7 @@ pub trait Scheduler: Send {
 pub struct SchedulerEntry {
     /// Name, documentation and parameters of the scheduler.
     pub about: About,
-    /// The wirings that the scheduler supports.
+    /// The wirings (kinds of machine, such as meshes and tori) that the scheduler supports.
     pub serves: &'static [Wiring],
     /// Whether the scheduler plans with run time estimates.
     pub plans: bool,
@@ -99,12 +99,12 @@ pub struct SchedulerEntry {
     ///
     /// Such a scheduler starts jobs only by [`Cluster::start`], and reserves nodes only by guards.
     pub shares: bool,
-    /// Builds the scheduler for a machine with the given sites.
+    /// Builds the scheduler from its parameters, for a machine with the given sites.
     pub build: fn(&Params, &[Topology]) -> Result<Box<dyn Scheduler>, Problem>,
 }
 
 impl SchedulerEntry {
-    /// Creates the entry of a scheduler that serves every wiring and starts every job in the end.
+    /// Creates the registry entry of a scheduler for every kind of machine that starts every job.
     #[must_use]
     pub const fn new(
         about: About,
@@ -139,7 +139,7 @@ impl SchedulerEntry {
         self
     }
 
-    /// Sets the wirings that the scheduler supports.
+    /// Sets the wirings (kinds of machine, such as meshes and tori) that the scheduler supports.
     #[must_use]
     pub const fn serves(mut self, serves: &'static [Wiring]) -> SchedulerEntry {
         self.serves = serves;
@@ -208,7 +208,7 @@ pub static SCHEDULERS: &[&SchedulerEntry] = &[
     &slurm::ENTRY,
 ];
 
-/// The family of schedulers, by name.
+/// The family of schedulers in the catalogue of components: what a study may name as scheduler.
 ///
 /// The family also has the parameter by which jobs are killed at their estimates, because this
 /// determines what an estimate means.

@@ -47,7 +47,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .shares(true)
 .by_owner(true);
 
-/// Values of `preempt`, which is how a preempted job is treated; `None` without preemption.
+/// Values of `preempt`: whether a preempted job is requeued or suspended; `None` for no preemption.
 static PREEMPT: Words<Option<Preempted>, 3> = Words::new([
     ("none", None),
     ("requeue", Some(Preempted::Requeued)),
@@ -147,7 +147,7 @@ struct Weights {
     job: f64,
 }
 
-/// Priority of each named queue, and the highest of these priorities.
+/// Priorities of the named queues, and the highest of them, by which they are divided.
 struct Queues {
     named: BTreeMap<String, f64>,
     highest: f64,
@@ -158,9 +158,9 @@ struct Waiting {
     user: User,
     arrival: Time,
     processors: u64,
-    /// Priority of the job's queue.
+    /// Priority of the named queue to which the job was submitted.
     queue: f64,
-    /// Part of the job's priority that does not change while it waits.
+    /// Sum of the terms of the job's priority that do not change while it waits.
     fixed: f64,
 }
 

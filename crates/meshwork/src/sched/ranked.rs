@@ -7,7 +7,7 @@ use super::easy::Promise;
 use crate::cluster::{Cluster, StartOptions, Ticket};
 use crate::registry::{DefaultValue, Param, Params, Words};
 
-/// Values of `backfill`: whether jobs may start before a job of higher rank that cannot start.
+/// Values of `backfill`: whether jobs may start ahead of a job of higher rank that cannot start.
 static BACKFILL: Words<bool, 2> = Words::new([("none", false), ("easy", true)]);
 
 /// The parameter `backfill` of schedulers that rank jobs.
@@ -23,7 +23,7 @@ pub(super) fn backfills(params: &Params) -> bool {
     params.meaning(BACKFILL_PARAM.name, &BACKFILL)
 }
 
-/// Rank of a waiting job. The job with the highest value of `by` is first; ties are in queue order.
+/// Rank of a waiting job: the job with the highest `by` is served first; ties go by queue order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rank {
     pub(super) by: f64,
@@ -118,7 +118,7 @@ impl Ranked {
         }
     }
 
-    /// Drops the kept reservation, because jobs have started that it did not account for.
+    /// Drops the reservation kept from the last pass, after jobs have started without regard to it.
     pub(super) fn forget(&mut self) {
         self.promise.forget();
     }

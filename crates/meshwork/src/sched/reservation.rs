@@ -1,4 +1,4 @@
-//! Reservation scheduler: jobs start out of order, except on nodes kept for jobs they overtook.
+//! Reservation scheduler: jobs overtake others, except on nodes kept for jobs that were overtaken.
 
 use std::collections::BTreeSet;
 
@@ -65,7 +65,7 @@ struct Reserving {
     bypass_limit: u64,
     /// Waiting jobs with reservations, in queue order.
     reserved: Vec<(Ticket, Reservation)>,
-    /// Started jobs that arrived later than the current head of the queue.
+    /// Started jobs that arrived later than the current head of the queue, and so overtook it.
     ahead: BTreeSet<Ticket>,
 }
 
@@ -138,7 +138,7 @@ impl Reserving {
         cluster.start(ticket, StartOptions::clear_of(&kept))
     }
 
-    /// Whether nodes may be kept for `ticket`, a waiting job without a reservation.
+    /// Whether the waiting job `ticket`, which has no reservation, may get one now.
     fn may_reserve(&self, cluster: &Cluster<'_>, ticket: Ticket) -> bool {
         let held = self.reserved.len();
         held < self.most
@@ -146,14 +146,14 @@ impl Reserving {
             && self.has_been_passed(ticket)
     }
 
-    /// Whether enough later jobs have started before the job `ticket`.
+    /// Whether enough later jobs have started before the job `ticket`: the limit or more.
     fn has_been_passed(&self, ticket: Ticket) -> bool {
         let limit = usize::try_from(self.bypass_limit).unwrap_or(usize::MAX);
         self.ahead.range(ticket..).take(limit).count() >= limit
     }
 }
 
-/// Number of free nodes outside the placements in `kept`, on a machine of one site.
+/// Number of free nodes outside the placements `kept`, on a machine of one site.
 ///
 /// The placements must be disjoint.
 fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
@@ -167,7 +167,7 @@ fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
     u64::from(free)
 }
 
-/// Kept placements with the index of their site, except those kept for `owner`.
+/// Reserved placements of all waiting jobs but `owner`, each with the index of its site.
 fn kept_for(reserved: &[(Ticket, Reservation)], owner: Option<Ticket>) -> Vec<(usize, &Placement)> {
     let others = reserved.iter().filter(|(ticket, _)| Some(*ticket) != owner);
     others

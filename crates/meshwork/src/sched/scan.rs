@@ -57,7 +57,9 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 )
 .shares(true);
 
-/// Values of `direction`; `true` for down, from the largest to the smallest class.
+/// Values of `direction`, which says in which order the scan goes through the size classes.
+///
+/// `true` for down, from the largest to the smallest class.
 static DIRECTIONS: Words<bool, 2> = Words::new([("up", false), ("down", true)]);
 
 /// Scan over the size classes of the jobs, which on a hypercube are the dimensions of subcubes.
@@ -71,8 +73,10 @@ struct Scan {
     current: usize,
     /// Number of jobs of the current class that may still start before the scan moves on.
     admitted: usize,
-    /// Whether no job waited after the last pass. If none did, the next pass begins with the jobs
-    /// that then wait in the current class.
+    /// Whether no job was left waiting after the last pass.
+    ///
+    /// If so, the scan stays at its class, and the next pass begins with all jobs that then wait in
+    /// it.
     idle: bool,
 }
 

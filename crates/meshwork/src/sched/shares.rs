@@ -65,7 +65,7 @@ impl Shares {
         self.named.keys().map(String::as_str)
     }
 
-    /// The user's share, which is 1 if no share is given.
+    /// The user's share of the machine, which is 1 if no share is given for the user.
     pub(super) fn of(&self, user: &str) -> f64 {
         self.named.get(user).copied().unwrap_or(1.0)
     }

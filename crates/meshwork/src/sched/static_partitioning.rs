@@ -1,4 +1,4 @@
-//! Static partitioning: each size class of jobs has nodes of its own.
+//! Static partitioning: the machine is divided for good, and each size class has its own nodes.
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
@@ -41,15 +41,13 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 /// The allocator is not asked. Jobs start only on partitions of their own class.
 struct StaticPartitioning {
     partitions: Vec<Partition>,
-    /// Indices of each class's idle partitions, in descending order so that the lowest is popped
-    /// first.
+    /// Indices of the idle partitions of each size class, descending, so that the lowest is popped.
     idle: Vec<Vec<usize>>,
     queues: Queues,
-    /// Set of the classes, one bit each, in which a job may wait while a partition of the class is
-    /// idle.
+    /// Set of the size classes, one bit each, to which a pass has to look.
     ///
-    /// These are the classes of recent arrivals and departures, and those in which a start on an
-    /// idle partition failed.
+    /// In these a job may wait while a partition of the class is idle. They are the classes of
+    /// recent arrivals and departures, and those in which a start on an idle partition failed.
     open: u32,
 }
 
@@ -81,7 +79,8 @@ impl StaticPartitioning {
         StaticPartitioning { partitions, idle, queues: Queues::default(), open: 0 }
     }
 
-    /// Index of the partition in which a job ran; partitions are sorted by their first nodes.
+    /// Index of the partition in which an ended job ran; partitions are sorted by their first
+    /// nodes.
     fn partition_of(&self, Departure { ran }: &Departure) -> usize {
         let begins = (ran.site, ran.placement.blocks[0].base);
         let index = self.partitions.partition_point(|p| (p.site, p.nodes.blocks[0].base) < begins);
@@ -141,7 +140,7 @@ mod tests {
     use crate::scenario::Scenario;
     use crate::workload::Submission;
 
-    /// Slow reference version of static partitioning, which checks every class in each pass.
+    /// Slow version of static partitioning for tests, which checks every class in each pass.
     struct LooksAtAll(StaticPartitioning);
 
     impl Scheduler for LooksAtAll {

@@ -34,10 +34,10 @@ impl User {
 
 #[derive(Clone, Copy, Debug)]
 struct Used {
-    /// Decayed use by the user, as of the time stored in the field `at`.
+    /// Use of the machine by the user, decayed up to the time stored in the field `at`.
     then: f64,
     at: Time,
-    /// Number of nodes that the user's running jobs asked for.
+    /// Number of nodes that the user's running jobs asked for: the rate at which the use grows.
     rate: f64,
     /// The user's share of the machine, relative to other users' shares.
     share: f64,
@@ -127,8 +127,8 @@ mod tests {
         assert_eq!(usage.all(Time::ZERO).count(), 2);
     }
 
-    /// Compares decayed use with a sum over short pieces of time. Each piece decays from its own
-    /// instant on.
+    /// Compares decayed use with a sum over short intervals, each of which decays since its own
+    /// time.
     #[test]
     fn half_of_what_was_used_is_forgotten_after_a_half_life() {
         let mut usage = usage(10.0);

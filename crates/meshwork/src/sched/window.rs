@@ -1,4 +1,4 @@
-//! Window scheduler: each job that fits, among the first few waiting ones, starts.
+//! Window scheduler: any job that fits, among the first few waiting ones, starts.
 
 use std::collections::BTreeSet;
 
@@ -55,7 +55,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 struct Window {
     width: u64,
     skip_limit: u64,
-    /// Started jobs that arrived later than the current head of the queue.
+    /// Started jobs that arrived later than the current head of the queue, and so overtook it.
     ahead: BTreeSet<Ticket>,
 }
 

@@ -1,4 +1,4 @@
-//! Adaptive selector: uses best fit or fastest first, by how many other waiting jobs could start.
+//! Adaptive selector: best fit or fastest first, whichever lets more waiting jobs start.
 
 use super::best_fit::tightest;
 use super::fastest_first::fastest;
@@ -34,7 +34,7 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
     |params| Ok(Box::new(Adaptive { lookahead: LookAhead::of(params) })),
 );
 
-/// Compares best fit and fastest first by the number of other waiting jobs that could start.
+/// Compares the sites of best fit and of fastest first by how many other waiting jobs could start.
 ///
 /// # Complexity
 /// The cost is two calls of [`LookAhead::beside`] if best fit and fastest first choose different

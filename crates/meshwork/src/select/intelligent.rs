@@ -40,12 +40,12 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
 
 /// Compares the sites of best fit and of fastest first by the computing capacity used.
 ///
-/// The job to start is called FJ in the paper. The other waiting jobs are the remaining jobs of its
-/// queue.
+/// The paper by Shih, Huang & Chung calls the job to start FJ. The other waiting jobs are the
+/// remaining jobs in the paper's queue.
 ///
 /// # Complexity
-/// The cost is two calls of [`LookAhead::beside`] if the sites differ and jobs waited before this
-/// one arrived. Otherwise it is one evaluation of each site.
+/// The cost is two calls of [`LookAhead::beside`] if the two sites differ and the queue was not
+/// empty when the job arrived. Otherwise it is one evaluation of each site.
 #[derive(Clone)]
 struct Intelligent {
     lookahead: LookAhead,
@@ -75,20 +75,23 @@ impl Selector for Intelligent {
     }
 }
 
-/// Both choices of a site, compared by the paper's equations 3 to 5.
+/// Comparison of the fastest site with that of best fit, by equations 3 to 5 of Shih et al.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Weighed {
-    /// Equation 3: capacity consumed if the job goes to the fastest site.
+    /// Equation 3: computing capacity that the job and the jobs behind it would use, if the job
+    /// goes to the fastest site.
     fast: f64,
-    /// Equation 4: capacity consumed if the job goes to the site of best fit.
+    /// Equation 4: computing capacity that the job and the jobs behind it would use, if the job
+    /// goes to the site of best fit.
     tight: f64,
     /// Equation 5: the ratio of `fast` to `tight`, times the ratio of the speeds of the two sites.
     score: f64,
 }
 
 impl Intelligent {
-    /// Compares best fit and fastest first by equations 2 to 5 of the paper. Other jobs are placed
-    /// by best fit.
+    /// Compares best fit and fastest first by equations 2 to 5 of Shih, Huang & Chung.
+    ///
+    /// Other waiting jobs are placed by best fit.
     fn weigh(
         &self,
         job: &Job,
@@ -131,8 +134,9 @@ mod tests {
         selector.select(&head, &mut sites.offers(&head), &mut rng).unwrap().site
     }
 
-    /// Checks the paper's equations 1 to 6 by hand, on three sites, with jobs of 5, 16, 6 and 4
-    /// processors.
+    /// Checks equations 1 to 6 of Shih et al. with values computed by hand.
+    ///
+    /// There are three sites, and jobs of 5, 16, 6 and 4 processors.
     #[test]
     fn equations_1_to_6_by_hand() {
         // Situation (a): B is faster than C.

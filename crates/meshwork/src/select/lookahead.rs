@@ -1,4 +1,4 @@
-//! Look-ahead of the selectors `adaptive` and `intelligent`: waiting jobs that could start next.
+//! Look-ahead of the selectors `adaptive` and `intelligent`: which waiting jobs could start next.
 
 use super::best_fit::tightest;
 use crate::job::Job;
@@ -8,9 +8,10 @@ use crate::registry::{DefaultValue, Param, Params, Words};
 /// How far along the queue of waiting jobs a selector looks ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LookAhead {
-    /// Look ahead up to the first job that fits on no site, because FCFS starts no job behind it.
+    /// Look ahead up to the first job that fits on no site: first come, first served starts none
+    /// behind it.
     Stop,
-    /// Look ahead to the end of the queue, past jobs that fit on no site.
+    /// Look ahead to the end of the queue, leaving out jobs that fit on no site.
     Skip,
     /// Look ahead to the end of the queue, and try each job as if no other job of the queue had
     /// started.
@@ -23,7 +24,7 @@ static LOOK_AHEADS: Words<LookAhead, 3> = Words::new([
     ("independent", LookAhead::Independent),
 ]);
 
-/// The parameter `lookahead`: how far along the queue a selector looks.
+/// The parameter `lookahead`: how far along the queue of waiting jobs a selector looks.
 pub(super) const LOOKAHEAD: Param = Param {
     name: "lookahead",
     kind: LOOK_AHEADS.kind(),
@@ -71,12 +72,12 @@ impl LookAhead {
     }
 }
 
-/// The waiting jobs that could start once a given job has started.
+/// Number and computing capacity of the waiting jobs that could start after a given job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Beside {
     /// Number of the waiting jobs that could start.
     pub jobs: u64,
-    /// Computing capacity of the waiting jobs that could start: processors times the site's speed,
-    /// added up.
+    /// Sum, over the waiting jobs that could start, of their processors times the speed of their
+    /// site.
     pub capacity: f64,
 }

@@ -71,7 +71,7 @@ pub static SELECTORS: &[&SelectorEntry] = &[
     &random::ENTRY,
 ];
 
-/// The family of selectors, by name.
+/// The family of selectors, which a study selects by name.
 pub static FAMILY: Family =
     Family { kind: "selector", key: "name", entries: || abouts(SELECTORS), common: &[] };
 
@@ -87,7 +87,7 @@ mod tests {
     use crate::sizing::{QueueCounts, SIZINGS, Sizing};
     use crate::topology::Topology;
 
-    /// Flat sites with given free processors and speeds, and waiting jobs besides the one to start.
+    /// Flat sites with given speeds and free processors, and waiting jobs besides the one to start.
     pub(super) struct Sites {
         sites: Vec<ManagedSite>,
         sizing: Box<dyn Sizing>,
@@ -148,8 +148,9 @@ mod tests {
         }
     }
 
-    /// Index of the site that a selector picks for a job of `nodes` nodes. The selector is written
-    /// as in a study.
+    /// Index of the site that a selector picks for a job of `nodes` nodes.
+    ///
+    /// The selector is given as a study would name it.
     fn picked(selector: &str, sites: &mut Sites, nodes: u32) -> Option<usize> {
         let value: toml::Table = format!("selector = {selector}").parse().unwrap();
         let params = FAMILY.resolve("selector", &value["selector"]).unwrap();

@@ -1,5 +1,6 @@
-//! Average limit allocation: jobs are folded (repeatedly halved) to an average that depends on the
-//! load.
+//! Average limit allocation: jobs get at most an average number of processors.
+//!
+//! The average depends on the load. Larger jobs are folded, that is halved repeatedly.
 
 use std::collections::VecDeque;
 
@@ -45,10 +46,10 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     },
 );
 
-/// Number of recent requests whose sizes are averaged.
+/// Number of recent requests over which the mean size is computed.
 const REMEMBERED: usize = 100;
 
-/// Limit on the size of jobs that follows the load.
+/// The sizing `average_limit`: a limit on the size of jobs that depends on the load.
 #[derive(Clone)]
 struct AverageLimit {
     average: Average,
@@ -59,7 +60,7 @@ struct AverageLimit {
 enum Average {
     AllJobs,
     RunningJobs,
-    /// Size classes of the last jobs that arrived.
+    /// Sizes that the last jobs requested, as exponents of two of numbers of processors.
     Requests(VecDeque<u32>),
 }
 
@@ -70,7 +71,7 @@ static AVERAGES: Words<Average, 3> = Words::new([
 ]);
 
 impl AverageLimit {
-    /// The limit on a job's size, as an exponent of two of a number of processors.
+    /// The maximum size of a job, as an exponent of two of a number of processors.
     fn limit(&self, demand: &Demand<'_>) -> u32 {
         let counts = demand.counts;
         // A single job has no limit: on a machine whose size is not a power of two, the share

@@ -1,4 +1,4 @@
-//! Rigid jobs: each gets the requested processors or waits.
+//! Rigid jobs: each waits until it can get the number of processors that it requests.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -17,7 +17,7 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     |_, _| Ok(exact()),
 );
 
-/// The sizing `exact`, which is independent of the machine.
+/// The sizing `exact`, which is the same for every machine.
 pub(super) fn exact() -> Box<dyn Sizing> {
     Box::new(Exact)
 }

@@ -7,17 +7,17 @@ use crate::form::Asks;
 use crate::job::{Constraints, Request};
 use crate::registry::{DefaultValue, Param, Params, Words};
 
-/// Slowdown of a job that runs on fewer processors.
+/// How much longer a job runs on fewer processors than it requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stretch {
     /// Twice the run time for each halving, even if half of an odd side is rounded up.
     Folds,
-    /// Run time in proportion to the ratio of requested to given processors.
+    /// Run time times the ratio of requested to given processors.
     Ratio,
 }
 
 impl Stretch {
-    /// The parameter `stretch` of sizings that fold jobs.
+    /// The parameter `stretch` of sizings that fold jobs: how much longer a folded job runs.
     pub const PARAM: Param = Param {
         name: "stretch",
         kind: STRETCHES.kind(),
@@ -36,8 +36,7 @@ impl Stretch {
 static STRETCHES: Words<Stretch, 2> =
     Words::new([("folds", Stretch::Folds), ("ratio", Stretch::Ratio)]);
 
-/// Folds a size once, by the rule of the request's form; `None` for a single processor or for
-/// pieces.
+/// Folds a size once, that is halves it; `None` for a single processor or for pieces of jobs.
 ///
 /// Folding a subcube lowers its dimension by 1. Folding a square halves its side, and the job takes
 /// four times as long. Folding a block halves its longest side, the first of equal ones. Folding a
@@ -94,7 +93,7 @@ pub(super) fn whole(demand: &Demand<'_>) -> Size {
     Size { request: demand.request.clone(), stretch: 1.0 }
 }
 
-/// The whole requested size and the sizes after up to `most` folds (halvings), largest first.
+/// The requested size of a job and the sizes after up to `most` folds (halvings), largest first.
 pub(super) fn all_folds(demand: &Demand<'_>, most: u64, stretch: Stretch) -> SmallVec<[Size; 1]> {
     let mut sizes: SmallVec<[Size; 1]> = smallvec![whole(demand)];
     while (sizes.len() as u64) <= most
@@ -105,7 +104,8 @@ pub(super) fn all_folds(demand: &Demand<'_>, most: u64, stretch: Stretch) -> Sma
     sizes
 }
 
-/// The requested size, folded until it has at most 2 to the power of `dimension` processors.
+/// The requested size of a job, folded until it has at most 2 to the power of `dimension`
+/// processors.
 pub(super) fn within(demand: &Demand<'_>, dimension: u32, stretch: Stretch) -> Size {
     let mut size = whole(demand);
     while size.request.size_class() > dimension

@@ -1,4 +1,4 @@
-//! Greedy limit allocation: a job is folded until it fits, down to one processor.
+//! Greedy limit allocation: a job is folded (halved) until it fits, down to one processor.
 
 use smallvec::SmallVec;
 

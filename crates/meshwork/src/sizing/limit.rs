@@ -46,7 +46,7 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     },
 );
 
-/// Limit allocation: one size for each job, its own or the limit, whichever is smaller.
+/// Limit allocation: a job has a single size, the smaller of the requested size and the limit.
 #[derive(Clone, Copy)]
 struct Limit {
     dimension: u32,

@@ -14,10 +14,10 @@ use crate::job::Request;
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::topology::Topology;
 
-/// A job's request to the allocator of one site, with other facts that may decide the job's size.
+/// Facts on which a sizing decides the size of a job: its request, the site, and the load.
 #[derive(Clone, Copy, Debug)]
 pub struct Demand<'a> {
-    /// The job's request, in the form `asks`.
+    /// The job's request, in the form that `asks` names.
     pub request: &'a Request,
     /// The form of request that the site's allocator requires.
     pub asks: Asks,
@@ -27,7 +27,9 @@ pub struct Demand<'a> {
     pub counts: QueueCounts,
 }
 
-/// Numbers of running and waiting jobs of a machine. Look-ahead uses the present numbers.
+/// Numbers of running and waiting jobs of a machine.
+///
+/// Look-ahead uses the numbers of the present instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounts {
     /// Number of running jobs.
@@ -39,7 +41,7 @@ pub struct QueueCounts {
 /// Size in which a job may be started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Size {
-    /// Request to the allocator, in the form that the [`Demand`] names.
+    /// Request to the allocator, in the form that the demand's field [`asks`](Demand::asks) names.
     pub request: Request,
     /// Slowdown: factor on the job's run time, 1 for the requested size.
     pub stretch: f64,
@@ -52,11 +54,11 @@ pub trait Sizing: Send {
 
     /// Returns the fewest processors with which a job of this request could ever be started.
     ///
-    /// The bound holds for any numbers of running and waiting jobs. With it, the allocator is not
-    /// asked for fewer processors than the job needs. Called once for each job.
+    /// The bound holds for any numbers of running and waiting jobs. While fewer processors are
+    /// free, the allocator is not asked to place the job. Called once for each job.
     fn fewest(&self, demand: &Demand<'_>) -> u64;
 
-    /// Whether every job can only start with the size that it requested, without slowdown.
+    /// Whether every job can start only with the size that it requested, without slowdown.
     fn is_fixed(&self) -> bool {
         false
     }
@@ -111,6 +113,6 @@ pub(crate) fn as_asked() -> Box<dyn Sizing> {
     exact::exact()
 }
 
-/// The family of sizings, by name.
+/// The family of sizings, which a study selects by name.
 pub static FAMILY: Family =
     Family { kind: "sizing", key: "name", entries: || abouts(SIZINGS), common: &[] };

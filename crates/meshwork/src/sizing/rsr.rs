@@ -1,4 +1,4 @@
-//! Restricted size reduction: a job that does not fit is folded a limited number of times.
+//! Restricted size reduction: a job that does not fit is folded (halved) a limited number of times.
 
 use smallvec::SmallVec;
 

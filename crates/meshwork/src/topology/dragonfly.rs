@@ -65,12 +65,14 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     },
 );
 
-/// Dragonfly routers, numbered group by group. On each router, ports to routers of its group come
-/// first, then ports of global links.
+/// Routers of a dragonfly, numbered group by group, and their links.
+///
+/// On each router, ports to routers of its group come first, then ports of global links, which lead
+/// to other groups.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dragonfly {
-    /// Numbers of nodes of a router (`p`), routers of a group (`a`), global links of a router, and
-    /// groups. The number of global links of a router is called `h`.
+    /// Size of the dragonfly. A router has `p` nodes and `h` global links, and a group has `a`
+    /// routers.
     p: u32,
     a: u32,
     h: u32,
@@ -78,8 +80,9 @@ pub(super) struct Dragonfly {
 }
 
 impl Dragonfly {
-    /// The port of router `from` that leads to router `to` of its group; numbers are within the
-    /// group.
+    /// The port of a router that leads to another router of its group.
+    ///
+    /// Both are given by their indices within the group.
     fn local_port(from: u32, to: u32) -> u16 {
         (if to < from { to } else { to - 1 }) as u16
     }
@@ -151,11 +154,13 @@ impl Wires for Dragonfly {
         5
     }
 
-    /// A route whose classes of virtual channels never decrease, so that packets cannot wait in a
-    /// cycle. On the direct route the class is 0 up to the link between groups and 1 from this link
-    /// on. If packets may take detours, the class is 0 up to the intermediate group, 1 up to the
-    /// link that leaves this group, and 2 from this link on. Within one class, a global link comes
-    /// after all local links or before all of them.
+    /// A route whose classes of virtual channels never decrease, so that packets cannot block in a
+    /// cycle.
+    ///
+    /// On the direct route the class is 0 up to the link between groups and 1 from this link on. If
+    /// packets may take detours, the class is 0 up to the intermediate group, 1 up to the link that
+    /// leaves this group, and 2 from this link on. Within one class, a global link comes after all
+    /// local links or before all of them.
     fn route(&self, from: Node, to: Node, coins: u64, manner: &Manner, detour: bool) -> Route {
         let mut route = Route::new();
         let (mut at, end) = (from / self.p, to / self.p);

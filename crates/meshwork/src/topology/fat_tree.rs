@@ -1,4 +1,6 @@
-//! Fat trees: levels of switches, with full bandwidth upwards, or less above the leaves (a taper).
+//! Fat trees: levels of switches, between which the links have the bandwidth of all nodes together.
+//!
+//! With a taper, the leaf switches have fewer links upwards.
 
 use std::sync::Arc;
 
@@ -80,15 +82,16 @@ fn build(p: &Params) -> Result<Topology, Problem> {
     })
 }
 
-/// The switches of one level of the tree.
+/// The switches of one level of the tree, which are all alike.
 #[derive(Clone, Copy, Debug)]
 struct Level {
-    /// Number of children of a switch. For a leaf switch, these are its nodes.
+    /// Number of links from a switch downwards: to switches of the level below, or to nodes for a
+    /// leaf switch.
     down: u32,
     /// Number of links from a switch to the level above; 0 at the top.
     up: u32,
-    /// The first switch of the level, and the number of switches of the level above each set of
-    /// nodes.
+    /// Number of the first switch of the level. Above each set of nodes are `copies` switches of
+    /// it.
     first: Router,
     copies: u32,
     /// Number of nodes below a switch.
@@ -97,8 +100,8 @@ struct Level {
 
 /// The switches of a fat tree, and their links.
 ///
-/// Switches of one level that are above equal sets of nodes are called copies. The copies through
-/// which an upward route leads determine it. With *w* upward links of each copy, link *u* of copy
+/// Switches of one level that are above the same nodes are called copies. A route upwards is
+/// determined by the copies that it passes. With *w* upward links of each copy, link *u* of copy
 /// *c* leads to copy *c w + u* of the next level. So one route leads down from a top switch to each
 /// node. Upward ports have the lowest numbers. Downward ports begin at the largest number of upward
 /// ports of any level.
@@ -106,13 +109,14 @@ struct Level {
 pub(super) struct FatTree {
     levels: Vec<Level>,
     switches: u32,
-    /// The largest number of upward links of any switch. It is the index of the first downward
+    /// The largest number of upward links of any switch, which is the number of the first downward
     /// port.
     most_up: u32,
 }
 
 impl FatTree {
-    /// The tree in which switches of each level have `arity` children, the leaves' level first.
+    /// Creates the tree in which switches of level *l* have `arity[l]` children, leaf switches
+    /// first.
     fn new(arity: &[u32], taper: f64) -> Result<FatTree, TopologyError> {
         let leaf = arity[0];
         let upward = f64::from(leaf) / taper;
@@ -151,7 +155,7 @@ impl FatTree {
         Ok(FatTree { levels, switches: switches as u32, most_up })
     }
 
-    /// Index of the lowest level that has a switch above both nodes.
+    /// Index of the lowest level on which one switch is above both nodes.
     fn meeting(&self, a: Node, b: Node) -> usize {
         let meets = |level: &Level| a / level.nodes == b / level.nodes;
         self.levels.iter().position(meets).expect("all nodes are below the top")
@@ -202,7 +206,7 @@ impl Wires for FatTree {
         })
     }
 
-    /// Returns 1, because packets that never go up after going down cannot deadlock.
+    /// Returns 1: packets that never go up after going down cannot deadlock in one class.
     fn classes(&self, _manner: &Manner) -> Option<usize> {
         Some(1)
     }
@@ -241,8 +245,13 @@ impl Wires for FatTree {
 }
 
 impl Topology {
-    /// A fat tree in which switches of each level have `arity` children, the nodes of a leaf first.
+    /// A fat tree in which switches of level *l* have `arity[l]` children, leaf switches first.
+    ///
     /// A leaf switch has as many upward links as nodes, divided by `taper`.
+    ///
+    /// # Errors
+    /// If there is no level, a number is 0, there are too many nodes or switches, or the upward
+    /// links of a leaf switch, by the taper, are no whole number.
     ///
     /// ```
     /// use meshwork::topology::Topology;
@@ -250,10 +259,6 @@ impl Topology {
     /// assert_eq!((tree.nodes(), tree.distance(0, 3), tree.distance(0, 63)), (64, 0, 4));
     /// assert!(Topology::fat_tree(&[4, 4], 3.0).is_err());
     /// ```
-    ///
-    /// # Errors
-    /// If there is no level, a number is 0, there are too many nodes or switches, or the taper
-    /// leaves a leaf no whole number of links.
     pub fn fat_tree(arity: &[u32], taper: f64) -> Result<Topology, TopologyError> {
         let grid = Grid::new(arity, false)?;
         let tree = FatTree::new(arity, taper)?;

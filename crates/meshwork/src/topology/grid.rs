@@ -18,8 +18,7 @@ pub struct Grid {
     sides: Dims,
     strides: Dims,
     nodes: u32,
-    /// Whether each dimension is a ring. Then whether any dimension is, and whether all dimensions
-    /// are.
+    /// Whether each dimension is a ring (`rings`), whether any is, and whether all are.
     rings: SmallVec<[bool; 8]>,
     wrapped: bool,
     all_rings: bool,
@@ -28,7 +27,8 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid with these sides. If `wrapped` is set, every dimension is a ring, otherwise none is.
+    /// Creates a grid with these sides. If `wrapped` is set, every dimension is a ring, otherwise
+    /// none.
     ///
     /// # Errors
     /// If there is no side, a side is 0, or there are more than [`MAX_NODES`] nodes.
@@ -136,10 +136,10 @@ impl Grid {
         &self.rings
     }
 
-    /// The node at these coordinates.
+    /// The node at these coordinates, one for each dimension.
     ///
     /// # Panics
-    /// If a coordinate is missing or not below its side.
+    /// If a coordinate is missing or not below the side of its dimension.
     #[must_use]
     pub fn node(&self, coordinates: &[u32]) -> Node {
         assert_eq!(coordinates.len(), self.dimensions(), "one coordinate for each dimension");
@@ -173,8 +173,9 @@ impl Grid {
         coordinates
     }
 
-    /// Whether a block with this corner and these sides lies on the grid. The block may reach
-    /// around the edge of a ring; every side must be at least 1.
+    /// Whether a block with this base (lowest corner) and these sides lies on the grid.
+    ///
+    /// The block may reach around the edge of a ring. Every side must be at least 1.
     #[must_use]
     pub fn holds(&self, corner: Node, sides: &[u32]) -> bool {
         if corner >= self.nodes || sides.len() != self.dimensions() {
@@ -197,8 +198,9 @@ impl Grid {
         })
     }
 
-    /// The nodes that are one link away from a node, by dimension, the lower node first. Each
-    /// appears once, because a ring of two nodes has one link, not two.
+    /// The nodes that are one link away from a node, by dimension, the lower node first.
+    ///
+    /// Each appears once, because a ring of two nodes has one link, not two.
     #[must_use]
     pub fn neighbors(&self, node: Node) -> SmallVec<[Node; 6]> {
         let mut found = SmallVec::new();
@@ -245,7 +247,7 @@ mod tests {
         })
     }
 
-    /// Distances by definition, found by breadth-first search over the neighbours.
+    /// Distances by their definition, found by breadth-first search over the neighbours.
     fn distances_by_search(grid: &Grid, from: Node) -> Vec<u32> {
         let mut distance = vec![u32::MAX; grid.nodes() as usize];
         let mut queue = VecDeque::from([from]);

@@ -1,11 +1,11 @@
 //! Topologies: numbering of nodes, distances, routers and routes of each wiring.
 //!
-//! Every topology numbers its nodes along a [`Grid`], in which placements are blocks. For a mesh, a
-//! torus and a hypercube the grid is also the wiring. For other topologies the coordinates only
-//! locate a node. In a tree they are its index below a leaf switch, the leaf and the subtree. In a
-//! dragonfly they are its index at a router, the router and the group. [`Wiring::is_grid`] tells
-//! whether links follow the grid; strategies that require this are rejected on other machines. A
-//! [`Topology`] gives distances and routes.
+//! Every topology numbers its nodes along a [`Grid`], in which placements are blocks. In a mesh, a
+//! torus and a hypercube, links join neighbours in the grid. In other topologies the coordinates
+//! only say where a node is. In a tree they are the index of the node below a leaf switch, the leaf
+//! switch and the subtree. In a dragonfly they are the index of the node at a router, the router
+//! and the group. [`Wiring::is_grid`] tells whether links join neighbours in the grid. Strategies
+//! that require this are rejected on other machines. A [`Topology`] gives distances and routes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -31,7 +31,9 @@ pub use grid::Grid;
 use rings::GridWires;
 pub use wires::Wires;
 
-/// A processor of one site, given by its index in row-major order (dimension 0 runs fastest).
+/// A node (usually a processor) of one site, given by its index in row-major order.
+///
+/// Dimension 0 runs fastest.
 pub type Node = u32;
 
 /// The maximum number of processors of a site. A set of so many nodes takes 2 MiB.
@@ -41,16 +43,16 @@ pub const MAX_NODES: u32 = 1 << 24;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TopologyError {
-    /// The list of sides is empty.
+    /// No side of the grid was given.
     #[error("a machine needs at least one side")]
     NoSides,
-    /// A side or another size is 0.
+    /// A side of the grid or another number is 0.
     #[error("every side of a machine is at least 1, this one has a side of 0")]
     EmptySide,
-    /// The number of ring flags differs from the number of sides.
+    /// The numbers of sides and of flags that tell which dimensions are rings differ.
     #[error("there are {given} words on which sides are rings, but {sides} sides: one for each")]
     Rings {
-        /// Number of ring flags.
+        /// Number of flags that tell which dimensions are rings.
         given: usize,
         /// Number of sides.
         sides: usize,
@@ -83,13 +85,13 @@ pub enum TopologyError {
     /// A router has too many links.
     #[error("a router has at most {} ports, this one has more", wires::MAX_PORTS)]
     TooManyPorts,
-    /// Several processors per node were requested of a topology that is not a grid.
+    /// Several processors for each node were requested of a topology that is not a grid.
     #[error("several processors share the nodes of a grid, and this is a {machine}")]
     NoNodes {
         /// The topology, in words.
         machine: String,
     },
-    /// The sides of a twisted torus are not all k or 2k, or not one of each.
+    /// The sides of a twisted torus do not have two lengths, k and 2k.
     #[error(
         "a twisted torus has sides of k and of 2k, at least one of either and k from 2, in up to 8 dimensions, \
          such as 4 × 4 × 8; this one has {given}"
@@ -98,7 +100,7 @@ pub enum TopologyError {
         /// The given sides, joined by `×`.
         given: String,
     },
-    /// Links defined by the user were given for a wiring whose links are known.
+    /// Links defined by the caller were given for a wiring that has links of its own.
     #[error(
         "links of one's own need a wiring that is neither a grid nor flat, such as `dragonfly`, this one is `{wiring}`"
     )]
@@ -106,7 +108,7 @@ pub enum TopologyError {
         /// The requested wiring.
         wiring: Wiring,
     },
-    /// A dragonfly group or a subtree does not have a whole number of leaves.
+    /// The number of nodes of a group (or subtree) is no multiple of that of a leaf.
     #[error("a group of {group} nodes has no whole number of leaves of {leaf} nodes, 1 or more")]
     OwnTiers {
         /// Number of nodes of a leaf.
@@ -114,15 +116,15 @@ pub enum TopologyError {
         /// Number of nodes of a group.
         group: u32,
     },
-    /// The routers have places for fewer nodes than the grid has nodes.
+    /// Fewer nodes can be attached to the routers than the grid has.
     #[error("the sides make {nodes} nodes, but the routers have {room}: give one for every node")]
     TooFewRouters {
         /// Number of nodes of the grid.
         nodes: u32,
-        /// Number of nodes for which the routers have places.
+        /// Number of nodes that can be attached to the routers.
         room: u64,
     },
-    /// The outer torus of a tofu was not given one to three sides.
+    /// Not one to three sides were given for the torus that joins the groups of a tofu.
     #[error("the groups of a tofu stand in a torus of one to three sides, this one has {given}")]
     Tofu {
         /// Number of sides given.
@@ -130,7 +132,7 @@ pub enum TopologyError {
     },
 }
 
-/// The wirings of a site that strategies distinguish.
+/// Kinds of wirings of a site, between which strategies distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Wiring {
     /// A grid without links around its edges.
@@ -139,13 +141,13 @@ pub enum Wiring {
     Torus,
     /// A grid with side 2 in every dimension.
     Hypercube,
-    /// All processors are behind one switch and equivalent: a flat machine.
+    /// All processors are behind one switch, and any of them are equivalent: a flat machine.
     Flat,
     /// Levels of switches, with links to the level above: a fat tree.
     FatTree,
     /// Groups of routers with links between every two groups.
     Dragonfly,
-    /// A torus whose short rings are closed at an offset along the long dimensions.
+    /// A torus whose short rings are closed with an offset along the long dimensions.
     TwistedTorus,
     /// A grid of nodes with several processors each.
     Multiprocessor,
@@ -179,7 +181,7 @@ impl Wiring {
         }
     }
 
-    /// Whether links follow the grid of the node numbers, with one processor at each point.
+    /// Whether links join neighbours in the grid of node numbers, with one processor at each point.
     #[must_use]
     pub fn is_grid(self) -> bool {
         matches!(self, Wiring::Mesh | Wiring::Torus | Wiring::Hypercube)
@@ -192,7 +194,7 @@ impl fmt::Display for Wiring {
     }
 }
 
-/// Sizes of sets of consecutive nodes that are close to each other: leaves and groups.
+/// Numbers of nodes of a leaf and of a group, which are sets of consecutive nodes close together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiers {
     /// Number of nodes at one leaf switch or router.
@@ -226,8 +228,9 @@ pub struct Topology {
     types: Option<Arc<types::NodeTypes>>,
 }
 
-/// Equal descriptions and types of nodes make equal topologies. The description contains all
-/// parameters except the types of nodes.
+/// Topologies are equal if their descriptions and types of nodes are equal.
+///
+/// The description contains all parameters except the types of nodes.
 impl PartialEq for Topology {
     fn eq(&self, other: &Topology) -> bool {
         (self.wiring, &self.grid, &self.text, &self.types)
@@ -303,7 +306,8 @@ impl Topology {
         })
     }
 
-    /// A grid with its links. It is described by `text` or, if that is `None`, by its sides.
+    /// Creates a grid with its links. Its description is `text` or, if that is `None`, made of its
+    /// sides.
     fn gridded(
         wiring: Wiring,
         sides: &[u32],
@@ -332,16 +336,16 @@ impl Topology {
         })
     }
 
-    /// A topology with links defined by the user. `text` describes it with all its parameters.
+    /// A topology with links defined by the caller. `text` describes it with all its parameters.
     ///
     /// Nodes are numbered along a grid with these sides. Strategies treat the topology like others
-    /// of the given `wiring`, which must not be a grid. Their answers depend only on the grid, the
-    /// tiers and the distances.
+    /// of the given `wiring`, which must not be a grid. What they decide depends only on the grid,
+    /// the sizes of leaves and groups (`tiers`), and the distances.
     ///
     /// # Errors
-    /// If the wiring is a grid, whose links are known, or a flat machine, which has none. If a
-    /// group is no multiple of a leaf. If the routers have places for fewer nodes than the grid
-    /// has. The errors of [`mesh`](Topology::mesh).
+    /// If the wiring is a grid, whose links are known, or a flat machine, which has none. If the
+    /// number of nodes of a group is no multiple of that of a leaf. If fewer nodes can be attached
+    /// to the routers than the grid has. The errors of [`mesh`](Topology::mesh).
     pub fn with_wires(
         wiring: Wiring,
         sides: &[u32],
@@ -364,8 +368,8 @@ impl Topology {
         Ok(Topology { wiring, grid, text: text.into(), tiers, wires, table: None, types: None })
     }
 
-    /// This grid with `each` processors at each of its points; unchanged if `each` is 1. The
-    /// processors become the nodes of the topology. Processors at one point have consecutive
+    /// The topology of a grid with `each` processors at each of its points; unchanged if `each` is
+    /// 1. The processors become the nodes of the topology. Processors at one point have consecutive
     /// numbers.
     ///
     /// ```
@@ -398,18 +402,18 @@ impl Topology {
         })
     }
 
-    /// This topology with types of nodes. Jobs then share nodes. There must be one type for each
-    /// node.
+    /// The topology with the given types of nodes, so that jobs share nodes. `types` must have a
+    /// type for each node.
     ///
     /// # Panics
-    /// If the numbers of nodes differ.
+    /// If `types` is for another number of nodes than the topology has.
     #[must_use]
     pub fn with_types(self, types: Arc<types::NodeTypes>) -> Topology {
         assert_eq!(types.nodes(), self.nodes(), "a type for each node");
         Topology { types: Some(types), ..self }
     }
 
-    /// This topology without types of nodes, so that each node is free or held as a whole.
+    /// The topology without types of nodes, so that each node is free or held as a whole.
     #[must_use]
     pub fn without_types(self) -> Topology {
         Topology { types: None, ..self }
@@ -421,7 +425,7 @@ impl Topology {
         self.types.as_ref()
     }
 
-    /// The topology that a site's table in a study describes. It stores that table.
+    /// The topology that a site's table in a study describes. It keeps a copy of its keys.
     pub(crate) fn read(entry: &TopologyEntry, site: &Params) -> Result<Topology, Problem> {
         let is_own = |key: &str| {
             key == "topology" || entry.about.params.iter().any(|param| param.name == key)
@@ -431,8 +435,9 @@ impl Topology {
         Ok(Topology { table: Some(Arc::new(table)), ..(entry.build)(site)? })
     }
 
-    /// This topology with one more key in the table from which it was read. Unchanged if it has no
-    /// such table.
+    /// The topology with one more key in the table from which it was read.
+    ///
+    /// It is unchanged if it was not read from a table.
     pub(crate) fn described_also(mut self, key: &str, value: toml::Value) -> Topology {
         if let Some(table) = &mut self.table {
             Arc::make_mut(table).insert(key.to_owned(), value);
@@ -463,8 +468,9 @@ impl Topology {
         self.wiring
     }
 
-    /// The grid along which the nodes are numbered and in which placements are blocks. The links
-    /// follow the grid if [`Wiring::is_grid`] returns `true`.
+    /// The grid along which the nodes are numbered and in which placements are blocks.
+    ///
+    /// Links join neighbours in the grid if [`Wiring::is_grid`] returns `true`.
     #[must_use]
     pub fn grid(&self) -> &Grid {
         &self.grid
@@ -485,7 +491,7 @@ impl Topology {
         }
     }
 
-    /// Sizes of a leaf and of a group; `None` if the topology has no such levels.
+    /// Numbers of nodes of a leaf and of a group; `None` if the topology has no such levels.
     #[must_use]
     pub fn tiers(&self) -> Option<Tiers> {
         self.tiers
@@ -499,8 +505,8 @@ impl Topology {
 
     /// Number of links between routers on the route between two nodes; 0 on a flat machine.
     ///
-    /// Between groups of a dragonfly, the direct route counts. It is hardly ever longer than a
-    /// route by a third group.
+    /// Between groups of a dragonfly, the links of the direct route are counted, although a route
+    /// by a third group may, in rare cases, be shorter.
     #[must_use]
     pub fn distance(&self, a: Node, b: Node) -> u32 {
         self.wires.as_ref().map_or(0, |wires| wires.distance(a, b))
@@ -559,7 +565,7 @@ pub static TOPOLOGIES: &[&TopologyEntry] = &[
     &tofu::ENTRY,
 ];
 
-/// Parameter for the sides of a grid.
+/// The parameter for the sides of a grid.
 const SIDES: Param = Param {
     name: "dims",
     kind: Kind::Integers(1, MAX_NODES as u64),
@@ -567,7 +573,7 @@ const SIDES: Param = Param {
     help: "the sides, dimension 0 first",
 };
 
-/// Parameter for the processors of a node, of topologies whose nodes may have several.
+/// The parameter for the number of processors of a node, where a node may have several.
 const PROCESSORS: Param = Param {
     name: "processors_per_node",
     kind: Kind::Integer(1, MAX_NODES as u64),
@@ -602,7 +608,7 @@ fn grid_of(p: &Params, wrapped: bool) -> Result<Topology, Problem> {
     several(p, made.map_err(|error| p.problem("dims", error.to_string()))?)
 }
 
-/// A topology with the number of processors per node that the parameters give.
+/// The topology with as many processors at each node as the parameters give.
 fn several(p: &Params, topology: Topology) -> Result<Topology, Problem> {
     let each = p.get_integer(PROCESSORS.name).unwrap_or(1) as u32;
     topology.with_processors(each).map_err(|error| p.problem(PROCESSORS.name, error.to_string()))

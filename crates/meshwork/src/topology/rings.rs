@@ -3,13 +3,13 @@
 use super::wires::{ClassRule, End, Leg, Manner, Route, Router, Wires};
 use super::{Grid, Node};
 
-/// A dimension of the grid along which there is more than one router.
+/// Dimension of a grid along which there is more than one router, with its ports.
 #[derive(Clone, Debug)]
 struct Dimension {
     index: usize,
     side: u32,
     is_ring: bool,
-    /// The port towards higher coordinates, and the port towards lower ones.
+    /// The port towards higher coordinates along the dimension, and the port towards lower ones.
     up: u16,
     down: u16,
 }
@@ -73,7 +73,7 @@ impl Wires for GridWires {
         }
     }
 
-    /// Returns 2 if any dimension is a ring, otherwise 1. For the reason see [`ClassRule`].
+    /// Returns 2 if any dimension is a ring, otherwise 1. The reason is given at [`ClassRule`].
     fn classes(&self, _manner: &Manner) -> Option<usize> {
         Some(if self.dimensions.iter().any(|dimension| dimension.is_ring) { 2 } else { 1 })
     }
@@ -82,9 +82,10 @@ impl Wires for GridWires {
         self.dimensions.iter().map(|dimension| if dimension.is_ring { 2 } else { 1 }).sum()
     }
 
-    /// A shortest route, one dimension after another, the lowest first. If both directions of a
-    /// ring are equally long, a bit of `coins` chooses: bit *d* for the *d*-th dimension that has
-    /// links.
+    /// A shortest route, which takes one dimension after another, the lowest first.
+    ///
+    /// If both directions of a ring are equally long, a bit of `coins` chooses: bit *d* for the
+    /// *d*-th dimension that has links.
     fn route(&self, from: Node, to: Node, coins: u64, manner: &Manner, _detour: bool) -> Route {
         let (from, to) = (from / self.nodes_each, to / self.nodes_each);
         let mut route = Route::new();

@@ -1,4 +1,4 @@
-//! The six-dimensional mesh and torus of the K computer and Fugaku.
+//! Tofu: the six-dimensional mesh and torus of the K computer and Fugaku.
 
 use super::{PROCESSORS, SIDES, Topology, TopologyEntry, TopologyError, Wiring, several};
 use crate::registry::About;

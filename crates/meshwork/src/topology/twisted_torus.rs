@@ -1,4 +1,4 @@
-//! Tori with sides k and 2k, twisted so that distances are equally short in every direction.
+//! Twisted tori with sides k and 2k, where distances are equally short in every direction.
 
 use std::sync::Arc;
 
@@ -39,8 +39,9 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     },
 );
 
-/// The links of a twisted torus. Port 2 *d* leads upwards in dimension *d*, and port 2 *d* + 1
-/// downwards.
+/// The links of a twisted torus.
+///
+/// Port 2 *d* leads to higher coordinates in dimension *d*, and port 2 *d* + 1 to lower ones.
 #[derive(Clone, Debug)]
 struct TwistedTorus {
     grid: Grid,
@@ -56,8 +57,9 @@ impl TwistedTorus {
     /// Signed steps along each dimension, for every shortest route between two nodes.
     ///
     /// Along a short side a route can go up or down. A route that crosses the edge of a short side
-    /// is offset by k steps along the long sides. There k steps in either direction lead to the
-    /// same node, so only the parity of the number of crossings matters.
+    /// is offset by k steps along the long sides. Along a long side, of length 2k, k steps in
+    /// either direction lead to the same node. So it matters only whether the number of crossings
+    /// is even or odd.
     fn shortest(&self, from: Node, to: Node) -> Vec<SmallVec<[i64; 4]>> {
         let k = i64::from(self.k);
         let (a, b) = (self.grid.coordinates(from), self.grid.coordinates(to));
@@ -129,8 +131,9 @@ impl Wires for TwistedTorus {
         Some(End { router: self.grid.node(&at), port })
     }
 
-    /// Returns `None`, because no number of classes is known to avoid deadlock. The rings of
-    /// several dimensions run into each other.
+    /// Returns `None`, because no number of classes is known to avoid deadlock.
+    ///
+    /// Packets can also block each other in a cycle that goes through rings of several dimensions.
     fn classes(&self, _manner: &Manner) -> Option<usize> {
         None
     }

@@ -1,4 +1,4 @@
-//! Types of nodes that jobs share, and the cells that count the amounts of their resources.
+//! Types of nodes that jobs share, and the cells that count what is free of a node's resources.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub struct NodeType {
     pub other: u32,
     /// Number of equal islands, such as sockets, among which cores and GPUs are divided.
     pub islands: u32,
-    /// Type of the node's GPUs; `None` if it is the name of the node type.
+    /// Type of the node's GPUs; `None` if the GPUs have the name of the node type.
     pub gpu_type: Option<String>,
     /// Features, by which jobs can ask for nodes of this type.
     pub features: Vec<String>,
@@ -28,35 +28,39 @@ pub struct NodeType {
     pub weight: u32,
 }
 
-/// Index of the memory among a node's cells, which count its resources.
+/// Index of the memory among a node's cells, each of which counts one of its resources.
 pub const MEM: usize = 0;
 
-/// Index of the resource `other` among a node's cells, which count its resources.
+/// Index of the resource `other` among a node's cells, each of which counts one of its resources.
 pub const OTHER: usize = 1;
 
-/// Index of the first island's cores among a node's cells, which count its resources.
+/// Index of the first island's cores among a node's cells, each of which counts one resource.
 pub const CORES: usize = 2;
 
-/// Value of a tally of running pieces when no piece runs. Each running piece subtracts 1.
+/// Value of a tally (a cell that counts running pieces) when no piece runs.
+///
+/// Each running piece subtracts 1.
 const TALLY: u32 = 1 << 30;
 
 impl NodeType {
-    /// Index of the first GPU among a node's cells, which count its resources.
+    /// Index of the first GPU among a node's cells, each of which counts one of its resources.
     #[must_use]
     pub fn gpus_from(&self) -> usize {
         CORES + self.islands as usize
     }
 
-    /// Index of the first tally of running pieces among a node's cells. The first tally counts
-    /// pieces that share a GPU. Tallies of pieces with 1, 2, … GPUs follow.
+    /// Index of the first tally of running pieces of jobs among a node's cells.
+    ///
+    /// The first tally counts pieces that share a GPU. Tallies of pieces with 1, 2, … GPUs follow.
     #[must_use]
     pub fn tallies_from(&self) -> usize {
         self.gpus_from() + self.gpu as usize
     }
 
-    /// The cells of an idle node: memory, `other`, cores, GPUs, and tallies. There is a cell for
-    /// the cores of each island, and one for the thousandths of each GPU. Tallies count running
-    /// pieces by their number of GPUs.
+    /// The cells of an idle node: memory, `other`, cores, GPUs, and tallies of running pieces.
+    ///
+    /// There is a cell for the cores of each island, and one for the thousandths of each GPU.
+    /// Tallies count running pieces of jobs by their number of GPUs.
     #[must_use]
     pub fn idle(&self) -> Vec<u32> {
         let mut cells = vec![self.mem, self.other];
@@ -68,7 +72,7 @@ impl NodeType {
         cells
     }
 
-    /// Number of running pieces that a tally with this value stands for.
+    /// Number of running pieces of jobs for which a tally with this value stands.
     #[must_use]
     pub fn tallied(cell: u32) -> u32 {
         TALLY - cell
@@ -80,7 +84,7 @@ impl NodeType {
         gpu / (self.gpu / self.islands)
     }
 
-    /// Thousandths of GPUs in a part of a node of this type.
+    /// Amount of GPUs among the given amounts of a node of this type, in thousandths of a GPU.
     #[must_use]
     pub fn gpu_shares(&self, part: &[(u16, u32)]) -> u64 {
         let gpus = self.gpus_from()..self.tallies_from();
@@ -94,7 +98,9 @@ impl NodeType {
         self.gpu_type.as_deref().unwrap_or(&self.name)
     }
 
-    /// Whether a piece may be on a node of this type, judged only by the piece's `types`.
+    /// Whether a piece may be on a node of this type, by the types that the piece allows.
+    ///
+    /// What is free of the node, and how much the piece needs, is not considered.
     #[must_use]
     pub fn suits(&self, piece: &Piece) -> bool {
         let is_one = |word: &str| {
@@ -111,10 +117,10 @@ impl NodeType {
         self.lack(piece) == 0
     }
 
-    /// Distance of an idle node of this type from holding a piece; 0 if it can hold the piece.
+    /// How much an idle node of this type lacks to hold a piece; 0 if it can hold the piece.
     ///
-    /// The distance is what is missing of each resource, in thousandths of the requested amount,
-    /// added up.
+    /// For each resource, what is missing is counted in thousandths of the requested amount. These
+    /// are added up.
     fn lack(&self, piece: &Piece) -> u64 {
         let asked = [
             (piece.cpu, self.cpu),
@@ -136,7 +142,7 @@ impl NodeType {
     }
 }
 
-/// Amounts in words: cores always, and memory, GPUs and `other` if above 0.
+/// Amounts of resources in words: cores always, and memory, GPUs and `other` if above 0.
 fn words_of([cpu, mem, gpu, other]: [u32; 4], gpus: &str) -> String {
     let plural = |count: u32| if count == 1 { "" } else { "s" };
     let mut words = vec![format!("{cpu} core{}", plural(cpu))];
@@ -153,13 +159,13 @@ fn words_of([cpu, mem, gpu, other]: [u32; 4], gpus: &str) -> String {
     if words.is_empty() { last } else { format!("{} and {last}", words.join(", ")) }
 }
 
-/// The amounts of one piece in words.
+/// The amounts of resources that one piece of a job asks for, in words.
 #[must_use]
 pub fn piece_in_words(piece: &Piece) -> String {
     words_of([piece.cpu, piece.mem, piece.gpu, piece.other], &piece.gpus_text())
 }
 
-/// The type of each node of a site, and the layout of the cells of all nodes.
+/// The type of each node of a site, and where each node's cells are among the cells of all nodes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NodeTypes {
     types: Vec<NodeType>,
@@ -206,7 +212,7 @@ impl NodeTypes {
         self.cores
     }
 
-    /// Index of a node's type among the types.
+    /// Index of a node's type in the list of types.
     #[must_use]
     #[inline]
     pub fn index(&self, node: Node) -> usize {
@@ -220,14 +226,14 @@ impl NodeTypes {
         &self.types[self.index(node)]
     }
 
-    /// The range of a node's cells among all cells.
+    /// The indices of a node's cells among the cells of all nodes.
     #[must_use]
     #[inline]
     pub fn cells(&self, node: Node) -> std::ops::Range<usize> {
         self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize
     }
 
-    /// Totals over all nodes of cores, memory, GPUs and the resource `other`.
+    /// Total amounts of all nodes together: cores, memory, GPUs and the resource `other`.
     #[must_use]
     pub fn totals(&self) -> [u64; 4] {
         let mut totals = [0; 4];
@@ -240,8 +246,9 @@ impl NodeTypes {
         totals
     }
 
-    /// The reason why no node can ever hold some piece of a request, if there is one. One sentence
-    /// without a full stop.
+    /// The reason why some piece of a request can never be on any node; `None` if each can.
+    ///
+    /// The reason is one sentence without a full stop.
     #[must_use]
     pub fn never(&self, request: &Pieces) -> Option<String> {
         for piece in &request.roles {

@@ -6,10 +6,10 @@ use smallvec::SmallVec;
 
 use super::Node;
 
-/// A router of one site, numbered from 0.
+/// A router of one site, by its number from 0.
 pub type Router = u32;
 
-/// The far end of a link.
+/// Where a link leads: the router at its far end, and the port there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End {
     /// The router at the far end.
@@ -18,7 +18,7 @@ pub struct End {
     pub port: usize,
 }
 
-/// A straight part of a route: links through ports of one number, in one class of virtual channels.
+/// Leg of a route: successive links through ports of one number, in one class of virtual channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leg {
     /// The port through which the packet leaves each router.
@@ -37,22 +37,24 @@ pub type Route = SmallVec<[Leg; 4]>;
 pub enum ClassRule {
     /// Class 1 on the whole ring if the route crosses the edge of the ring, otherwise class 0.
     ///
-    /// Packets in class 0 never use the link across the edge, and packets in class 1 never use the
-    /// link opposite to that. So neither class can close a cycle.
+    /// Packets in class 0 never use the link across the edge of the ring, and packets in class 1
+    /// never use the link opposite to it. So packets of neither class can block each other in a
+    /// cycle.
     #[default]
     Static,
     /// Class 0 up to the edge of the ring, and class 1 from the link across the edge on.
     Dateline,
 }
 
-/// How a packet chooses among the upward ports of a switch in a tree. All of these ports lead to
-/// the packet's destination.
+/// How a packet chooses among the upward ports of a switch in a tree.
+///
+/// All of these ports lead to the packet's destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Upward {
     /// The port is drawn for each packet at each switch.
     #[default]
     Random,
-    /// The port follows from the destination, so that all packets to a node converge on one route.
+    /// The port follows from the destination, so that the routes of all packets to a node merge.
     Fixed,
 }
 
@@ -64,8 +66,10 @@ pub enum Routing {
     Minimal,
     /// Packets always go by another group, drawn for each packet.
     Valiant,
-    /// Each packet takes the direct link or a detour, depending on queues. The queues are those of
-    /// the first links of both routes.
+    /// Each packet takes the direct link, or a detour if the queue for the direct link is much
+    /// longer.
+    ///
+    /// The queues of the first links of both routes are compared.
     Ugal,
 }
 
@@ -82,9 +86,9 @@ pub struct Manner {
 
 /// The routers of a topology and the links between them.
 ///
-/// Node *n* is at router *n* / [`nodes_each`](Wires::nodes_each): routers with nodes come before
-/// routers without. For every link there is one in the opposite direction. Links through ports of
-/// one number have the same length at all routers.
+/// Node *n* is at router *n* / [`nodes_each`](Wires::nodes_each). So routers with nodes have lower
+/// numbers than routers without. For every link there is one in the opposite direction. Links
+/// through ports of one number have the same length at all routers.
 pub trait Wires: fmt::Debug + Send + Sync {
     /// Number of routers, with and without nodes.
     fn routers(&self) -> u32;
@@ -94,11 +98,12 @@ pub trait Wires: fmt::Debug + Send + Sync {
         1
     }
 
-    /// The largest number of ports towards other routers that any router has.
+    /// The largest number of ports to other routers that a router has.
     fn ports(&self) -> usize;
 
-    /// The largest number of ports towards other routers among routers that have nodes. Port
-    /// numbers from here on may be used for the nodes.
+    /// The largest number of ports to other routers that a router with nodes has.
+    ///
+    /// Port numbers from here on may be used for the nodes.
     fn ports_beside_nodes(&self) -> usize {
         self.ports()
     }
@@ -111,12 +116,15 @@ pub trait Wires: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Number of classes of virtual channels that avoids deadlock; `None` if no such number is
-    /// known. The number depends on the routing policy.
+    /// Number of classes of virtual channels with which packets cannot deadlock; `None` if unknown.
+    ///
+    /// The number depends on the routing policy `manner`.
     fn classes(&self, manner: &Manner) -> Option<usize>;
 
     /// The class of virtual channels in which a packet between two nodes of one router goes to its
-    /// node. Needed if packets keep their class up to their node. `None` if any class will do.
+    /// node.
+    ///
+    /// `None` if any class will do. A class is needed if packets keep their class up to their node.
     fn class_at_home(&self, _manner: &Manner) -> Option<u8> {
         None
     }
@@ -124,15 +132,18 @@ pub trait Wires: fmt::Debug + Send + Sync {
     /// The largest number of legs of a route.
     fn most_legs(&self) -> usize;
 
-    /// The route of a packet between two nodes. Random choices are a function of `coins`. If
-    /// [`Routing`] does not decide, `detour` says whether the packet goes by another group.
+    /// The route of a packet between two nodes.
+    ///
+    /// Random choices are a function of the random bits `coins`. If [`Routing`] does not decide it,
+    /// `detour` says whether the packet goes by another group of a dragonfly.
     fn route(&self, from: Node, to: Node, coins: u64, manner: &Manner, detour: bool) -> Route;
 
-    /// Number of links on the route between two nodes without detours by other groups.
+    /// Number of links on the route between two nodes, without detours by other groups of a
+    /// dragonfly.
     fn distance(&self, a: Node, b: Node) -> u32;
 }
 
-/// The largest number of ports of a router, since port numbers are 16 bits of a [`Leg`].
+/// The largest number of ports of a router. A [`Leg`] has 16 bits for a port number.
 pub(super) const MAX_PORTS: u64 = 1 << 15;
 
 /// A pseudorandom bijection of 64-bit numbers: the finalizer of SplitMix64.
@@ -145,7 +156,7 @@ pub(super) fn mixed(bits: u64) -> u64 {
     z ^ z >> 31
 }
 
-/// A number below `bound` that follows from random bits.
+/// A number below `bound`, computed from random bits.
 pub(super) fn below(bits: u64, bound: u32) -> u32 {
     ((u128::from(bits) * u128::from(bound)) >> 64) as u32
 }

@@ -1,4 +1,4 @@
-//! Workload model of Cirne and Berman: users request a time, and their jobs use a part of it.
+//! Workload model of Cirne and Berman: users request a time, and their jobs run for a part of it.
 //!
 //! Source: W. Cirne and F. Berman, *A comprehensive model of the supercomputer workload*, WWC-4,
 //! 2001. The distributions are of the kinds that the paper gives. The values of the paper's tables
@@ -15,7 +15,7 @@ use super::distribution::runtimes::{Gamma, exponential};
 use super::synthetic::stream;
 use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
 
-/// Entry of the workload `cirne_berman`.
+/// Registry entry of the workload `cirne_berman`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     About::new(
         "cirne_berman",
@@ -141,16 +141,17 @@ const CTC_MED: f64 = 5.386;
 
 const HOUR: f64 = 3_600.0;
 
-/// Poisson process whose rate changes with the hour of the day. Gaps are exponential in a time that
-/// runs faster in busy hours.
+/// Poisson process of arrivals whose rate changes with the hour of the day.
+///
+/// The times between arrivals are exponential on a clock that runs faster in busy hours.
 struct Arrivals {
     mean: f64,
     /// Weight of each hour of the day; the mean of the 24 weights is 1.
     weights: [f64; 24],
     hour: usize,
-    /// Time elapsed in the current hour.
+    /// Time that has passed since the start of the current hour.
     into: f64,
-    /// Start of the current hour.
+    /// Instant at which the current hour starts.
     begin: f64,
     stream: Stream,
 }
@@ -351,7 +352,9 @@ mod tests {
         assert!((0.02..0.1).contains(&at_request), "{at_request}");
     }
 
-    /// Compares jobs drawn with the default parameters with the log, by its most visible shares.
+    /// Compares jobs drawn with the default parameters with the log from which these were measured.
+    ///
+    /// What is compared are the log's most visible shares of jobs.
     #[test]
     fn the_defaults_are_those_of_the_log() {
         let jobs = built("jobs = 100000", 338).unwrap();

@@ -11,7 +11,7 @@ use super::distribution::runtimes::exponential;
 use super::synthetic::{ARRIVAL_RATE, LOAD, MEAN_INTERARRIVAL, mean_gap, stream};
 use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
 
-/// Entry of the workload `deep_learning`.
+/// Registry entry of the workload `deep_learning`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     About::new(
         "deep_learning",
@@ -70,8 +70,9 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 .ends(false)
 .in_seconds(true);
 
-/// Quantile function of run times. Each pair is a share of jobs, and the time within which this
-/// share ends.
+/// Points of a distribution of run times.
+///
+/// Each is a share of the jobs, and the run time within which this share ends.
 type Quantiles = &'static [(f64, f64)];
 
 static DURATIONS: Words<Quantiles, 2> = Words::new([("philly", PHILLY), ("gavel", GAVEL)]);
@@ -89,8 +90,10 @@ const PHILLY: Quantiles = &[
 /// end within each.
 const GAVEL: Quantiles = &[(0.0, 1_897.366_596_101_027_6), (0.8, 60_000.0), (1.0, 600_000.0)];
 
-/// Mean of a distribution of run times. Between two quantiles the logarithm of the time is uniform.
-/// The mean there is the difference of the two times divided by the difference of their logarithms.
+/// Mean run time of a distribution that is given by its quantiles.
+///
+/// Between two quantiles the logarithm of the time is uniform. The mean there is the difference of
+/// the two times divided by the difference of their logarithms.
 fn mean(quantiles: Quantiles) -> f64 {
     let piece = |pair: &[(f64, f64)]| {
         let ((from, low), (to, high)) = (pair[0], pair[1]);
@@ -108,7 +111,7 @@ fn draw(quantiles: Quantiles, stream: &mut Stream) -> f64 {
 
 struct DeepLearning {
     mean_gap: f64,
-    /// Numbers of processors, each with the share of jobs that take at most this number.
+    /// Numbers of processors, each with the share of jobs that take it or a smaller one.
     counts: Vec<(f64, u32)>,
     durations: Quantiles,
     arrivals: Stream,

@@ -7,17 +7,17 @@ use super::{Submission, Submissions, WorkloadError};
 /// Largest number of jobs held in memory for a transformation.
 const MAX_JOBS: usize = 10_000_000;
 
-/// A transformation of all jobs together.
+/// Function that transforms all jobs of a workload together.
 type Change = Box<dyn FnOnce(Vec<Job>) -> Result<Vec<Submission>, WorkloadError> + Send>;
 
 /// Iterator that reads all jobs, transforms them, and then returns them. Unusable lines come first.
 /// If reading fails, only the error is returned, because the error has no position among the
 /// transformed jobs.
 pub(super) struct Held {
-    /// Source and transformation, taken when the first item is requested.
+    /// The workload and its transformation, taken when the first item is requested.
     source: Option<(Submissions, Change)>,
     ready: std::vec::IntoIter<Result<Submission, WorkloadError>>,
-    /// Parameter that requires the transformation, named by errors.
+    /// The study's parameter that requires all jobs in memory, named by errors.
     key: String,
 }
 
@@ -32,7 +32,7 @@ impl Held {
         })
     }
 
-    /// Creates the iterator like `new`, for a transformation whose results are not all plain jobs.
+    /// Creates the iterator for a transformation that may also return jobs that follow others.
     pub(super) fn handing_out(
         jobs: Submissions,
         key: String,

@@ -1,7 +1,6 @@
-//! Workload model of Jann et al.: independent classes of job sizes, with fitted gaps and run times.
+//! Workload model of Jann et al.: classes of job sizes with arrivals and run times of their own.
 //!
-//! Gaps are the times between arrivals. The gaps and run times of each class have three measured
-//! moments.
+//! The times between arrivals (gaps) and the run times of each class have three measured moments.
 //!
 //! Source: J. Jann, P. Pattnaik, H. Franke, F. Wang, J. Skovira and J. Riodan, *Modeling of
 //! workload in MPPs*, JSSPP 1997. The paper's tables of parameters are not reprinted here. The
@@ -17,7 +16,7 @@ use super::distribution::{HyperErlang, MAX_ORDER, Moments};
 use super::synthetic::stream;
 use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
 
-/// Entry of the workload `jann`.
+/// Registry entry of the workload `jann`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     About::new(
         "jann",
@@ -67,7 +66,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 )
 .in_seconds(true);
 
-/// Parameters of one class of sizes.
+/// Parameters with which a study describes one class of job sizes.
 const CLASS: &[Param] = &[
     Param {
         name: "largest",
@@ -120,13 +119,15 @@ const CLASS: &[Param] = &[
     },
 ];
 
-/// Measured class of sizes: largest size, share of its jobs with that size, moments of gaps,
-/// moments of run times. The moments are the mean, the coefficient of variation and the normalized
-/// third moment.
+/// A class of job sizes as measured in a log.
+///
+/// First its largest size, then the share of its jobs that have this size. Then the three moments
+/// of the times between arrivals, and those of the run times. The moments are the mean, the
+/// coefficient of variation and the normalized third moment.
 type Measured = (u32, f64, [f64; 3], [f64; 3]);
 
 /// The CTC SP2 from June 26 to September 12, 1996: 17,826 jobs of up to 322 processors. The paper
-/// counts 17,440 jobs on a partition of 322 nodes from June 25 on.
+/// of Jann et al. counts 17,440 jobs on a partition of 322 nodes from June 25 on.
 const CTC: &[Measured] = &[
     (1, 1.0, [869.5771, 2.787_555, 2.520_237], [13_460.5, 1.431_489, 1.231_756]),
     (2, 1.0, [3679.187, 3.155_46, 2.023_324], [14_180.92, 1.604_605, 1.121_863]),
@@ -140,7 +141,7 @@ const CTC: &[Measured] = &[
     (322, 0.02, [136_854.5, 2.225_362, 2.106_425], [8745.48, 2.113_545, 1.162_736]),
 ];
 
-/// A class of sizes with its random streams and its next arrival.
+/// A class of job sizes with its random streams and the arrival of its next job.
 struct Class {
     smallest: u32,
     largest: u32,
@@ -217,7 +218,7 @@ impl Jann {
     }
 }
 
-/// Parameters of a class of sizes, before its random streams are created.
+/// Parameters of a class of job sizes, before its random streams are created.
 struct Described {
     largest: u32,
     p_largest: f64,
@@ -351,9 +352,10 @@ mod tests {
         assert!((gap * rate - 1.0).abs() < 0.02, "{gap} {}", 1.0 / rate);
     }
 
-    /// Checks a finding of the paper: distributions of most gaps need a single exponential stage,
-    /// and some distributions of run times several, at most 7. On the current version of the log,
-    /// one class needs 8.
+    /// Checks a finding of the paper of Jann et al. about the number of exponential stages.
+    ///
+    /// Distributions of most gaps need a single stage, and some distributions of run times several,
+    /// at most 7. On the current version of the log, one class needs 8.
     #[test]
     fn most_gaps_need_one_stage() {
         let orders = |of: fn(&Measured) -> [f64; 3]| {

@@ -15,7 +15,7 @@ use super::distribution::functions::gamma_cdf;
 use super::distribution::runtimes::Gamma;
 use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
 
-/// Entry of the workload `lublin`.
+/// Registry entry of the workload `lublin`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     About::new(
         "lublin",
@@ -184,7 +184,9 @@ const INTERACTIVE: Class = Class {
 const FITTED_SIZE: f64 = 7.0;
 
 impl Class {
-    /// Returns the class with a study's overrides, scaled to a machine of `processors` processors.
+    /// Returns the class of jobs with the values that a study gives in place of fitted ones.
+    ///
+    /// Sizes are scaled to a machine of `processors` processors.
     fn fitted(&self, params: &Params, processors: u32) -> Result<Class, Problem> {
         let own = |key: &str, fit: f64| params.get_number(key).unwrap_or(fit);
         let sizes = &self.sizes;
@@ -252,15 +254,17 @@ impl Class {
 
 const HALF_HOUR: f64 = 1800.0;
 
-/// Upper bounds of the logarithms of gaps and run times. Larger values are drawn again.
+/// Upper bound of the logarithm of the time between two arrivals; larger values are drawn again.
+///
+/// `MAX_LOG_RUN_TIME` is the bound for run times.
 const MAX_LOG_GAP: f64 = 13.0;
 const MAX_LOG_RUN_TIME: f64 = 12.0;
 
-/// Arrivals of one class: gaps in a time that runs faster in busy hours.
+/// Arrivals of one class of jobs, more frequent in busy hours.
 ///
-/// Each half hour of the day has a weight, which is 1 on average. A gap is drawn as a number of
-/// points. Time advances until the weights of the elapsed half hours add up to this number. The
-/// remainder of a half hour is kept for the next gap.
+/// Each half hour of the day has a weight, which is 1 on average. The time to the next arrival is
+/// drawn as a number of points. The clock advances until the weights of the half hours that it
+/// passes add up to this number. The unused rest of the last half hour counts for the next arrival.
 struct Arrivals {
     gap: Gamma,
     weights: [f64; 48],
@@ -306,7 +310,7 @@ impl Arrivals {
     }
 }
 
-/// A class of jobs with its arrival process and next arrival.
+/// A class of jobs with its arrivals, of which the next one is known.
 struct Source {
     class: Class,
     arrivals: Arrivals,
@@ -432,9 +436,11 @@ mod tests {
         }
     }
 
-    /// Checks the mean gap against theory. Half hours weigh 1 on average, so over many days a gap
-    /// takes as long as its number of points. This number is e^g for a gamma variate g that is
-    /// drawn again above 13. Its mean is (1 − b)^−a · P(a, 13/b − 13) / P(a, 13/b).
+    /// Checks the mean time between arrivals against theory.
+    ///
+    /// Half hours weigh 1 on average, so over many days this time in half hours equals the number
+    /// of points. The number of points is e^g for a gamma variate g that is drawn again above 13.
+    /// Its mean is (1 − b)^−a · P(a, 13/b − 13) / P(a, 13/b).
     #[test]
     fn the_mean_time_between_arrivals_is_that_of_theory() {
         for (class, rounded) in [(TYPELESS, 911.3), (BATCH, 3516.9), (INTERACTIVE, 619.3)] {
@@ -480,8 +486,10 @@ mod tests {
         assert!(both.iter().map(|job| job.number).eq(1..=2000));
     }
 
-    /// Compares with a straightforward implementation of the arrival process. The points of all
-    /// half hours up to an instant must equal the sum of the points of all gaps.
+    /// Compares arrivals with a straightforward implementation.
+    ///
+    /// The weights of all half hours up to an instant must sum to the points of all arrivals up to
+    /// it.
     #[test]
     fn points_and_what_is_left_of_a_half_hour_persist() {
         let stream = || Stream::new(4, 0, "arrivals.typeless");

@@ -36,7 +36,9 @@ pub use estimates::ESTIMATES;
 pub use resample::RESAMPLES;
 pub use transform::{SHAPE, SHAPES, submissions, transformed};
 
-/// Item of a workload. Jobs that follow others come first, then all other jobs in order of arrival.
+/// Item of a workload: a job, or a line that is no job.
+///
+/// Jobs that follow others come first, then all other jobs in order of arrival.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -49,13 +51,13 @@ pub enum Submission {
     Unusable(Unusable),
 }
 
-/// A job that follows another job.
+/// A job that is submitted only after another job, its predecessor, has ended.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Following {
     /// The job; its arrival is 0 if only the predecessor determines its submission.
     pub job: Job,
-    /// Number of the predecessor, and the think time between the predecessor's end and the
+    /// Number of the predecessor, and the think time that passes between its end and the
     /// submission.
     pub after: After,
     /// Number of jobs with the predecessor's number. All of them must have ended.
@@ -113,7 +115,7 @@ impl Inputs for NoInputs {
     }
 }
 
-/// Data available to a workload when it is built: the machine's shape, but not its state.
+/// Inputs for building a workload: seeds, files, and the machine's shape, but not its state.
 pub struct WorkloadContext<'a> {
     /// Topology and speed of each site of the machine.
     pub sites: &'a [(Topology, f64)],
@@ -121,7 +123,7 @@ pub struct WorkloadContext<'a> {
     pub seed: u64,
     /// Index of the replication, from 0.
     pub replication: u64,
-    /// Whether jobs must carry their owners, if these are known.
+    /// Whether jobs must carry their owners, if the workload knows them.
     pub owners: bool,
     /// Access to the workload's files.
     pub inputs: &'a dyn Inputs,
@@ -160,7 +162,7 @@ pub enum BuildError {
     Workload(#[from] WorkloadError),
 }
 
-/// Entry of a workload in the list of all workloads.
+/// Registry entry of a workload.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct WorkloadEntry {
@@ -168,17 +170,18 @@ pub struct WorkloadEntry {
     pub about: About,
     /// Whether the workload ends by itself; otherwise `measure.jobs` or `measure.time` is required.
     pub ends: bool,
-    /// Whether the workload may know users and groups, and the predecessors of jobs.
+    /// Whether the workload may know the users and groups of jobs, and which job follows which.
     pub knows_owners: bool,
-    /// Whether the workload's clock always counts seconds. Other workloads have an unknown unit.
+    /// Whether the workload's clock always counts seconds. In other workloads, the unit is unknown.
     pub in_seconds: bool,
     /// Builds the iterator of jobs for a machine of a given shape.
     pub build: fn(&Params, &WorkloadContext<'_>) -> Result<Submissions, BuildError>,
 }
 
 impl WorkloadEntry {
-    /// Creates the entry of a workload that ends by itself. Its clock has an unknown unit, and its
-    /// jobs have no owners.
+    /// Creates the registry entry of a workload that ends by itself.
+    ///
+    /// Its clock has an unknown unit, and its jobs have no owners.
     #[must_use]
     pub const fn new(
         about: About,
@@ -187,7 +190,7 @@ impl WorkloadEntry {
         WorkloadEntry { about, build, ends: true, knows_owners: false, in_seconds: false }
     }
 
-    /// Replaces name, description and parameters of the entry.
+    /// Replaces name, description and parameters of the workload's registry entry.
     #[must_use]
     pub const fn described(mut self, about: About) -> WorkloadEntry {
         self.about = about;
@@ -211,7 +214,7 @@ impl WorkloadEntry {
         self
     }
 
-    /// Sets whether the workload may know users and groups, and the predecessors of jobs.
+    /// Sets whether the workload may know users and groups, and which job follows which.
     #[must_use]
     pub const fn knows_owners(mut self, knows_owners: bool) -> WorkloadEntry {
         self.knows_owners = knows_owners;
@@ -244,8 +247,9 @@ pub static WORKLOADS: &[&WorkloadEntry] = &[
     &deep_learning::ENTRY,
 ];
 
-/// Moves the key `load` into the table `scale`, for a workload without a parameter `load`. So all
-/// workloads accept a load in the same way.
+/// Moves the key `load` into the table `scale`, if the workload has no parameter `load`.
+///
+/// So all workloads accept a load in the same way.
 ///
 /// # Errors
 /// If both `load` and `scale` are given.

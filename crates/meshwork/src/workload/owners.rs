@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::job::Owner;
 
-/// Number that stands for an owner without any known attribute.
+/// Number of an owner of whom nothing is known.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
-/// Owners of jobs, numbered from 0 and found by their key in the workload.
+/// Owners of jobs, numbered from 0 and found by their key: what identifies them in the workload.
 #[derive(Debug)]
 pub(super) struct Owners<K> {
     numbers: BTreeMap<K, u32>,

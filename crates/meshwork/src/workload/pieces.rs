@@ -1,4 +1,4 @@
-//! Checks of requests for pieces against the machine of a scenario, and reading of such requests.
+//! Reads requests for pieces (parts of nodes), and checks them against a scenario's machine.
 
 use super::table::{Cell, Column, Row, pieces as of_row};
 use super::{Submission, Submissions, WorkloadContext, WorkloadError};
@@ -79,7 +79,7 @@ pub(super) fn of_table(params: &Params, machine: &Topology) -> Result<Pieces, Pr
     Ok(request)
 }
 
-/// Puts the path of a study's table before a sentence about one of its values.
+/// Puts the path of a study's table before a sentence about one of the table's values.
 fn in_study(params: &Params, says: &str) -> String {
     format!("in `{}`, {says}", params.path())
 }

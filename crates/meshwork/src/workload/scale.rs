@@ -39,7 +39,8 @@ pub(super) const PARAMS: &[Param] = &[
     },
 ];
 
-/// Property of a workload that is changed to reach a given load.
+/// Method by which a given load is reached: the property of jobs that is changed, or what is
+/// repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Method {
     Interarrival,
@@ -99,11 +100,11 @@ fn work(job: &Job) -> f64 {
 }
 
 impl Scaling {
-    /// Scales the jobs to the load of this scaling.
+    /// Scales the jobs to the load that the study asks for.
     ///
     /// # Complexity
-    /// **O(n log n)** for *n* jobs, plus **O(n)** for each of 60 halvings of an interval if sizes
-    /// are scaled.
+    /// **O(n log n)** for *n* jobs, plus **O(n)** for each of 60 steps of bisection if sizes are
+    /// scaled.
     fn apply(&self, mut jobs: Vec<Job>, mut stream: Stream) -> Result<Vec<Job>, WorkloadError> {
         let (Some(first), Some(last)) = (jobs.first(), jobs.last()) else { return Ok(jobs) };
         let (first, span) = (first.arrival, last.arrival - first.arrival);
@@ -207,9 +208,10 @@ impl Scaling {
         Ok(())
     }
 
-    /// Repeats groups of jobs, so that their work is `factor` times as much. All groups are
-    /// repeated as often as the whole part of `factor` says. Then some groups are taken once more,
-    /// in random order, as long as each brings the work nearer to the goal.
+    /// Repeats groups of jobs, so that their work becomes `factor` times as much.
+    ///
+    /// All groups are repeated as often as the whole part of `factor` says. Then some groups are
+    /// taken once more, in random order, as long as each brings the work nearer to the goal.
     fn resample(
         &self,
         jobs: &[Job],
@@ -219,7 +221,7 @@ impl Scaling {
         span: f64,
         stream: &mut Stream,
     ) -> Result<Vec<Job>, WorkloadError> {
-        /// Largest number of jobs held in memory for scaling.
+        /// Largest number of jobs that scaling may make, since all are held in memory.
         const MAX_JOBS: f64 = 1e7;
         if factor * jobs.len() as f64 > MAX_JOBS {
             return Err(self.impossible("more than 10000000 jobs"));
@@ -269,8 +271,9 @@ impl Scaling {
         Ok(taken)
     }
 
-    /// Draws the shift of a repeated group: a whole number of periods, if the span has at least
-    /// two.
+    /// Draws the time by which a repeated group of jobs is shifted.
+    ///
+    /// It is a whole number of periods, such as days, if the log spans at least two.
     fn shift(&self, span: f64, stream: &mut Stream) -> Shift {
         let periods = libm::floor(span / self.period);
         if periods < 2.0 {
@@ -281,8 +284,9 @@ impl Scaling {
     }
 }
 
-/// Indices of the jobs of each user. A job without a user is a group of its own. Errors name the
-/// parameter `key` of the table `path`, which needs users.
+/// Indices of the jobs of each user. A job without a user is a group of its own.
+///
+/// Errors name the parameter `key` of the table `path`, which needs users.
 pub(super) fn by_user(
     path: &str,
     key: &str,
@@ -305,8 +309,9 @@ pub(super) fn by_user(
     Ok(users.into_values().chain(alone).collect())
 }
 
-/// Difference between the numbers of a job and of its repetition; 0 if no job has a predecessor. So
-/// the repetition of a job follows the repetition of its predecessor.
+/// Number to add to the number of a job for each of its repetitions; 0 if no job has a predecessor.
+///
+/// So the repetition of a job follows the repetition of its predecessor.
 pub(super) fn numbers_apart(jobs: &[Job]) -> u64 {
     if jobs.iter().all(|job| job.after().is_none()) {
         return 0;
@@ -321,7 +326,9 @@ pub(super) fn renumber(job: &mut Job, by: u64) {
     }
 }
 
-/// Cyclic shift of arrivals by `by`, within the span `around` from the first arrival on.
+/// Shift of arrivals by `by` within a log that spans `around`.
+///
+/// Arrivals shifted beyond the end come back at the beginning.
 struct Shift {
     by: f64,
     around: f64,

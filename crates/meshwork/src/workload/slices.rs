@@ -10,7 +10,7 @@ use super::synthetic::{
 };
 use super::{WorkloadContext, WorkloadEntry};
 
-/// Entry of the workload `slices`.
+/// Registry entry of the workload `slices`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     About::new(
         "slices",
@@ -64,7 +64,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 )
 .ends(false);
 
-/// Function that returns shapes with weights, for a machine with a given number of processors.
+/// Function that gives shapes of blocks with weights, for a machine with a number of processors.
 type Weighed = fn(u32) -> Vec<([u32; 3], f64)>;
 
 static MIXES: Words<Weighed, 2> = Words::new([("tpuv4_2022", |_| tpu_v4_2022()), ("rfold", rfold)]);
@@ -107,7 +107,7 @@ const TPU_V4_2022: &[([u32; 3], u32)] = &[
 /// Shapes with their probabilities, ready to draw from.
 struct Mix {
     shapes: Vec<[u32; 3]>,
-    /// Cumulative probability of each shape, in the order of the shapes.
+    /// For each shape, the probability that it or one before it is drawn.
     up_to: Vec<f64>,
     mean_nodes: f64,
     stream: Stream,

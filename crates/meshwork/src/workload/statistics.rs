@@ -9,7 +9,7 @@ use super::swf::{Header, LogLine, Record, RecordError, job, records};
 use super::table::Listed;
 use super::{Rows, WorkloadError};
 
-/// Distribution of the values of one column, over the jobs for which it is known.
+/// Distribution of the values in one column of a log, over the jobs for which it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ColumnStatistics {
     /// Number of jobs for which the column is known.
@@ -106,8 +106,8 @@ pub struct Statistics {
     pub power_of_two: Option<f64>,
     /// Offered load: requested work divided by the machine's capacity between first and last
     /// submission. The work of a job is its processors times its run time. The capacity is the
-    /// machine's processors times the time between the two submissions. The number of processors
-    /// comes from the header. Without it, the machine counts as large as the largest job.
+    /// machine's processors times the time between the two submissions. The number of the machine's
+    /// processors comes from the log's header, or else is that of the largest job.
     pub load: Option<f64>,
     /// Number of distinct users.
     pub users: u64,
@@ -157,7 +157,7 @@ impl Statistics {
         Ok(Statistics { users: users.len() as u64, ..collected.finish() })
     }
 
-    /// Seconds from the first to the last submission.
+    /// Seconds from the submission of the first job to that of the last one.
     #[must_use]
     pub fn span(&self) -> Option<f64> {
         Some(self.last_submit? - self.first_submit?)
@@ -169,8 +169,7 @@ impl Statistics {
         self.no_run_time + self.no_processors + self.no_submit_time
     }
 
-    /// Processors of the machine according to the header. If the header has none, those of the
-    /// largest job.
+    /// Processors of the machine according to the log's header, or else those of the largest job.
     #[must_use]
     pub fn machine(&self) -> Option<u64> {
         self.processors_by_header.or(self.largest_job)

@@ -50,7 +50,7 @@ pub(super) const DEMAND: Param = Param {
              work; independent: the work is drawn, and spread over the job's processors",
 };
 
-/// Entry of the workload `synthetic`.
+/// Registry entry of the workload `synthetic`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     About::new("synthetic", "Poisson arrivals, with sizes and run times from distributions")
         .definition(
@@ -84,7 +84,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 )
 .ends(false);
 
-/// Values of `demand`; `true` if work is drawn instead of run times.
+/// Values of `demand`: whether a job's work is drawn instead of its run time.
 static DEMANDS: Words<bool, 2> = Words::new([("dependent", false), ("independent", true)]);
 pub(super) trait Requests: Send {
     /// Exact mean of the number of processors that a job requests.
@@ -92,7 +92,7 @@ pub(super) trait Requests: Send {
     fn draw(&mut self) -> Request;
 }
 
-/// Requests drawn from a distribution of sizes, with a random stream for each side.
+/// Requests drawn from a distribution of sizes, with a random stream for each side of a block.
 struct OfSizes {
     sizes: Sizes,
     streams: Vec<Stream>,
@@ -113,7 +113,9 @@ pub(super) struct Synthetic<R> {
     mean_gap: f64,
     requests: R,
     runtimes: Runtime,
-    /// Mean number of requested processors, if work is drawn; `None` if run times are drawn.
+    /// Mean number of requested processors, by which drawn work is divided to give run times.
+    ///
+    /// `None` if run times are drawn.
     spread_over: Option<f64>,
     arrivals: Stream,
     runtime_stream: Stream,
@@ -122,8 +124,9 @@ pub(super) struct Synthetic<R> {
 }
 
 impl<R: Requests> Synthetic<R> {
-    /// Creates an iterator of jobs with these requests; arrivals and run times follow the
-    /// parameters.
+    /// Creates an iterator of jobs whose sizes come from `requests`.
+    ///
+    /// Arrivals and run times follow the parameters.
     pub(super) fn new(
         params: &Params,
         setting: &WorkloadContext<'_>,
@@ -148,9 +151,10 @@ pub(super) fn stream(setting: &WorkloadContext<'_>, name: &str) -> Stream {
     Stream::new(setting.seed, setting.replication, name)
 }
 
-/// Mean time between arrivals at which jobs bring the requested load. `work` is the mean work of a
-/// job. Whether run times or work are drawn, it is the mean number of processors times the mean run
-/// time.
+/// Mean time between arrivals at which jobs bring the requested load.
+///
+/// `work` is the mean work of a job. Whether run times or work are drawn, it is the mean number of
+/// processors times the mean run time.
 pub(super) fn mean_gap(
     params: &Params,
     setting: &WorkloadContext<'_>,

@@ -1,4 +1,5 @@
-//! Transformations of any workload before the engine gets its jobs: scaling, cutting, splitting.
+//! Changes of any workload before its jobs reach the engine: scaling, cutting, splitting and
+//! others.
 
 use crate::form::ShapeRule;
 use crate::job::{Job, Request, Time};
@@ -104,7 +105,7 @@ const DEADLINES: &[Param] = &[Param {
     help: "a job is to have ended so many times its estimate after its arrival",
 }];
 
-/// Shape rules by the words of the parameter [`SHAPE`].
+/// Rules by which a number of processors becomes a block, by the words of the parameter [`SHAPE`].
 pub static SHAPES: Words<ShapeRule, 2> =
     Words::new([("squarest", ShapeRule::Squarest), ("exact", ShapeRule::Exact)]);
 
@@ -240,8 +241,7 @@ pub fn transformed(
     Ok(jobs)
 }
 
-/// Gives a job without a deadline a deadline. It is `factor` times the job's estimate after its
-/// arrival.
+/// Sets a job's deadline, if it has none, to its arrival plus `factor` times its estimate.
 fn with_deadline(mut item: Submission, factor: f64) -> Submission {
     if let Submission::Job(job) = &mut item
         && job.deadline().is_none()
@@ -323,14 +323,14 @@ struct Cut {
     jobs: Submissions,
     from: Option<f64>,
     until: Option<f64>,
-    /// Path of the workload's parameters in the study, named by errors.
+    /// Path of the workload's parameters in the study, to be named in errors.
     path: String,
     /// Whether the workload ends by itself.
     ends: bool,
     passed_over: u64,
     /// Arrival of the first job of the workload, if any was read.
     first: Option<f64>,
-    /// Arrival of the last job that `from` skipped.
+    /// Arrival of the last job that the parameter `from` skipped.
     last_passed: Option<f64>,
     /// Whether any job that was read arrived in the interval.
     any: bool,
@@ -338,8 +338,9 @@ struct Cut {
 }
 
 impl Cut {
-    /// Error for an interval in which no job arrives, which names an interval with jobs. `beyond`
-    /// is the arrival of the first job after the interval.
+    /// Error for a time interval in which no job arrives, which names an interval with jobs.
+    ///
+    /// `beyond` is the arrival of the first job after the interval.
     fn nothing(&mut self, beyond: Option<f64>) -> WorkloadError {
         let key = |name: &str| join(&self.path, name);
         let given = match (self.from, self.until) {
@@ -449,7 +450,7 @@ struct Split {
     jobs: Submissions,
     most: u32,
     key: String,
-    /// The job being split, with the number of processors that are not yet in a part.
+    /// The job that is being split, with the number of its processors that are still in no part.
     rest: Option<Job>,
 }
 
@@ -492,7 +493,7 @@ mod tests {
     use crate::registry::entry;
     use crate::workload::WORKLOADS;
 
-    /// Access to a table of jobs. They arrive at 0, 10, 20 … and take 1, 2, 3 … units of time.
+    /// Input with a table of jobs, which arrive at 0, 10, 20 … and take 1, 2, 3 … units of time.
     struct Ten;
 
     impl Inputs for Ten {

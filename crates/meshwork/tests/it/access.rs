@@ -173,7 +173,7 @@ fn nobody_runs_where_he_may_not() {
     assert!(finished > 3000 && kept > 800, "{finished} {kept}");
 }
 
-/// The rules also hold if estimates are too long or too short.
+/// Access rules also hold if the estimates of jobs are too long or too short.
 #[test]
 fn estimates_may_be_wrong() {
     for (machine, topology) in machines().into_iter().step_by(3) {
@@ -203,8 +203,8 @@ fn estimates_may_be_wrong() {
     }
 }
 
-/// Access rules that restrict nothing change nothing: a partition of all nodes, and a reservation
-/// that ends before the first arrival.
+/// Access rules that restrict nothing do not change a run. They are a partition of all nodes, and a
+/// reservation that ends before the first arrival.
 #[test]
 fn what_keeps_nothing_from_anyone_changes_nothing() {
     for (machine, topology) in machines() {
@@ -230,8 +230,9 @@ fn what_keeps_nothing_from_anyone_changes_nothing() {
 }
 
 /// Jobs in a partition start exactly when they would start on a machine of the partition's size.
-/// This holds for schedulers without reservations. Others plan with sets of nodes in a partition,
-/// but with counts of nodes on such a machine.
+///
+/// This holds for schedulers that make no reservations. The others plan with sets of nodes in a
+/// partition, but only with counts of nodes on a machine of its own, and may promise other starts.
 #[test]
 fn a_partition_is_a_machine_of_its_size() {
     let both = "machine = { topology = 'flat', processors = 14,
@@ -305,7 +306,8 @@ fn says(transcript: &str, lines: &[&str]) {
     }
 }
 
-/// A job is refused at once if its partition is unknown, or is too small or too short for it.
+/// A job is refused at once if its partition is unknown or does not permit it. A partition may
+/// limit the nodes and the time of a job.
 #[test]
 fn limits_by_hand() {
     let study = scenario(

@@ -16,7 +16,7 @@ use meshwork::geometry::NodeSet;
 use meshwork::job::Time;
 use meshwork::rng::Stream;
 
-/// A torus in plain form: its sides, the node of each cell, and the listed shapes of boxes.
+/// A torus for the slow definition: its sides, the node at each position, and the listed boxes.
 struct Plain {
     sides: [u32; 3],
     cells: Vec<Option<u32>>,
@@ -167,7 +167,7 @@ fn by_definition(
     best_anchor(toruses, weights, free, size, required, misread).map(|(nodes, _)| nodes)
 }
 
-/// The best box, with the index of its torus and of its shape.
+/// The best free box for a job, with the index of its torus and of its shape.
 fn best_anchor(
     toruses: &[Plain],
     weights: &[u32],
@@ -220,8 +220,8 @@ fn best_anchor(
     best.map(|best| (best.nodes, best.entry))
 }
 
-/// A random machine of one or two toruses. Some cells have no node, and some nodes are in two
-/// cells.
+/// A random machine of one or two toruses. Some positions have no node, and some nodes are at two
+/// positions.
 fn random_machine(rng: &mut Stream) -> (Vec<Plain>, u32) {
     let mut pick = |most: u64| rng.below(most) as u32;
     let mut toruses = Vec::new();
@@ -346,8 +346,8 @@ fn words_agree_with_sets_and_every_misreading_is_told_apart() {
     }
 }
 
-/// Value of a criterion for a box; lower is better. It is computed from the cells of the box and
-/// their neighbours.
+/// Value of a criterion by which free boxes are compared; lower is better. It is computed from the
+/// positions in the box and beside it.
 fn worth(
     criterion: Criterion,
     torus: &Plain,
@@ -541,7 +541,7 @@ fn boxes_overlap_where_two_of_one_size_share_a_cell() {
     assert!(overlapping > 100);
 }
 
-/// A ring of five nodes that lists a box of two nodes at every position.
+/// A torus that is a ring of five nodes, and lists a box of two nodes at every position.
 fn pairs() -> (Anchors, Nodes) {
     let shape = Shape { spacing: [1, 1, 1], ..Shape::aligned([2, 1, 1]) };
     let torus = Torus::new([5, 1, 1], (0..5).map(Some).collect(), &[shape]).unwrap();

@@ -25,9 +25,10 @@ use meshwork::workload::{DEPENDENCIES, ESTIMATES, RESAMPLES};
 use meshwork::{alloc, network, observe, scenario, sched, select, sizing};
 use toml::Table;
 
-/// Names that the code of the model may not use. They are files, threads, clocks, the environment,
-/// printing and `unsafe`. Also elementary functions whose last bit differs between platforms;
-/// `libm` has all of those.
+/// Names that the code of the model may not use, so that a run depends on nothing but its inputs.
+///
+/// They are files, threads, clocks, the environment, printing and `unsafe`. Elementary functions
+/// whose last bit differs between platforms are among them too; `libm` has all of those.
 const FORBIDDEN: &[&str] = &[
     "std::fs",
     "std::env",
@@ -72,13 +73,15 @@ const FORBIDDEN: &[&str] = &[
     "f64::cos",
 ];
 
-/// Names whose upper-case letter may begin a line of text.
+/// Proper names. Descriptions of parameters begin in lower case, unless they begin with one of
+/// these.
 const PROPER: &[&str] = &["Poisson", "Weibull", "Erlang", "Lublin", "Gray", "TOML", "SWF", "EASY"];
 
 /// Stem of the only source file that may use the random number generator.
 const GENERATOR: &str = "rng";
 
-/// Type names that two public types share, each with what both types are.
+/// Names that two public types of the workspace may share, each with what both types are. All other
+/// names must be unique.
 const SHARED_NAMES: &[(&str, &str)] = &[
     ("Ended", "a job that ended, as a row of per-job output, and the end of a shard"),
     ("Instant", "a cell of a table of jobs, and an instant of a machine to be explained"),
@@ -86,7 +89,8 @@ const SHARED_NAMES: &[(&str, &str)] = &[
     ("Outcome", "the results of a run, and a column of per-job output"),
 ];
 
-/// Folders of the model that have one file for each entry, with the entries.
+/// Folders of the model that have one file for each catalogue entry, with the entries of each
+/// folder.
 fn folders() -> Vec<(&'static str, Vec<&'static About>)> {
     vec![
         ("topology", abouts(TOPOLOGIES)),
@@ -310,8 +314,8 @@ fn the_reader_of_source_sees_through_comments_strings_and_braces() {
     );
 }
 
-/// Checks a line of plain text. It follows a name, so it begins in lower case, and it does not end
-/// with a full stop.
+/// Checks a one-line description of an entry or parameter. It follows a name in lists, so it begins
+/// in lower case and does not end with a full stop.
 fn is_a_line(text: &str, place: &str) {
     assert!(!text.is_empty() && !text.contains('\n') && !text.contains("  "), "{place}: `{text}`");
     assert!(!text.ends_with('.') && text.trim() == text, "{place}: `{text}`");

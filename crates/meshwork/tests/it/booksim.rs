@@ -1,23 +1,27 @@
-//! Compares simulated traffic in networks with results of the simulator BookSim 2. BookSim ran
-//! router `iq` with dimension order, look-ahead routing, iSLIP with one iteration, buffers and
-//! packets of 8 flits, and Bernoulli injection of uniform traffic that includes the sender. Each
-//! result is one run of 30,000 cycles of warm-up and at least 30,000 measured cycles. Both
-//! simulators are compared at the load that BookSim accepted.
+//! Compares simulated traffic in networks with results of the simulator BookSim 2.
+//!
+//! BookSim ran its router `iq` with routes in dimension order, look-ahead routing and the allocator
+//! iSLIP with one iteration. Buffers and packets had 8 flits. Traffic was uniform, with the sender
+//! among the destinations, and injected by a Bernoulli process. Each result is one run of 30,000
+//! cycles of warm-up and at least 30,000 measured cycles. Both simulators are compared at the load
+//! that BookSim carried.
 
 use meshwork::network::traffic::{Carried, Offered, TRAFFIC, carry};
 use meshwork::network::wormhole::{Preset, WormholeConfig};
 use meshwork::topology::Topology;
 
-/// A result of BookSim: accepted load, latency with the source queue, latency without it, and
-/// routers visited by a packet.
+/// A result of BookSim at one load.
+///
+/// It has the load that BookSim carried, the latencies with and without the source queue, and the
+/// routers that a packet visits.
 type Point = (f64, f64, f64, f64);
 
 struct Network {
     topology: Topology,
-    /// Configuration of the network; `buffer` replaces the buffers in it.
+    /// Configuration of the network, except for the size of buffers, which `buffer` gives.
     setting: WormholeConfig,
     buffer: u32,
-    /// Offered load beyond saturation; `saturation` is the load that BookSim then accepted.
+    /// Offered load beyond saturation. `saturation` is the load that BookSim carried under it.
     full: f64,
     saturation: f64,
     points: &'static [Point],
@@ -69,8 +73,8 @@ fn agrees(network: &Network) {
     near(full.accepted, network.saturation, 0.02, &format!("{}, saturation", network.topology));
 }
 
-/// A network whose buffers hold 8 flits, with `channels` virtual channels. It is also driven beyond
-/// saturation.
+/// A network for the comparison, with `channels` virtual channels and buffers of 8 flits. It is
+/// also driven beyond saturation.
 fn network(
     topology: Topology,
     channels: u32,

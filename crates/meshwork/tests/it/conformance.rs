@@ -30,7 +30,8 @@ use meshwork::topology::Topology;
 use meshwork::workload::NoInputs;
 use toml::{Table, Value};
 
-/// Checks every entry of a list on two threads, and prints the amount of work.
+/// Checks the rules for every entry of a catalogue list on two threads, and prints the amount of
+/// work.
 fn hold<E: Named + Sync>(
     entries: &[&'static E],
     check: fn(&Catalogue, &str) -> Result<Tried, Finding>,
@@ -90,12 +91,13 @@ fn every_network_keeps_the_rules() {
     assert!(tried.machines > 50 && tried.jobs > 2000, "{tried:?}");
 }
 
-/// Error message for an entry that breaks a rule.
+/// Message of the error that is expected for an entry which breaks a rule.
 fn sentence(found: Result<Tried, Finding>) -> String {
     found.expect_err("a rule is broken").to_string()
 }
 
-/// First fit with a deliberate fault in its inputs or answers.
+/// Test allocator that breaks its contract: first fit with a deliberate fault in its inputs or
+/// answers.
 struct Wrong {
     own: Box<dyn Allocator>,
     /// Nodes that the allocator believes to be held, in its own record.
@@ -105,7 +107,7 @@ struct Wrong {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
-    /// Gives nodes that are held.
+    /// Proposes nodes that other jobs hold.
     GivesHeldNodes,
     /// Keeps its own record of held nodes, and never removes released nodes from it.
     ForgetsReleases,
@@ -183,8 +185,8 @@ impl Allocator for Wrong {
     }
 }
 
-/// A catalogue entry for first fit with this fault. It declares the properties of first fit, except
-/// `finds`.
+/// Makes a catalogue entry for a test allocator: first fit with this fault. It declares the
+/// properties of first fit, but `finds` as given.
 macro_rules! wrong {
     ($fault:ident, $finds:ident) => {{
         use meshwork::alloc::block::first_fit;
@@ -263,7 +265,7 @@ mod wrong_ones {
     use meshwork::{network, select};
     use smallvec::{SmallVec, smallvec};
 
-    /// A scheduler that never starts every eighth job.
+    /// Test scheduler that breaks its contract: it never starts every eighth job.
     #[derive(Default)]
     struct Forgetful {
         seen: usize,
@@ -300,7 +302,8 @@ mod wrong_ones {
         assert!(found.contains("it does not start it, though the machine is idle"), "{found}");
     }
 
-    /// A scheduler that uses the ticket of a job after starting the job.
+    /// Test scheduler that breaks its contract: it uses the ticket of a job after it has started
+    /// the job.
     struct LooksBack;
 
     impl Scheduler for LooksBack {
@@ -325,7 +328,7 @@ mod wrong_ones {
         assert!(found.contains("it uses the ticket of a job that does not wait"), "{found}");
     }
 
-    /// First come, first served, with a wake-up at a fixed delay after each pass.
+    /// Test scheduler: first come, first served, with a wake-up at a fixed delay after each pass.
     struct Woken(f64);
 
     impl Scheduler for Woken {
@@ -359,8 +362,8 @@ mod wrong_ones {
         assert!(found.contains("but must name a finite instant after"), "{found}");
     }
 
-    /// A scheduler that looks at nodes although it declares that it does not. It starts nothing
-    /// while the first node is held.
+    /// Test scheduler that breaks its contract: it looks at nodes although it declares that it does
+    /// not. It starts nothing while the first node is held.
     struct Peeks;
 
     impl Scheduler for Peeks {
@@ -391,7 +394,7 @@ mod wrong_ones {
         assert!(found.contains("it declares not to look at which are free"), "{found}");
     }
 
-    /// A sizing that gives each job twice the requested size.
+    /// Test sizing that breaks its contract: it gives each job twice the requested size.
     struct Doubling;
 
     impl Sizing for Doubling {
@@ -427,8 +430,8 @@ mod wrong_ones {
         assert!(found.starts_with("the sizing `doubling`, on a 12 mesh, step "), "{found}");
     }
 
-    /// A selector that uses only the first site, and leaves jobs waiting that only other sites can
-    /// hold.
+    /// Test selector that breaks its contract: it uses only the first site. Jobs that only other
+    /// sites can hold wait for ever.
     struct FirstOnly;
 
     impl Selector for FirstOnly {
@@ -466,7 +469,7 @@ mod wrong_ones {
         assert!(found.contains(expected), "{found}");
     }
 
-    /// A network that never reports a job as finished.
+    /// Test network that breaks its contract: it never reports a job as finished.
     struct Endless;
 
     impl Network for Endless {
@@ -521,8 +524,9 @@ fn rotation(table: &Table) -> Rotation {
     }
 }
 
-/// Calls `check` in each state of long random histories of claims and releases. The histories cover
-/// every choice of the allocator's parameters.
+/// Calls `check` in each state of long random histories of claims and releases.
+///
+/// The histories cover every combination of the allocator's parameters.
 fn in_random_histories(
     name: &str,
     mut check: impl FnMut(&Table, &Site, &mut Box<dyn Allocator>, &Request),
@@ -689,7 +693,7 @@ fn frame_sliding_is_its_definition() {
     });
 }
 
-/// Counts promised starts, and jobs that started later than promised.
+/// Counts the promised starts of a run, and the jobs that started later than promised.
 #[derive(Default)]
 struct Promises {
     promised: std::collections::BTreeMap<JobId, Time>,
@@ -713,7 +717,9 @@ impl Observer for Promises {
     }
 }
 
-/// Frame sliding may miss a reserved block when more nodes are free than expected. A scheduler that
+/// Promised starts are kept even with an allocator that misses free blocks.
+///
+/// Frame sliding may miss a promised block when more nodes are free than expected. A scheduler that
 /// kept only the time of a reservation, and not its block, would break dozens of promises.
 #[test]
 fn promises_are_kept_by_an_allocator_that_misses_blocks() {

@@ -17,7 +17,7 @@ use meshwork::topology::Topology;
 use meshwork::workload::{Submission, WorkloadEntry, lublin};
 use meshwork::{Catalogue, Component, NoInputs, RunError};
 
-/// Function that turns an answer of first fit into another answer.
+/// Function that turns a correct answer of first fit into a wrong one.
 #[derive(Clone, Copy)]
 struct Instead(fn(&Request, &Site, Placement) -> Option<Placement>);
 
@@ -74,7 +74,7 @@ fn error(catalogue: &Catalogue, parts: &[(&str, &str)]) -> RunError {
     scenario(catalogue, parts).run(0, &NoInputs, &mut ()).expect_err("the run ends with an error")
 }
 
-/// Kind and name of the strategy that an error blames, the job, and the message.
+/// Content of an error: kind and name of the strategy that it blames, the job, and the message.
 fn culprit(error: RunError) -> (&'static str, &'static str, Option<JobId>, String) {
     let sentence = error.to_string();
     assert!(!sentence.contains("bug"), "{sentence}");
@@ -146,7 +146,7 @@ fn an_allocator_that_finds_no_room_on_an_idle_machine() {
     assert!(what.starts_with("it finds no room for it, though the machine is idle"), "{what}");
 }
 
-/// A scheduler that calls `act` in every pass with the tickets of all jobs that it has seen.
+/// Test scheduler that calls the function `act` in every pass, with the tickets of all jobs so far.
 struct Does {
     seen: Vec<Ticket>,
     act: fn(&mut Cluster<'_>, &[Ticket]),
@@ -244,7 +244,7 @@ fn a_scheduler_that_declares_less_may_leave_jobs_waiting() {
     assert_eq!(outcome.finished, 2);
 }
 
-/// A selector that moves each proposal to the first nodes of the site.
+/// Test selector that breaks its contract: it moves each proposal to the first nodes of the site.
 struct Shifts;
 
 impl Selector for Shifts {
@@ -334,7 +334,8 @@ fn jobs_that_no_run_can_have_are_named_with_their_workload() {
 
 #[test]
 fn what_is_ours_is_called_a_bug_and_what_is_not_is_not() {
-    /// A scheduler that turns the first job away in every pass, even after the job is gone.
+    /// Test scheduler that breaks its contract: it turns the first job away in every pass. The job
+    /// is gone after the first pass.
     static ENTRY: SchedulerEntry =
         fcfs::ENTRY.described(fcfs::ENTRY.about.renamed("own").params(&[])).build(|_, _| {
             let act: fn(&mut Cluster<'_>, &[Ticket]) = |cluster, seen| cluster.turn_away(seen[0]);
@@ -357,7 +358,7 @@ fn what_is_ours_is_called_a_bug_and_what_is_not_is_not() {
     assert!(nobodys.starts_with("the scheduler, job 0 at "), "{nobodys}");
 }
 
-/// First fit that counts claims by the kind of their holder, such as a job or an outage.
+/// Test allocator: first fit that counts claims by their holder, such as a job or an outage.
 struct Told {
     own: Box<dyn Allocator>,
     counts: [u32; 4],

@@ -14,9 +14,10 @@ use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::Topology;
 use toml::{Table, Value};
 
-/// Allocators that fold a block, or give it in pieces that the switches of the machine join. A
-/// drawing of one block does not describe their answers; see tests/rfold.rs and
-/// tests/reconfigurable.rs.
+/// Allocators without cases, because a drawing of one block does not describe their answers.
+///
+/// They fold a block, or give it in pieces that the switches of the machine join; see
+/// tests/rfold.rs and tests/reconfigurable.rs.
 const REJOINED: [&str; 4] = ["folding", "reconfigurable_blocks", "rfold", "reconfigurable"];
 
 fn cases(text: &str) -> Vec<Table> {
@@ -24,7 +25,7 @@ fn cases(text: &str) -> Vec<Table> {
     file["case"].as_array().unwrap().iter().map(|case| case.as_table().unwrap().clone()).collect()
 }
 
-/// A machine as a case draws it, with the jobs that hold its nodes.
+/// A machine as a test case draws it, with the jobs that hold its nodes.
 struct Drawn {
     site: Site,
     /// Characters that mark the nodes in the drawing, in order of node index.
@@ -80,13 +81,12 @@ fn drawn(case: &Table) -> Drawn {
     Drawn { site, marks, held, now: case.get("now").map_or(Time::ZERO, time) }
 }
 
-/// Name of an allocator in a text that also has its parameters.
+/// Name of an allocator, from a text that also has the allocator's parameters.
 fn name_of(named: &str) -> &str {
     named.split(' ').next().unwrap()
 }
 
-/// The allocator that a text names for a topology. The text has parameters too, such as "first_fit
-/// rotation=best".
+/// The allocator that a text gives for a topology, such as "first_fit rotation=best".
 fn built(named: &str, topology: &Topology) -> Box<dyn Allocator> {
     let entry: &AllocatorEntry = entry(ALLOCATORS, name_of(named));
     let table: Table = named
@@ -104,7 +104,7 @@ fn built(named: &str, topology: &Topology) -> Box<dyn Allocator> {
     (entry.build)(&params, topology).unwrap()
 }
 
-/// Draws the answer of an allocator to a request on a drawn machine.
+/// Drawing of the placement that an allocator proposes for a request on a drawn machine.
 fn answer(mut allocator: Box<dyn Allocator>, drawn: &Drawn, request: &Request) -> String {
     // Claims are replayed one by one, on a site that shows each as it is made.
     let mut site = Site::new(drawn.site.topology().clone(), 1.0);
@@ -249,7 +249,8 @@ fn schedules() {
     }
 }
 
-/// Start of each job of a queue under first come, first served. The drawn blocks end one by one.
+/// Start of each waiting job of a case under first come, first served. The jobs that hold the drawn
+/// blocks end at the times that the case gives.
 fn starts_as_blocks_end(case: &Table, drawn: &Drawn, named: &str) -> Vec<f64> {
     let number = |v: &Value| v.as_float().unwrap_or_else(|| v.as_integer().unwrap() as f64);
     let mut allocator = built(named, drawn.site.topology());

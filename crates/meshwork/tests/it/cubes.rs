@@ -1,5 +1,5 @@
-//! Tests of the hypercube allocators against slow twins. The twins follow the published definitions
-//! literally.
+//! Tests of the hypercube allocators against slow reference implementations. These follow the
+//! published definitions literally.
 
 use std::collections::BTreeSet;
 
@@ -286,7 +286,8 @@ fn binomial(n: u32, k: u32) -> u32 {
     (0..k).fold(1, |product, i| product * (n - i) / (i + 1))
 }
 
-/// Number of subcubes of dimension `k` that the allocator finds when all other nodes are held.
+/// Number of different subcubes of dimension `k` that the allocator finds if only their nodes are
+/// free.
 fn recognised(named: &str, n: u32, k: u32) -> u32 {
     let found = every_cube(n, k).into_iter().filter(|&only| {
         let mut machine = Machine::new(named, n);
@@ -353,8 +354,8 @@ fn all_subcubes_are_those_of_the_definition() {
     }
 }
 
-/// The fold over masks as published: each mask has a set of bases, computed from that of a smaller
-/// mask.
+/// The search for free subcubes agrees with its published form. In it, each mask of dimensions has
+/// a set of free bases, computed from the set of a mask with one dimension less.
 #[test]
 fn the_closure_over_all_masks_agrees() {
     for n in [5, 7, 8] {
@@ -452,7 +453,7 @@ fn in_a_history(named: &str, n: u32, steps: u32, twin: &mut dyn Twin) {
     }
 }
 
-/// Random disjoint sets: a set of free nodes, and free subcubes from anywhere.
+/// Random disjoint subcubes of a set of free nodes, at any position and along any dimensions.
 fn arbitrary_free_cubes(free: &NodeSet, n: u32, rng: &mut Stream) -> Vec<Subcube> {
     let mut rest = free.clone();
     let mut cubes = Vec::new();

@@ -66,7 +66,8 @@ fn jobs(change: impl Fn(usize, &mut Job)) -> Submissions {
     handed_out(jobs)
 }
 
-/// Checks a faulty workload of twenty jobs, and returns what the check finds.
+/// Checks a deliberately faulty workload of twenty jobs, and returns the faults that the check
+/// finds.
 macro_rules! workload {
     ($ends:expr, $jobs:expr) => {{
         static ENTRY: WorkloadEntry =
@@ -149,14 +150,15 @@ fn a_metric_that_breaks_a_rule_is_told_which() {
     assert!(found.contains("the same run gives ") && found.contains(" the second time"), "{found}");
 }
 
-/// Work of a job that counts as in time, and all work of that job. It is in time if the job waited
-/// no longer than the parameter `above`.
+/// Terms of a test metric for one job: its work if it was started in time, and its work in any
+/// case. It is in time if it waited no longer than the parameter `above`.
 fn in_time(job: &Running, now: Time, rules: &Rules) -> (f64, f64) {
     let work = f64::from(job.held) * job.service(now);
     (if job.wait() <= rules.params.number("above") { work } else { 0.0 }, work)
 }
 
-/// A metric checked by hand: the second of two jobs waits as long as the first one runs.
+/// The test metric `in_time` has the value computed by hand for two jobs. The second job waits as
+/// long as the first one runs.
 #[test]
 fn a_metric_is_a_ratio_of_sums_and_is_given_its_parameters() {
     let catalogue = metric!("in_time", Measure::Ratio(in_time));

@@ -1,5 +1,5 @@
-//! Tests of dependent jobs. Their submission times are checked under every scheduler, and against a
-//! schedule made by hand.
+//! Tests of jobs that follow others. Their submission times are checked under every scheduler, and
+//! compared with a schedule made by hand.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -14,7 +14,7 @@ use meshwork::sched::SCHEDULERS;
 use meshwork::workload::table::Row;
 use meshwork::workload::{Inputs, Rows, Submission, WorkloadError};
 
-/// A table of jobs, or a log, in memory instead of in a file.
+/// Inputs of a study: a table of jobs, or a log, in memory instead of in a file.
 #[derive(Default)]
 struct Given {
     rows: Vec<Row>,
@@ -261,8 +261,7 @@ fn where_no_job_follows_another_a_replay_is_open() {
     }
 }
 
-/// A row for a table: job number, submission, run time and nodes, and its predecessor with the
-/// think time.
+/// A row of a table of jobs, with the number of the job's predecessor and the think time after it.
 fn row(job: u64, submit: f64, runtime: f64, nodes: f64, follows: Option<(u64, f64)>) -> Row {
     Row {
         job: Some(job),
@@ -374,8 +373,8 @@ fn an_interrupted_job_releases_nobody_before_its_end() {
     assert_eq!((course.ended[&1][0], course.submitted[&2][0]), (17.0, 19.0));
 }
 
-/// An SWF log with these fields set: job number, submission, wait, run time, user, group, program,
-/// queue, partition, predecessor and think time.
+/// An SWF log with one line for each item. An item gives job number, submission, wait, run time,
+/// user, group, program, queue, partition, predecessor and think time.
 const LOG: &str = "; Version: 2.2
 1 0 50 100 4 -1 -1 4 -1 -1 1 7 2 70 1 5 -1 -1
 2 200 0 100 4 -1 -1 4 -1 -1 1 7 2 -1 3 5 1 50

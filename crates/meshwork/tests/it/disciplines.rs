@@ -1,4 +1,4 @@
-//! Tests of what single schedulers and sizings guarantee.
+//! Tests of guarantees that single schedulers and sizings give.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -115,7 +115,8 @@ fn the_lazy_scheduler_instant_by_instant() {
     assert_eq!(instants.seen, expected);
 }
 
-/// Small jobs that come so fast that some always run, and one job that needs the whole machine.
+/// A workload in which a large job could starve. Small jobs come so fast that some always run, and
+/// one job needs the whole machine.
 fn hostile(count: usize) -> Vec<Job> {
     let mut rng = Stream::new(7, 0, "hostile");
     let mut jobs: Vec<Job> = (0..count)
@@ -173,12 +174,13 @@ fn lazy_with_retry_serves_every_job_on_every_machine() {
     }
 }
 
-/// An observer that records every start as a job and its size class.
+/// An observer that records every started job with its size class.
 #[derive(Default)]
 struct Order {
     waiting: BTreeMap<JobId, u32>,
     starts: Vec<(JobId, u32)>,
-    /// Whether the last started job's size class has had an empty queue since, even for an instant.
+    /// Whether the queue of the last started job's size class has been empty since, even for an
+    /// instant.
     emptied: bool,
 }
 
@@ -285,7 +287,7 @@ fn a_window_of_one_is_first_come_first_served_and_reservations_of_none_are_a_win
     }
 }
 
-/// In a window, every job is tried, again from the front of the queue after each start.
+/// Under the scheduler `window`, no job is passed by more than `skip_limit` later jobs.
 #[test]
 fn no_job_is_skipped_more_often_than_it_may_be() {
     let (machine, topology) = &machines()[2];
@@ -561,6 +563,8 @@ fn first_nodes(text: &str, jobs: Vec<Job>) -> Vec<Option<u32>> {
     seen.0
 }
 
+/// The scheduler `lazy` places an overdue job as if subcubes that are not yet released were held.
+///
 /// Two jobs end at instant 5. The overdue head of the queue is placed after the first of them has
 /// released its subcube, and before the second. The free lists are then {7}, {4, 5} and {0 to 3},
 /// and the smallest sufficient block is {4, 5}.
@@ -573,10 +577,11 @@ fn lazy_places_as_if_subcubes_not_yet_given_back_were_held() {
     assert_eq!(firsts, [Some(0), Some(4), Some(6), Some(4)]);
 }
 
-/// Best fit keeps clear of the nodes that the head of the queue is promised. These are nodes 2 to
-/// 5, from the release of nodes 2 and 3 on; 4 and 5 are free. A small job that would run beyond
-/// that release is placed as if all four were held. So it gets node 6, which has held neighbours on
-/// both sides, and not node 0, which has one.
+/// Backfilling places a later job as if the nodes promised to the head of the queue were held.
+///
+/// The head is promised nodes 2 to 5, from the release of nodes 2 and 3 on; 4 and 5 are free. A
+/// small job that would run beyond that release is placed by best fit as if all four were held. So
+/// it gets node 6, which has held neighbours on both sides, and not node 0, which has one.
 #[test]
 fn easy_places_a_later_job_as_if_what_is_promised_were_held() {
     let block = |at, length, runtime| job(at, Request::block(&[length]), runtime);
@@ -595,9 +600,11 @@ fn easy_places_a_later_job_as_if_what_is_promised_were_held() {
     assert_eq!(firsts, expected.map(Some));
 }
 
-/// Two jobs end at one instant, and the scheduler makes a pass after each end. In the first pass
-/// the second job still holds its nodes. So a job that needs the nodes of both starts one pass
-/// later, and a smaller job starts before it.
+/// A scheduler with a pass after each event sees jobs as running whose end comes later in the
+/// instant.
+///
+/// Two jobs end at one instant. In the first pass the second job still holds its nodes. So a job
+/// that needs the nodes of both starts one pass later, and a smaller job starts before it.
 #[test]
 fn a_pass_for_each_event_sees_the_events_of_an_instant_one_by_one() {
     let jobs = || {
@@ -617,8 +624,8 @@ fn a_pass_for_each_event_sees_the_events_of_an_instant_one_by_one() {
     assert_eq!(ends("passes = 'event'", "fcfs"), [4.0, 4.0, 5.0, 6.0]);
 }
 
-/// Jobs arrive at 10, 12 and 14. At 14 their rate is 3 in the 4 units since the first arrival, but
-/// 3 in 14 since time 0.
+/// The arrival rate in the threshold of `lazy` counts from the first arrival by default. With
+/// `rate_from = "zero"` it counts from time 0.
 #[test]
 fn the_rate_of_arrivals_counts_from_the_first_or_from_zero() {
     let jobs = || {

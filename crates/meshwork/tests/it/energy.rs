@@ -25,7 +25,7 @@ fn assert_close(one: f64, other: f64, what: &str) {
     assert!((one - other).abs() <= slack, "{what}: {one} and {other}");
 }
 
-/// Whether a processor is held, idle since an instant, or down.
+/// State of a processor: held, idle since an instant, or down.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Doing {
     Held,
@@ -33,15 +33,16 @@ enum Doing {
     Down,
 }
 
-/// Naive twin of the energy account, with an account for each processor. It uses only starts and
-/// ends of jobs and of outages, and works out how long a processor slept after the idle time is
-/// over.
+/// Naive account of energy for each processor, with which metrics of energy are compared.
+///
+/// It is told only the starts and ends of jobs and of outages. How long a processor slept is
+/// computed from the end of its idle time.
 struct Accounts {
     topologies: Vec<Topology>,
     watts: [f64; 3],
     sleep_after: f64,
     wake_energy: f64,
-    /// State of each processor, and the time up to which its energy is in the sums.
+    /// State of each processor, and the time up to which its energy has been added to the sums.
     doing: BTreeMap<(usize, Node), (Doing, Time)>,
     /// Number of jobs on each processor. It is two for a moment if jobs change places.
     holders: BTreeMap<(usize, Node), i32>,
@@ -95,7 +96,7 @@ impl Accounts {
         }
     }
 
-    /// Sets all sums to zero, so that only energy after `now` counts.
+    /// Sets all sums to zero at the first arrival, so that only energy from `now` on counts.
     fn begin(&mut self, now: Time) {
         self.bring_up_to(now);
         self.begun = Some(now);
@@ -212,8 +213,8 @@ const KINDS: [&str; 5] = [
      failures = { mtbf = 150, repair = 3, checkpoint = { every = 1.5, cost = 0.25 }, drain = [{ from = 10, until = 60, nodes = '3-6' }] }",
 ];
 
-/// Total energy is the sum over processors and states. This is tested for every scheduler, with a
-/// few allocators on every wiring.
+/// The total energy of a run is the sum of the energies of each processor in each state. This is
+/// tested for every scheduler, with a few allocators on machines of every wiring.
 #[test]
 fn the_books_are_those_of_each_processor() {
     let (mut woken, mut asleep, mut finished) = (0, 0.0, 0);
@@ -469,9 +470,9 @@ fn sites_share_a_cap() {
     }
 }
 
-/// EASY by hand on eight processors, of which four may be busy. A job of four processors is
-/// promised a start at 10. Of the jobs behind it, one that ends before 10 starts, and no job starts
-/// that would take power from it.
+/// EASY backfilling under a power cap, by hand: eight processors, of which four may be busy. A job
+/// of four processors is promised a start at 10. Of the jobs behind it, one that ends before 10
+/// starts, and no job starts that would take power from the promised one.
 #[test]
 fn a_promise_counts_the_cap_in() {
     let study = scenario(
@@ -515,7 +516,8 @@ fn queue(processors: u32, load: f64, energy: &str) -> Scenario {
     ))
 }
 
-/// In an M/M/c queue the servers are busy for the share ρ of the time.
+/// In an M/M/c queue each server is busy for the share ρ of the time, and its energy agrees with
+/// this.
 #[test]
 fn mean_power_is_that_of_a_queue() {
     for (c, load) in [(1, 0.7), (8, 0.6)] {
@@ -525,9 +527,10 @@ fn mean_power_is_that_of_a_queue() {
     }
 }
 
-/// An M/M/1 queue whose server sleeps after an idle time *a*. Idle times are exponential with mean
-/// 1/λ. The server sleeps for the share (1 − ρ) exp(−λa) of the time, and is woken λ times as
-/// often.
+/// Energy agrees with theory for an M/M/1 queue whose server sleeps after an idle time *a*.
+///
+/// Idle times are exponential with mean 1/λ. The server sleeps for the share (1 − ρ) exp(−λa) of
+/// the time. So it is woken λ (1 − ρ) exp(−λa) times in a unit of time.
 #[test]
 fn a_server_that_sleeps_is_that_of_theory() {
     let (load, after) = (0.4, 1.5);

@@ -21,14 +21,14 @@ struct Books {
     owners: BTreeMap<(usize, Node), JobId>,
     down: BTreeSet<(usize, Node)>,
     waiting: BTreeSet<JobId>,
-    /// Lasting work so far of each job, the number of its interruptions, and its time on
+    /// For each job: its lasting work so far, the number of its interruptions, and its time on
     /// processors.
     jobs: BTreeMap<JobId, (f64, u32, f64)>,
     finished: u64,
     interrupted: u64,
     downs: u64,
     lost: f64,
-    /// Whether a job without interruptions runs for exactly its stretched run time.
+    /// Whether a finished job has done exactly its run time of work, as on the network `ideal`.
     is_ideal: bool,
 }
 
@@ -309,7 +309,7 @@ fn jobs(jobs: &[(f64, u32, f64, f64)]) -> Vec<Job> {
         .collect()
 }
 
-/// Text that is read instead of files.
+/// Inputs of a study whose files are texts in memory.
 struct Text(&'static str);
 
 impl Inputs for Text {
@@ -546,10 +546,12 @@ fn interval(study: &Scenario, name: &str) -> (f64, f64) {
     (mean, 3.883 * (variance / 20.0).sqrt())
 }
 
-/// Mean number of jobs at *c* servers that fail and are repaired independently. No work is lost. It
-/// is computed from the balance equations of the Markov chain over jobs in the system and servers
-/// in service. For *c* = 1 it is the closed form of White & Christie's model for breakdowns at any
-/// time (Queuing with preemptive priorities or with breakdown, Operations Research 6(1), 1958).
+/// Mean number of jobs in a system of *c* servers that fail and are repaired independently.
+///
+/// No work is lost. The number is computed from the balance equations of the Markov chain over jobs
+/// in the system and servers in service. For *c* = 1 it is the closed form of White & Christie's
+/// model for breakdowns at any time (Queuing with preemptive priorities or with breakdown,
+/// Operations Research 6(1), 1958).
 fn jobs_in_system(c: usize, arrival: f64, service: f64, fails: f64, repair: f64) -> f64 {
     const MOST: usize = 150;
     let mut p = vec![vec![1.0 / (MOST * (c + 1)) as f64; c + 1]; MOST];
@@ -620,7 +622,7 @@ fn queues_with_breakdowns_are_those_of_theory() {
     }
 }
 
-/// Mean time to complete work that starts anew after each failure, including repairs.
+/// Mean time to complete work that starts anew after each failure. Repairs are included.
 fn without_failure(work: f64, mtbf: f64, repair: f64) -> f64 {
     (mtbf + repair) * (libm::exp(work / mtbf) - 1.0)
 }

@@ -10,7 +10,7 @@ use meshwork::scenario::{Outcome, Scenario};
 use meshwork::workload::table::Row;
 use meshwork::workload::{Inputs, NoInputs, Rows, WorkloadError};
 
-/// A table of jobs in memory instead of in a file.
+/// Inputs of a study: a table of jobs in memory instead of in a file.
 struct Given(Vec<Row>);
 
 impl Inputs for Given {

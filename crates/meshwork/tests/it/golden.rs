@@ -1,8 +1,9 @@
-//! Compares hashes of transcripts of runs with `golden.txt`. A small scenario is run with every
-//! pair of strategies. The hashes are part of a version's contract. A change that alters one needs
-//! a new `MODEL_VERSION` and a line under "Value-changing" in CHANGELOG.md. The test prints new
-//! lines, and `UPDATE_EXPECTED=1 cargo test -p meshwork --test it golden::` writes them into
-//! `golden.txt`.
+//! Compares the transcripts of small runs with the hashes in `golden.txt`.
+//!
+//! A small scenario is run with every pair of strategies. The hashes are part of a version's
+//! contract: a change that alters one needs a new `MODEL_VERSION` and a line under "Value-changing"
+//! in CHANGELOG.md. The test prints new lines, and `UPDATE_EXPECTED=1 cargo test -p meshwork --test
+//! it golden::` writes them into `golden.txt`.
 
 use std::fmt::Write as _;
 
@@ -63,7 +64,8 @@ fn transcripts_are_those_of_this_model_version() {
     }
 }
 
-/// Lines that only one of two tables of hashes has.
+/// Differences between the stored table of hashes and a new one: the lines that only one of them
+/// has.
 fn differences(golden: &str, table: &str) -> String {
     let missing = |from: &str, sign: &str, other: &str| -> String {
         let other: std::collections::BTreeSet<&str> = other.lines().collect();

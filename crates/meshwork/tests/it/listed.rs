@@ -1,6 +1,8 @@
-//! Compares decisions of blocks, rings, trees and runs with a recorded file. The decisions are for
-//! long sequences of random jobs. The records were made when the rules reproduced every decision of
-//! a real scheduler, so a changed rule changes some of them. `UPDATE_EXPECTED=1` rewrites the file.
+//! Compares decisions of the rules for blocks, rings, trees and runs with a recorded file.
+//!
+//! The decisions are for long sequences of random jobs. The records were made when the rules
+//! reproduced every decision of a real scheduler, so a changed rule changes some of them.
+//! `UPDATE_EXPECTED=1` rewrites the file.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -13,8 +15,8 @@ use meshwork::alloc::listed::{Decision, NodeRequest, Nodes, Rule, decide};
 use meshwork::geometry::NodeSet;
 use meshwork::rng::Stream;
 
-/// Number of decisions on each machine that the file has in full. Of the others it has one digest
-/// for every hundred.
+/// Number of decisions on each machine that the file has in full. Of all further decisions it has
+/// one hash for every hundred.
 const WRITTEN: usize = 40;
 
 /// Number of decisions on each machine.
@@ -26,7 +28,8 @@ fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
     set
 }
 
-/// Number of all nodes, and consecutive sets of nodes with these sizes.
+/// Cuts a machine into consecutive sets of nodes with these sizes. Returns the number of all nodes
+/// too.
 fn cut(counts: &[u32]) -> (u32, Vec<Vec<u32>>) {
     let mut next = 0;
     let part = |&count: &u32| {

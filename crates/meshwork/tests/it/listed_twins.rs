@@ -1,7 +1,9 @@
-//! Tests of the rules for blocks, rings, trees and runs against slow twins over sets of nodes. A
-//! twin can follow each plausible misreading of its rule, and the tests must detect all of these.
-//! The same misreadings were used to determine the rules from recorded decisions of a real
-//! scheduler, so these tests fix the rules without the records.
+//! Tests of the rules for blocks, rings, trees and runs against slow reference implementations.
+//!
+//! A reference implementation works on sets of nodes, and can follow each plausible misreading of
+//! its rule. The tests must detect all misreadings. The same misreadings were used to determine the
+//! rules from recorded decisions of a real scheduler, so these tests fix the rules without the
+//! records.
 //!
 //! | misreadings of `topology/…` | test |
 //! |---|---|
@@ -30,12 +32,12 @@ fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
     set
 }
 
-/// Slow twin of a rule. Its arguments are node weights, job, required nodes, free nodes, and a
-/// misreading.
+/// Slow reference implementation of a rule: a function of node weights, job, required nodes, free
+/// nodes, and a misreading. It returns the chosen nodes.
 type Definition<'a> = &'a dyn Fn(&[u32], &Job, &Set, &Set, Misread) -> Tried;
 
-/// Compares a rule with its slow twin for random jobs in random states of one machine. Detected
-/// misreadings are removed from `untold`.
+/// Compares a rule with its slow reference implementation on one machine, for random jobs and
+/// states. Misreadings that make a difference are detected, and removed from `untold`.
 fn agree(
     name: &str,
     count: u32,
@@ -124,7 +126,8 @@ fn random_job(count: u32, free: &Set, rng: &mut Stream) -> Job {
     job
 }
 
-/// Consecutive nodes in parts of these sizes; if `uneven`, a part may have one node more or less.
+/// Consecutive sets of nodes with these sizes, and the number of all nodes. If `uneven`, a set may
+/// have one node more or less.
 fn parts(sizes: &[u32], uneven: bool, rng: &mut Stream) -> (u32, Vec<Vec<u32>>) {
     let mut next = 0;
     let mut all = Vec::new();
@@ -226,8 +229,8 @@ fn rings_agree_with_their_definition_and_every_misreading_is_told_apart() {
     all_are_told(&untold);
 }
 
-/// A random tree for the rule and for its slow twin. It begins with leaves; the switches of each
-/// level are then joined in groups of up to three.
+/// A random tree for the rule and for its slow reference implementation. It begins with leaves; the
+/// switches of each level are then joined in groups of up to three.
 fn random_tree(rng: &mut Stream) -> (u32, Vec<Below>, list_twins::tree::Machine) {
     let count = 3 + rng.below(10) as usize;
     let (nodes, leaves) = parts(&vec![2 + rng.below(6) as u32; count], rng.below(2) == 0, rng);
@@ -318,8 +321,9 @@ fn runs_agree_with_their_definition_and_every_misreading_is_told_apart() {
     all_are_told(&untold);
 }
 
-/// A job that wants exclusive base blocks also holds the remaining nodes of its blocks. Its nodes
-/// are chosen without blocks that other jobs use. A job without that wish gets what the rule gives.
+/// A job that wants base blocks for itself also holds the nodes of these blocks that it does not
+/// use. Its nodes are chosen without blocks that other jobs use. A job without that wish gets what
+/// the rule gives.
 #[test]
 fn a_job_with_blocks_of_its_own_holds_them_whole() {
     const NODES: u32 = 30;

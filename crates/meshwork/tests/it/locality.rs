@@ -26,16 +26,19 @@ fn machines() -> Vec<Topology> {
     ]
 }
 
-/// Nodes grouped by the part of the machine to which they belong; a part has `size` nodes.
+/// Nodes grouped by the leaf switch or group to which they belong. Each such part of the machine
+/// has `size` nodes.
 fn by_part(nodes: &[Node], size: u32) -> BTreeMap<u32, Vec<Node>> {
     let mut parts = BTreeMap::<u32, Vec<Node>>::new();
     nodes.iter().for_each(|&node| parts.entry(node / size).or_default().push(node));
     parts
 }
 
-/// Number of nodes that a job takes from each part if it uses few parts. It takes parts one by one.
-/// The next part is the one with the fewest free nodes that holds all missing nodes; if there is
-/// none, it is the one with the most free nodes.
+/// Number of nodes that a job takes from each part of the machine if it uses as few parts as
+/// possible.
+///
+/// It takes parts one by one. The next part is the one with the fewest free nodes that holds all
+/// missing nodes; if there is none, it is the one with the most free nodes.
 fn few(free: &[Node], size: u32, mut wanted: usize) -> BTreeMap<u32, usize> {
     let mut parts = by_part(free, size);
     let mut shares = BTreeMap::new();
@@ -54,8 +57,10 @@ fn few(free: &[Node], size: u32, mut wanted: usize) -> BTreeMap<u32, usize> {
     shares
 }
 
-/// Number of nodes that a job takes from each part if it spreads evenly. Each node comes from the
-/// part that has given the fewest so far and has a free node left; the first such part wins.
+/// Number of nodes that a job takes from each part of the machine if it spreads evenly.
+///
+/// Each node comes from the part that has given the fewest so far and has a free node left; the
+/// first such part wins.
 fn even(free: &[Node], size: u32, wanted: usize) -> BTreeMap<u32, usize> {
     let parts = by_part(free, size);
     let mut shares = BTreeMap::new();
@@ -96,7 +101,7 @@ fn by_definition(name: &str, free: &[Node], topology: &Topology, wanted: usize) 
     }
 }
 
-/// Smallest number of parts with enough free nodes for a job, over all sets of parts.
+/// Smallest number of parts of the machine that hold a job, by trying all sets of parts.
 fn fewest(free: &[Node], size: u32, wanted: usize) -> usize {
     let counts: Vec<usize> = by_part(free, size).into_values().map(|nodes| nodes.len()).collect();
     (0_u32..1 << counts.len())

@@ -203,7 +203,7 @@ fn the_sdsc_log_splits_as_the_paper_on_grids_says() {
 
 const CTC: &str = "CTC-SP2-1996-3.1-cln";
 
-/// The jobs of a study with this workload.
+/// All jobs of a workload, given as TOML, on a machine of 338 processors.
 fn jobs_of(workload: &str) -> Vec<Job> {
     let study =
         format!("workload = {{ {workload} }}\nmachine = {{ topology = 'flat', processors = 338 }}");

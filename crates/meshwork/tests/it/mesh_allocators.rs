@@ -449,8 +449,11 @@ fn adaptive_scan_and_quick_allocation_answer_as_first_fit() {
     }
 }
 
-/// Base of a block on the first plane that has a base. Planes are ordered: first at the wall, then
-/// behind held blocks by coordinate, then by order of claims. On a plane the lowest base wins.
+/// Lowest corner of the place that the busy list strategy takes for a block.
+///
+/// It lies on the first plane that has a free place. Planes are ordered: first the one at the wall,
+/// then those behind held blocks by coordinate, then by order of claims. On a plane the lowest
+/// corner wins.
 fn first_on_planes(state: &State, sides: &[u32]) -> Option<Node> {
     let grid = state.grid();
     // A base is on the plane behind a block if a node of its block touches that block's low face

@@ -37,8 +37,10 @@ fn service(outcome: &Outcome) -> u64 {
 
 const CUBE: &str = "topology = 'torus', dims = [8, 8, 8]";
 
-/// One job on the whole machine takes as long as in another program for the same model. The sum
-/// over 511 packets, with one cycle between consecutive packets, is 18,419 cycles in closed form.
+/// A one-to-all job on the whole torus takes as long as in another program for the same model.
+///
+/// The sum over its 511 packets, with one cycle between consecutive packets, is 18,419 cycles in
+/// closed form.
 #[test]
 fn one_to_all_on_the_whole_torus_takes_what_the_model_says() {
     for buffer in [2, 8] {
@@ -62,9 +64,10 @@ fn one_to_all_on_the_whole_torus_takes_what_the_model_says() {
     }
 }
 
-/// All-to-all takes the time that another program found, within 3 %. The other program uses other
-/// random numbers to order packets that arrive in one cycle, and to choose the direction half way
-/// around a ring.
+/// An all-to-all job takes the time that another program found, within 3 %.
+///
+/// The other program draws other random numbers for two choices: the order of packets that arrive
+/// in one cycle, and the direction of a packet half way around a ring.
 #[test]
 fn all_to_all_on_the_whole_torus_takes_about_what_it_did_elsewhere() {
     for (send, cycles) in [("injected", 35_691.0), ("delivered", 40_572.0)] {
@@ -74,9 +77,10 @@ fn all_to_all_on_the_whole_torus_takes_about_what_it_did_elsewhere() {
     }
 }
 
-/// One-to-all messages of one job take the same time in all three networks, wherever the job is
-/// placed. So the networks order placements alike. Packets of one sender follow each other and,
-/// with buffers for two flits, never meet.
+/// A job with one-to-all messages takes the same time in all three networks, wherever it is placed.
+///
+/// So the networks rate placements alike. Packets of one sender follow each other and, with buffers
+/// for two flits or more, never wait for one another.
 #[test]
 fn one_job_that_sends_one_to_all_takes_the_same_in_every_network() {
     let mut distinct = BTreeSet::new();
@@ -320,8 +324,8 @@ fn exponential_quotas_have_their_mean() {
     assert!((mean - 20.5).abs() < 1.5, "{mean}");
 }
 
-/// A job that is moved or resized loses no message in flight. It sends further messages from its
-/// new nodes, and every message arrives.
+/// A job that is moved or resized loses no message in flight. It sends later messages from its new
+/// nodes, and every message arrives.
 #[test]
 fn jobs_that_are_moved_lose_no_message() {
     for network in SENDING {

@@ -10,8 +10,9 @@ use meshwork::machine::{Block, Placement};
 use meshwork::sched::{SCHEDULERS, Scheduler};
 
 /// Scenarios in which every scheduler and every allocator occurs, on every machine that both serve.
-/// Each scheduler is paired with a third of the allocators. All pairs are in the conformance suite.
-/// The changes tested here depend on each strategy alone, so that not every pair is needed.
+///
+/// Each scheduler is paired with a third of the allocators. The changes tested here affect each
+/// strategy by itself, so not every pair is needed. All pairs are in the conformance suite.
 fn every_text() -> Vec<(String, meshwork::topology::Topology)> {
     let mut all = Vec::new();
     for (machine, topology) in machines() {

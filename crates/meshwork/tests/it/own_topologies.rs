@@ -1,5 +1,6 @@
-//! Tests of topologies and named machines that a program adds, in every network and under every
-//! name.
+//! Tests of topologies and named machines that another program adds to the catalogue.
+//!
+//! They must work in every network, and under every name that they are given.
 
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@ use meshwork::machine::Placement;
 use meshwork::pool::Pool;
 use meshwork::rng::Stream;
 
-/// A pool of a machine of cards with two nodes each, and a list of its partitions.
+/// A pool of a machine with the given partitions. Each of its node cards has two nodes.
 fn pool(nodes: u32, list: &str) -> Pool {
     let table = format!(
         "machine = {{ topology = 'flat', processors = {nodes} }}\n[allocator]\nname = 'partitions'\nlist = '''\n{list}'''"
@@ -20,7 +20,7 @@ fn pool(nodes: u32, list: &str) -> Pool {
     Pool::read(&table.parse().unwrap()).unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// A partition in plain form: the numbers of its cards and of its switches.
+/// A partition, given by the numbers of its node cards and of its switches.
 struct Plain {
     cards: BTreeSet<u32>,
     switches: BTreeSet<u32>,

@@ -14,7 +14,7 @@ use meshwork::machine::Placement;
 use meshwork::scenario::Scenario;
 use meshwork::sched::{SCHEDULERS, Scheduler};
 
-/// Decisions of a run: the state before each pass, and the jobs that started in that pass.
+/// Recorded decisions of a run: the state before each pass, and the jobs that started in that pass.
 type Taken = Arc<Mutex<Vec<(PlanState, Vec<(usize, usize, Placement)>)>>>;
 
 /// A scheduler that wraps another one, and records the state before each pass and the starts in it.
@@ -63,8 +63,9 @@ impl Scheduler for Noting {
     }
 }
 
-/// Number of decisions of a run that plans reproduce, and number of all its decisions. Each plan is
-/// made for a recorded state.
+/// Number of a run's decisions that plans reproduce, and number of all its decisions.
+///
+/// A plan is a policy's decision for a recorded state.
 fn again(scenario: &Scenario, jobs: Vec<Job>) -> (usize, usize) {
     let taken = Taken::default();
     let setup = scenario.setup(0).unwrap();
@@ -106,8 +107,7 @@ fn policy(text: &str) -> Option<Scenario> {
     Scenario::read(&table).ok()
 }
 
-/// Schedulers whose decisions depend on more than a state, each with the information that it
-/// remembers.
+/// Schedulers whose decisions depend on more than the state, each with what it remembers.
 const REMEMBER: [(&str, &str); 6] = [
     ("conservative", "promises made with estimates of jobs that have ended since"),
     ("reservation", "its reservations"),
@@ -155,7 +155,8 @@ fn states_of_a_run_give_its_decisions_again() {
     assert!(exact >= 11, "{exact}");
 }
 
-/// Allocators whose answers depend on more than which nodes are held.
+/// Allocators whose answers depend on more than the held nodes, so that a plan cannot reproduce
+/// them.
 const DRAWS: [&str; 1] = ["random"];
 
 #[test]

@@ -16,7 +16,8 @@ use proptest::prelude::*;
 enum Op {
     Allocate(Request),
     Release(prop::sample::Index),
-    /// Releases a placement that was released before, or a part of a held placement.
+    /// Wrong operation: releases a placement that was released before, or a part of a held
+    /// placement.
     ReleaseWrongly(prop::sample::Index),
     Advance(u32),
 }
@@ -262,7 +263,7 @@ proptest! {
     }
 }
 
-/// A pool and a simulation ask an allocator in the same way.
+/// A pool gives the same placements as a simulation in which jobs start and end at the same times.
 #[test]
 fn a_pool_and_a_run_place_alike() {
     for (text, mut pool) in pools() {

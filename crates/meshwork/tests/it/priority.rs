@@ -1,4 +1,5 @@
-//! Tests of priority, fair share and preemption: cases by hand, slow twins, and queueing theory.
+//! Tests of priority, fair share and preemption: cases by hand, slow references, and queueing
+//! theory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use meshwork::machine::Placement;
 use meshwork::observe::{Event, JobId, Observer};
 use meshwork::rng::Stream;
 
-/// Gives a job an owner: a user who submits to a queue.
+/// Makes a job belong to a user, and submits it to a queue.
 fn of(user: &str, queue: &str, job: Job) -> Job {
     let [user, queue] = [user, queue].map(|name| Some(name.to_owned()));
     Job { owner: Some(Arc::new(Owner { user, queue, ..Owner::default() })), ..job }
@@ -27,8 +28,8 @@ fn diary(text: &str, jobs: Vec<Job>) -> Vec<String> {
     diary.0
 }
 
-/// Job numbers in order of their starts. Until 10 a first job holds the whole machine, while the
-/// other jobs wait.
+/// Order in which waiting jobs start, as job numbers. A first job holds the whole machine until 10,
+/// so that all others wait.
 fn order(scheduler: &str, waiting: impl IntoIterator<Item = Job>) -> Vec<u64> {
     let text = format!(
         "machine = {{ topology = 'flat', processors = 8 }}\nscheduler = {{ {scheduler}, backfill = 'none' }}"
@@ -331,7 +332,7 @@ impl Observer for Responses {
     }
 }
 
-/// Checks the invariants of any run with preemption.
+/// Observer that checks the invariants of runs with preemption.
 struct Rules {
     suspends: bool,
     queues: BTreeMap<JobId, u32>,

@@ -112,8 +112,10 @@ fn every_job_of_every_recorded_run_goes_where_it_went() {
     assert!(runs.len() >= 10 && jobs > 3000, "{} runs, {jobs} jobs", runs.len());
 }
 
-/// Results are similar to the recorded ones if a stated rule breaks ties, although schedules
-/// differ. Searches then stop after a number of steps and not by the clock.
+/// With the stated order of ties and a limit of steps, results are close to the recorded ones.
+///
+/// Schedules differ from those of RFold's program, in which sets order ties and the clock limits
+/// searches.
 #[test]
 fn with_the_stated_order_and_a_budget_of_steps_jobs_take_about_as_long() {
     let Some(record) = recorded() else { return };
@@ -156,8 +158,9 @@ fn node(name: &Json) -> [u32; 3] {
     parts.try_into().unwrap()
 }
 
-/// In the model itself every job starts when it does in RFold's program, if no events coincide. If
-/// two jobs end together, the program may see only the first end.
+/// In a study every job starts when it does in RFold's program, if no events coincide.
+///
+/// If two jobs end together, the program may see only the first end.
 #[test]
 fn in_studies_every_job_starts_when_it_does_in_the_program() {
     let mut rng = Stream::new(7, 0, "traces");
@@ -242,7 +245,8 @@ fn chosen(site: &Site, allocator: &str, request: &Request) -> Option<Placement> 
 /// All orders of three sides, as indices.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// Pieces of a shape by their definition, computed with coordinates only.
+/// Pieces of a shape in cubes of the given side, by their definition. They are computed with
+/// coordinates only.
 fn pieces_by_definition(site: &Site, shape: [u32; 3], side: u32) -> Option<Vec<Vec<u32>>> {
     let grid = site.grid();
     let counts: Vec<u32> = grid.sides().iter().map(|own| own / side).collect();
@@ -348,8 +352,8 @@ fn pieces_are_their_definition() {
     assert!((50..290).contains(&placed), "{placed}");
 }
 
-/// Path of a line by its definition. Every simple path is tried, by recursion in the order of
-/// neighbours.
+/// Path of free nodes on which a job that is a line lies, by its definition. Every simple path is
+/// tried, by recursion in the order of neighbours.
 fn path_by_definition(
     free: &dyn Fn([u32; 3]) -> bool,
     side: u32,
@@ -524,8 +528,9 @@ fn folding_is_first_fit_of_the_folded_shape_and_rfold_pieces_of_it() {
     assert!(folded > 10, "{folded}");
 }
 
-/// A box gets the place of lowest index in its first possible orientation. Indices count the last
-/// dimension fastest.
+/// First fit in RFold's program: a box gets the lowest place in its first orientation that fits.
+///
+/// Places are ordered by the index of their corner, in which the last dimension runs fastest.
 #[test]
 fn first_fit_of_the_program_is_boxes_in_lexicographic_order() {
     let mut rng = Stream::new(6, 0, "boxes");
@@ -557,9 +562,10 @@ fn first_fit_of_the_program_is_boxes_in_lexicographic_order() {
     assert!((30..148).contains(&found), "{found}");
 }
 
-/// Each placement method of RFold can start jobs that a simpler method drops. For example, a line
-/// of 16 has no place on a torus with sides of 8. It has one if it is folded, and joined cubes hold
-/// it unfolded.
+/// Each placement method of RFold can start jobs that a simpler method drops.
+///
+/// For example, a line of 16 has no place on a torus with sides of 8. It has one if it is folded,
+/// and joined cubes hold it unfolded.
 #[test]
 fn each_way_starts_what_the_one_before_could_not() {
     let submitted = |id, arrival, duration, shape| Submitted { id, arrival, duration, shape };
@@ -585,8 +591,7 @@ fn each_way_starts_what_the_one_before_could_not() {
     assert_eq!(run(Way::Rfold), [Some(0), Some(1), Some(2), Some(102), Some(152)]);
 }
 
-/// The scheduler `giving_up` may turn a long job away at its first try. It does so only if
-/// processors are missing.
+/// The scheduler `giving_up` turns a long job away at its first try only if processors are missing.
 #[test]
 fn long_jobs_are_given_up_when_the_machine_is_too_full_at_first() {
     let text = "machine = { topology = 'torus', dims = [4, 4, 4] }\nscheduler = 'giving_up'\n\

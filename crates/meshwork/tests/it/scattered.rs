@@ -145,7 +145,8 @@ fn is_its_definition(
     is_its_definition_for(named, machines, any_count, definition);
 }
 
-/// Variant of [`is_its_definition`] for an allocator that serves other requests than counts.
+/// Variant of [`is_its_definition`] for an allocator of other requests than counts. The requests
+/// are drawn by `ask`.
 fn is_its_definition_for(
     named: &str,
     machines: &[Topology],
@@ -383,7 +384,7 @@ fn first_place(free: &NodeSet, grid: &Grid, sides: &Dims, rotation: Rotation) ->
     })
 }
 
-/// Sides of every block that is no longer than `most` in any dimension.
+/// Sides of every block whose sides are no longer than those in `most`.
 fn sides_up_to(most: &[u32]) -> Vec<Dims> {
     most.iter().fold(vec![Dims::new()], |all, &most| {
         let longer = |sides: &Dims, side: u32| sides.iter().copied().chain([side]).collect();
@@ -395,7 +396,7 @@ fn nodes_of(sides: &Dims) -> u32 {
     sides.iter().product()
 }
 
-/// Sides of the block that is requested for a count of nodes.
+/// Sides of the squarest block that holds a count of nodes.
 fn squarest(count: u32, topology: &Topology) -> Dims {
     match shaped(&Request::Nodes(count), Asks::Block, topology, ShapeRule::Squarest) {
         Some(Request::Block(sides)) => sides,
@@ -403,7 +404,7 @@ fn squarest(count: u32, topology: &Topology) -> Dims {
     }
 }
 
-/// Sides of the blocks into which a count of nodes is cut.
+/// Sides of the blocks with which allocation by halves begins for a count of nodes.
 fn parts_of_a_count(mut count: u32, topology: &Topology) -> Vec<Dims> {
     let mut parts = Vec::new();
     while count > 0 {
@@ -416,8 +417,8 @@ fn parts_of_a_count(mut count: u32, topology: &Topology) -> Vec<Dims> {
     parts
 }
 
-/// Slow definition of allocation by halves. Blocks that find no place are halved, until all have a
-/// place or the number of levels is used up.
+/// Slow definition of the allocator `adaptive_noncontiguous`. Blocks that find no place are halved,
+/// until all have a place or the number of levels is used up.
 fn by_halves(question: &Question<'_>, rotation: Rotation, levels: usize) -> Option<Vec<Node>> {
     let grid = question.grid();
     if question.count() > question.free().len() {
@@ -480,8 +481,9 @@ fn a_limit_of_levels_is_declared() {
     assert_eq!(limited.finds(), Some(Finds::SomeBlocks));
 }
 
-/// Slow definition of greedy allocation. If the block is not free, it repeatedly takes the largest
-/// free block whose sides are no longer than those of the last one. All bases and shapes are tried.
+/// Slow definition of the allocator `greedy_available`. If the block is not free, it repeatedly
+/// takes the largest free block whose sides are no longer than those of the last one. All bases and
+/// shapes are tried.
 fn by_greed(question: &Question<'_>, rotation: Rotation) -> Option<Vec<Node>> {
     let (grid, mut free) = (question.grid(), question.site.free().clone());
     let mut rest = question.count() as u32;
@@ -524,7 +526,7 @@ fn greedy_available_takes_the_largest_blocks_inside_the_last() {
     }
 }
 
-/// Slow definition of the multiple buddy strategy on a set of free nodes. Cells are found by
+/// Slow definition of the multiple buddy strategy on a set of free nodes. Free squares are found by
 /// exhaustive search.
 fn by_buddies(question: &Question<'_>) -> Option<Vec<Node>> {
     let mut rest = question.count() as u32;
@@ -654,7 +656,8 @@ fn multiple_partner_takes_a_block_and_its_partners_for_each_digit() {
     is_its_definition("multiple_partner", &machines(), by_partners);
 }
 
-/// Slow definition of allocation along a curve. Every run and every part of the curve is tried.
+/// Slow definition of allocation along a curve. Every stretch of free nodes on the curve, and every
+/// part of it, is tried.
 fn along_the_curve(question: &Question<'_>, order: Order, fit: &str) -> Option<Vec<Node>> {
     let line = order.nodes(question.grid());
     let count = question.count();

@@ -12,7 +12,7 @@ use meshwork::rng::Stream;
 use meshwork::topology::Topology;
 use proptest::prelude::*;
 
-/// A queue view of given jobs, for tests of selectors.
+/// A queue with the given jobs behind its head, as selectors see it.
 struct Others {
     jobs: Vec<Job>,
     was_empty: bool,
@@ -68,8 +68,10 @@ impl Definition<'_> {
         self.fits(free, wanted).into_iter().min_by_key(key)
     }
 
-    /// Number and capacity of the other jobs that can start if the head of the queue goes to site
+    /// Number and capacity of the other waiting jobs that can start if their head goes to site
     /// `on`.
+    ///
+    /// Capacity is processors times the speed of the site.
     fn others(&self, free: &[u32], wanted: u32, on: usize, queue: &[u32]) -> (u32, u64) {
         let mut free = free.to_vec();
         free[on] -= wanted;
@@ -153,8 +155,8 @@ proptest! {
         }
     }
 
-    /// With equal speeds the first site counts as the fastest. A job just submitted goes where it
-    /// fits best.
+    /// With equal speeds two selectors are as simple ones. `fastest_first` takes the first site
+    /// that has room, and `intelligent` the site where a job that was just submitted fits best.
     #[test]
     fn with_equal_speeds_all_but_the_fit_is_the_same(
         free in prop::collection::vec(1_u32..20, 2..6),
@@ -233,8 +235,7 @@ fn every_selector_works_with_every_scheduler_on_sites_of_every_kind() {
     assert!(different.len() > 15, "only {} different transcripts", different.len());
 }
 
-/// Visible state of a facility: the free nodes of each site, and the placement of each job on each
-/// site.
+/// Visible state of all sites: the free nodes of each, and where each site would place each job.
 fn state(facility: &Facility, jobs: &[Job]) -> Vec<String> {
     let mut fork = facility.fork();
     let free = facility.sites().iter().map(|managed| managed.site().drawing());

@@ -86,7 +86,8 @@ impl Node {
         fits
     }
 
-    /// The node after `count` pieces are placed on it; `None` if they do not fit.
+    /// State of the node after `count` pieces of a request are placed on it; `None` if they do not
+    /// fit.
     fn with(&self, request: &Pieces, piece: &Piece, count: u32) -> Option<Node> {
         if request.exclusive {
             let fresh = &idle()[if self.kind == 1 { 3 } else { 0 }];
@@ -174,7 +175,8 @@ fn fill(
     (left == 0).then_some(picks)
 }
 
-/// Nodes that a request gets by the definition: role, node and number of pieces.
+/// Nodes that a request gets by the definition. Each item is a role, a node, and the number of the
+/// role's pieces on this node.
 pub(crate) fn choose(
     nodes: &[Node],
     domain: &str,
@@ -256,8 +258,8 @@ pub(crate) fn take(nodes: &mut [Node], picks: &[(usize, usize, u32)], request: &
     held
 }
 
-/// Applies `op` to each amount of a node and the amount that a job holds of it. The job holds the
-/// difference of `before` and `after`.
+/// Changes each free amount of a node by `op`, which gets the amount and what a job holds of it.
+/// The job holds the difference of the states `before` and `after`.
 pub(crate) fn apply(
     node: &mut Node,
     (before, after): (&Node, &Node),
@@ -295,8 +297,10 @@ struct Naive<'a> {
     starts: Vec<(usize, f64, Vec<usize>)>,
     promise: Option<Promise>,
     /// Requests that were denied since the last end of a job, without and with the promise in the
-    /// way. A request with several roles may fit after another start, but it is tried again only
-    /// after an end.
+    /// way.
+    ///
+    /// They are not tried again before the next end of a job, even though a request with several
+    /// roles may fit after another start.
     denied: [Vec<Pieces>; 2],
 }
 
@@ -479,8 +483,8 @@ impl Naive<'_> {
 type Planned = (usize, f64, Held);
 
 impl Naive<'_> {
-    /// Smallest free amount of each resource from `at` on for `span`, if the plan is kept. Jobs
-    /// past their estimates count as ended if `ended` is true.
+    /// Least free amount of each resource of each node, from `at` on for `span`, if the plan is
+    /// kept. Jobs past their estimates count as ended if `ended` is true.
     fn least(&self, plan: &[Planned], now: f64, at: f64, span: f64, ended: bool) -> Vec<Node> {
         let until = at + span;
         let mut nodes = if ended { self.then(now, at) } else { self.nodes.clone() };

@@ -40,7 +40,7 @@ struct Running {
     held: Held,
 }
 
-/// Slow twin of the simulator, which computes everything anew in every pass.
+/// Slow reference implementation of the simulator, which computes everything anew in every pass.
 struct Twin<'a> {
     jobs: &'a [Job],
     domain: &'a str,
@@ -55,7 +55,8 @@ struct Twin<'a> {
     promise: Option<(usize, f64, Held)>,
 }
 
-/// Key of the first outage among the running jobs; outages are held like jobs.
+/// Number from which outages are counted in the table of running jobs. An outage holds its node or
+/// GPU like a job.
 const OUT: usize = 1 << 20;
 
 fn pieces(job: &Job) -> &Pieces {
@@ -95,8 +96,8 @@ impl<'a> Twin<'a> {
         self.jobs[job].owner.as_ref().and_then(|owner| owner.user.as_deref()).unwrap_or("")
     }
 
-    /// Nodes reserved for other users that a job would hold during the reservation if it started at
-    /// `at`.
+    /// Nodes on which a job may not start at `at`. They are reserved for other users from an
+    /// instant before the end of the job.
     fn closed(&self, job: usize, at: f64) -> Vec<usize> {
         let end = at + self.jobs[job].estimate;
         let hinders = |window: &&Window| {
@@ -174,7 +175,7 @@ impl<'a> Twin<'a> {
         panic!("it fits the empty machine")
     }
 
-    /// Nodes as they remain for a job that would run beyond the promised start.
+    /// Free amounts of the nodes for a job that would run beyond the promised start of another job.
     fn beside(&self, now: f64) -> Vec<Node> {
         let (_, by, promised) = self.promise.as_ref().unwrap();
         let mut then = self.then(now, *by);

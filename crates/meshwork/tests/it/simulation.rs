@@ -32,7 +32,7 @@ impl Observer for Told {
 /// Function that drives a simulation to its end.
 type Drive<'a> = &'a mut dyn FnMut(&mut Simulation<'_>) -> Result<(), RunError>;
 
-/// Reports of a run that `drive` has driven, and the end of the run.
+/// Reports of a run that the function `drive` has stepped to its end, and its end time or error.
 fn driven(setup: Setup, jobs: Submissions, drive: Drive<'_>) -> (String, Result<Time, RunError>) {
     let mut told = Told::default();
     let end = Simulation::new(setup, jobs, &mut told).and_then(|mut simulation| {
@@ -74,7 +74,8 @@ fn in_spans(simulation: &mut Simulation<'_>, seed: u64) -> Result<(), RunError> 
     }
 }
 
-/// Compares all ways to drive a run, and returns the number of reported lines.
+/// Compares a run made at once with the same run stepped in several ways. Returns the number of
+/// reported lines.
 fn agree(text: &str, runs: impl Fn() -> (Setup, Submissions)) -> usize {
     let mut told = Told::default();
     let (setup, jobs) = runs();
@@ -199,8 +200,8 @@ fn a_run_may_own_its_observer_and_be_sent_away() {
     assert!(simulation.run().unwrap() > Time::ZERO);
 }
 
-/// A simulation that borrows from a scenario ends where the scenario's run ends. It may be dropped
-/// earlier.
+/// A simulation that borrows its parts from a scenario gives the same run as the scenario. It may
+/// also be dropped before the end of the run.
 #[test]
 fn a_scenario_lends_its_run() {
     let text = "machine = { topology = 'mesh', dims = [8, 8] }
@@ -223,7 +224,8 @@ fn a_scenario_lends_its_run() {
     assert!(lent.0.text.starts_with(&told.0.text));
 }
 
-/// First come, first served, but only at multiples of `every` that are not before `from`.
+/// Test scheduler: first come, first served, but only at certain instants. These are the multiples
+/// of `every` that are not before `from`.
 struct OnTimer {
     every: f64,
     from: f64,

@@ -1,4 +1,5 @@
-//! Tests of the scheduler `slurm`: cases by hand, and a slow twin that goes from second to second.
+//! Tests of the scheduler `slurm`: cases by hand, and a slow reference that goes from second to
+//! second.
 
 use std::sync::Arc;
 
@@ -222,7 +223,7 @@ fn wrong_parameters_are_refused_in_a_sentence() {
     assert!(unknown.contains("did you mean `bf_window`"), "{unknown}");
 }
 
-/// A job in the slow twin, with times in whole seconds.
+/// A job in the slow reference implementation, with times in whole seconds.
 #[derive(Clone, Copy)]
 struct Simple {
     arrival: i64,

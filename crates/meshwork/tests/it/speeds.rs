@@ -1,12 +1,11 @@
-//! Tests of random speeds of sites: the results that they change, and the results that they must
-//! not change.
+//! Tests of random speeds of sites. They check which results change with them, and which must not.
 
 use crate::common::{Transcript, scenario};
 use meshwork::job::Job;
 use meshwork::scenario::Scenario;
 use meshwork::workload::{NoInputs, Submission};
 
-/// Five sites with this variance of speeds. The synthetic workload has a load, so that arrivals
+/// Sites whose speeds vary as these lines say. The synthetic workload has a load, so that arrivals
 /// depend on the capacity of the sites.
 fn with(variance: &str) -> Scenario {
     scenario(&format!(

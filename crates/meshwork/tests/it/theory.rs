@@ -47,7 +47,8 @@ fn replicate(scenario: &Scenario, name: &str) -> Vec<f64> {
     (0..REPLICATIONS).map(|r| metric(&scenario.run(r, &NoInputs, &mut ()).unwrap(), name)).collect()
 }
 
-/// A scenario of one-processor jobs that ask for the share `load` of a machine's capacity.
+/// A scenario of jobs of one processor each. They arrive at a rate at which they need the share
+/// `load` of the machine's capacity.
 fn one_processor_jobs(machine: &str, load: f64, runtimes: &str, jobs: u32) -> Scenario {
     scenario(&format!(
         "machine = {{ {machine} }}
@@ -208,8 +209,8 @@ fn smallest_job_first_serves_small_jobs_sooner() {
     assert!(sjf < 0.7 * fcfs, "sjf {sjf}, fcfs {fcfs}");
 }
 
-/// Equipartition with malleable jobs is processor sharing. The mean time in the system depends only
-/// on the mean of the work, not on its distribution.
+/// Equipartition with malleable jobs is processor sharing (all jobs at once, at equal rates). The
+/// mean time in the system depends only on the mean of the work, not on its distribution.
 #[test]
 fn turnarounds_under_equipartition_are_those_of_processor_sharing() {
     let load = 0.6;

@@ -9,8 +9,10 @@ use meshwork::network::wormhole::{Routing, Upward, WormholeConfig};
 use meshwork::topology::wires::{Manner, Wires};
 use meshwork::topology::{Topology, TopologyError};
 
-/// Number of links from a router to every other, on paths with at most `most_global` global links.
-/// They are found by breadth-first search over the router and the global links used so far.
+/// Number of links from a router to every other one, on paths of up to `most_global` global links.
+///
+/// The paths are found by breadth-first search over pairs of a router and the number of global
+/// links used so far.
 fn links_from(wires: &dyn Wires, from: u32, most_global: usize) -> Vec<u32> {
     let routers = wires.routers() as usize;
     let mut found = vec![vec![u32::MAX; most_global + 1]; routers];
@@ -141,8 +143,8 @@ fn flow(wires: &dyn Wires, from: &BTreeSet<u32>, to: &BTreeSet<u32>) -> u32 {
     }
 }
 
-/// Two halves of a full tree are joined by as many links as a half has nodes. A taper divides that
-/// number.
+/// Two halves of a fat tree without taper are joined by as many links as a half has nodes. A taper
+/// (nodes of a leaf switch over its upward links) divides that number.
 #[test]
 fn a_fat_tree_has_full_bisection_and_a_taper_divides_it() {
     for (arity, taper) in [
@@ -259,8 +261,8 @@ fn full_load(topology: &Topology, traffic: &str, setting: WormholeConfig) -> Car
     .unwrap()
 }
 
-/// A taper limits the throughput of traffic that all crosses the top of a tree. The limit is nearly
-/// reached.
+/// A taper limits the throughput of traffic that all crosses the top of a fat tree. The limit is
+/// nearly reached.
 #[test]
 fn a_taper_bounds_what_crosses_the_top() {
     let usual = WormholeConfig::default();
@@ -274,8 +276,10 @@ fn a_taper_bounds_what_crosses_the_top() {
     }
 }
 
-/// All nodes of each dragonfly group send to the next group. On minimal paths they share one link,
-/// so each node gets 1/(a p) of it. On paths over other groups each gets up to a half (Kim et al.
+/// Throughput of a dragonfly in which all nodes of each group send to the next group.
+///
+/// On minimal paths the a p nodes of a group (a routers with p nodes each) share one link, so each
+/// node gets 1/(a p) of it. On paths over other groups each node gets up to a half (Kim et al.
 /// 2008, section 4).
 #[test]
 fn adversarial_traffic_saturates_a_dragonfly_where_theory_says() {

@@ -70,8 +70,8 @@ fn nor_does_it_on_several_sites() {
     }
 }
 
-/// An observer that writes reports of a run without naming nodes. It asks for the nodes of jobs if
-/// `asks`.
+/// An observer that writes reports of a run as text without node numbers. If `asks`, it declares
+/// that it needs the nodes of jobs.
 struct Told {
     asks: bool,
     lines: Vec<String>,
@@ -100,8 +100,8 @@ impl Observer for Told {
     }
 }
 
-/// If no component asks for nodes, the nodes are only counted. All other reports and metrics stay
-/// the same.
+/// If no component of a run needs to know which nodes are held, they are only counted. All other
+/// reports and metrics stay the same.
 #[test]
 fn nor_does_it_matter_whether_anyone_looks_at_nodes() {
     let topology = Topology::flat(40).unwrap();
@@ -129,7 +129,8 @@ fn nor_does_it_matter_whether_anyone_looks_at_nodes() {
     assert!(starts > 5_000, "only {starts} starts");
 }
 
-/// An observer that may ask what blocks the oldest waiting job.
+/// An observer that may need to know what blocks the oldest waiting job. It declares so if its flag
+/// is set.
 struct Looks(bool);
 
 impl Observer for Looks {
@@ -138,8 +139,7 @@ impl Observer for Looks {
     }
 }
 
-/// The cause that blocks the oldest waiting job is computed if a metric needs it. So it is even if
-/// no observer asks.
+/// Metrics do not depend on whether an observer needs to know what blocks the oldest waiting job.
 #[test]
 fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
     let topology = Topology::mesh(&[4, 4]).unwrap();
@@ -167,8 +167,8 @@ fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
     assert!(measured >= 6, "nodes were free in vain in {measured} runs alone");
 }
 
-/// Plans of counts of nodes are updated rather than rebuilt. They are tested with long queues, and
-/// with jobs that end early and late.
+/// Updated plans of numbers of nodes give the schedule of plans that are made anew. They are tested
+/// with long queues, and with jobs that end early and late.
 #[test]
 fn nor_does_it_where_numbers_alone_matter() {
     let topology = Topology::flat(40).unwrap();
@@ -190,8 +190,10 @@ fn nor_does_it_where_numbers_alone_matter() {
     }
 }
 
-/// Arrays of equal jobs are one row in the plan. Rows are cut short by other jobs; jobs end early,
-/// late, or take no time.
+/// Updated plans give the schedule of new plans for arrays of equal jobs, which are one row of a
+/// plan.
+///
+/// Rows are cut short by other jobs; jobs end early, late, or take no time.
 #[test]
 fn nor_does_it_for_arrays_of_jobs() {
     let topology = Topology::flat(24).unwrap();
@@ -219,8 +221,9 @@ fn nor_does_it_for_arrays_of_jobs() {
     }
 }
 
-/// Arrays of several users alternate, so that no long rows form. Some jobs end late, so that free
-/// counts in the profile become negative.
+/// Updated plans give the schedule of new plans if arrays of several users alternate. So no long
+/// rows of equal jobs form. Some jobs end late, so that the planned numbers of free nodes become
+/// negative.
 #[test]
 fn nor_does_it_for_arrays_that_come_in_turns() {
     let topology = Topology::flat(24).unwrap();
@@ -242,8 +245,9 @@ fn nor_does_it_for_arrays_that_come_in_turns() {
     }
 }
 
-/// All jobs of a long array that fit start at once, even while free counts in the profile are
-/// negative. Whole arrays end together, among other jobs; few or many jobs end late.
+/// Updated plans start all jobs of a long array that fit at once. They do so even while the planned
+/// numbers of free nodes are negative. Whole arrays end together, among other jobs; few or many
+/// jobs end late.
 #[test]
 fn nor_does_it_for_arrays_that_move_together() {
     let topology = Topology::flat(24).unwrap();
@@ -268,7 +272,8 @@ fn nor_does_it_for_arrays_that_move_together() {
     }
 }
 
-/// Long queues have jobs of many forms. Jobs end at the same instant as others, early, or late.
+/// Updated plans give the schedule of new plans for long queues of jobs of many shapes. Jobs end at
+/// the same instant as others, early, or late.
 #[test]
 fn nor_does_it_in_long_queues() {
     for dims in ["[8, 8]", "[8, 4, 4]"] {
@@ -294,8 +299,8 @@ fn nor_does_it_in_long_queues() {
     }
 }
 
-/// Many small jobs are mixed with few large ones. A large job fits only after many ends, some early
-/// and some late.
+/// Updated plans give the schedule of new plans for many small jobs and few large ones. A large job
+/// fits only after many ends, some early and some late.
 #[test]
 fn nor_does_it_where_many_small_jobs_run() {
     let topology = Topology::torus(&[8, 8, 4]).unwrap();
@@ -319,8 +324,9 @@ fn nor_does_it_where_many_small_jobs_run() {
     }
 }
 
-/// Reservations on nodes of late jobs are put off, and come to overlap others. Few or many jobs are
-/// late, by little or by much, while most end early.
+/// Updated plans give the schedule of new plans if reservations on nodes of late jobs are put off.
+/// These reservations come to overlap others. Few or many jobs are late, by little or by much,
+/// while most end early.
 #[test]
 fn nor_does_it_while_jobs_are_late() {
     for seed in 0..48 {
@@ -343,8 +349,9 @@ fn nor_does_it_while_jobs_are_late() {
     }
 }
 
-/// Slow twin of the scheduler `reservation` with `bypass_limit = 0`. It walks the queue in the same
-/// way but tries every job, even if too few nodes are free that no reservation keeps.
+/// Slow reference implementation of the scheduler `reservation` with `bypass_limit = 0`. It walks
+/// the queue in the same way but tries every job, even if too few nodes are free that no
+/// reservation keeps.
 struct AskingEveryone {
     most: usize,
     reserved: Vec<(Ticket, Reservation)>,
@@ -388,8 +395,8 @@ impl Scheduler for AskingEveryone {
     }
 }
 
-/// If only counts of nodes matter, `reservation` skips requests that cannot succeed. It compares
-/// them with the number of free nodes that no reservation keeps.
+/// The scheduler `reservation` skips requests that cannot succeed, if only numbers of nodes matter.
+/// It compares them with the number of free nodes that no reservation keeps.
 #[test]
 fn reservations_of_counts_are_those_of_who_asks_everyone() {
     let topology = Topology::flat(40).unwrap();

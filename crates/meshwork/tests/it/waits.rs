@@ -1,5 +1,5 @@
-//! Tests of the recorded causes of waiting. They use cases by hand, and an uncached twin for all
-//! allocators and schedulers.
+//! Tests of the recorded causes of waiting. They use cases by hand, and a reference implementation
+//! without caches for all allocators and schedulers.
 
 use crate::common;
 use std::collections::BTreeMap;
@@ -16,7 +16,8 @@ use meshwork::sched::SCHEDULERS;
 const WAITS: [&str; 4] =
     ["wait_for_nodes", "wait_for_shape", "wait_for_priority", "wait_for_reserved"];
 
-/// Slow twin of the recorded causes. It follows a run by its events, without caches.
+/// Slow reference implementation of the recorded causes. It follows a run by its events, without
+/// caches.
 struct Twin {
     facility: Facility,
     held_up: Cause,
@@ -132,9 +133,10 @@ fn waits(scheduler: &str, jobs: Vec<Job>) -> ([f64; 4], f64) {
     (WAITS.map(metric), metric("wait"))
 }
 
-/// A case by hand on a machine of 4 × 4 whose first three columns are held for a while. The third
-/// job waits for a square of four free nodes, the fourth first for nodes, and the last for its
-/// turn.
+/// Causes of waiting in a case by hand, on a machine of 4 × 4.
+///
+/// The first three columns are held for a while. The third job waits for a square of four free
+/// nodes, the fourth first for nodes, and the last for its turn.
 #[test]
 fn a_case_by_hand() {
     let block = |arrival, sides: &[u32], runtime| job(arrival, Request::block(sides), runtime);

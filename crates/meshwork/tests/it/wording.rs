@@ -142,7 +142,7 @@ fn comment_start(line: &str) -> Option<usize> {
     None
 }
 
-/// The first comment with all lines of the same form that directly follow it.
+/// The first comment line, and all lines with the same mark that directly follow it.
 fn block_from(comments: &[Comment]) -> &[Comment] {
     let follows = |pair: &[Comment]| {
         pair[1].line == pair[0].line + 1 && pair[1].mark == pair[0].mark && pair[0].is_doc
@@ -151,7 +151,8 @@ fn block_from(comments: &[Comment]) -> &[Comment] {
     &comments[..=more]
 }
 
-/// First sentence of a block of comment lines, or its whole first paragraph if no sentence ends.
+/// First sentence of a block of comment lines, or its whole first paragraph if no sentence ends in
+/// it.
 fn first_sentence(block: &[Comment]) -> String {
     let lines = block.iter().take_while(|comment| !comment.text.is_empty() && !comment.is_code);
     let paragraph = lines.map(|comment| comment.text.as_str()).collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! Tests of the wormhole network: closed forms, a slow twin, and invariants.
+//! Tests of the wormhole network: closed forms, a slow reference, and invariants.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use meshwork::network::wormhole::{
 use meshwork::topology::{Node, Topology};
 use proptest::prelude::*;
 
-/// A network load of scripted packets, which records when each packet arrived.
+/// Traffic for the network that consists of the given packets. It records when each packet arrived.
 struct Script {
     queues: Vec<VecDeque<Message>>,
     deliveries: Vec<Option<Delivery>>,
@@ -33,8 +33,10 @@ impl Load for Script {
     }
 }
 
-/// Sends packets in order of creation, and returns their deliveries. If `is_told_ahead`, the
-/// network knows the times of packets ahead; otherwise it learns of each packet when it is created.
+/// Sends packets in order of creation, and returns when and how each was delivered.
+///
+/// If `is_told_ahead`, the network knows in advance when packets are created; otherwise it learns
+/// of each packet when it is created.
 fn arrivals(engine: &mut Engine, nodes: u32, sent: &[Sent], is_told_ahead: bool) -> Vec<Delivery> {
     let mut script = Script {
         queues: vec![VecDeque::new(); nodes as usize],
@@ -305,8 +307,8 @@ fn an_idle_network_of_long_links_delivers_when_it_says() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// The slow twin and all suitable engines deliver every packet in the same cycle. No packet
-    /// arrives sooner than in an idle network.
+    /// The slow reference implementation and all suitable engines deliver every packet in the same
+    /// cycle. No packet arrives sooner than in an idle network.
     #[test]
     fn engines_and_the_twin_agree_packet_by_packet(case in cases(), told_ahead in any::<bool>()) {
         let Case { topology, setting, sent } = case;

@@ -7,9 +7,9 @@ use meshwork::registry::EntrySource;
 
 use crate::command::list::{KINDS, Listed};
 
-/// Advice on when to use the entries of one kind, with related pages.
+/// Advice on when to use certain entries of one kind, with related pages of the manual.
 ///
-/// A page is given as `kind/name`, or as a chapter.
+/// A related page is given as `kind/name`, or as the name of a chapter.
 struct Advice {
     kind: &'static str,
     names: &'static [&'static str],

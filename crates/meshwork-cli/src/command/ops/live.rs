@@ -1,4 +1,4 @@
-//! Code for the commands that run next to Slurm: machine, policy, metrics and pauses.
+//! Code that the commands beside a running Slurm share: machine, policy, metrics and pauses.
 
 use std::cell::Cell;
 use std::io::{ErrorKind, Read, Write};
@@ -23,7 +23,8 @@ const MOST: u64 = 8 << 10;
 const SLOW: Duration = Duration::from_secs(2);
 /// Shortest pause between two queries of Slurm, even if a datagram arrives.
 const LEAST: Duration = Duration::from_millis(100);
-/// Longest short pause. `SHORT` pauses are short after a pause that a datagram ended early.
+/// Longest pause between queries soon after a datagram. The next `SHORT` pauses after a pause that
+/// a datagram ended early are no longer than this.
 const SOON: Duration = Duration::from_millis(500);
 const SHORT: u8 = 10;
 
@@ -155,7 +156,7 @@ fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
 pub(super) struct Pause {
     poll: Duration,
     wake: Option<UdpSocket>,
-    /// Number of the next pauses that are short.
+    /// Number of pauses that will still be short.
     short: Cell<u8>,
 }
 

@@ -17,10 +17,11 @@ use crate::args::ops;
 use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// Name of the file with starts of jobs, in the shadow's folder. `PAGE` is the HTML page there.
+/// Name of the file with recorded starts of jobs, in the folder that a shadow writes. `PAGE` is the
+/// name of its HTML page.
 const STARTS: &str = "starts.jsonl";
 const PAGE: &str = "shadow.html";
-/// Time between two writings of the history.
+/// Time between two writings of the recorded history.
 const WRITES: Duration = Duration::from_secs(60);
 
 /// Observes Slurm until a signal tells the command to end.

@@ -27,7 +27,7 @@ const OPS: &str = "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"ado
 
 /// Keys of a line with an allocation request.
 ///
-/// The keys from the seventh on are for requests of pieces on nodes that jobs share.
+/// The keys from the seventh on belong to requests for pieces of nodes that jobs share.
 const ALLOCATE: [&str; 16] = [
     "op",
     "id",

@@ -55,7 +55,8 @@ impl Saved {
             .map_err(|error| format!("{from} is none that this command has given: {error}"))
     }
 
-    /// Letters in use, and the letter of each holder.
+    /// Letters by which drawings mark the holders of nodes: all in use, and the letter of each
+    /// holder.
     pub(super) fn letters(
         &self,
         _pool: &NamedPool,

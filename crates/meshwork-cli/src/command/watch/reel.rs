@@ -27,7 +27,7 @@ pub(super) enum Target {
     Time(Time),
 }
 
-/// Knowledge about the next event of a run.
+/// Knowledge about the time of a run's next event.
 enum Upcoming {
     /// The next event happens at this time.
     At(Time),
@@ -89,7 +89,7 @@ impl Reel {
         self.view.scroll(lines);
     }
 
-    /// Number of events that the view shows.
+    /// Number of events of the run that the view shows so far.
     pub(super) fn events(&self) -> u64 {
         self.view.scene().events()
     }

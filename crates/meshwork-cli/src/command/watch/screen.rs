@@ -422,7 +422,8 @@ mod tests {
         player.reel.events()
     }
 
-    /// Plays for `seconds`, after waiting for the run's thread, and without a deadline in practice.
+    /// Plays the run for `seconds`, without a deadline in practice. First waits until the run's
+    /// thread has computed the events.
     fn play(player: &mut Player, seconds: f64) {
         std::thread::sleep(Duration::from_millis(100));
         player.play(Duration::from_secs_f64(seconds), Instant::now() + Duration::from_secs(60));

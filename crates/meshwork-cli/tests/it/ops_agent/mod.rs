@@ -61,7 +61,8 @@ fn agent(slurm: &Slurm, more: &[&str]) -> Killable {
     Killable(child.unwrap())
 }
 
-/// Kills the controller of Slurm and starts a new controller, which the `Slurm` value does not end.
+/// Kills the controller of Slurm and starts a new one. The caller must end the new controller,
+/// because the `Slurm` value ends only its own.
 fn restart(slurm: &Slurm) -> Killable {
     let pid = fs::read_to_string(slurm.home().join("slurmctld.pid")).unwrap();
     assert!(quiet("kill", &["-9", pid.trim()]));
@@ -231,7 +232,7 @@ fn ends(text: &str, own: &str) -> Vec<Ended> {
     text.lines().filter_map(of).collect()
 }
 
-/// Node lists that the agent chose for each job, by job id, from the log of the agent.
+/// Node sets that the agent chose for each job, in order and by job id, from the agent's log.
 fn chosen(log: &str) -> BTreeMap<String, Vec<BTreeSet<String>>> {
     let mut all: BTreeMap<String, Vec<BTreeSet<String>>> = BTreeMap::new();
     for line in log.lines() {

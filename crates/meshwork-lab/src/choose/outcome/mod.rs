@@ -1,4 +1,4 @@
-//! Outcome of a choice: as data, as one JSON object, and as `sentences`.
+//! Outcome of a choice among candidates: as data, as one JSON object, and as `sentences`.
 
 mod sentences;
 
@@ -31,7 +31,7 @@ pub enum RaceEnd {
 }
 
 impl RaceEnd {
-    /// Name of the reason in results.
+    /// Name of the reason in files of results.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -63,28 +63,31 @@ pub struct Candidate {
     pub replications: u64,
     /// Mean of the metric: geometric, or arithmetic on the raw scale; `None` without a run.
     pub mean: Option<f64>,
-    /// Mean of the second metric.
+    /// Mean of the second metric, which shows the trade-off; `None` without one.
     pub second: Option<f64>,
-    /// Bound on the candidate's distance from the best one; `None` if there is none.
+    /// Upper bound on the candidate's distance from the best one, on the scale of the race. It is
+    /// `None` if there is no bound.
     pub bound: Option<f64>,
-    /// Difference from the winner after some numbers of pairs, with the half width of its interval.
+    /// Mean difference from the winner, as it developed with the number of pairs of replications.
     ///
-    /// Each entry has the number of pairs, the mean difference and the half width. The latter two
-    /// are on the scale of the race.
+    /// An element is a number of pairs, the mean difference over so many pairs, and the half width
+    /// of the confidence interval. The latter two are on the scale of the race.
     pub course: Vec<(u64, f64, f64)>,
 }
 
-/// Mean effect of one value of a swept key on the metric.
+/// Mean effect that one value of a swept key has on the metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
     pub key: String,
     pub value: String,
-    /// Mean of the candidates with this value minus the mean of all, on the scale of the race.
+    /// Mean metric of the candidates with this value, minus the mean metric of all candidates. It
+    /// is on the scale of the race.
     pub effect: f64,
     /// Half the width of the effect's 95 % interval; `None` if there are too few replications.
     pub half_width: Option<f64>,
     pub candidates: u64,
-    /// Number of replications in the means: the first ones, which all candidates have.
+    /// Number of replications over which the means are taken. They are the first ones, which all
+    /// candidates have.
     pub replications: u64,
 }
 
@@ -102,38 +105,40 @@ pub struct ChoiceOutcome {
     pub stopped: RaceEnd,
     pub least_pairs: u64,
     pub pairs: u64,
-    /// Number of replications that the screening used; 0 without a screening.
+    /// Number of replications that the screening before the race used; 0 without a screening.
     pub screening: u64,
     pub candidates: Vec<Candidate>,
     constraints: Vec<Constraint>,
-    /// Index of the recommended candidate; `None` while no candidate has a value.
+    /// Index of the recommended candidate; `None` while no candidate has a value of the metric.
     pub recommended: Option<usize>,
-    /// Reason for the recommendation: `leader`, `baseline`, `simplest` or `none`.
+    /// Which candidate is recommended: the race's `leader`, or among equally good candidates the
+    /// `baseline` or the `simplest`; `none` without a recommendation.
     pub reason: &'static str,
-    /// Bound on the recommended candidate's distance from the best one, on the scale of the race.
+    /// Upper bound on the recommended candidate's distance from the best one. It is on the scale of
+    /// the race.
     pub bound: Option<f64>,
-    /// Survivors that are certainly within the indifference zone of the best candidate.
+    /// Indices of the candidates that certainly count as equally good as the best one.
     pub equal: Vec<usize>,
-    /// Index of the candidate with which the winner is compared.
+    /// Index of the baseline, the candidate with which the winner is compared.
     pub reference: usize,
-    /// Whether the user named that candidate as the baseline.
+    /// Whether the user named the baseline. Otherwise it is the first candidate.
     pub has_baseline: bool,
     pub wins: Wins,
     pub effects: Vec<Effect>,
     pub looks: Vec<Look>,
-    /// Options of the choice, as arguments of the command.
+    /// Options of the choice, as arguments of the command `meshwork choose`.
     pub options: Vec<String>,
-    /// Number of runs of the race, including runs from the store.
+    /// Number of runs of the race, including runs that were read from the store.
     pub runs: u64,
-    /// Number of runs if every candidate ran as often as the winner.
+    /// Number of runs that would have been needed if every candidate ran as often as the winner.
     pub full_grid: u64,
-    /// Estimated number of runs of Clark and Yang's procedure.
+    /// Estimated number of runs that Clark and Yang's two-stage procedure would have needed.
     pub clark_yang: Option<u64>,
     pub validation_runs: u64,
     pub gains: Vec<Gain>,
-    /// Whether a stop prevented the new measurement of the winner.
+    /// Whether the caller stopped the choice before the winner was measured again.
     pub is_stopped_early: bool,
-    /// Whether raw differences are so skewed that the confidence level may not hold.
+    /// Whether differences on the raw scale are so skewed that the confidence level may not hold.
     pub is_skewed: bool,
     pub study_file: String,
     pub slurm: Vec<String>,
@@ -144,7 +149,7 @@ pub struct ChoiceOutcome {
 }
 
 impl ChoiceOutcome {
-    /// Outcome of a race that has ended.
+    /// Computes the outcome of a race that has ended.
     ///
     /// # Errors
     /// If no candidate can be chosen: one sentence with the reason. If constraints are the reason,
@@ -246,7 +251,7 @@ impl ChoiceOutcome {
         })
     }
 
-    /// Whether all new measurements confirm the winner's gain; `None` if there are none.
+    /// Whether all new measurements of the winner confirm its gain; `None` if there are none.
     #[must_use]
     pub fn is_confirmed(&self) -> Option<bool> {
         (!self.gains.is_empty()).then(|| self.gains.iter().all(|gain| gain.is_clear))
@@ -404,7 +409,8 @@ fn nobody(raced: &Raced<'_>, race: &Race, stopped: RaceEnd) -> Option<String> {
     })
 }
 
-/// Number of parameters in a candidate's swept values. A candidate with fewer counts as simpler.
+/// Number of parameters in a candidate's swept values. Among equally good candidates, the one with
+/// the fewest parameters counts as the simplest.
 fn words(raced: &Raced<'_>, own: usize) -> usize {
     fn parameters(value: &Value) -> usize {
         match value {
@@ -415,9 +421,10 @@ fn words(raced: &Raced<'_>, own: usize) -> usize {
     raced.points[own].swept.iter().map(|(_, value)| parameters(value)).sum()
 }
 
-/// Numbers of pairs for which results are shown.
+/// Numbers of pairs of replications at which the course of the race is shown.
 ///
-/// They are a growing sequence, the numbers at which a candidate is dropped, and the last number.
+/// The numbers are 4 and further ones at growing intervals, each number at which a candidate was
+/// dropped, and the last number.
 fn checkpoints(race: &Race) -> BTreeSet<u64> {
     let mut shown: BTreeSet<u64> = BTreeSet::from([race.pairs()]);
     let mut next = 4;
@@ -432,10 +439,10 @@ fn checkpoints(race: &Race) -> BTreeSet<u64> {
     shown
 }
 
-/// Mean differences between a candidate and the winner, with the half widths of their intervals.
+/// Mean difference between a candidate and the winner, as it developed with the number of pairs.
 ///
-/// There is one entry for each number of pairs of replications in `shown`. Entries whose interval
-/// is infinite are left out.
+/// An element is a number of pairs of replications from `shown`, the mean difference over so many
+/// pairs, and the half width of its interval. Elements with an infinite half width are left out.
 fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Vec<(u64, f64, f64)> {
     let (mut moments, mut course) = (RunningMoments::default(), Vec::new());
     for (number, (a, b)) in (1..).zip(ours.iter().zip(winner)) {
@@ -453,8 +460,9 @@ fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Ve
 
 /// Mean effect of each value of each swept key, over the replications that all candidates have.
 ///
-/// A candidate counts only if there is one for every value of the key with all other keys equal.
-/// Otherwise a value would gain if candidates with it have dropped out because of a growing queue.
+/// Candidates are grouped so that those of a group differ only in this key. Only groups in which
+/// every value of the key has a candidate with results count. Otherwise a value would gain if bad
+/// candidates with this value left the race because their queues grow.
 fn effects(raced: &Raced<'_>, race: &Race) -> Vec<Effect> {
     let counts = |fate: &Fate| !matches!(fate, Fate::Growing | Fate::Failed(_));
     let fit: Vec<usize> =

@@ -1,4 +1,4 @@
-//! Outcome of a choice as text: sentences, table rows, and one line.
+//! Outcome of a choice as text: as sentences, as rows of a table of candidates, and as one row.
 
 use super::{ChoiceOutcome, Effect, RaceEnd};
 use crate::choose::confirm::Gain;
@@ -7,7 +7,7 @@ use crate::findings::number::{count, plural, significant};
 use crate::findings::sequence::Wins;
 
 impl ChoiceOutcome {
-    /// Text of a distance on the scale of the race: `3.1 %`, or units of the metric.
+    /// Text of a distance on the scale of the race: `3.1 %`, or on the raw scale a plain number.
     fn distance(&self, difference: f64) -> String {
         let distance = self.scale.distance(difference);
         if self.raw { significant(distance, 3) } else { percent(distance) }
@@ -25,10 +25,10 @@ impl ChoiceOutcome {
         format!("on {} {} is {}{ends}", gain.on, self.metric, self.change(gain.change))
     }
 
-    /// Cells of one table row for the outcome.
+    /// The outcome as one row of a table that lists several choices.
     ///
-    /// They are the choice, its bound, the change from the baseline on fresh data, and the number
-    /// of runs.
+    /// The cells are the label of the recommended candidate, the bound on its distance from the
+    /// best one, the change from the baseline on fresh data, and the number of runs.
     #[must_use]
     pub fn line(&self) -> [String; 4] {
         let label = self.recommended.map(|own| self.candidates[own].label.clone());
@@ -148,7 +148,7 @@ impl ChoiceOutcome {
         all
     }
 
-    /// Sentence that tells what is guaranteed at present.
+    /// Sentence that states the guarantee that the measured pairs of replications give.
     #[must_use]
     pub fn guarantee(&self) -> String {
         let confidence = percent(self.confidence);
@@ -236,7 +236,8 @@ impl ChoiceOutcome {
     /// Rows of the table of candidates.
     ///
     /// The cells are number, label, replications, mean of the metric, mean of the second metric,
-    /// and state of the candidate. Survivors come first; otherwise rows are in order of the mean.
+    /// and state of the candidate. Candidates that are still in the race come first, then those
+    /// that were dropped; rows of the same state are in order of the mean.
     #[must_use]
     pub fn rows(&self) -> Vec<[String; 6]> {
         let mut order: Vec<usize> = (0..self.candidates.len()).collect();
@@ -302,7 +303,7 @@ impl ChoiceOutcome {
         }
     }
 
-    /// Ends of the interval of an effect, as changes of the metric, the lower end first.
+    /// Ends of the confidence interval of an effect, as changes of the metric, the lower end first.
     pub(super) fn effect_ends(&self, effect: &Effect) -> Option<[f64; 2]> {
         let half = effect.half_width?;
         let mut ends = [effect.effect - half, effect.effect + half].map(|at| self.scale.change(at));
@@ -310,7 +311,8 @@ impl ChoiceOutcome {
         Some(ends)
     }
 
-    /// Mean effects of swept values: an introductory sentence, and one line for each value.
+    /// Text on the mean effects of swept values: an introductory sentence, and one line for each
+    /// value.
     #[must_use]
     pub fn effect_lines(&self) -> Vec<String> {
         let signed = |change: f64| match self.raw {
@@ -335,7 +337,8 @@ impl ChoiceOutcome {
     }
 }
 
-/// Text of the interval of a change. A ratio of few batches may have an infinite end.
+/// Text of the 95 % interval of a change. An end is infinite if the change is a ratio of too few
+/// batches.
 fn interval(ends: Option<[f64; 2]>, change: impl Fn(f64) -> String) -> String {
     match ends.map(|ends| ends.map(|end| Some(end).filter(|end| end.is_finite()))) {
         Some([Some(low), Some(high)]) => {
@@ -355,7 +358,8 @@ fn percent(share: f64) -> String {
     format!("{} %", significant(100.0 * share, 2.max(digits(share))))
 }
 
-/// Number of digits with which a fraction shows whole percents.
+/// Number of significant digits for a fraction that is shown as a percentage: 3 from 100 % on, else
+/// 2.
 fn digits(share: f64) -> i32 {
     if share.abs() >= 1.0 { 3 } else { 2 }
 }

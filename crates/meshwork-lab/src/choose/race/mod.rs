@@ -6,9 +6,11 @@
 //! indifference zone.
 //!
 //! **Guarantee.** With probability at least 1 − α, all k − 1 confidence sequences of pairs with the
-//! true best candidate hold at all times. Then the best candidate is never dropped. A candidate
-//! whose bound over the survivors is *b* is then within *b* of the best candidate. This holds under
-//! any correlation, and at any time of stopping.
+//! true best candidate hold at all times. Then the best candidate is never dropped, so that it is
+//! among the survivors. The *bound* of a candidate is the largest upper end of its confidence
+//! sequences against the survivors. So a candidate with bound *b* is within *b* of the best
+//! candidate. This holds however the candidates' results are correlated, and whenever the race is
+//! stopped.
 //!
 //! With constraints, half of α is spent on them, and only candidates that certainly meet them may
 //! drop others or lead. If there are many candidates, a screening by successive halving first
@@ -18,37 +20,41 @@
 use crate::findings::sequence::{RunningMoments, factor};
 use crate::findings::statistics::quantile;
 
-/// Number of replications after which growing queues are detected and screening first halves.
+/// Number of replications after which candidates may first be dropped, before pairs are compared.
+/// From then on, growing queues are detected. A screening then first halves the number of
+/// candidates.
 pub const FIRST_LOOK: u64 = 4;
 
-/// Largest number of candidates that a screening leaves.
+/// Largest number of candidates that a screening leaves for the race.
 pub const FINALISTS: usize = 64;
 
-/// Largest number of replications of a candidate. The race ends undecided after them.
+/// Largest number of replications of a candidate. After so many, the race ends undecided.
 pub const MAX_REPLICATIONS: u64 = 10_000;
 
-/// Largest number of survivors that are compared further once the leader is certain.
+/// Largest number of survivors for which the race goes on once the leader is certain. Further pairs
+/// then only tell which survivors are equally good.
 const MAX_TIES: usize = 8;
 
-/// Smallest number of runs in a round, so that a few survivors keep several threads busy.
+/// Smallest number of runs in a round of the race. It keeps several threads busy even if there are
+/// only a few survivors.
 const ROUND: usize = 16;
 
 /// Rules of a race: error probability, indifference zone and numbers of replications.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RaceRules {
-    /// Largest probability with which the guarantee may fail.
+    /// Largest probability with which the race's guarantee may fail.
     pub alpha: f64,
     /// Indifference zone, on the scale of the race.
     pub within: f64,
-    /// Number of pairs of replications before a candidate may be dropped.
+    /// Number of pairs of replications to compare before a candidate may be dropped.
     pub least: u64,
     /// Number of candidates above which a screening precedes the race.
     pub screen_above: usize,
-    /// Number of constraints.
+    /// Number of constraints that candidates must meet.
     pub constraints: usize,
 }
 
-/// Source of the results that a race reads, by candidate and replication.
+/// Source from which a race reads the result of each candidate in each replication.
 pub trait Field {
     /// Value of one run on the scale of the race. Smaller values are better.
     ///
@@ -63,11 +69,11 @@ pub trait Field {
     fn excess(&self, candidate: usize, constraint: usize, replication: u64)
     -> Result<f64, NoValue>;
 
-    /// Whether the queue of a candidate grows in its runs so far.
+    /// Whether the job queue of a candidate keeps growing in its finished runs.
     fn is_growing(&self, candidate: usize) -> bool;
 }
 
-/// Reason why a run has no value.
+/// Reason why a run has no value that the race can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoValue {
     /// The run failed, so its candidate leaves the race.
@@ -85,9 +91,10 @@ pub enum Fate {
     Beaten {
         /// Index of the better candidate.
         by: usize,
-        /// Number of pairs of replications at that time.
+        /// Number of pairs of replications after which the candidate was dropped.
         pairs: u64,
-        /// Mean difference from the better candidate; `least` is the lower end of its interval.
+        /// Mean difference from the better candidate, on the scale of the race. `least` is the
+        /// lower end of its confidence interval.
         difference: f64,
         least: f64,
     },
@@ -104,13 +111,13 @@ pub enum Fate {
 /// State of a race after one replication of all survivors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
-    /// Number of pairs of replications of each pair of survivors.
+    /// Number of replications that any two survivors have both run, not counting a screening.
     pub pairs: u64,
     /// Number of candidates that are still in the race.
     pub racing: usize,
-    /// Index of the leader.
+    /// Index of the leader, the survivor with the smallest bound.
     pub leader: usize,
-    /// Bound on the leader's distance from the best candidate, on the scale of the race.
+    /// Upper bound on the leader's distance from the best candidate, on the scale of the race.
     pub bound: f64,
 }
 
@@ -119,16 +126,18 @@ pub struct Look {
 pub struct Race {
     rules: RaceRules,
     fates: Vec<Fate>,
-    /// Values of each candidate that were read so far, from replication 0 on.
+    /// Values of each candidate that the race has read, in order of the replications from 0 on.
     values: Vec<Vec<f64>>,
-    /// Statistics of the excess of each candidate over each constraint.
+    /// Statistics of the amounts by which each candidate breaks each constraint: by candidate, then
+    /// by constraint.
     excesses: Vec<Vec<RunningMoments>>,
-    /// Position of each candidate among the candidates that are compared in pairs.
+    /// Position of each candidate among those that are compared in pairs; `usize::MAX` for others.
     places: Vec<usize>,
-    /// Statistics of the difference of each compared pair: value of the first minus value of the
-    /// second.
+    /// Statistics for each compared pair of candidates: of the value of the first minus the value
+    /// of the second.
     pairs: Vec<RunningMoments>,
-    /// Number of replications that the screening used, which do not count as evidence.
+    /// Number of replications that the screening used. They do not count in the comparison of
+    /// pairs.
     offset: u64,
     is_screening: bool,
     seen: u64,
@@ -197,13 +206,13 @@ impl Race {
         &self.looks
     }
 
-    /// Number of replications that the race has read.
+    /// Number of replications of the survivors that the race has read.
     #[must_use]
     pub fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// Number of pairs of replications of the survivors, without the screening's replications.
+    /// Number of replications that any two survivors have both run, not counting the screening.
     #[must_use]
     pub fn pairs(&self) -> u64 {
         self.seen - self.offset
@@ -223,8 +232,8 @@ impl Race {
 
     /// Estimated runs of Clark and Yang's two-stage procedure with the same guarantee.
     ///
-    /// The estimate is made when the survivors have the least number of pairs. It is `None` before
-    /// that time, and after a screening.
+    /// The estimate is made when the survivors have run the number of pairs after which candidates
+    /// may be dropped. It is `None` before that time, and after a screening.
     #[must_use]
     pub fn clark_yang(&self) -> Option<u64> {
         self.clark_yang
@@ -236,7 +245,7 @@ impl Race {
         self.problem.as_deref()
     }
 
-    /// Number of pairs of replications before a candidate may be dropped.
+    /// Number of pairs of replications to compare before a candidate may be dropped.
     #[must_use]
     pub fn least(&self) -> u64 {
         self.rules.least
@@ -248,32 +257,34 @@ impl Race {
         self.rules.within
     }
 
-    /// Sets the indifference zone if it was unknown when the race began.
+    /// Sets the indifference zone, for a race in which it is computed from the first results.
     pub fn fix_within(&mut self, within: f64) {
         self.rules.within = within;
     }
 
-    /// Error probability of each interval between two candidates.
+    /// Error probability of each confidence sequence of the difference between two candidates.
     pub(super) fn level(&self) -> f64 {
         let count = self.places.iter().filter(|&&place| place != usize::MAX).count();
         let share = if self.rules.constraints > 0 { 0.5 } else { 1.0 };
         share * self.rules.alpha / (count.max(2) - 1) as f64
     }
 
-    /// Error probability of each interval of a constraint.
+    /// Error probability of each confidence sequence of a candidate's mean excess over a
+    /// constraint.
     fn level_of_constraints(&self) -> f64 {
         let count = self.places.iter().filter(|&&place| place != usize::MAX).count();
         0.5 * self.rules.alpha / (count.max(1) * self.rules.constraints.max(1)) as f64
     }
 
-    /// Index of a pair, and whether the stored difference has the opposite sign.
+    /// Index in `pairs` of two candidates, and whether the stored difference has the opposite sign.
     fn pair(&self, one: usize, other: usize) -> (usize, bool) {
         let (a, b) = (self.places[one], self.places[other]);
         let (low, high) = (a.min(b), a.max(b));
         (high * (high - 1) / 2 + low, a > b)
     }
 
-    /// Mean of `one` minus `other` over all pairs, and the half width of its interval.
+    /// Mean of the value of `one` minus the value of `other`, and half width of its interval. The
+    /// mean is over all pairs of replications.
     #[must_use]
     pub fn difference(&self, one: usize, other: usize) -> (f64, f64) {
         let factor = factor(self.pairs() as f64, self.level());
@@ -296,14 +307,16 @@ impl Race {
             || self.rules.constraints == 0
     }
 
-    /// Mean excess of a candidate over a constraint, and the half width of its interval.
+    /// Mean amount by which a candidate breaks a constraint, and the half width of its confidence
+    /// interval.
     #[must_use]
     pub fn excess(&self, candidate: usize, constraint: usize) -> (f64, f64) {
         let moments = &self.excesses[candidate][constraint];
         (moments.mean(), moments.half_width(self.level_of_constraints()))
     }
 
-    /// Bound on a survivor's distance from the best candidate; infinite while there is no evidence.
+    /// Upper bound on a survivor's distance from the best candidate. It is infinite while too few
+    /// pairs of replications have been run.
     #[must_use]
     pub fn bound(&self, candidate: usize) -> f64 {
         self.bound_by(candidate, &self.racing(), factor(self.pairs() as f64, self.level()))
@@ -321,7 +334,8 @@ impl Race {
         bounds.fold(0.0, f64::max)
     }
 
-    /// Survivors that are certainly within the indifference zone of the best candidate.
+    /// Indices of the survivors that are certainly within the indifference zone of the best
+    /// candidate.
     #[must_use]
     pub fn equals(&self) -> Vec<usize> {
         let racing = self.racing();
@@ -332,9 +346,10 @@ impl Race {
 
     /// Whether the race is over.
     ///
-    /// It is over if the leader is certain, and each other survivor is certain too. It is also over
-    /// if the leader has been certain for as many pairs again as it needed, or if too many
-    /// survivors are left to be compared further.
+    /// A survivor is certain if its bound is within the indifference zone. If the leader is
+    /// certain, the race goes on to tell which other survivors are certain too. It is over if all
+    /// are. It is also over at twice the number of pairs at which the leader became certain, or if
+    /// more than a few survivors are left.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         let is_certain = |look: &&Look| look.bound <= self.rules.within;
@@ -351,7 +366,7 @@ impl Race {
             || is_settled()
     }
 
-    /// Number of replications that each candidate needs for the next round.
+    /// Number of replications that each candidate must have run when the next round ends.
     #[must_use]
     pub fn wanted(&self) -> Vec<u64> {
         let racing = self.racing().len().max(1);
@@ -428,6 +443,7 @@ impl Race {
     }
 
     /// Halves the number of candidates after 4, 8, 16 … replications, until few enough are left.
+    /// The worse half by the mean is dropped.
     fn screen(&mut self) {
         if !(self.seen >= FIRST_LOOK && self.seen.is_power_of_two()) {
             return;
@@ -500,9 +516,10 @@ impl Race {
         }
     }
 
-    /// Estimated runs of Clark and Yang's procedure.
+    /// Estimated number of runs that Clark and Yang's two-stage procedure would need.
     ///
-    /// Each candidate runs as often as the pair with the widest differences requires.
+    /// In that procedure each candidate runs equally often: as often as the pair of candidates
+    /// whose differences vary most requires.
     fn two_stages(&self) -> u64 {
         let racing = self.racing();
         let (count, first) = (racing.len() as f64, self.pairs());

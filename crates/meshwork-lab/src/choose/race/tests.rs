@@ -2,7 +2,8 @@ use meshwork::rng::Stream;
 
 use super::*;
 
-/// Candidates with known means. Part of the noise is common to all of their values.
+/// Candidates with known means, whose values are random. In each replication, part of the random
+/// noise is common to all candidates.
 pub(crate) struct Known {
     pub(crate) means: Vec<f64>,
     pub(crate) shared: f64,

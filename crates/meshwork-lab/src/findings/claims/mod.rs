@@ -1,9 +1,11 @@
-//! Verdicts on the claims of a paper, from the runs of a study.
+//! Verdicts on the claims of a paper, computed from the runs of a study.
 //!
-//! A claim is tested in cells, the combinations of swept values that the claim leaves open. In a
-//! cell, replications are compared pairwise, since they have the same jobs, and the 95 % interval
-//! of the difference decides: a cell holds if the whole interval is on the right side of the bound,
-//! fails if it is on the wrong side, and is open if it contains the bound. With only one
+//! A claim says how a metric of some scenarios, the judged ones, relates to a bound or to the
+//! metric of reference scenarios. It fixes the values of some swept keys. Each combination of the
+//! values of the other swept keys is a *cell*, in which the claim is tested. In a cell,
+//! replications are compared pairwise, since they have the same jobs, and the 95 % interval of the
+//! difference decides: the claim holds if the whole interval is on the right side of the bound,
+//! fails if it is on the wrong side, and is open if the interval contains the bound. With only one
 //! replication, or if the claim says so, means alone decide.
 //!
 //! | file | columns |
@@ -27,14 +29,14 @@ use crate::study::expand::Point;
 use crate::study::{ClaimCheck, PaperClaim, Refused, Relation, Study, SweptValues, Test, same};
 use crate::visible::visible;
 
-/// Verdict of the runs of a study on a claim.
+/// Verdict on a claim of a paper, according to the runs of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClaimVerdict {
-    /// The claim holds in the required number of cells.
+    /// The claim holds in as many cells as it must.
     BorneOut,
-    /// The claim cannot hold in enough cells, whatever the verdict on the open ones would be.
+    /// The claim cannot hold in enough cells, even if it held in all open ones.
     NotBorneOut,
-    /// Open cells decide whether the claim holds in enough cells.
+    /// Whether the claim holds in enough cells depends on cells that are open.
     Undecided,
     /// The study has no runs that could check the claim.
     NotCheckable,
@@ -51,36 +53,36 @@ impl fmt::Display for ClaimVerdict {
     }
 }
 
-/// State of a claim in one of its cells.
+/// Whether a claim holds in one of its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellState {
     Yes,
     No,
-    /// The interval contains the bound, or something was not measured.
+    /// Undecided: the interval contains the bound, or a needed value was not measured.
     Open,
 }
 
-/// A combination of swept values and its results.
+/// A combination of swept values in which a claim is tested, and the result of the test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimCell {
-    /// Swept values that distinguish this cell from the others of the claim.
+    /// Swept values that distinguish this combination from the others in which the claim is tested.
     pub at: SweptValues,
     pub holds: CellState,
-    /// Job size, if only jobs of one size are judged.
+    /// Size of the judged jobs, if the claim is about jobs of one size; `None` for all jobs.
     pub size: Option<u64>,
-    /// Mean of the judged metric. For a trend, it is the metric or the ratio at the end of the
-    /// axis.
+    /// Mean of the metric in the judged scenarios. For a claim about a trend along a swept key, it
+    /// is the metric, or its ratio to the reference, at the key's last value.
     pub of: Option<f64>,
-    /// Mean of the reference, if there is one. For a trend, it is the metric or the ratio at the
-    /// start of the axis.
+    /// Mean of the metric in the reference scenarios, if there are any. For a claim about a trend
+    /// along a swept key, it is the metric, or its ratio to the reference, at the key's first
+    /// value.
     pub to: Option<f64>,
-    /// Whether the claim compares by difference instead of by ratio.
+    /// Whether the claim compares the two means by their difference instead of their ratio.
     pub by_difference: bool,
 }
 
 impl ClaimCell {
-    /// Ratio of the judged mean to the reference's mean, or their difference. It is `None` unless
-    /// both means are known.
+    /// Ratio of `of` to `to`, or their difference. It is `None` unless both are known.
     #[must_use]
     pub fn comparison(&self) -> Option<f64> {
         let (of, to) = (self.of?, self.to?);
@@ -88,27 +90,27 @@ impl ClaimCell {
     }
 }
 
-/// A claim and its verdict.
+/// A claim of a paper, its verdict, and the cells on which the verdict rests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     pub claim: PaperClaim,
     pub verdict: ClaimVerdict,
-    /// Number of cells in which the claim must hold to be borne out.
+    /// Number of cells in which the claim must hold for the verdict "borne out".
     pub needed: u64,
-    /// Cells of the claim, in the order of the sweep.
+    /// Cells in which the claim was tested, in the order of the sweep.
     pub cells: Vec<ClaimCell>,
     /// Reason why the claim cannot be checked; `None` if it can.
     pub why: Option<String>,
 }
 
 impl Judgement {
-    /// Number of cells of the claim in this state.
+    /// Number of the cells of the claim that are in this state.
     #[must_use]
     pub fn count(&self, holds: CellState) -> u64 {
         self.cells.iter().filter(|cell| cell.holds == holds).count() as u64
     }
 
-    /// The claim, the verdict and every cell as JSON.
+    /// The claim, the verdict and the result of every cell, as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let cell = |cell: &ClaimCell| {
@@ -139,7 +141,8 @@ impl Judgement {
         })
     }
 
-    /// Formats the numbers of a cell, such as `0.41 at workload.load = 0.4 (21.3 against 52)`.
+    /// Formats the result of a claim in one cell, such as `0.41 at workload.load = 0.4 (21.3
+    /// against 52)`.
     #[must_use]
     pub fn words(cell: &ClaimCell) -> String {
         let mut at = label(&cell.at);
@@ -179,7 +182,7 @@ pub fn judge(study: &Study, points: &[Point], results: &Results) -> Vec<Judgemen
     study.claims.iter().map(|claim| court.judge(claim)).collect()
 }
 
-/// Judgements of claims that cannot be checked because their study has not run.
+/// Judgements of a study's claims if the study has not run: none of them can be checked.
 #[must_use]
 pub fn unchecked(study: &Study, why: &str) -> Vec<Judgement> {
     let judgement = |claim: &PaperClaim| Judgement {
@@ -195,7 +198,7 @@ pub fn unchecked(study: &Study, why: &str) -> Vec<Judgement> {
     study.claims.iter().map(judgement).collect()
 }
 
-/// Writes `claims.csv`, or removes one left by another study.
+/// Writes `claims.csv`. If the study has no claims, removes the file of an earlier study.
 ///
 /// # Errors
 /// One sentence that names the file.
@@ -236,8 +239,8 @@ pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
     write_whole(&path, &text).map_err(Refused::from)
 }
 
-/// A test of a claim, with the sizes of the judged jobs and of the reference jobs. `None` means
-/// jobs of all sizes.
+/// A test of a claim for one pair of job sizes: of the judged jobs and of the reference jobs.
+/// `None` stands for jobs of all sizes.
 struct Ask<'a> {
     test: &'a Test,
     of_size: Option<u64>,
@@ -252,7 +255,7 @@ struct Court<'a> {
 /// A replication number, and the value measured in that replication.
 type Measured = (u64, f64);
 
-/// Replication number given to a single run that stands for all replications.
+/// Replication number of a single run that stands for all replications, since they do not differ.
 const EVERY: u64 = u64::MAX;
 
 impl Court<'_> {
@@ -305,7 +308,7 @@ impl Court<'_> {
         judgement
     }
 
-    /// Cells of a claim, for jobs of all sizes or for a pair of job sizes.
+    /// Tests a claim in all its cells, for jobs of all sizes or for one pair of job sizes.
     fn cells(&self, test: &Test, sizes: Option<(u64, u64)>) -> Vec<ClaimCell> {
         let ask =
             Ask { test, of_size: sizes.map(|pair| pair.0), to_size: sizes.map(|pair| pair.1) };
@@ -446,7 +449,8 @@ impl Court<'_> {
         cells
     }
 
-    /// Indices of the scenarios with the swept values `of`, except those that the test excludes.
+    /// Indices of the scenarios that have the swept values `of` and to which the test is
+    /// restricted.
     fn judged<'b>(
         &'b self,
         test: &'b Test,
@@ -466,8 +470,9 @@ impl Court<'_> {
         })
     }
 
-    /// Index of the scenario that has the values `to`, if there is one. All its other values are
-    /// those of the scenario at `index`.
+    /// Index of the reference scenario for the scenario at `index`. It has the swept values `to`;
+    /// its other swept values are those of the scenario at `index`. It is `None` if there is no
+    /// such scenario.
     fn partner(&self, index: usize, to: &SweptValues) -> Option<usize> {
         let swept = &self.points[index].swept;
         self.points.iter().position(|other| {
@@ -478,7 +483,7 @@ impl Court<'_> {
         })
     }
 
-    /// Indices of the scenarios that differ from the scenario at `index` only in the keys of `of`.
+    /// Indices of the other scenarios that differ from the one at `index` only in the keys of `of`.
     fn rivals<'b>(&'b self, index: usize, of: &'b SweptValues) -> impl Iterator<Item = usize> + 'b {
         let swept = &self.points[index].swept;
         (0..self.points.len()).filter(move |&other| {
@@ -489,7 +494,7 @@ impl Court<'_> {
         })
     }
 
-    /// Swept values of a scenario that the claim leaves open; they identify a cell of the claim.
+    /// Swept values of a scenario that the claim does not fix; they identify a cell of the claim.
     fn place(&self, index: usize, test: &Test, of: &SweptValues) -> SweptValues {
         let is_open = |key: &str| {
             let one = test.only.iter().any(|(own, values)| own == key && values.len() == 1);
@@ -539,7 +544,7 @@ fn paired(
     ours.iter().filter_map(both).collect()
 }
 
-/// Value of a replication, from values sorted by replication.
+/// Value of a replication in a list that is sorted by replication; `None` if it is not measured.
 fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
     if let &[(EVERY, value)] = values {
         return Some(value);
@@ -548,8 +553,8 @@ fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
     Some(values[place].1)
 }
 
-/// Whether the mean difference is above 0. It is open if the interval contains 0, unless means
-/// alone decide.
+/// Whether the mean difference is above 0. The state is open if the 95 % interval of the mean
+/// contains 0, unless means alone decide.
 fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     let Some(mean) = mean(differences) else { return CellState::Open };
     let half = if by_means { None } else { half_width(differences) };
@@ -563,7 +568,8 @@ fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     }
 }
 
-/// Whether the mean difference is at least 0, so that values equal to the best count as best.
+/// Whether the mean difference from the best other choice is at least 0, by the mean alone. A
+/// choice that is as good as the best one counts as best too.
 fn is_not_negative(differences: &[f64]) -> CellState {
     match mean(differences) {
         None => CellState::Open,
@@ -572,7 +578,8 @@ fn is_not_negative(differences: &[f64]) -> CellState {
     }
 }
 
-/// State of a cell with several conditions. The cell holds if all hold, and fails if one fails.
+/// State of a claim with several conditions in a cell. The claim holds if all conditions hold, and
+/// fails if one fails.
 fn both(parts: impl Iterator<Item = CellState>) -> CellState {
     parts.fold(CellState::Yes, |all, part| match (all, part) {
         (CellState::No, _) | (_, CellState::No) => CellState::No,
@@ -598,7 +605,7 @@ mod tests {
         RunMetric { name: "wait".to_owned(), value, batches: Vec::new() }
     }
 
-    /// Judges a claim on runs with these waits, by scenario and replication.
+    /// Judges a claim on made-up runs. `waits` are the mean waits by scenario, then by replication.
     fn judged(claim: &str, waits: &[&[f64]]) -> Judgement {
         let text = format!("{STUDY}[[claim]]\ntext = 't'\nmetric = 'wait'\n{claim}");
         let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();
@@ -632,7 +639,8 @@ mod tests {
         judge(&study, &expand(&study).unwrap(), &results).remove(0)
     }
 
-    /// Waits of fcfs, sjf and easy, each at loads 0.5 and 1, in three replications.
+    /// Mean waits of six scenarios in three replications each: fcfs, sjf and easy at load 0.5 and
+    /// 1.
     const WAITS: [&[f64]; 6] = [
         &[10.0, 12.0, 11.0],
         &[20.0, 26.0, 23.0],

@@ -2,16 +2,17 @@
 
 use super::{CellState, ClaimVerdict, Judgement};
 
-/// Largest number of cells that an explanation lists one by one.
+/// Largest number of cells (combinations of swept values) that an explanation lists one by one.
 const MAX_CELLS: usize = 3;
 
 impl Judgement {
     /// Explains the verdict on a claim: the number of cells in which it holds, and the decisive
     /// cells.
     ///
-    /// For a claim that is not borne out, the decisive cells contradict it. For an undecided claim
-    /// they are the open cells, and otherwise the cells in which the claim holds. For a claim that
-    /// cannot be checked, the reason is returned.
+    /// If the verdict is "not borne out", the decisive cells are those that contradict the claim.
+    /// If it is "undecided", they are the open cells. If it is "borne out", they are the cells in
+    /// which the claim holds. For a claim that cannot be checked, the explanation is the reason for
+    /// that.
     #[must_use]
     pub fn reason(&self) -> String {
         if let Some(why) = &self.why {

@@ -1,4 +1,4 @@
-//! JSON form of a summary.
+//! JSON form of the summary of a study's results.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -10,9 +10,9 @@ impl Summary {
     ///
     /// The object has the swept keys under `scenario`, and under `metrics` each metric's `mean`,
     /// `half_width`, `replications` and `method`, with `null` for missing values. `growing` tells
-    /// whether the queue grows over the whole run. If the study requests them, there are `by_size`
-    /// and `differences`; with random speeds of sites, `speeds`, a list per replication; with
-    /// failed runs, `failures`.
+    /// whether the queue grows over the whole run. If the study requests them, there are also
+    /// `by_size` and `differences`. If the speeds of sites are random, there is `speeds` with one
+    /// list for each replication. If runs failed, there is `failures`.
     #[must_use]
     pub fn json(&self) -> Vec<Json> {
         self.rows.iter().map(SummaryRow::json).collect()

@@ -16,11 +16,11 @@
 //! - `speeds.csv`: `replication, site, speed`
 //! - `failures.csv`: `replication, message`
 //!
-//! An empty cell means not measured. Half widths are those of 95 % intervals; `method` gives their
-//! source: `replications` with their own jobs or random numbers; `windows` of one log, in which
-//! case `replications` is their number; or, for a single run, `batch_means`, from batches of
-//! consecutive jobs. Differences are paired by replication, by window, or by batch of the same
-//! jobs.
+//! An empty cell means that nothing was measured. Half widths are those of 95 % intervals. The
+//! column `method` tells over what an interval is taken: `replications`, which have their own jobs
+//! or random numbers; `windows` of one log, whose number is then in the column `replications`; or
+//! `batch_means`, for the batches of consecutive jobs of a single run. Differences are paired by
+//! replication, by window, or by batch of the same jobs.
 
 mod json;
 mod tables;
@@ -42,21 +42,21 @@ use crate::run::file::write_whole;
 use crate::study::expand::Point;
 use crate::study::{Baseline, Refused, Study};
 
-/// Metrics with their means and intervals.
+/// Names of metrics, each with its mean and interval.
 pub type Means = Vec<(String, Interval)>;
 
 /// Results of a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SummaryRow {
-    /// Swept keys and their values, as written.
+    /// Swept keys and their values, as written in the study.
     pub swept: Vec<(String, Value)>,
-    /// Metrics in canonical order, those named by the study first.
+    /// Metrics with their intervals: those that the study names first, then all others.
     pub metrics: Means,
-    /// Results by job size, if requested.
+    /// Results by job size; empty unless the study requests them.
     pub by_size: Vec<SizeRow>,
-    /// Results by owner, for each kind of owner that the study requests, such as user or group.
+    /// Results by owner of the jobs. The study requests the kinds of owner, such as user or group.
     pub by_owner: BTreeMap<OwnerAttribute, Vec<OwnerRow>>,
-    /// Speed of each site by replication, if drawn at random.
+    /// Replication numbers, each with the speeds of the sites; empty unless speeds are random.
     pub speeds: Vec<(u64, Vec<f64>)>,
     /// Differences from each baseline of the study; empty if none is requested.
     pub differences: Vec<Difference>,
@@ -69,7 +69,8 @@ pub struct SummaryRow {
 }
 
 impl SummaryRow {
-    /// Results by this kind of owner; empty if not requested.
+    /// Results by owner of the jobs, for one kind of owner; empty if the study does not request
+    /// them.
     #[must_use]
     pub fn owners(&self, by: OwnerAttribute) -> &[OwnerRow] {
         self.by_owner.get(&by).map_or(&[], |owners| owners)
@@ -100,13 +101,15 @@ pub struct OwnerRow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     pub baseline: Baseline,
-    /// For each metric, the scenario's value minus the baseline's, and the relative difference.
+    /// For each metric, the scenario's value minus the baseline's value, and the relative
+    /// difference.
     ///
-    /// Differences are paired by replication; relative ones are shares of the baseline's mean.
+    /// Differences are paired by replication. Relative differences are fractions of the baseline's
+    /// mean.
     pub metrics: Vec<(String, Interval, Option<f64>)>,
 }
 
-/// Results of a study, by scenario in the order of the sweep.
+/// Results of a study: a row for each scenario, in the order of the sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     pub rows: Vec<SummaryRow>,
@@ -115,7 +118,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Groups the runs of a study by scenario.
+    /// Computes the means and differences of a study's scenarios from their runs.
     #[must_use]
     pub fn of(study: &Study, points: &[Point], results: &Results) -> Summary {
         let rule = Rule::of(study);

@@ -10,7 +10,8 @@ use crate::cell::written;
 use crate::findings::statistics::{Interval, Method};
 use crate::visible::visible;
 
-/// Results of a class of jobs, such as a size or a user: name, number of jobs and metrics.
+/// Results of a class of jobs, such as those of one size or one user. They are the name of the
+/// class, its number of jobs, and its metrics.
 type Class<'a> = (String, u64, &'a Means);
 
 fn owners(rows: &[OwnerRow]) -> Vec<Class<'_>> {

@@ -2,9 +2,8 @@
 //!
 //! Slurm holds all state that a restarted agent needs. A job that runs or ends holds its nodes. A
 //! pending job in the run partition holds the nodes that it requires. A parked job holds no nodes.
-//! The agent itself only remembers times: since when a placed job has looked wrong, and until when
-//! a job is not placed again because it met a limit.
-//! met a limit is left alone.
+//! The agent itself only remembers times: since when a placed job has looked stuck, and until when
+//! a job that met a limit of Slurm is not placed again.
 
 mod passing;
 mod placing;
@@ -31,7 +30,7 @@ pub struct AgentSettings {
     /// Parking partition, to which users submit jobs. Its state is `DOWN`, so that no job starts in
     /// it.
     pub park: String,
-    /// Run partition, in which jobs start.
+    /// Run partition: the agent moves a parked job into it, and there the job starts.
     pub run: String,
     /// Partition for jobs that Slurm places itself; `None` if such jobs stay parked.
     pub pass: Option<String>,
@@ -39,11 +38,13 @@ pub struct AgentSettings {
     pub dry_run: bool,
     /// Largest number of waiting jobs that the policy considers, in order of priority.
     pub depth: usize,
-    /// Time in seconds for which a placed job must look wrong before the agent returns it.
+    /// Time in seconds for which a placed job must look stuck before it goes back to be parked. For
+    /// example, one of its nodes is busy, or Slurm gives a reason such as `Dependency`.
     pub settle: f64,
-    /// Time in seconds for which a placed job may wait on idle nodes before the agent returns it.
+    /// Time in seconds after which a placed job looks stuck although all its nodes are idle.
     pub patience: f64,
-    /// Time in seconds for which a job that met a limit is not placed again. It doubles each time.
+    /// Time in seconds for which a job that met a limit of Slurm is not placed again. An example is
+    /// a limit of the job's account. The time doubles each time.
     pub back_off: f64,
 }
 
@@ -65,14 +66,15 @@ impl Default for AgentSettings {
 /// Key that identifies a job even if the controller reuses job numbers: job id and submission time.
 type Key = (String, i64);
 
-/// Time until which a job is not placed again, and length of the job's next such pause in seconds.
+/// Pause in the placement of a job: when it ends, and the length of the next one in seconds.
 #[derive(Clone, Copy, Debug)]
 struct BackOff {
     until: f64,
     next: f64,
 }
 
-/// Agent that runs a policy. Each [`cycle`](PlacementAgent::cycle) handles all jobs once.
+/// Agent that places a partition's parked jobs by a policy, cycle by cycle. A
+/// [`cycle`](PlacementAgent::cycle) reads Slurm's state, and handles each job once.
 pub struct PlacementAgent<'a> {
     policy: &'a LivePolicy,
     settings: AgentSettings,
@@ -82,15 +84,16 @@ pub struct PlacementAgent<'a> {
     pub ends: ExpectedEnds,
     pub metrics: AgentMetrics,
     ranges: Ranges,
-    /// Time since when a placed job has looked wrong, by job.
+    /// Placed jobs that look stuck, each with the time since when.
     suspected: BTreeMap<Key, f64>,
     placed: BTreeMap<Key, f64>,
     backed_off: BTreeMap<Key, BackOff>,
     /// Jobs that the agent does not place, each with the reason.
     unsuited: BTreeMap<Key, String>,
-    /// Running jobs whose nodes have been compared with the chosen nodes.
+    /// Running jobs for which the agent has checked that Slurm uses the nodes that it chose.
     verified: BTreeSet<Key>,
-    /// Nodes that a dry run has logged for each job; empty for a job that the agent does not place.
+    /// Nodes that a dry run has logged for each job, so that it logs them only once. The list is
+    /// empty for a job that the agent does not place.
     said: BTreeMap<Key, Vec<u32>>,
 }
 
@@ -166,7 +169,7 @@ impl<'a> PlacementAgent<'a> {
         (self.log)(&object);
     }
 
-    /// Removes notes on jobs that Slurm no longer lists.
+    /// Removes all remembered data of jobs that Slurm no longer lists.
     fn forget(&mut self, look: &SiteLook) {
         let keys: BTreeSet<Key> = look.jobs.iter().map(QueuedJob::key).collect();
         self.suspected.retain(|key, _| keys.contains(key));
@@ -183,8 +186,8 @@ impl<'a> PlacementAgent<'a> {
         job.is_pending() && job.partition == self.settings.park
     }
 
-    /// Compares the nodes of newly started jobs with the chosen nodes, which the job still
-    /// requires.
+    /// Compares the nodes of newly started jobs with the nodes that the agent chose for them. The
+    /// chosen nodes are those that the job still requires in Slurm.
     fn verify(&mut self, look: &SiteLook) {
         for job in &look.jobs {
             let is_new = job.state == "R" && job.partition == self.settings.run;

@@ -9,7 +9,8 @@ use crate::slurm::hostlist;
 use crate::slurm::live::{QueuedJob, move_line, shape};
 
 impl PlacementAgent<'_> {
-    /// Marks a job as one that the agent does not place. The first reason is kept.
+    /// Marks a job as one that the agent does not place, with the reason. A reason that is already
+    /// recorded is kept.
     pub(super) fn leave(&mut self, job: &QueuedJob, why: String) {
         self.unsuited.entry(job.key()).or_insert(why);
     }

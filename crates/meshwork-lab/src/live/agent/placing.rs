@@ -10,7 +10,8 @@ use crate::slurm::hostlist;
 use crate::slurm::live::{OwnWishes, QueuedJob, place_line, read_job};
 
 impl PlacementAgent<'_> {
-    /// Parked jobs that may start, in Slurm's order of priority.
+    /// Parked jobs that the policy considers, each as Slurm lists it and as the policy reads it.
+    /// They are in Slurm's order of priority.
     pub(super) fn candidates<'l>(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -72,7 +73,7 @@ impl PlacementAgent<'_> {
         all
     }
 
-    /// Places the jobs that the policy starts. Returns the number of placed jobs.
+    /// Places the jobs that the policy's decision starts. Returns the number of placed jobs.
     pub(super) fn place_all(
         &mut self,
         commands: &mut dyn SlurmCommands,

@@ -12,8 +12,7 @@ use crate::slurm::live::{read_partition, state_line};
 /// (`is_off`).
 ///
 /// # Errors
-/// One sentence with the violated requirement.
-/// One sentence: what is not so.
+/// One sentence that names the violated requirement.
 pub fn prepare(
     commands: &mut dyn SlurmCommands,
     settings: &AgentSettings,

@@ -1,4 +1,4 @@
-//! Return of placed jobs that do not start to the parking partition.
+//! Puts placed jobs that do not start back into the parking partition.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::slurm::live::{OwnWishes, QueuedJob, ShownJob, read_job, take_back_lin
 
 /// Longest time for which a job that met a limit is not placed again, in seconds.
 const LONGEST: f64 = 1_800.0;
-/// First letters of Slurm's reasons for which a placed job does not start by itself.
+/// Beginnings of the reasons that Slurm gives for a job that will not start by itself.
 const STUCK: [&str; 11] = [
     "BadConstraints",
     "BeginTime",
@@ -28,7 +28,8 @@ const STUCK: [&str; 11] = [
 ];
 
 impl PlacementAgent<'_> {
-    /// Reason to return a placed job now; `None` unless it has looked wrong for long enough.
+    /// Reason to return a placed job to the parking partition now. It is `None` unless the job has
+    /// looked stuck for the time `settle`.
     pub(super) fn suspicion(&mut self, look: &SiteLook, job: &QueuedJob) -> Option<String> {
         let idle: BTreeSet<&str> = {
             let nodes = look.nodes.iter().filter(|(_, state)| state == "idle");

@@ -8,14 +8,14 @@ use crate::operator::folder::SlurmMachine;
 use crate::operator::history::Second;
 use crate::slurm::topology::Structure;
 
-/// One layer of a torus: the cells with the same position along z.
+/// One layer of a torus: the cells (positions of nodes) with the same position along z.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
     pub name: String,
     /// Number of cells in a row along x.
     pub row: usize,
-    /// Fraction of the time in which each cell is in use; `None` for a hole. The index along x runs
-    /// fastest.
+    /// Fraction of the time in which each cell is in use; `None` for a hole (a cell without a
+    /// node). The index along x runs fastest.
     pub cells: Vec<Option<f64>>,
 }
 
@@ -24,7 +24,6 @@ pub struct Layer {
 /// A topology that several partitions use is drawn once.
 ///
 /// # Complexity
-/// **O(j m + c)** for *j* jobs of *m* nodes and *c* cells.
 /// **O(j m + c)** for *j* jobs of *m* nodes and *c* cells.
 pub(super) fn layers(
     machine: &SlurmMachine,

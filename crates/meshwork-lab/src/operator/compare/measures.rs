@@ -12,7 +12,7 @@ use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean}
 use crate::operator::history::{JobRecord, Second};
 use crate::operator::paired::{self, BATCHES};
 
-/// Shortest run time that counts in the bounded slowdown, in seconds.
+/// Minimum run time in the bounded slowdown, in seconds. Shorter run times count as this one.
 const SLOWDOWN_THRESHOLD: f64 = 10.0;
 
 const HOUR: f64 = 3_600.0;
@@ -23,7 +23,7 @@ pub enum ReplayMeasure {
     Wait,
     /// Mean bounded slowdown.
     BoundedSlowdown,
-    /// Mean wait for one cause.
+    /// Mean wait for the given cause, such as a lack of nodes.
     WaitFor(Cause),
     /// Number of jobs that never start.
     Never,
@@ -67,7 +67,7 @@ impl ReplayMeasure {
         }
     }
 
-    /// Short title with the unit.
+    /// Short title of the measure, with its unit.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -119,7 +119,7 @@ impl ReplayMeasure {
         }
     }
 
-    /// Set over which the measure is aggregated.
+    /// Set of jobs, or of windows of time, over which the measure is aggregated.
     pub(super) fn scope(self) -> Scope {
         match self {
             ReplayMeasure::Wait | ReplayMeasure::BoundedSlowdown | ReplayMeasure::WaitFor(_) => {
@@ -157,7 +157,7 @@ impl ReplayMeasure {
     }
 }
 
-/// Set over which a measure is aggregated.
+/// Set of jobs, or of windows of time, over which a measure is aggregated, with the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     /// Mean over the jobs that start in every replay.
@@ -171,7 +171,7 @@ pub(super) enum Scope {
 /// Counts the time of nodes that jobs share. Time during which several jobs use a node counts once.
 #[derive(Default)]
 pub(super) struct Shared {
-    /// Time up to which each node has been counted.
+    /// Time up to which the use of each node has been counted.
     counted: BTreeMap<Node, Second>,
 }
 
@@ -197,7 +197,7 @@ impl Shared {
     }
 }
 
-/// Jobs and time span over which all replays are measured.
+/// Jobs and time span over which the measures of all replays are computed.
 pub(super) struct Ground<'a> {
     pub(super) history: &'a [JobRecord],
     /// Indices of the jobs that ran, in order of submission.

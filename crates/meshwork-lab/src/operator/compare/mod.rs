@@ -31,23 +31,24 @@ use super::unmodelled::{self, Unmodelled};
 use crate::findings::statistics::Interval;
 use measures::Ground;
 
-/// Topology or configuration of the machine that takes part in a comparison.
+/// Variant of the machine that takes part in a comparison, with another topology or configuration.
 #[derive(Clone, Debug)]
 pub struct Contender {
     pub name: String,
-    /// Machine with this topology or configuration.
+    /// Machine with the topology or configuration of this variant.
     pub machine: SlurmMachine,
 }
 
 impl Contender {
-    /// The site's own topology.
+    /// Makes the variant with the site's own topology and configuration.
     #[must_use]
     pub fn of_site(folder: &Folder) -> Contender {
         let name = folder.machine.reading.files.topology.clone();
         Contender { name, machine: folder.machine.clone() }
     }
 
-    /// Reads another topology file for a site, whose nodes and `slurm.conf` stay the same.
+    /// Makes a variant with another topology file. The nodes and `slurm.conf` of the site stay the
+    /// same.
     ///
     /// # Errors
     /// One sentence with the file, and the line if known: the file cannot be read, Slurm would not
@@ -60,7 +61,8 @@ impl Contender {
         Ok(Contender { name, machine })
     }
 
-    /// Reads another `slurm.conf` for a site, whose topology and tables stay the same.
+    /// Makes a variant with another `slurm.conf`. The topology and tables of the site stay the
+    /// same.
     ///
     /// # Errors
     /// One sentence with the file, and the line if known: the file cannot be read, Slurm would not
@@ -134,7 +136,7 @@ pub struct ReplayOptions {
 /// Result of replaying the jobs under one topology.
 #[derive(Clone, Debug)]
 pub struct TopologyReplay {
-    /// Records of the jobs as they were submitted in the replay.
+    /// Records of the jobs as they were submitted in the replay, where sizes may be rounded up.
     pub submitted: Vec<JobRecord>,
     /// Outcome of each job.
     pub outcomes: Vec<JobOutcome>,
@@ -150,7 +152,7 @@ impl TopologyReplay {
     /// Replays jobs on a machine. `report` is called with the number of started jobs.
     ///
     /// # Complexity
-    /// That of [`ControllerReplay::run_with_waits`].
+    /// The time of [`ControllerReplay::run_with_waits`].
     #[must_use]
     pub fn of(
         machine: &SlurmMachine,
@@ -233,7 +235,7 @@ pub fn jobs_that_ran(folder: &Folder) -> Result<Vec<usize>, String> {
 /// One sentence with the file, if there are no jobs.
 ///
 /// # Complexity
-/// For each topology that of [`ControllerReplay::run_with_waits`].
+/// The time of [`ControllerReplay::run_with_waits`] for each topology.
 pub fn compare(
     folder: &Folder,
     contenders: &[Contender],

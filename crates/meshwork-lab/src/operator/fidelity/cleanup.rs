@@ -1,4 +1,5 @@
-//! Estimates the clean-up time of a site from recorded times in whole seconds.
+//! Estimates the clean-up time of a site from recorded times in whole seconds. The clean-up time is
+//! the time from the end of a job until its nodes can be allocated again.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +13,14 @@ use meshwork::geometry::NodeSet;
 /// Largest clean-up time that is considered, in seconds.
 const LONGEST: Second = 3_600;
 
-/// Smallest fraction of all gaps that the shortest gap must have.
+/// Minimum frequency of a length of gaps, as a fraction of all gaps. Rarer lengths are ignored when
+/// the shortest length is determined.
 ///
-/// Fewer gaps may be even shorter, because some nodes of a job may be freed before others.
+/// A gap is the time from the end of a job to the next start on its nodes. Rare gaps may be even
+/// shorter than the clean-up time, because some nodes of a job may be freed before others.
 const LEAST_SHARE: f64 = 0.03;
 
-/// Gaps in seconds from the end of a job to the start of a job that waited for its nodes.
+/// Gaps in seconds from the end of a job to the start of another job that waited for the nodes.
 ///
 /// Each job that waited counts once. Its gap begins at the last end among the jobs whose nodes it
 /// got. `by` restricts the starts to those of one scheduler.
@@ -79,7 +82,6 @@ fn of_gaps(gaps: &[Second], is_polled: bool) -> Option<f64> {
 /// It is `None` if no job waited for nodes of another job.
 ///
 /// # Complexity
-/// **O(n m)** for *n* records of *m* nodes.
 /// **O(n m)** for *n* records of *m* nodes.
 pub(super) fn of(
     machine: &SlurmMachine,

@@ -26,9 +26,9 @@ pub struct PredictedStart {
     pub predicted: Option<Second>,
     /// Nodes that the placement rule chooses at the predicted start; `None` if it finds none.
     pub nodes: Option<NodeSet>,
-    /// Whether the rule gives the job its recorded nodes if the job is the next to start.
+    /// Whether the placement rule gives the job its recorded nodes if the job is the next to start.
     pub is_alone: bool,
-    /// Whether the job can never start according to the rule.
+    /// Whether the job can never start according to the placement rule.
     pub is_never: bool,
 }
 
@@ -46,15 +46,18 @@ enum Event {
 /// Seconds after the end of a job in which its nodes may still be unavailable.
 const COMPLETING: Second = 1;
 
-/// Cases of a condition that may hold before the first and before the second cycle of a second.
+/// All combinations of yes and no for the first and for the second cycle of a clock second. A clock
+/// second may have a cycle of the main scheduler and a cycle of backfill.
 const WAYS: [[bool; 2]; 4] = [[false; 2], [true; 2], [false, true], [true, false]];
 
-/// Largest number of moves of single events that are tried for one second.
+/// Maximum number of changes to the order of events that are tried for one clock second.
 const MOST_MOVES: usize = 64;
 
-/// Score of a predicted start that was recorded. It counts twice if the nodes are right too.
+/// Points for a predicted start that was recorded, in the score of an order of events. The points
+/// count twice if the predicted nodes are the recorded ones.
 const FOUND: usize = 8;
-/// Score of an order without wrong predictions. Each wrong prediction lowers it by 1, down to 0.
+/// Points for having no wrong predictions, in the score of an order of events. Each predicted start
+/// that was not recorded costs one point, until none is left.
 const UNWANTED: usize = 7;
 
 /// Possible order of the events and scheduler cycles within one clock second.
@@ -66,24 +69,27 @@ struct Order {
     /// Whether the main scheduler runs twice: before and after killed jobs have released their
     /// nodes.
     split: bool,
-    /// Whether all events of the second come before each cycle.
+    /// For the first and for the second cycle, whether all events of the second come before it.
     ///
-    /// If not, only those events come before the cycle that its recorded starts require.
+    /// If not, only those events come before the cycle that the cycle's recorded starts require.
     all: [bool; 2],
-    /// Whether all nodes of ended jobs are available before each cycle.
+    /// For the first and for the second cycle, whether all nodes of ended jobs are available by
+    /// then.
     ///
-    /// If not, only the nodes of the cycle's recorded starts are available.
+    /// If not, only those nodes of ended jobs are available that the cycle's recorded starts use.
     all_back: [bool; 2],
-    /// Exceptions: a cycle, and an event that from this cycle on is on the other side of the cycle.
+    /// Exceptions from `all`, each given by a cycle and an event. For this cycle and later ones,
+    /// the event is taken to be on the other side of the cycle.
     moved: Vec<(usize, usize)>,
     /// Cycles before which the last job with GPUs (`true`) or without GPUs (`false`) was submitted.
+    /// A submission changes the weights of nodes with GPUs.
     last_submitted: Vec<(usize, bool)>,
 }
 
-/// Outcome of the cycles of one second in a given order.
+/// Decisions of the cycles of one second, with events in a given order.
 struct Tried {
     decided: Vec<(StartedBy, Start)>,
-    /// Weights of nodes with GPUs after the cycles.
+    /// Numbers of GPUs on which the weights of nodes depend, after the cycles.
     near: Option<NearGpus>,
 }
 
@@ -93,7 +99,7 @@ struct Cycle {
     by: StartedBy,
     /// Whether the cycle goes through the whole queue.
     is_full: bool,
-    /// Jobs whose recorded starts are in the cycle.
+    /// Indices of the jobs whose recorded starts belong to the cycle.
     starts: Vec<usize>,
     /// Nodes of killed jobs that become available only after the cycle.
     held: NodeSet,
@@ -108,7 +114,7 @@ pub(super) struct Given<'a> {
     starts: BTreeMap<Second, Vec<usize>>,
     predicted: Vec<Option<Second>>,
     found: BTreeMap<usize, (StartedBy, Option<NodeSet>)>,
-    /// Jobs to which the rule gives their recorded nodes if they are the next to start.
+    /// Jobs to which the placement rule gives their recorded nodes if they are the next to start.
     alone: BTreeSet<usize>,
     cycles: Cycles,
     /// Jobs that have just ended, with their ends and nodes.
@@ -234,7 +240,8 @@ impl<'a> Given<'a> {
         stay.by == StartedBy::Unknown && stay.start == stay.queued()
     }
 
-    /// Starts a job at its submission if it gets its recorded nodes, or on the last attempt.
+    /// Starts a job at its submission if the placement rule gives it the recorded nodes. If
+    /// `is_last`, it starts in any case.
     ///
     /// Returns whether the job starts.
     fn start_at_once(&mut self, job: usize, at: Second, is_last: bool) -> bool {
@@ -411,7 +418,8 @@ impl<'a> Given<'a> {
         self.cycles.change(!recorded.is_empty());
     }
 
-    /// Main cycles of a second in which killed jobs release their nodes one after the other.
+    /// Cycles of the main scheduler in a second in which killed jobs release their nodes one by
+    /// one.
     ///
     /// The scheduler runs after each release. Only cycles with recorded starts are returned.
     fn split(&self, main: &[usize], is_full: bool, unclear: &[usize]) -> Vec<Cycle> {
@@ -526,10 +534,10 @@ impl<'a> Given<'a> {
         may_be.filter(|own| (all || is_needed(own)) != is_moved(own)).collect()
     }
 
-    /// Moves single events of a second to the other side of a cycle.
+    /// Improves an order of events by moving single events to the other side of a cycle.
     ///
-    /// This goes on as long as more recorded starts agree. A job on shared nodes does not require
-    /// the ends of other jobs there.
+    /// This goes on as long as more predictions agree with the recorded starts. It is needed on
+    /// shared nodes, where a job may start although another job on its nodes has not ended.
     fn move_events(
         &mut self,
         at: Second,
@@ -572,7 +580,8 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Decisions of the cycles of a second in a given order. The state is unchanged after the call.
+    /// Decisions of the cycles of a second, with events in a given order. The state is unchanged
+    /// after the call.
     fn try_order(
         &mut self,
         at: Second,
@@ -698,7 +707,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Whether the rule gives a job its recorded nodes if the job is the next to start.
+    /// Whether the placement rule gives a job its recorded nodes if the job is the next to start.
     ///
     /// Three cases count: in a cycle, as the first in the queue, and behind the plan of the jobs
     /// before it. Nodes of jobs that have just ended may be available or not.

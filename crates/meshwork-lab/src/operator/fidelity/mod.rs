@@ -28,13 +28,13 @@ use crate::slurm::topology::Structure;
 use given::Given;
 use meshwork::geometry::NodeSet;
 
-/// Smallest fraction of equal decisions with which a site counts as modelled.
+/// Smallest fraction of decisions equal to the recorded ones with which a site counts as modelled.
 pub const ENOUGH_DECISIONS: f64 = 0.85;
 
-/// Smallest fraction of starts in the right cycle with which a site counts as modelled.
+/// Smallest fraction of starts predicted in the right cycle with which a site counts as modelled.
 pub const ENOUGH_CYCLES: f64 = 0.9;
 
-/// Smallest fraction of node lists that must be listed places.
+/// Smallest fraction of recorded node lists that must be places listed by the topology.
 pub const ENOUGH_PLACES: f64 = 0.95;
 
 /// Agreement of the model with a history.
@@ -107,7 +107,7 @@ pub struct DifferingDecision {
     pub by: StartedBy,
     /// Recorded nodes as a host list.
     pub nodes: String,
-    /// Decision of the rule: a host list, `wait` or `never`.
+    /// Decision of the placement rule: a host list, `wait` or `never`.
     pub rule: String,
 }
 
@@ -129,7 +129,8 @@ pub struct PredictedWaits {
     pub real: f64,
     /// Predicted mean wait in seconds.
     pub predicted: f64,
-    /// Half width of the 95 % interval of the difference; `None` if there are too few jobs.
+    /// Half width of the 95 % interval of the difference between recorded and predicted mean wait.
+    /// It is `None` if there are too few jobs.
     pub half_width: Option<f64>,
 }
 
@@ -277,10 +278,10 @@ pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// Compares the decisions, the starts and the waits of a history with the model.
 ///
-/// `report` gets the progress of both parts together.
+/// `report` gets the progress of the prediction of starts and of the replay together.
 ///
 /// # Complexity
-/// That of [`verdict`], and that of [`ControllerReplay::run`] for each copy of the history.
+/// The time of [`verdict`], and the time of [`ControllerReplay::run`] for each copy of the history.
 #[must_use]
 pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     let all = folder.history.stays.len();
@@ -298,14 +299,14 @@ pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
 /// Compares the decisions and the starts of a history with the model, but not the waits.
 ///
 /// # Complexity
-/// That of both schedulers in each of their cycles, once for each order of a second's events that
-/// is tried.
+/// The time of both schedulers in each of their cycles, once for each order of a second's events
+/// that is tried.
 #[must_use]
 pub fn verdict(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     judged(folder, report).0
 }
 
-/// The result of [`verdict`], and the machine with the better rule for single-node jobs.
+/// Result of [`verdict`], and the machine with the rule that fits single-node jobs better.
 fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMachine) {
     let stays = &folder.history.stays;
     let nodes = |stay: &JobRecord| {
@@ -404,7 +405,8 @@ fn given(
 
 /// Largest number of jobs for which a history is replayed in [`MOST_COPIES`] copies.
 const FEW_JOBS: usize = 1_000;
-/// Largest number of copies of a history, which differ in their fractions of seconds.
+/// Maximum number of replayed copies of a history. Recorded times are whole seconds, so the copies
+/// differ in the fractions of seconds that are assumed.
 const MOST_COPIES: usize = 20;
 
 /// Recorded and predicted wait of one job, in seconds.

@@ -19,8 +19,8 @@ pub struct InstantMove {
     /// Index of the moved job among the running jobs.
     pub job: usize,
     pub from: Placement,
-    /// New placement of the job. Its nodes are free after the earlier moves, and none is the job's
-    /// own.
+    /// New placement of the job. Its nodes are free after the earlier moves, and the job holds none
+    /// of them before the move.
     pub to: Placement,
 }
 
@@ -54,15 +54,15 @@ impl InstantTarget {
 }
 
 impl Instant {
-    /// Finds the cheapest plans, at most `most`, after which the allocator can place the target.
+    /// Finds the cheapest plans of moves after which the target fits, at most `most` plans.
     ///
     /// For a possible placement of the target, the jobs on its nodes are moved, the largest first.
     /// The allocator chooses the new nodes of each job. These are free after the earlier moves, and
     /// outside of the placement. Nodes that a move frees are not used before the next move.
     ///
-    /// If all placements of the allocator are single blocks, the result is exact over all blocks.
-    /// If any free nodes suffice for the target, no move helps. Otherwise at most 2,000 sets of
-    /// jobs are tried, in order of their costs.
+    /// If all placements of the allocator are single blocks, all blocks are considered. If any free
+    /// nodes suffice for the target, no move helps. Otherwise at most 2,000 sets of jobs are tried,
+    /// in order of their costs.
     ///
     /// # Errors
     /// One sentence: the target would not fit the empty site, or no job that would have to move may
@@ -93,7 +93,7 @@ impl Instant {
 
 /// The plans of [`Instant::defrag`], with at most `tries` tried places or sets of jobs.
 ///
-/// `ways` is the result of [blocks] for the target.
+/// `ways` has the blocks that the target may get: the result of [blocks].
 pub(super) fn cheapest(
     instant: &Instant,
     target: &InstantTarget,
@@ -159,7 +159,7 @@ fn cost(instant: &Instant, cost: Cost, place: usize) -> i64 {
     }
 }
 
-/// Moves that clear a place of jobs, after which the target can start; `None` if they fail.
+/// Plan that moves jobs off a place, so that the target can start; `None` if this is impossible.
 fn clear(
     instant: &Instant,
     target: &InstantTarget,
@@ -195,7 +195,8 @@ fn clear(
     Some(InstantPlan { placement, steps, cost })
 }
 
-/// Occupies the free nodes of a place, and leaves in `rest` the nodes that are still held.
+/// Occupies the free nodes of the place `rest`, so that moved jobs do not get them. If jobs share
+/// nodes, `rest` is reduced to the amounts that jobs still hold.
 fn keep(ahead: &mut SiteAhead, rest: &mut Placement, now: Time) -> Option<()> {
     let Some(amounts) = ahead.site().amounts().filter(|_| rest.parts.is_some()) else {
         // Whole nodes that were taken before are no longer free.

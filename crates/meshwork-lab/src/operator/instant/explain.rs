@@ -12,7 +12,7 @@ use super::defrag::{InstantMove, InstantPlan, InstantTarget, cheapest};
 use super::ways::{CandidateBlock, CandidateSets, MOST_SETS, blocks};
 use super::{Instant, WaitingJob};
 
-/// Largest number of reported places for a waiting job.
+/// Maximum number of nearest placements that are reported for a waiting job.
 const NEAREST: usize = 3;
 
 /// Largest number of places that are tried in the search for moves.
@@ -25,7 +25,7 @@ pub enum InstantReason {
     Never(Option<String>),
     /// The job waits for this cause.
     WaitsFor(Cause),
-    /// The job could start, and no earlier job is known.
+    /// The job could start, and the state has no scheduler that would let it wait.
     Nothing,
 }
 
@@ -44,13 +44,13 @@ impl InstantReason {
 /// Possible placement of a job, with the running jobs that must end first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlacement {
-    /// Index of the site.
+    /// Index of the site of the placement.
     pub site: usize,
-    /// Placement that the allocator chooses after these jobs have ended.
+    /// Placement that the allocator chooses after the jobs `jobs` have ended.
     pub placement: Placement,
-    /// Indices of the running jobs that must end.
+    /// Indices of the running jobs that must end before the placement is possible.
     pub jobs: Vec<usize>,
-    /// Estimated end of the last of these jobs; `None` if unknown.
+    /// Latest estimated end of the jobs that must end; `None` if unknown.
     pub until: Option<Time>,
 }
 
@@ -58,7 +58,7 @@ pub struct NearestPlacement {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedStart {
     pub at: Time,
-    /// Index of the site.
+    /// Index of the site on which the job starts.
     pub site: usize,
     pub placement: Placement,
 }
@@ -75,19 +75,19 @@ pub struct InstantExplanation {
     pub free: Vec<u32>,
     /// Site and placement with which the job could start now.
     pub now: Option<(usize, Placement)>,
-    /// Nearest possible placements: fewest jobs that must end first, then earliest end of these
-    /// jobs.
+    /// Possible placements, in order of the number of jobs that must end first, then of their last
+    /// end.
     pub nearest: Vec<NearestPlacement>,
-    /// Earliest start by estimated ends if the job were first in the queue.
+    /// Earliest start if the job were first in the queue. Jobs end at their estimated ends.
     pub alone: Option<PlannedStart>,
-    /// Earliest start by estimated ends if waiting jobs start in order of arrival.
+    /// Earliest start if waiting jobs start in order of arrival. Jobs end at their estimated ends.
     pub in_order: Option<PlannedStart>,
     /// Indices of running jobs. If any one of them ended, the waiting job could start.
     pub ends: Vec<usize>,
-    /// Free block of the job's shape in any orientation that the allocator does not find, with its
-    /// site.
+    /// Free block of the job's shape, in any orientation, that the allocator fails to find. It is
+    /// given with its site.
     pub overlooked: Option<(usize, Placement)>,
-    /// Smallest number of moves after which the job could start, with the site.
+    /// Plan with the fewest moves of running jobs after which the job could start, with its site.
     pub moves: Option<(usize, InstantPlan)>,
 }
 
@@ -174,7 +174,7 @@ impl Instant {
         self.empty.iter().map(SiteAhead::fork).collect()
     }
 
-    /// Cause that keeps a job from starting on every site; `None` if the job could start.
+    /// Cause for which a job can start on none of the sites; `None` if it could start.
     fn lacks(&self, job: &Job) -> Option<Cause> {
         let mut lacks = Cause::Nodes;
         for site in &self.sites {
@@ -225,7 +225,7 @@ impl Instant {
         Some(NearestPlacement { site, placement, jobs, until: until.flatten() })
     }
 
-    /// Nearest possible placements over all sites.
+    /// Placements on all sites that are possible after the fewest ends of running jobs.
     fn nearest(&self, job: &Job, ways: &[Option<Vec<CandidateBlock>>]) -> Vec<NearestPlacement> {
         let mut all: Vec<NearestPlacement> = Vec::new();
         for site in 0..self.sites.len() {
@@ -246,9 +246,9 @@ impl Instant {
         all
     }
 
-    /// Nearest sets of jobs after whose ends the allocator can place the waiting job.
+    /// Nearest placements of the waiting job after the ends of one of the given sets of jobs.
     ///
-    /// Each set of `sets` has the jobs on one block.
+    /// Each set of `sets` has the jobs on one block that the waiting job may get.
     fn nearest_of(
         &self,
         site: usize,
@@ -275,8 +275,8 @@ impl Instant {
         found
     }
 
-    /// Nearest sets if any free nodes suffice: the smallest set, and the set with the earliest
-    /// ends.
+    /// Nearest placements if any free nodes suffice. One is possible after the fewest ends of jobs,
+    /// another after the earliest ends.
     fn by_count(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let held = |place: usize| u64::from(self.running[place].placement.len());
@@ -306,10 +306,10 @@ impl Instant {
         sets.iter().filter_map(|jobs| self.near(site, jobs, job)).collect()
     }
 
-    /// Nearest sets if not every placement suffices and placements are not blocks.
+    /// Nearest placements if neither any free nodes suffice nor all placements are blocks.
     ///
-    /// These are the smallest sets of jobs whose ends let the waiting job start, and the set with
-    /// the earliest ends.
+    /// They are possible after the ends of the smallest sets of jobs that let the waiting job
+    /// start, and after the ends of the set with the earliest ends.
     fn by_sets(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let free = u64::from(self.sites[site].site().free_nodes());
@@ -358,14 +358,15 @@ impl Instant {
         self.near(site, &jobs, job)
     }
 
-    /// Earliest start by estimated ends if no other waiting job started.
+    /// Earliest start of a job if no other waiting job started, and jobs end at their estimated
+    /// ends.
     fn starts_alone(&self, job: &Job) -> Option<PlannedStart> {
         let mut machine = SimulatedMachine::of(self);
         machine.start(job, self.now)
     }
 
-    /// Earliest start by estimated ends if the jobs before it start in order, each as early as
-    /// possible.
+    /// Earliest start of a job if all jobs before it in the queue start in order, as early as
+    /// possible. Jobs end at their estimated ends.
     fn starts_in_order(&self, job: &Job, place: usize) -> Option<PlannedStart> {
         let mut machine = SimulatedMachine::of(self);
         let mut now = self.now;
@@ -375,7 +376,7 @@ impl Instant {
         machine.start(job, now)
     }
 
-    /// Free block of the shape of a job that the allocator does not find, with its site.
+    /// Free block of a job's shape that the allocator fails to find, with the block's site.
     fn overlooked(&self, job: &Job) -> Option<(usize, Placement)> {
         (0..self.sites.len()).find_map(|site| {
             let proposal = self.empty[site].fork().propose(job, self.now)?;

@@ -48,7 +48,7 @@ pub struct WaitingJob {
 pub struct Instant {
     /// Sites with the running jobs on them.
     pub sites: Vec<SiteAhead>,
-    /// Copies of the sites without jobs.
+    /// Copies of the sites on which no jobs run.
     pub empty: Vec<SiteAhead>,
     pub now: Time,
     /// Running jobs with their placements.
@@ -98,7 +98,7 @@ impl Instant {
 }
 
 impl Instant {
-    /// Text of the amounts that a placement holds of its nodes; `None` if it holds whole nodes.
+    /// Text of the cores, memory and GPUs that a placement holds; `None` if it holds whole nodes.
     fn parts_text(&self, site: usize, placement: &Placement) -> Option<String> {
         let types = self.sites[site].site().topology().types()?;
         let parts = placement.parts.as_ref()?;
@@ -115,9 +115,10 @@ impl Instant {
     }
 }
 
-/// Parses a request: `8x8x4`, a number of nodes, `2^5`, a subcube, or pieces.
+/// Parses a request: sides as in `8x8x4`, a number of nodes, a subcube as in `2^5`, or pieces.
 ///
-/// Pieces are given by the columns of a table of jobs, such as `pieces=4 gpu=1`.
+/// Pieces are equal parts of nodes. They are given by the columns of a table of jobs, such as
+/// `pieces=4 gpu=1`.
 ///
 /// # Errors
 /// One sentence, if the text is none of these.
@@ -144,7 +145,7 @@ pub fn request(text: &str) -> Result<Request, String> {
     Ok(if let [nodes] = sides[..] { Request::Nodes(nodes) } else { Request::block(&sides) })
 }
 
-/// Request that a holder would have made for its placement.
+/// Request that would lead to a placement, for saved states, which contain no requests.
 fn as_held(placement: &Placement, site: &SiteAhead) -> Request {
     if let (Some(types), Some(parts)) = (site.site().topology().types(), &placement.parts) {
         return Request::pieces(parts.as_pieces(types));

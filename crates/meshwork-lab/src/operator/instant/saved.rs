@@ -15,15 +15,15 @@ use crate::run::seal::unseal;
 /// Version of the format of the saved state.
 const FORMAT: u64 = 1;
 
-/// Keys of the saved state.
+/// Keys that the JSON object of a saved state may have.
 const KEYS: [&str; 3] = ["format", "letters", "state"];
 
 impl Instant {
-    /// Reads the state of a pool that `meshwork place` has saved. Of several answers the last
-    /// counts.
+    /// Reads the state of a pool of nodes that `meshwork place` has saved. If the file has several
+    /// answers of the command, the last one counts.
     ///
-    /// A pool has no queue and does not know the ends of jobs. The placement of a holder is taken
-    /// as its request. `fits` returns an error if the machine would take too much memory.
+    /// A pool has no queue and does not know the ends of jobs. The placement of a job is taken as
+    /// its request. `fits` returns an error if the machine would take too much memory.
     ///
     /// # Errors
     /// One sentence with the file: it has no snapshot, or one of another version, or a damaged one.
@@ -64,7 +64,7 @@ impl Instant {
         Ok(Instant::of_desk(&desk))
     }
 
-    /// State of a pool. A holder without a name is named after its position.
+    /// State of a pool. A job without a name is named after the position of its nodes.
     #[must_use]
     pub fn of_desk(desk: &NamedPool) -> Instant {
         let pool = desk.pool();
@@ -103,7 +103,7 @@ impl Instant {
     }
 }
 
-/// Content of a state that is sealed with a digest. Any other text is unchanged.
+/// Checks and removes the digest of a sealed state. Any other text is unchanged.
 fn opened(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let damaged = "this state is damaged, or was changed by hand: its digest is another";
     Ok(match unseal(text.as_bytes()).ok_or(damaged)? {
@@ -112,7 +112,8 @@ fn opened(text: &str) -> Result<Cow<'_, str>, &'static str> {
     })
 }
 
-/// Possible snapshots in a text with their lines: the answer in each line, and the whole text.
+/// Possible snapshots in a text, each with its line. Each line may be an answer with a snapshot,
+/// and the whole text may be a saved state.
 fn snapshots(text: &str) -> impl Iterator<Item = (usize, Json)> + '_ {
     let answers = (1..).zip(text.lines()).filter_map(|(line, answer)| {
         let mut answer: Json = serde_json::from_str(answer).ok()?;

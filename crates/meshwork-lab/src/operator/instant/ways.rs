@@ -11,13 +11,14 @@ use meshwork::topology::{Grid, Node};
 
 use super::Instant;
 
-/// Largest total number of nodes of all checked blocks. If there are more, sets of jobs are tried.
+/// Maximum number of nodes of all possible blocks together with which every block is checked. If
+/// there are more, sets of jobs are tried instead.
 const MOST_CELLS: u64 = 200_000_000;
 
 /// Largest number of sets of jobs that are tried if placements need not be blocks.
 pub(super) const MOST_SETS: usize = 2_000;
 
-/// Value that stands for the owner of a free node.
+/// Value that stands for "no job" where a node is free.
 const FREE: u32 = u32::MAX;
 
 /// Block that an allocator may select, with the running jobs on it.
@@ -30,8 +31,8 @@ pub(super) struct CandidateBlock {
 
 /// All blocks of a site that a job may get, if its placements are single blocks of its shape.
 ///
-/// The blocks have all corners, and all orders of sides that the allocator tries. The result is
-/// `None` if a placement may have another form, or if there are too many blocks.
+/// The blocks begin at all corners, and have their sides in all orders that the allocator tries.
+/// The result is `None` if a placement may have another form, or if there are too many blocks.
 ///
 /// # Complexity
 /// **O(n · a · o)** for *n* nodes, blocks of *a* nodes, and *o* orders of sides.
@@ -83,9 +84,9 @@ pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<Ca
     Some(ways)
 }
 
-/// Whether the allocator tries this order of sides.
+/// Whether the allocator tries blocks with their sides in this order.
 ///
-/// This is tested by a copy of the site on which only one block with these sides is free.
+/// This is tested with a copy of the site on which only one such block is free.
 fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool {
     let grid = empty.site().grid();
     let Some(base) = (0..grid.nodes()).find(|&node| grid.holds(node, sides)) else { return false };
@@ -126,17 +127,18 @@ pub(super) fn orders(sides: &Dims) -> Vec<Dims> {
     }
 }
 
-/// Iterator over sets of jobs, in order of total cost, and by size if costs are equal.
+/// Iterator over the sets of some jobs, in order of the total cost of the jobs in a set.
 ///
 /// # Complexity
-/// **O(log k)** for the *k*-th set, and the size of the set.
+/// **O(log k)** comparisons of sets for the *k*-th set, and the time to copy the set.
 pub(super) struct CandidateSets {
     jobs: Vec<(i64, usize)>,
     heap: BinaryHeap<Reverse<(i64, Vec<usize>)>>,
 }
 
 impl CandidateSets {
-    /// Sets of the given jobs, each of which has a non-negative cost.
+    /// Creates an iterator over the sets of the given jobs. Each job is given by its cost, which is
+    /// not negative, and its index.
     pub(super) fn new(mut jobs: Vec<(i64, usize)>) -> CandidateSets {
         jobs.sort_unstable();
         let first = jobs.first().map(|&(cost, _)| Reverse((cost, vec![0])));

@@ -8,9 +8,9 @@ use super::HOST;
 
 /// Number of pods on each node, from a topology assignment.
 ///
-/// It is `None` if the topology ends above the nodes or was not requested. Two formats are read:
-/// `domains` of `v1beta1`, and `slices` of `v1beta2`. The values of a slice may be given in full,
-/// or shortened by common parts.
+/// It is `None` if the lowest level of the topology is above the nodes, or if the workload
+/// requested no topology. Two formats are read: `domains` of `v1beta1`, and `slices` of `v1beta2`.
+/// The names in a slice may be given in full, or with a common beginning and end.
 ///
 /// # Errors
 /// The problem, in words that follow "the topology assignment of …".
@@ -50,7 +50,8 @@ fn count(value: Option<&Json>) -> Result<u64, String> {
     value.and_then(Json::as_u64).ok_or_else(|| "has a count that is no whole number".to_owned())
 }
 
-/// Values of one level of a slice: one for all domains, or a root for each with common ends.
+/// Value of one topology level for each domain of a slice. A slice has one value for all domains,
+/// or a root for each domain with a common prefix and suffix.
 fn values_of(values: &Json, domains: usize) -> Vec<String> {
     let universal = values.get("universalValue").or_else(|| values.get("universal"));
     if let Some(one) = universal.and_then(Json::as_str) {

@@ -26,7 +26,7 @@ pub(super) struct Cluster {
     nodes: BTreeMap<String, Node>,
     /// Labels that are topology levels above the node, from the top.
     levels: Vec<String>,
-    /// Resource by which pods are counted, such as GPUs.
+    /// Counted resource, such as GPUs. Its amount on a node is the node's number of processors.
     resource: String,
 }
 
@@ -64,9 +64,9 @@ impl Cluster {
         levels.into_iter().map(|(_, label)| label).collect()
     }
 
-    /// Resource by which pods are counted.
+    /// Counted resource, whose amount on a node is taken as the node's number of processors.
     ///
-    /// Of the resources with a vendor's name, such as accelerators, it is the one that most
+    /// Of the resources with a vendor's name, such as `nvidia.com/gpu`, it is the one that most
     /// sets of pods request. If there is none, processors are counted.
     fn most_asked<'a>(&self, workloads: impl Iterator<Item = &'a Json>) -> String {
         let mut asked: BTreeMap<String, usize> = BTreeMap::new();
@@ -94,7 +94,8 @@ impl Cluster {
         per_pod(set).get(&self.resource).copied().unwrap_or(0.0)
     }
 
-    /// Resources that each pod of a set requests, as a role in a table of jobs.
+    /// Resources that each pod of a set requests, in the notation of the column `roles` of tables
+    /// of jobs.
     ///
     /// The counted resource is taken as GPUs if its name contains a vendor's name.
     pub(super) fn pod(&self, set: &Json) -> String {
@@ -170,8 +171,8 @@ impl Cluster {
         Some(vec![(PathBuf::from("topology.yaml"), topology), (PathBuf::from("slurm.conf"), conf)])
     }
 
-    /// Writes the switches, leaves first. A switch is named by the values of its level and those
-    /// above.
+    /// Writes the switches of the tree, those with nodes first. The name of a switch has the values
+    /// of all labels from the top down to the label of the switch.
     fn switches(&self, out: &mut String) {
         let mut below: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (name, node) in &self.nodes {

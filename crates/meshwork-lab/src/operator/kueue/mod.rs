@@ -33,7 +33,6 @@ struct Snapshot<'a> {
 ///
 /// The files are in chronological order, each with its name and its text. Events are ordered by
 /// their times. The last file tells whether a node accepts pods, and whether a workload is active.
-/// from the last file.
 pub struct Snapshots<'a> {
     all: Vec<Snapshot<'a>>,
     cluster: Cluster,
@@ -102,8 +101,9 @@ impl<'a> Snapshots<'a> {
 
     /// Requests of all workloads, by the workload's ID in the history.
     ///
-    /// A request has two parts: the roles of the workload's pods, as in a table of jobs, and the
-    /// topology level of which one domain must hold all pods.
+    /// A request has two parts: the resources of the workload's pods in the notation of the column
+    /// `roles` of tables of jobs, and the topology level of which one domain must hold all pods.
+    /// The level is `None` if the pods may be anywhere.
     #[must_use]
     pub fn pods(&self) -> Vec<(String, (String, Option<&'static str>))> {
         let all = self.all.iter().flat_map(|own| own.workloads.iter().map(|one| (own.file, one)));
@@ -179,7 +179,7 @@ impl<'a> Snapshot<'a> {
         Ok(snapshot)
     }
 
-    /// First line on which each value of `uid` or `name` occurs.
+    /// First line on which each value of `uid` or `name` occurs, for messages about workloads.
     fn lines(&self) -> BTreeMap<&'a str, usize> {
         let mut lines = BTreeMap::new();
         for (line, text) in (1..).zip(self.text.lines()) {

@@ -19,7 +19,8 @@ pub(super) struct Seen<'a> {
     pub(super) object: &'a Json,
 }
 
-/// Counts over all workloads, from which warnings are made.
+/// Counts over all workloads, from which warnings are made. An attempt is a run of a workload from
+/// its admission to its eviction or end.
 #[derive(Default)]
 pub(super) struct Notes {
     /// Number of attempts whose end is unknown because it was between two snapshots.
@@ -82,7 +83,7 @@ struct Admitted {
     hosts: Option<BTreeMap<String, u64>>,
 }
 
-/// Job records of one workload, which runs from its admission to its eviction or end.
+/// Job records of one workload, one for each run from an admission to the eviction or end.
 ///
 /// # Errors
 /// One sentence with the line: a time is invalid, or a topology assignment cannot be read.
@@ -216,7 +217,7 @@ impl Seen<'_> {
         Ok(all)
     }
 
-    /// Name of the workload, roles of its pods, and the level of which one domain must hold all
+    /// Name of the workload, resources of its pods, and the level of which one domain must hold all
     /// pods.
     pub(super) fn pods(&self, cluster: &Cluster) -> (String, (String, Option<&'static str>)) {
         let sets: Vec<&Json> = pod_sets(self.object).collect();

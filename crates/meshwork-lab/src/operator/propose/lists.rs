@@ -26,7 +26,7 @@ impl Box3 {
     }
 }
 
-/// Placement lists of a topology, without the topology's other settings.
+/// Placement lists of a topology: the boxes or the block sizes that jobs may get.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TopologyLists {
     /// Boxes of each torus. Tori whose sides and boxes are equal at first always keep equal boxes.
@@ -46,10 +46,10 @@ pub struct SearchSpace {
     sizes: Vec<u32>,
 }
 
-/// Largest number of changes from one list to the next.
+/// Maximum number of random changes by which a new list differs from the list that it is based on.
 const MOST_CHANGES: u64 = 3;
 
-/// Largest number of boxes of one size on a torus.
+/// Maximum number of boxes of one size that a torus may list.
 const MOST_OF_A_SIZE: usize = 6;
 
 impl TopologyLists {
@@ -319,7 +319,7 @@ impl SearchSpace {
     }
 }
 
-/// Box in all rotations that fit, each at every multiple of its sides.
+/// Rotations of a box that fit into a torus, each at every multiple of its sides.
 fn turned(sides: Xyz, [a, b, c]: Xyz) -> Vec<Box3> {
     let ways = [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]];
     ways.into_iter()

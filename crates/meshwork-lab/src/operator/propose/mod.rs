@@ -33,10 +33,10 @@ pub const CONFIDENCE: f64 = 0.99;
 /// Fraction of the time budget that the search gets. The race of the best lists gets the rest.
 const SEARCH_PART: f64 = 0.6;
 
-/// Fraction of the gain that must remain when changes of little effect are undone.
+/// Fraction of the reduction of waits that must remain when changes of little effect are undone.
 const WORTH: f64 = 0.98;
 
-/// Smallest number of jobs in each half of the history.
+/// Smallest number of jobs that each half of the history must have.
 pub const FEWEST: usize = 40;
 
 /// Limits of a search for better placement lists.
@@ -117,7 +117,6 @@ impl ListProposal {
 ///
 /// # Complexity
 /// The time that `effort` allows, and the memory of one history for each thread.
-/// The time of `effort`, and the memory of one history for each thread.
 pub fn propose(
     folder: &Folder,
     terms: ReplayOptions,

@@ -1,9 +1,9 @@
 //! Race of the best placement lists by the method of `meshwork choose`, on resampled histories.
 //!
-//! A single history is one observation, and the best lists were chosen on it. So the best lists and
-//! the site's own list race on other histories that could have been recorded. These consist of
-//! stretches of the searched half in random order, with repetition. All lists are tried on the same
-//! histories.
+//! A single history is one observation, and the best lists were chosen on its first half. So the
+//! best lists and the site's own list race on other histories that could have been recorded. These
+//! consist of stretches of the first half in random order, with repetition. All lists are tried on
+//! the same histories.
 
 use meshwork::rng::Stream;
 use rayon::prelude::*;
@@ -14,25 +14,26 @@ use crate::choose::race::{Field, NoValue, Race, RaceRules};
 use crate::findings::statistics::mean;
 use crate::operator::history::{JobRecord, Second};
 
-/// Indifference zone, as a fraction of the mean wait.
+/// Indifference zone: lists whose mean waits differ by no more than this fraction count as equal.
 pub const WITHIN: f64 = 0.05;
 
-/// Number of pairs of results before a list may be dropped.
+/// Number of pairs of results that two lists must have before one of them may be dropped.
 const LEAST_PAIRS: u64 = 20;
 
 /// Largest number of resampled histories. Lists that are still equal after them differ by little.
 pub(super) const MOST_PAIRS: u64 = 100;
 
-/// Factor by which resampled histories are shorter than the searched half, if they keep enough
-/// jobs.
+/// Factor by which resampled histories are shorter than the first half of the recorded history.
+/// They are less short if they would have too few jobs.
 const SHORTER: usize = 4;
 
-/// Smallest number of stretches into which the searched half is cut.
+/// Smallest number of stretches into which the first half of the history is cut.
 const STRETCHES: Second = 8;
 
 /// Lengths of stretches in seconds: a week, a day or an hour.
 ///
-/// With such a length, every job keeps its position in the week, day or hour.
+/// With such a length, every job of a resampled history keeps its position in the week, day or
+/// hour.
 const CALENDAR: [Second; 3] = [604_800, 86_400, 3_600];
 
 /// Outcome of a race of placement lists.
@@ -46,10 +47,10 @@ pub struct ListRace {
     pub histories: u64,
     /// Length of a stretch in seconds.
     pub stretch: Second,
-    /// Upper bound on how much longer the mean wait is than under the best list, as a fraction.
+    /// Upper bound on how much longer the mean wait is under the chosen list than under the best.
     ///
-    /// This is about the chosen list, and holds with the confidence [`CONFIDENCE`]. It is `None` if
-    /// nothing is certain yet.
+    /// It is a fraction of the mean wait under the best list, and holds with the confidence
+    /// [`CONFIDENCE`]. It is `None` if nothing is certain yet.
     pub bound: Option<f64>,
 }
 
@@ -104,9 +105,9 @@ impl<'a> Stretches<'a> {
     }
 }
 
-/// Results by resampled history, then by list.
+/// Logarithms of mean waits, by resampled history and then by list.
 ///
-/// A result is `None` if a job never starts, or if the list was dropped before.
+/// An entry is `None` if a job never starts, or if the list was dropped before.
 struct WaitsByHistory(Vec<Vec<Option<f64>>>);
 
 impl Field for WaitsByHistory {

@@ -47,7 +47,10 @@ pub fn rewritten(text: &str, topology: &SlurmTopology, lists: &TopologyLists) ->
     (TopologyLists::of(own).as_ref() == Some(lists)).then_some(whole)
 }
 
-/// Lines of a torus's list, with the text that replaces them; `None` if the list does not change.
+/// Lines of a torus's placement list, with the lines that replace them.
+///
+/// The inner result is `None` if the list does not change. The outer one is `None` if the boxes of
+/// the list are not on lines of their own.
 fn change_of(
     lines: &[String],
     torus: &SlurmTorus,

@@ -311,7 +311,8 @@ fn processors(tres: &str, cpus: &str) -> u32 {
     listed.unwrap_or(cpus).parse().unwrap_or(0)
 }
 
-/// Options for parts of nodes that correspond to `ReqTRES`, for a job that had `had` nodes.
+/// Options of `salloc` for parts of nodes (cores, memory, GPUs) that correspond to `ReqTRES`. The
+/// job had `had` nodes.
 fn parts(tres: &str, had: u32) -> String {
     let of = |kind: &str| tres.split(',').find_map(|part| part.strip_prefix(kind));
     let count = |kind: &str| of(kind).and_then(|text| text.parse::<u64>().ok());

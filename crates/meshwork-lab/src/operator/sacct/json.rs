@@ -85,7 +85,7 @@ fn suspended(seconds: &str) -> String {
 /// Table with one line for each record, in the order of the records.
 ///
 /// # Errors
-/// Those of [`jobs`].
+/// The errors of [`jobs`].
 pub(super) fn table(file: &str, text: &str) -> Result<String, FileProblem> {
     let mut table = COLUMNS.join("|");
     for job in jobs(file, text)? {

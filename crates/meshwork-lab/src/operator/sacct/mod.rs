@@ -32,7 +32,8 @@ pub struct Tally {
     pub rows: usize,
     /// Number of records that were skipped because they could not be parsed.
     pub skipped: usize,
-    /// Number of records with a bar within a text that could still be parsed.
+    /// Number of records that could be parsed although one of their texts contains a bar, the
+    /// separator.
     pub repaired: usize,
     /// Number of records of steps, which are merged into their jobs.
     pub steps: usize,

@@ -5,7 +5,7 @@ use crate::operator::FileProblem;
 /// Columns with free text of users, which may contain any character.
 const FREE: [&str; 5] = ["SubmitLine", "JobName", "Comment", "AdminComment", "SystemComment"];
 
-/// Largest number of ways to parse a record whose texts contain bars.
+/// Maximum number of ways to parse a record whose texts contain bars, the separators of fields.
 const MOST_WAYS: usize = 64;
 
 pub(super) struct Table<'a> {
@@ -20,7 +20,7 @@ pub(super) struct Table<'a> {
 pub(super) struct Row<'a> {
     pub(super) line: usize,
     fields: Vec<&'a str>,
-    /// Other ways to parse a record that has too many fields.
+    /// Other ways to split a record with too many bars into fields.
     pub(super) others: Vec<Row<'a>>,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// All ways to parse a record with too many fields.
+/// All ways to split a record with too many bars into fields.
 ///
 /// The surplus bars are assumed to be part of the record's free texts. In the first way, all of
 /// them are in the last text.

@@ -105,8 +105,8 @@ impl LocalClock {
 
     /// Converts local time, given as seconds, to seconds since 1970.
     ///
-    /// In an hour that occurs twice, the first occurrence is used. An hour that is skipped is moved
-    /// by one hour.
+    /// In an hour that occurs twice, the first occurrence is used. A time in an hour that is
+    /// skipped is moved by one hour.
     fn second(&self, shown: Second) -> Second {
         let zone = self.zone.as_ref().zip(Timestamp::from_second(shown).ok());
         let at =
@@ -142,7 +142,8 @@ impl LocalClock {
         self.time(text).ok().flatten().map(|(second, _)| second)
     }
 
-    /// Parses a time, and returns its format too; `None` if there is no time, as for a waiting job.
+    /// Parses a time, and returns its format too; `None` if the text is empty or stands for no
+    /// time.
     pub(in crate::operator) fn time(&self, text: &str) -> Result<Option<(Second, TimeFormat)>, ()> {
         if is_none(text) {
             return Ok(None);

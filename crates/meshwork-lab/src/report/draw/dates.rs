@@ -30,13 +30,14 @@ const STEPS: [i64; 21] = [
     14 * DAY,
 ];
 
-/// Possible distances of ticks in whole months.
+/// Possible distances of ticks that are a month or longer, in months.
 const MONTHS: [i64; 13] = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000];
 
 /// Average length of a month in seconds.
 const MONTH: f64 = 30.436_875 * DAY as f64;
 
-/// The first Monday after 1970-01-01, in seconds since then: ticks of whole weeks are on Mondays.
+/// First Monday after 1970-01-01, in seconds since that day began. Ticks that are one or two weeks
+/// apart are on Mondays.
 const MONDAY: i64 = 4 * DAY;
 
 /// Whether a time, in seconds since 1970, is in the years 0 to 9999, which can be formatted.
@@ -46,8 +47,8 @@ fn is_written(second: f64) -> bool {
 
 /// Round dates on an axis, about `about` of them, with their labels.
 ///
-/// Round dates are midnights, Mondays, and firsts of months and years. The list is empty if a year
-/// has other than four digits.
+/// Round dates are midnights, Mondays, and firsts of months and years. The list is empty if the
+/// axis extends beyond the years 0 to 9999.
 pub(super) fn date_ticks(dates: Dates, from: f64, until: f64, about: f64) -> Vec<(f64, String)> {
     let (seconds, start) = (dates.seconds, dates.start as f64);
     let (first, last) = (start + from * seconds, start + until * seconds);

@@ -25,7 +25,8 @@ const MARGIN: f64 = 12.0;
 const GAP: f64 = 24.0;
 const LINE: f64 = 20.0;
 
-/// Draws a view as an SVG file of this width in pixels, with a logarithmic scale if `log`.
+/// Draws a view as an SVG file that is `width` pixels wide. If `log`, the scale of the measured
+/// values is logarithmic.
 #[must_use]
 pub fn figure(view: &FigureView, log: bool, width: f64) -> String {
     let theme = &PAPER;
@@ -104,7 +105,7 @@ pub(in crate::report) fn panel(view: &FigureView, width: f64) -> String {
     )
 }
 
-/// Mark of a colour in the legend of a page.
+/// SVG drawing of the mark that stands for a colour in the legend of a page.
 pub(in crate::report) fn legend(number: usize) -> String {
     let mut out = String::new();
     let colour = PAGE.colours[number % COLOURS];

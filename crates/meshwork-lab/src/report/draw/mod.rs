@@ -1,9 +1,10 @@
 //! Figures as SVG files for papers.
 //!
-//! The page draws the same figures with the modules in `assets/plot/`, because it must redraw when
-//! it is resized or a selection changes. A module there has the name of its counterpart here.
-//! `assets/test/figures/` holds views and their exact drawings, against which the tests of either
-//! side compare. `parts` and `usage` are drawn only here, for pages without a script.
+//! A page draws the same figures in the browser, with the scripts in `assets/plot/`, because it
+//! must redraw when it is resized or a selection changes. A script there has the name of its
+//! counterpart here. `assets/test/figures/` holds views and their exact drawings, with which the
+//! tests of both implementations compare. `parts` and `usage` are drawn only here, for pages
+//! without a script.
 
 mod dates;
 mod figure;
@@ -28,7 +29,7 @@ mod tests {
     use super::figure;
     use crate::report::views::FigureView;
 
-    /// A drawing that is also tested against the modules of the page.
+    /// Test case of a drawing, with which the scripts of the page are tested too.
     #[derive(serde::Deserialize)]
     struct Case {
         view: FigureView,

@@ -1,6 +1,6 @@
 //! Selection and formatting of numbers along an axis.
 
-/// Groups the digits before the decimal point by three, from five digits on.
+/// Puts commas between groups of three digits before the decimal point, if there are five or more.
 fn grouped(text: &str) -> String {
     let (whole, part) =
         text.split_once('.').map_or((text, None), |(whole, part)| (whole, Some(part)));
@@ -26,12 +26,12 @@ fn grouped(text: &str) -> String {
     out
 }
 
-/// A number in full, with a typographic minus sign.
+/// Formats a number with all its digits and a typographic minus sign.
 fn plain(number: f64) -> String {
     if number == 0.0 { "0".to_owned() } else { number.to_string().replace('-', "−") }
 }
 
-/// A number with at most `most` significant digits, without trailing zeros.
+/// Formats a number with at most `most` significant digits, without trailing zeros.
 fn digits(number: f64, most: usize) -> String {
     plain(format!("{number:.*e}", most - 1).parse().unwrap_or(number))
 }
@@ -50,7 +50,7 @@ pub(super) fn tick(number: f64) -> String {
     grouped(&digits(number, 6))
 }
 
-/// A number with five significant digits, or with all digits before the decimal point.
+/// Formats a number with five significant digits, or with all digits before the decimal point.
 pub(super) fn brief(number: f64) -> String {
     let size = number.abs();
     if size > 0.0 && !(1e-4..1e15).contains(&size) {
@@ -59,14 +59,14 @@ pub(super) fn brief(number: f64) -> String {
     if size >= 1e5 { grouped(&plain((number + 0.5).floor())) } else { grouped(&digits(number, 5)) }
 }
 
-/// A number with a fixed number of decimals.
+/// Formats a number with a fixed number of decimals.
 fn fixed(number: f64, decimals: usize) -> String {
     let power = 10_f64.powi(decimals as i32);
     let rounded = (number * power + 0.5).floor() / power;
     grouped(&format!("{:.decimals$}", if rounded == 0.0 { 0.0 } else { rounded }).replace('-', "−"))
 }
 
-/// Formats a mean and its half width, with the digits that the half width supports.
+/// Formats a mean and the half width of its interval, to the digits that the half width supports.
 pub(super) fn rounded(mean: f64, half: Option<f64>) -> String {
     let Some(half) = half else { return brief(mean) };
     let decimals = 1.0 - half.log10().floor();
@@ -121,8 +121,8 @@ pub(super) fn linear_ticks(from: f64, until: f64, about: f64) -> Vec<f64> {
     ticks.take_while(|&tick| tick <= until + at(1.0) * 1e-9).collect()
 }
 
-/// Sets of ticks of a logarithmic axis, from dense to sparse: mantissas, and the step of the
-/// exponent.
+/// Possible sets of ticks of a logarithmic axis, from dense to sparse. A set has ticks at these
+/// mantissas, for every exponent that is a multiple of the step.
 const SETS: [(&[f64], i32); 8] = [
     (&[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1),
     (&[1.0, 2.0, 3.0, 5.0, 7.0], 1),

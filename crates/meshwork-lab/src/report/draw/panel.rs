@@ -14,7 +14,7 @@ use crate::report::views::{Bound, FigureView, Scale, Style};
 const SMALL: f64 = 11.0;
 const SMALLER: &str = " font-size=\"11\"";
 
-/// Minimum width of a panel that shows the names of its lines at their ends, in pixels.
+/// Minimum width in pixels of a panel in which each line has its name at its end.
 const NAMED: f64 = 420.0;
 
 /// Maximum width of a name at the end of a line, in pixels.
@@ -40,11 +40,11 @@ pub(super) struct Common<'a> {
     log: bool,
     /// Whether differences are drawn in percent, which is the case if percentages are known.
     in_percent: bool,
-    /// Mean of each row over all panels; rows that are sorted have this order.
+    /// Mean of the measured values of each row over all panels, by which rows can be sorted.
     order: BTreeMap<usize, f64>,
 }
 
-/// A drawn panel with its height.
+/// A drawn panel with its height in pixels.
 pub(super) struct Drawn {
     pub(super) svg: String,
     pub(super) height: f64,
@@ -93,8 +93,8 @@ impl<'a> Common<'a> {
         if self.in_percent { format!("{} (%)", scale.label) } else { label(scale) }
     }
 
-    /// Ticks on the axis along the plot, as position and label. They are dates if known, swept
-    /// values if there is space, else round numbers.
+    /// Ticks on the axis along the plot, each with its position and label. They are dates if the
+    /// scale has dates, else the swept values if their labels fit, else round numbers.
     fn ticks_along(&self, log: bool, domain: [f64; 2], width: f64) -> Vec<(f64, String)> {
         let about = (width / 90.0).floor().max(2.0);
         let dates = self.view.x.dates.filter(|_| !log);
@@ -131,7 +131,7 @@ impl<'a> Common<'a> {
         }
     }
 
-    /// Draws lines and steps; measured values run upwards.
+    /// Draws a panel with lines, separate points or steps. The mean of a point is its height.
     fn curves(&self, panel: usize, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
         let Common { view, domain, .. } = *self;
         let is_steps = view.style == Style::Steps;
@@ -243,14 +243,16 @@ impl<'a> Common<'a> {
         Drawn { svg, height }
     }
 
-    /// Bounds in a panel that the scale can show, each with the index of its point's colour.
+    /// Bounds of claims in a panel, each with the index of its point's colour. Bounds that a
+    /// logarithmic scale cannot show are left out.
     fn bounds(&self, panel: usize) -> impl Iterator<Item = (&Bound, usize)> {
         let here = self.view.bounds.iter().filter(move |bound| bound.panel == panel);
         here.filter(|bound| !self.log || bound.y > 0.0)
             .map(|bound| (bound, self.view.series[bound.series].colour))
     }
 
-    /// Draws rows of bars or dots for any number of names; measured values run to the right.
+    /// Draws a panel with a row of bars or dots for each name. The mean of a point runs to the
+    /// right.
     fn rows(&self, panel: usize, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
         let Common { view, domain, log, .. } = *self;
         let names = &view.x.names;
@@ -376,7 +378,7 @@ fn draw_bound(svg: &mut String, [x, y]: At, [dx, dy]: At, colour: &str) {
     beyond(svg, [x + 9.0 * dx, y + 9.0 * dy], [dx, dy], colour);
 }
 
-/// Writes the names of lines next to their right ends.
+/// Writes the name of each line next to the line's right end.
 ///
 /// Each name is given with the end and the colour of its line. Names that would overlap are moved
 /// apart.
@@ -457,7 +459,7 @@ fn label_below(out: &mut String, scale: &Scale, place: At, theme: &Theme) {
     let _ = writeln!(out, "</text>");
 }
 
-/// Groups of consecutive points without a missing value in between, so that no line crosses a gap.
+/// Splits the points of a line where a swept value has no point, so that no line crosses a gap.
 fn runs<'a>(view: &FigureView, points: &[&'a Point]) -> Vec<Vec<&'a Point>> {
     let place = |x: f64| {
         if view.x.grid.is_empty() {

@@ -5,14 +5,15 @@ use std::fmt::Write as _;
 use super::numbers::{linear_ticks, tick};
 use super::svg::{COLOURS, SIZE, at, escaped, line, rect, shortened, text};
 
-/// Height of a bar with its name above it.
+/// Height in pixels of a bar with its name above it.
 const ROW: f64 = 44.0;
 
 /// Width in pixels of the space to the right of the bars, for their totals.
 const SAID: f64 = 64.0;
 
-/// Draws stacked bars for a page. A bar is given by its name, a text to its right, and its parts in
-/// the order of colours. `label` is the description for screen readers.
+/// Draws stacked bars for a page. Each bar is given by the name above it, the text to its right,
+/// and the sizes of its parts in the order of the colours. `label` is the description for screen
+/// readers.
 pub(in crate::report) fn parts(
     bars: &[(String, String, Vec<f64>)],
     unit: &str,

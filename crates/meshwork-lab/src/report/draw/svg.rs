@@ -16,7 +16,7 @@ pub(super) fn at(length: f64) -> String {
     if rounded == 0.0 { "0".to_owned() } else { rounded.to_string() }
 }
 
-/// Font size of most texts.
+/// Font size of most texts, in pixels.
 pub(super) const SIZE: f64 = 12.0;
 
 /// Approximate width of a text in a sans-serif font, in pixels.
@@ -61,7 +61,7 @@ pub(super) fn rect(out: &mut String, [x, y, width, height]: [f64; 4], fill: &str
     );
 }
 
-/// Draws a text; `anchor` is start, middle or end.
+/// Draws a text. `anchor` says whether `place` is the start, middle or end of the text.
 pub(super) fn text(out: &mut String, place: At, words: &str, fill: &str, anchor: &str, more: &str) {
     let [x, y] = place.map(at);
     let words = escaped(words);
@@ -96,7 +96,7 @@ pub(super) fn beyond(out: &mut String, [x, y]: At, [dx, dy]: At, stroke: &str) {
     path(out, &[vec![back(4.0), [x, y], back(-4.0)]], stroke, 1.5, "");
 }
 
-/// Dash patterns, which distinguish lines without colours.
+/// Dash patterns by index of colour, which distinguish lines for those who see no colours.
 const DASHES: [&str; 10] =
     ["", "7 3", "2 2.5", "9 3 2 3", "12 4", "4 2", "1 3", "9 3 2 3 2 3", "14 3 4 3", "5 5"];
 
@@ -113,7 +113,7 @@ pub(super) fn sample(out: &mut String, number: usize, [x, y]: At, stroke: &str) 
     path(out, &[vec![[x - 13.0, y], [x + 13.0, y]]], stroke, 2.0, &dashed(number));
 }
 
-/// Corners of the mark of each colour, with about the area of a circle of radius 1.
+/// Corners of the mark of each colour. Every mark has about the area of a circle of radius 1.
 ///
 /// The first mark is the circle, which has no corners.
 const SHAPES: [&[At]; 10] = [
@@ -166,7 +166,7 @@ const SHAPES: [&[At]; 10] = [
     &[[0.0, -1.2], [1.14, -0.37], [0.71, 0.97], [-0.71, 0.97], [-1.14, -0.37]],
 ];
 
-/// Number of colours, each with a mark of its own shape.
+/// Number of colours of series. Each colour has a mark of its own shape.
 pub(super) const COLOURS: usize = SHAPES.len();
 
 /// Draws the mark of a series at a point.

@@ -3,7 +3,7 @@
 use super::numbers::{percent, rounded};
 use crate::report::views::{FigureView, Scale, Style};
 
-/// A measured value and its position.
+/// A measured value and its position in a plot.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
     /// Position along the plot: a number, or the index of a name.
@@ -14,18 +14,18 @@ pub(super) struct Point {
     pub(super) high: f64,
     /// Number of replications behind the value; 0 if not applicable.
     pub(super) replications: u64,
-    /// Whether the scenario has a single run by design.
+    /// Whether the scenario has a single run by design, so that no replications are missing.
     pub(super) once: bool,
     pub(super) colour: usize,
     pub(super) panel: usize,
 }
 
-/// Whether differences in percent are known.
+/// Whether the view gives its differences in percent too.
 pub(super) fn has_percent(view: &FigureView) -> bool {
     view.series.iter().any(|series| !series.percent.is_empty())
 }
 
-/// All points of a view by series; differences are in percent if `in_percent`.
+/// All points of a view, series by series. Differences are in percent if `in_percent`.
 pub(super) fn points(view: &FigureView, in_percent: bool) -> Vec<Point> {
     let mut all = Vec::new();
     for series in &view.series {
@@ -73,7 +73,7 @@ impl Point {
             && view.expected.is_some_and(|expected| self.replications < expected)
     }
 
-    /// Whether the whisker of a point extends beyond the lower and beyond the upper end of a range.
+    /// Whether the point's whisker extends below a range, and whether it extends above the range.
     /// The whisker is the line that shows the point's interval.
     ///
     /// `None` if the point has no whisker in the range.
@@ -108,7 +108,7 @@ pub(in crate::report) fn is_log(view: &FigureView) -> bool {
     if view.style == Style::Steps { view.x.log } else { view.y.log }
 }
 
-/// Range with a margin at both ends, except at an end that is 0.
+/// Adds a margin to both ends of a range, except to an end that is 0.
 fn padded(low: f64, high: f64) -> [f64; 2] {
     let available = [(high - low) * 0.05, high.abs() * 0.1, 1.0]
         .into_iter()

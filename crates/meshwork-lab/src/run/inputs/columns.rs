@@ -1,5 +1,5 @@
-//! Reads tables of jobs by the names of their columns. This module has the parts common to all
-//! formats, and CSV.
+//! Reads tables of jobs by the names of their columns. This module has the code for CSV, and the
+//! code that is common to all formats.
 
 use std::io::{self, BufRead, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ const MAX_LINE: u64 = 1 << 20;
 /// Rows of a table, read one by one.
 pub(crate) type Lines<T> = Box<dyn Iterator<Item = Result<T, WorkloadError>> + Send>;
 
-/// Function that makes a row from its line number and its cells.
+/// Function that makes a row of type `T` from the row's line number and its cells.
 pub(crate) type Make<T, const N: usize> = fn(u64, [Option<Cell<'_>>; N]) -> Result<T, String>;
 
 impl Files {
@@ -59,7 +59,7 @@ pub(super) fn jobs_of_csv(
     from_csv(path, text, |names| places(names.iter().copied()), job)
 }
 
-/// Makes a row of a table of jobs from the cells of all known columns.
+/// Makes a row of a table of jobs from a cell for each column that such tables may have.
 pub(super) fn job(line: u64, cells: [Option<Cell<'_>>; COLUMNS.len()]) -> Result<Row, String> {
     let mut row = Row { line, ..Row::default() };
     for (column, cell) in COLUMNS.iter().zip(cells) {
@@ -147,8 +147,8 @@ impl Read for Filter {
     }
 }
 
-/// Positions at which [`Filter`] left out lines: number of lines passed on before, and number of
-/// lines left out so far.
+/// Positions at which [`Filter`] left out lines. Each is given by the number of lines that were
+/// passed on before, and the number of lines left out so far.
 #[derive(Clone, Default)]
 struct Passed(Arc<Mutex<Vec<(u64, u64)>>>);
 
@@ -203,7 +203,7 @@ pub fn row<'a>(
     Ok(row)
 }
 
-/// Puts a cell into a row; a text may be a date.
+/// Puts a cell into a row. In a column of times, a text is read as a date if it is one.
 fn put(row: &mut Row, column: &Column, cell: Cell<'_>) -> Result<(), String> {
     let date = match &cell {
         Cell::Text(text) if column.holds == CellKind::Instant => unix_seconds(text),

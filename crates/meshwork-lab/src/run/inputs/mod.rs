@@ -39,10 +39,10 @@ pub struct Files {
     companions: Companions,
 }
 
-/// Texts of files that became part of scenarios, by the paths of the files in the study.
+/// Texts of companion files, by the paths that the study gives.
 pub(crate) type Companions = Arc<Mutex<BTreeMap<String, Companion>>>;
 
-/// A file whose text becomes part of scenarios, such as a topology.
+/// Companion file: a file whose text becomes part of scenarios, such as a topology.
 #[derive(Clone, Debug)]
 pub(crate) struct Companion {
     /// Path of the file.
@@ -52,7 +52,7 @@ pub(crate) struct Companion {
 }
 
 impl Files {
-    /// Files of a study whose relative paths begin in this folder.
+    /// Files of a study whose relative paths are looked up in this folder.
     #[must_use]
     pub fn beside(folder: &Path) -> Files {
         Files { folder: folder.to_path_buf(), ..Files::default() }
@@ -81,14 +81,15 @@ impl Files {
         places.find(|place| place.exists()).unwrap_or_else(|| PathBuf::from(path))
     }
 
-    /// Resolves the path of a companion file. A study in a results folder has a copy of the file
-    /// there.
+    /// Resolves the path of a companion file (one whose text becomes part of scenarios). If the
+    /// study is in a results folder, this is the path of the copy in that folder.
     pub(crate) fn locate_companion(&self, path: &str) -> PathBuf {
         let mut found = self.found.get(path).into_iter().flatten();
         found.find(|place| place.exists()).cloned().unwrap_or_else(|| self.locate(path))
     }
 
-    /// Reads the text of a companion file, which is decompressed if necessary.
+    /// Reads the text of a companion file (one whose text becomes part of scenarios). A compressed
+    /// file is decompressed.
     ///
     /// The text is recorded, so that it can be copied into the results folder.
     pub(crate) fn companion(&self, path: &str, located: &Path) -> Result<String, FileError> {
@@ -129,8 +130,8 @@ impl Files {
         Ok(digest)
     }
 
-    /// Number of rows of a file: the lines of a log or of CSV, or the count that a Parquet file
-    /// states.
+    /// Number of rows of a file. These are the lines of a log or of CSV, or the count that a
+    /// Parquet file states.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -159,8 +160,8 @@ impl Files {
 }
 
 impl Files {
-    /// Reads the rows of a table. `places` maps the names of columns to the index of each known
-    /// column.
+    /// Reads the rows of a table. `places` returns the index of each known column in the table,
+    /// given the names of the table's columns.
     pub(crate) fn table<T: Send + 'static, const N: usize>(
         &self,
         path: &str,
@@ -247,7 +248,8 @@ fn is_parquet(reader: &mut BufReader<File>) -> io::Result<bool> {
 #[cfg(feature = "parquet")]
 use self::parquet::{from_parquet, rows_of_parquet};
 
-/// Returns 0, since a program without the feature `parquet` refuses the file when it is read.
+/// Returns 0 as the number of rows. A program without the feature `parquet` refuses the file later,
+/// when it is read.
 #[cfg(not(feature = "parquet"))]
 fn rows_of_parquet(_: File) -> u64 {
     0

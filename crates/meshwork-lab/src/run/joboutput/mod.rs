@@ -37,14 +37,14 @@ pub const HEADER: &str =
 /// A column of per-job output.
 #[derive(Clone, Copy, Debug)]
 pub enum Part {
-    /// A column with a part of a job's request, which a `table` workload reads.
+    /// A column with one attribute of a job's request, which a `table` workload reads.
     Asked(&'static Column),
-    /// A column with a part of a job's outcome, such as its start.
+    /// A column with one attribute of a job's outcome, such as its start.
     Happened(&'static Outcome),
 }
 
 impl Part {
-    /// The column with this name.
+    /// Finds a column of per-job output by its name.
     #[must_use]
     pub fn named(name: &str) -> Option<Part> {
         let asked = Column::named(name).map(Part::Asked);
@@ -60,7 +60,7 @@ impl Part {
         }
     }
 
-    /// Kind of the cells of the column.
+    /// Kind of values in the cells of the column, such as counts or instants.
     #[must_use]
     pub fn holds(self) -> CellKind {
         match self {

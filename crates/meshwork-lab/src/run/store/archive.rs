@@ -45,13 +45,13 @@ impl Archive {
         Archive { lines, handles: Mutex::default() }
     }
 
-    /// Number of runs.
+    /// Number of runs in the archive.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// Whether there are no runs.
+    /// Whether the archive has no runs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -35,7 +35,7 @@ pub(super) struct Source {
     pub(super) path: PathBuf,
     /// Number of bytes up to and including the last line break, when the file was read.
     pub(super) whole_bytes: u64,
-    /// Number of bytes after the last line break, which are an incomplete line.
+    /// Number of bytes after the last line break. They are an incomplete line.
     pub(super) torn_bytes: u64,
 }
 
@@ -75,7 +75,7 @@ pub struct Head<'a> {
     end: f64,
 }
 
-/// Accepts any JSON object and ignores its content.
+/// Accepts any JSON object and ignores its content, for fields whose presence alone is checked.
 struct Object;
 
 impl<'de> Deserialize<'de> for Object {
@@ -105,7 +105,7 @@ const MIN_LINES: usize = 64;
 
 /// Kind of a line, as found by scanning it.
 enum Look<'a> {
-    /// A line that is no run: a note about an attempt at a shard, or an empty line.
+    /// A line that is no run. It is empty, or a note on an attempt at a shard (part of a study).
     Note,
     /// A line that is unreadable as a run.
     Garbled,
@@ -127,7 +127,7 @@ impl<'a> Look<'a> {
     }
 }
 
-/// Lines of a text that ends with a line break, without their line breaks.
+/// Splits a text that ends with a line break into lines without their line breaks.
 fn lines_of(mut text: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::new();
     while !text.is_empty() {

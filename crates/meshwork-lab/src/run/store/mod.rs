@@ -116,7 +116,7 @@ pub struct Store {
 enum Sink {
     /// The file `runs.jsonl`.
     Whole(Box<dyn Write + Send>),
-    /// A segment to which only this attempt at a shard writes.
+    /// A segment (file of runs) to which only this attempt at a shard of the study writes.
     Segment(Segment),
 }
 
@@ -174,11 +174,11 @@ impl Store {
         })
     }
 
-    /// Opens the store of a folder for one attempt at a shard.
+    /// Opens the store of a folder for one attempt at a shard, a part of the study for one process.
     ///
-    /// Runs go to a segment of the attempt, and nothing else is written. The store knows the runs
-    /// of earlier attempts at the same shard and, if `looks_into_runs`, those of `runs.jsonl`.
-    /// `label` names the shard and `attempt` the attempt.
+    /// Runs are written to a segment, which is a file for this attempt only; nothing else is
+    /// written. The store knows the runs of earlier attempts at the same shard and, if
+    /// `looks_into_runs`, those of `runs.jsonl`. `label` names the shard and `attempt` the attempt.
     ///
     /// # Errors
     /// If the folder cannot be created or written, a file cannot be read, or there are two
@@ -235,7 +235,7 @@ impl Store {
         self.known.len() == 0
     }
 
-    /// Number of runs.
+    /// Number of runs in the store.
     #[must_use]
     pub fn len(&self) -> usize {
         self.known.len()
@@ -339,10 +339,11 @@ impl Store {
         }
     }
 
-    /// Ends the segment of a shard and gives it its final name; other stores ignore the call.
+    /// Ends the segment (file of runs) of a shard and gives it its final name. A store that is not
+    /// of a shard ignores the call.
     ///
     /// # Errors
-    /// If that fails; the runs in the segment count nevertheless.
+    /// If the file cannot be written or renamed; the runs in the segment count nevertheless.
     pub fn finish(&mut self, stopped: bool) -> Result<(), StoreError> {
         match &mut self.sink {
             Sink::Segment(segment) if !self.broken => segment.finish(stopped),

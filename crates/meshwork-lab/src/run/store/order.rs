@@ -11,13 +11,13 @@ use super::lines::{Lines, Place, Source};
 use super::{Store, StoreError, leftovers, segment};
 use crate::run::file::{FileError, Whole};
 
-/// Number of bytes of the new file that are assembled in memory; each part opens every old file
-/// once.
+/// Maximum number of bytes of the new file that are assembled in memory at once, as one part. For
+/// each part, every old file is opened once.
 const PART: u64 = 64 << 20;
 
 impl Store {
-    /// Sorts `runs.jsonl`, with the runs of the keys in `order` first, and merges the segments into
-    /// it.
+    /// Sorts `runs.jsonl` and merges the segments (files of runs of single processes) into it. The
+    /// runs whose keys are in `order` come first.
     ///
     /// Returns whether the file was rewritten.
     ///

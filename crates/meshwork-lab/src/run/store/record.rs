@@ -13,13 +13,14 @@ use super::lines::digits;
 use crate::findings::clock::LogStart;
 use crate::findings::trend;
 
-/// A metric of a run.
+/// A metric of a run, with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunMetric {
     pub name: String,
     /// Value of the metric; `None` if there was nothing to measure.
     pub value: Option<f64>,
-    /// Value of the metric in each batch of the run, in order; empty without batches.
+    /// Value of the metric in each batch (group of consecutive jobs) of the run; empty without
+    /// batches.
     pub batches: Vec<f64>,
 }
 
@@ -73,14 +74,14 @@ pub struct RunFindings {
     pub refused: u64,
     /// Number of log lines that are no jobs.
     pub unusable: u64,
-    /// Last instant of the run.
+    /// Instant at which the run ended.
     pub end: f64,
     /// Speed of each site, if speeds were drawn at random; else empty.
     pub speeds: Vec<f64>,
     /// Number of jobs per batch, in order of arrival; 0 without batches.
     pub batch_jobs: u64,
-    /// Number of the first batch that counts for the metrics. It begins with job `first_batch ·
-    /// batch_jobs`, counted from 0.
+    /// Number of the first batch that counts for the metrics, because it is after the warm-up. It
+    /// begins with job `first_batch · batch_jobs`, counted from 0.
     pub first_batch: u64,
     /// Kendall's τ of the queue length at arrival, by batch over the whole run: see [`trend`].
     pub queue_trend: Option<f64>,
@@ -266,7 +267,7 @@ impl RunFindings {
 }
 
 impl<S> Line<S> {
-    /// Takes the findings out of the line; `None` if findings or key are unreadable.
+    /// Takes the findings out of the parsed line; `None` if the findings or the key are unreadable.
     fn findings(&mut self) -> Option<RunFindings> {
         digits(&self.key)?;
         let mut metrics = findings(&self.metrics)?;
@@ -348,7 +349,8 @@ pub(super) fn request(scenario: Value, input: Option<&str>, replication: u64) ->
     short(&blake3::hash(text.as_bytes()))
 }
 
-/// Text of a scenario from which its digest is computed, with a line break.
+/// Text of a scenario for its digest, with digests of input files in the place of their paths. It
+/// ends with a line break.
 fn digested(mut scenario: Value, input: Option<&str>) -> String {
     let Some(digest) = input else { return format!("{scenario}\n") };
     let (workload, trace) = digest.split_once(':').unwrap_or((digest, ""));
@@ -371,7 +373,7 @@ pub fn json(table: &Table) -> Value {
     serde_json::to_value(table).expect("a table has texts for keys")
 }
 
-/// A line of `runs.jsonl`; `S` is the Rust type as which the scenario is read.
+/// A parsed line of `runs.jsonl`. The scenario is read as a value of the Rust type `S`.
 #[derive(Serialize, Deserialize)]
 struct Line<S> {
     key: String,

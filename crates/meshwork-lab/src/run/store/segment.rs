@@ -1,4 +1,4 @@
-//! Segment files, each holding the runs of one attempt at one shard.
+//! Segment files, each with the runs of one attempt at a shard, a part of a study for one process.
 //!
 //! While a study is spread over processes, no file has two writers: each attempt at a shard writes
 //! `runs/SHARD.ATTEMPT.jsonl`, named `….jsonl.part` until the attempt has ended. Its lines are
@@ -28,7 +28,7 @@ const WHOLE: &str = ".jsonl";
 /// Interval between syncs to disk, which bounds the loss when a computer crashes.
 const SYNC_EVERY: Duration = Duration::from_secs(15);
 
-/// A line of a segment that is no run.
+/// Note: a line of a segment that is no run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Note {
@@ -41,10 +41,11 @@ pub enum Note {
         /// Name of the computer.
         host: String,
         threads: usize,
-        /// Number of runs assigned; a scenario assigned as a whole counts its initial replications.
+        /// Number of runs assigned to the shard. A scenario that is assigned as a whole counts as
+        /// the replications that it needs in any case.
         runs: u64,
     },
-    /// End of a run; the preceding line is the run.
+    /// End of a run, whose results are the preceding line.
     Ended {
         key: String,
         /// Duration of the run in seconds.
@@ -131,7 +132,7 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
     })
 }
 
-/// The segments of earlier attempts at a shard.
+/// Paths of the segments of earlier attempts at a shard.
 pub(super) fn of_shard(folder: &Path, label: &str) -> Result<Vec<PathBuf>, StoreError> {
     let begin = format!("{label}.");
     let mut found = all(folder)?;
@@ -230,7 +231,7 @@ fn millis(duration: Duration) -> f64 {
     duration.as_millis() as f64 / 1000.0
 }
 
-/// Notes of a segment, and the state of its file.
+/// Attempt at a shard, as its segment describes it: the notes, and the state of the file.
 #[derive(Clone, Debug)]
 pub struct ShardAttempt {
     pub path: PathBuf,

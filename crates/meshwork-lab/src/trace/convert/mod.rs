@@ -1,4 +1,4 @@
-//! Converts logs: cleaning, changes to the jobs, and other formats.
+//! Converts logs: removes unusable lines, changes jobs, and writes other formats.
 
 #[cfg(test)]
 mod tests;
@@ -24,29 +24,30 @@ use crate::run::file::write_whole;
 use crate::run::inputs::Files;
 use crate::standard::catalogue;
 
-/// Parameters of the workload `swf` that change how jobs are replayed, but are no fields of a log.
+/// Parameters of the workload `swf` that change how jobs are replayed. A log has no field for what
+/// they change.
 const OF_REPLAYS: [&str; 2] = ["deadlines", "dependencies"];
 
-/// Result of a conversion.
+/// Result of the conversion of a log: what was read, left out and written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Converted {
     /// Number of lines of the log that are not comments.
     pub lines: u64,
-    /// Lines left out because they have no run time.
+    /// Number of lines that were left out because they have no run time.
     pub no_run_time: u64,
-    /// Lines left out because they have no processors.
+    /// Number of lines that were left out because they have no processors.
     pub no_processors: u64,
-    /// Lines left out because they have no submission time.
+    /// Number of lines that were left out because they have no submission time.
     pub no_submit_time: u64,
-    /// Jobs that were submitted before the job of the preceding line.
+    /// Number of jobs that were submitted before the job of the preceding line.
     pub out_of_order: u64,
-    /// Jobs left out by the requested changes.
+    /// Number of jobs that were left out by the requested changes.
     pub cut: u64,
-    /// Jobs written; a split job counts once per part.
+    /// Number of jobs that were written. If a job was split, each of the resulting jobs counts.
     pub jobs: u64,
-    /// Nodes written, if the input is a published list of nodes.
+    /// Number of nodes that were written, if the input is a published list of nodes.
     pub nodes: u64,
-    /// Columns and fields that were lost, because the written format has no place for them.
+    /// Columns and fields that were lost, because the written format cannot store them.
     pub lost: Vec<String>,
 }
 
@@ -58,24 +59,26 @@ impl Converted {
     }
 }
 
-/// Parameters of the workload `swf` that have no effect on a written log.
+/// Parameters of the workload `swf` that have no effect on the jobs of a written log.
 const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
 
-/// Writes a log again, in order of submission and without lines that are not jobs.
+/// Converts a log: writes its jobs to a file, in order of submission and with the changes.
 ///
-/// The jobs are changed as the workload `swf` with the parameters `changes` would change them on a
-/// machine of the log's own size. A study of the new log without these parameters then has the same
-/// jobs as a study of the old log with them. `seed` and `replication` are those of a shuffle or a
-/// resampling. The header keeps its order, with a corrected number of jobs and a note about the
-/// conversion.
+/// Lines that are not jobs are left out. The other jobs are changed as the workload `swf` with the
+/// parameters `changes` would change them on a machine of the log's own size. A study of the new
+/// log without these parameters then has the same jobs as a study of the old log with them. `seed`
+/// and `replication` determine the random numbers of a shuffle or a resampling. The header keeps
+/// its order, with a corrected number of jobs and a note about the conversion.
 ///
 /// The endings of `input` and `output` decide their formats: `.csv`, `.csv.gz` and `.parquet` are
-/// tables of jobs, everything else is a log, compressed if it ends in `.gz`. Attributes that
-/// `output` cannot store are named in [`Converted::lost`]. `from` and `until` may be dates if the
-/// log states the start of its clock. All jobs are held in memory.
+/// tables of jobs. Any other file is a log in the Standard Workload Format, which is compressed if
+/// its name ends in `.gz`. Attributes of jobs that `output` cannot store are named in
+/// [`Converted::lost`]. `from` and `until` may be dates if the log states the start of its clock.
+/// All jobs are held in memory.
 ///
-/// A table, also with tabs (`.tsv`) or in JSON, may be a published trace, which is recognized by
-/// the names of its columns. A list of nodes becomes the machine of a study (`.toml`).
+/// The input may also be a published trace, which is recognized by the names of its columns: a
+/// table, which may be separated by tabs (`.tsv`), or JSON. If the trace lists nodes, the output is
+/// a study (`.toml`) with the machine of these nodes.
 ///
 /// # Errors
 /// One sentence, if a parameter is unknown, a line cannot be read, no job is left, or the file
@@ -122,7 +125,7 @@ pub fn convert(
     Ok(log.done)
 }
 
-/// Writes the machine that a published list of nodes describes.
+/// Writes a study with the machine that a published list of nodes describes.
 fn machine(shown: &str, output: &Path, changes: &Table) -> Result<Converted, TraceError> {
     if let Some(key) = changes.keys().next() {
         return Err(TraceError::Wrong(format!("`{key}` changes jobs, and a machine has none")));
@@ -148,13 +151,13 @@ pub(super) fn parameters(path: &str, changes: &Table) -> Result<Params, String> 
     FAMILY.resolve_in(&catalogue(), "", &Value::Table(table)).map_err(|problem| problem.message)
 }
 
-/// A log in memory. Its jobs are in order of submission, with the lines that they come from.
+/// A log in memory: its jobs in order of submission, each with the line that it comes from.
 pub(super) struct Log {
     pub(super) header: Header,
     pub(super) kept: Vec<(Record, Job)>,
-    /// Whether the lines were read from a log, instead of made from the jobs of a table.
+    /// Whether the lines were read from a log. Otherwise they were made from the jobs of a table.
     is_of_lines: bool,
-    /// Counts of what was left out so far.
+    /// Counts of the lines that were read and left out so far.
     done: Converted,
 }
 
@@ -240,8 +243,8 @@ impl Log {
         Ok(log)
     }
 
-    /// Flat machine of the size that the header of the log states, or of the size of its largest
-    /// job.
+    /// Flat machine for the log's jobs. It has the size that the log's header states, or else the
+    /// size of the largest job.
     fn machine(&self) -> Result<Topology, TopologyError> {
         let largest = self.kept.iter().map(|(_, job)| job.request.nodes()).max().unwrap_or(1);
         let processors = self.header.processors().unwrap_or(largest);
@@ -278,7 +281,8 @@ fn rows(shown: &str) -> Result<(Rows, Converted), String> {
     Ok((rows, Converted { lost, ..Converted::default() }))
 }
 
-/// Jobs of a log after the changes, each with the index of its original line and its new line.
+/// Jobs of a log after the requested changes. Each has the index of the original job in the log,
+/// the new line, and the new job.
 pub(super) fn changed(
     log: &Log,
     params: &Params,
@@ -339,7 +343,7 @@ pub(super) fn changed(
     Ok(kept)
 }
 
-/// Limits a number to the largest one that a log may hold.
+/// Limits a number to the largest number that a log may hold.
 fn within(number: f64) -> f64 {
     number.min(LARGEST)
 }
@@ -370,7 +374,7 @@ fn rewritten(record: &Record, original: &Job, job: &Job, runtime_scale: f64) -> 
     record
 }
 
-/// Corrects the numbers of jobs that the header of a log states.
+/// Sets the numbers of jobs that the header of a log states to `jobs`.
 fn number_of_jobs(header: &mut Header, jobs: u64) {
     for (label, value) in &mut header.entries {
         if label == "MaxJobs" || label == "MaxRecords" {

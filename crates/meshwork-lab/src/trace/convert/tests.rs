@@ -71,7 +71,8 @@ fn a_table_has_the_jobs_that_a_log_has() {
     }
 }
 
-/// A conversion between any two formats preserves the jobs. The file ending decides the format.
+/// A conversion between any two formats preserves the jobs. The ending of the file's name decides
+/// the format.
 #[test]
 fn the_ending_decides_both_ways() {
     let folder = tempfile::tempdir().unwrap();
@@ -113,8 +114,8 @@ fn the_ending_decides_both_ways() {
     assert!(refused.ends_with("a.parquet.gz: Parquet compresses by itself: leave out .gz"));
 }
 
-/// A folder with this table as `jobs.csv`. The file `again.csv` is its conversion to another format
-/// and back.
+/// A folder with a table of jobs, `jobs.csv`, and the file `again.csv`: the table after a
+/// conversion to another format and back.
 fn there_and_back(text: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);

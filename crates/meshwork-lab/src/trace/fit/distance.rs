@@ -1,11 +1,11 @@
-//! Distances between two samples of numbers.
+//! Distances between two samples of numbers, which tell how well a model fits a log.
 
-/// Mean and variation of a sample.
+/// Mean and coefficient of variation of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// Mean of the sample.
     pub mean: f64,
-    /// Coefficient of variation: standard deviation over mean; 0 if the mean is 0.
+    /// Coefficient of variation: standard deviation divided by mean; 0 if the mean is 0.
     pub cv: f64,
 }
 
@@ -18,12 +18,12 @@ impl Spread {
     }
 }
 
-/// Comparison of one column of a log with the same column drawn from a model.
+/// Comparison of one column of a log, such as run times, in the log and in jobs from a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distance {
     /// Name of the column, with its unit.
     pub what: &'static str,
-    /// Kolmogorov–Smirnov distance: maximum difference between the cumulative shares of jobs.
+    /// Kolmogorov–Smirnov distance: maximum difference between the two distribution functions.
     pub ks: f64,
     /// Mean and variation of the column in the log.
     pub log: Spread,
@@ -44,7 +44,8 @@ impl Distance {
     }
 }
 
-/// Maximum difference between the distribution functions of two sorted samples; 1 if one is empty.
+/// Kolmogorov–Smirnov distance of two sorted samples: maximum difference between their distribution
+/// functions. It is 1 if one of them is empty.
 fn kolmogorov_smirnov(a: &[f64], b: &[f64]) -> f64 {
     let (mut i, mut j, mut largest) = (0, 0, 0.0_f64);
     if a.is_empty() || b.is_empty() {
@@ -71,8 +72,8 @@ mod tests {
 
     use super::*;
 
-    /// Distance by its definition. At every value of either sample, the shares up to that value are
-    /// counted.
+    /// Kolmogorov–Smirnov distance by its definition. For every value of either sample, counts the
+    /// share of each sample up to this value.
     fn by_counting(a: &[f64], b: &[f64]) -> f64 {
         let share = |values: &[f64], most: f64| {
             values.iter().filter(|&&value| value <= most).count() as f64 / values.len() as f64

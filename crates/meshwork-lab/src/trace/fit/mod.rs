@@ -23,22 +23,22 @@ pub use models::FitModel;
 /// Minimum number of jobs for a fit.
 pub const MIN_JOBS: usize = 100;
 
-/// A model fitted to a log.
+/// A workload model that was fitted to a log, and how well it fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
     /// A complete study of the model's jobs on a flat machine of the log's size, ready for `run`.
     pub study: Table,
-    /// Number of jobs of the log that were fitted, and of jobs drawn from the model for the
-    /// distances.
+    /// Number of the log's jobs to which the model was fitted. As many jobs were drawn from the
+    /// model to measure the distances.
     pub jobs: u64,
-    /// Distances between model and log: sizes, run times, interarrival times and, if the log has
-    /// them, estimates.
+    /// Distances between model and log: for sizes, run times, interarrival times and, if the log
+    /// has them, estimates.
     pub distances: Vec<Distance>,
     /// Warnings about the fit, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// Sizes, times and requests of the jobs of a log to which a model is fitted.
+/// Sizes, times and requested times of the jobs of a log to which a model is fitted.
 ///
 /// Jobs are in order of submission.
 struct Sample {
@@ -47,9 +47,9 @@ struct Sample {
     run_times: Vec<f64>,
     /// Requested times, each with the index of its job. Jobs without a requested time are left out.
     requests: Vec<(usize, f64)>,
-    /// Number of processors of the machine.
+    /// Number of processors of the log's machine.
     processors: u32,
-    /// Seconds from midnight to the start of the log's clock, if known.
+    /// Local time at which the log's clock is 0, in seconds since midnight; `None` if unknown.
     time_of_day: Option<f64>,
 }
 
@@ -100,11 +100,12 @@ impl Sample {
     }
 }
 
-/// Fits a model to a log or a table of jobs. The distances compare the log with the same number of
-/// jobs drawn from the model.
+/// Fits a model to a log or a table of jobs, and measures the distances between them. For the
+/// distances, as many jobs as the log has are drawn from the model.
 ///
-/// If at least half of the jobs have a requested time, estimates are those of the model `tsafrir`
-/// with the 20 most frequent requests of the log, unless the model has requests of its own.
+/// The run time estimates of the fitted workload come from the model itself if it has requested
+/// times. Otherwise, if at least half of the log's jobs have a requested time, they come from the
+/// model `tsafrir` with the 20 most frequent requested times of the log.
 ///
 /// # Errors
 /// One sentence, if the log cannot be read, or the model cannot be fitted to it.
@@ -151,7 +152,7 @@ pub fn fit(log: &Path, model: FitModel) -> Result<Fitted, TraceError> {
     Ok(Fitted { study, jobs: sample.sizes.len() as u64, distances, notes })
 }
 
-/// A study of the jobs of a fitted workload.
+/// A study of a fitted workload on a flat machine of the log's size.
 fn study(workload: &Table, sample: &Sample) -> Table {
     let mut machine = Table::new();
     machine.insert("topology".to_owned(), "flat".into());
@@ -167,11 +168,11 @@ fn study(workload: &Table, sample: &Sample) -> Table {
     study
 }
 
-/// Seed of the jobs that are drawn to measure distances. A log is unlikely to have been drawn with
-/// this seed, so that no log is compared with itself.
+/// Seed for drawing jobs from the model to measure distances. It is unusual, since a log that was
+/// itself drawn from a model with this seed would be compared with itself.
 const SEED: u64 = 20_051_997;
 
-/// Jobs of a workload on a flat machine with this many processors.
+/// Draws the jobs of a workload for a flat machine with this number of processors.
 fn drawn(workload: &Table, processors: u32) -> Result<Vec<Job>, String> {
     let given = Value::Table(workload.clone());
     let params =

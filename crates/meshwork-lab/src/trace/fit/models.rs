@@ -11,11 +11,11 @@ use crate::trace::TraceError;
 /// A workload model that can be fitted to a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FitModel {
-    /// The model `jann`. It has classes of sizes, each with three moments of interarrival times and
-    /// run times.
+    /// The model `jann`. It has classes of job sizes. For each class, it reproduces three moments
+    /// of the interarrival times and of the run times.
     Jann,
-    /// The model `cirne_berman`. It has a daily cycle, and requested times of which jobs use a
-    /// share.
+    /// The model `cirne_berman`. It has a daily cycle of arrivals, and requested times. A job runs
+    /// for a random share of its requested time.
     CirneBerman,
     /// The model `lublin` of Lublin and Feitelson, with the sizes of the log. It is scaled to the
     /// log's mean run time and interarrival time.
@@ -30,7 +30,7 @@ impl FitModel {
         ("lublin", FitModel::Lublin),
     ];
 
-    /// The model with this name.
+    /// The model that has this name in studies.
     #[must_use]
     pub fn named(name: &str) -> Option<FitModel> {
         FitModel::ALL.iter().find(|model| model.0 == name).map(|model| model.1)
@@ -63,12 +63,13 @@ impl FitModel {
     }
 }
 
-/// A number rounded to six significant digits, which are more than any sample determines.
+/// Rounds a parameter to six significant digits. No sample determines more of them.
 fn rounded(number: f64) -> Value {
     Value::Float(format!("{number:.5e}").parse().unwrap_or(number))
 }
 
-/// Smallest number of jobs of a size class. Smaller classes are merged with the next class.
+/// Smallest number of jobs in a class of job sizes. A class with fewer jobs is merged with the next
+/// class.
 const MIN_CLASS: usize = 30;
 
 fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
@@ -129,8 +130,8 @@ fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
     workload.insert("classes".to_owned(), Value::Array(tables));
 }
 
-/// Moments of a sample, or the nearest ones that a hyper-Erlang distribution can have. The flag
-/// tells whether they were changed.
+/// Moments of a sample, or moments near them that a hyper-Erlang distribution can have. The flag
+/// tells whether the moments differ from the sample's.
 fn possible(values: &[f64]) -> (Moments, bool) {
     let moments = Moments::of(values).unwrap_or(Moments { mean: 1e-3, cv: 1.0, third: 1.5 });
     // Use moments at a distance from the limit, so that rounding the parameters keeps the fit
@@ -220,7 +221,7 @@ fn lublin(sample: &Sample, workload: &mut Table) -> Result<(), TraceError> {
     Ok(())
 }
 
-/// The 20 most frequent requested times, for the model `tsafrir`.
+/// Parameters of the model `tsafrir` of estimates: the 20 most frequent requested times of a log.
 pub(super) fn estimates(sample: &Sample) -> Table {
     const HEAD: usize = 20;
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! Published traces as data: their columns, and how the columns of a table of jobs are made from
-//! them.
+//! List of the published traces that can be read. For each, it has the columns, and how columns of
+//! a table of jobs are made from them.
 
 use super::Source::{
     Always, Between, Hour, Id, If, Limit, Of, Options, Product, Share, SlurmMemory, Times, Tres,
@@ -11,12 +11,13 @@ const fn of(ours: &'static str, source: super::Source) -> Mapped {
     Mapped { ours, source }
 }
 
-/// Seconds of an hour.
+/// Length of an hour in seconds.
 const HOUR: f64 = 3600.0;
 
 /// All published traces that can be read.
 ///
-/// If several entries map to one column of a table of jobs, the first that has a value counts.
+/// If a trace has several sources for one column of a table of jobs, the first that has a value
+/// counts.
 pub(super) static FORMATS: [Published; 17] = [
     Published {
         name: "Alibaba openb 2023, pods",

@@ -7,18 +7,18 @@ use toml::{Table, Value};
 use super::{Holds, MachineColumns, Recognized, recognized};
 use crate::findings::number::count;
 
-/// A machine of a published trace as part of a study.
+/// The machine of a published trace, as the text of a study that has only this machine.
 pub(crate) struct PublishedMachine {
     pub(crate) text: String,
     pub(crate) nodes: u64,
-    /// Attributes of the trace that the machine does not model, in sentences.
+    /// Sentences on attributes of the trace that the study's machine does not model.
     pub(crate) lost: Vec<String>,
 }
 
-/// A node of a trace: the names of the groups in which it is, its own name, and its type.
+/// A node of a trace: the names of its groups (such as clusters), its own name, and its type.
 type Listed = (Vec<String>, String, NodeType);
 
-/// Type of a node, as texts of the trace: cores, memory, GPUs and model of the GPUs.
+/// Type of a node: its cores, memory, GPUs and model of the GPUs, as texts of the trace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct NodeType([Option<String>; 4]);
 
@@ -131,7 +131,7 @@ fn types(nodes: &[Listed]) -> Option<Value> {
     Some(Value::Array(list))
 }
 
-/// Ascending numbers as ranges, such as `0-3,7`.
+/// Text of ascending numbers as ranges, such as `0-3,7`.
 fn ranges(numbers: &[usize]) -> String {
     let runs = numbers.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
         [only] => only.to_string(),
@@ -169,10 +169,10 @@ fn listed(path: &str, found: &Recognized, columns: &MachineColumns) -> Result<Ve
     Ok(nodes)
 }
 
-/// Switches of a tree over sorted nodes, one for each group of nodes; `None` if there are no
-/// groups.
+/// Switches of a tree network over the nodes, one for each group; `None` if there are no groups.
+/// The nodes are sorted by group.
 ///
-/// Leaf switches come first. If there is a single level of groups, one switch is above all of them.
+/// Leaf switches come first. If groups are not nested, one more switch is above all of them.
 fn switches(nodes: &[Listed], levels: usize) -> Option<Vec<Value>> {
     let last = levels.checked_sub(1)?;
     let unit = |key: &str, numbers: &[usize]| {

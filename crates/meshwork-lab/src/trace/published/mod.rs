@@ -1,4 +1,4 @@
-//! Published traces. They are recognized by the names of their columns, and read as tables of jobs.
+//! Reads published traces as tables of jobs. A trace is recognized by the names of its columns.
 
 mod formats;
 mod kueue;
@@ -25,47 +25,49 @@ use formats::FORMATS;
 pub(super) use machine::machine_text;
 use slurm::SlurmPieces;
 
-/// A published trace, or one of its tables.
+/// Format of a published trace, or of one of its tables.
 #[derive(Debug)]
 struct Published {
     name: &'static str,
-    /// Columns that identify the trace: a table of it has all of them.
+    /// Names of columns that identify the trace: a table that has all of them is this trace.
     marks: &'static [&'static str],
     holds: Holds,
-    /// Published columns without a counterpart in a table of jobs.
+    /// Columns of the trace for which a table of jobs has no column.
     no_place: &'static [&'static str],
 }
 
-/// Content of a table of a published trace.
+/// Kind of content of a published trace's table.
 #[derive(Debug)]
 enum Holds {
-    /// Jobs, in one row or in several.
+    /// Jobs. A job has one row, or several.
     Jobs {
         columns: &'static [Mapped],
-        /// The column whose value is common to all rows of one job; `None` if each row is a job.
+        /// The column whose value identifies a job that has several rows; `None` if each row is a
+        /// job.
         one_per: Option<&'static str>,
-        /// Columns with those of their values that mark rows in which a job does not run.
+        /// Columns that tell whether the job of a row runs, each with the values that mean that it
+        /// does not.
         skipped: &'static [(&'static str, &'static [&'static str])],
     },
-    /// Nodes of a machine.
+    /// Nodes of a machine, one in each row.
     Nodes(MachineColumns),
-    /// Content that cannot be read, for this reason.
+    /// Content that this program cannot use, for this reason.
     Nothing(&'static str),
 }
 
-/// A column of a table of jobs, and the source of its cells in a trace.
+/// A column of a table of jobs, and how its cells are made from columns of a trace.
 #[derive(Clone, Copy, Debug)]
 struct Mapped {
     ours: &'static str,
     source: Source,
 }
 
-/// Source of a cell in a table of jobs: columns of the trace, and the conversion of their values.
+/// How a cell of a table of jobs is made: from which columns of the trace, by which conversion.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     /// Value of a column, unchanged.
     Of(&'static str),
-    /// Number of a job, if all values of the column are whole numbers.
+    /// Number of a job in a column, if all values of the column are whole numbers.
     Id(&'static str),
     /// Number in a column times a factor, which converts the unit.
     Times(&'static str, f64),
@@ -74,9 +76,9 @@ enum Source {
     /// Number in the first column, divided by the number in the second column, which must be
     /// positive.
     Share(&'static str, &'static str),
-    /// Seconds from the instant in one column to that in another.
+    /// Seconds from the instant in one column to the instant in another.
     Between(&'static str, &'static str),
-    /// A word, translated by a list of pairs.
+    /// A word in a column, translated by a list of pairs of words.
     Word(&'static str, &'static [(&'static str, &'static str)]),
     /// A constant word if a column has this value; no value otherwise.
     If(&'static str, &'static str, &'static str),
@@ -87,16 +89,18 @@ enum Source {
     Limit(&'static str),
     /// Amount of memory in a column, in Slurm's format and converted to MB.
     SlurmMemory(&'static str),
-    /// One value, such as `gpu`, of the pieces in a column with Slurm's trackable resources.
+    /// Number of a job's pieces, or one of their properties such as `gpu`. The column has Slurm's
+    /// trackable resources.
     Tres(&'static str, &'static str),
-    /// One value, such as `gpu`, of the pieces that a column with options of `salloc` asks for.
+    /// Number of a job's pieces, or one of their properties such as `gpu`. The column has options
+    /// of the command `salloc`.
     Options(&'static str, &'static str),
-    /// A constant number.
+    /// A constant number, which does not depend on the trace.
     Always(f64),
 }
 
 impl Source {
-    /// Columns of the trace that this source reads.
+    /// Columns of the trace from which this source takes values.
     fn columns(self) -> Vec<&'static str> {
         match self {
             Source::Of(one)
@@ -117,17 +121,17 @@ impl Source {
     }
 }
 
-/// Columns of a table of nodes in a trace.
+/// Columns of a table of nodes in a trace: which of them describe a node.
 #[derive(Debug)]
 struct MachineColumns {
     name: &'static str,
-    /// Column of cores, and the number of cores for a value of 1.
+    /// Column with the number of cores, and the factor that converts its unit to cores.
     cpu: Option<(&'static str, f64)>,
     /// Column of memory in MB.
     memory: Option<&'static str>,
     gpus: Option<&'static str>,
     model: Option<&'static str>,
-    /// Columns of the groups in which a node is, the largest group first.
+    /// Columns with the names of the groups to which a node belongs, the largest group first.
     above: &'static [&'static str],
 }
 
@@ -142,13 +146,13 @@ impl MachineColumns {
 /// Maximum number of columns that are read from a trace.
 const MOST: usize = 48;
 
-/// A row of a trace: its line number, and the cells of the columns that are read.
+/// A row of a trace: its line in the file, and the cells of the columns that are read.
 struct Given {
     line: u64,
     cells: [Option<Cell<'static>>; MOST],
 }
 
-/// A recognized trace.
+/// A file that was recognized as a published trace, with its rows.
 struct Recognized {
     format: &'static Published,
     /// The columns that are read, in the order of the cells of a row.
@@ -158,7 +162,7 @@ struct Recognized {
     rows: Vec<Given>,
 }
 
-/// Jobs of a published trace.
+/// Jobs of a published trace, as rows of a table of jobs.
 pub(super) struct PublishedJobs {
     pub(super) rows: Vec<Row>,
     /// Number of rows of the trace.
@@ -166,11 +170,11 @@ pub(super) struct PublishedJobs {
     pub(super) no_run_time: u64,
     pub(super) no_processors: u64,
     pub(super) no_submit_time: u64,
-    /// Losses of the conversion, in sentences.
+    /// Sentences on what the conversion to a table of jobs has lost.
     pub(super) lost: Vec<String>,
 }
 
-/// Jobs of a published trace; `None` if the file is no published trace.
+/// Reads the jobs of a published trace; `None` if the file is not a published trace.
 ///
 /// # Errors
 /// One sentence, if the file is a table without jobs of such a trace, or a cell cannot be read.
@@ -190,7 +194,7 @@ pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
     }
 }
 
-/// Reads the rows of a published trace; `None` if the file is no published trace.
+/// Recognizes a published trace, and reads its rows; `None` if the file is not such a trace.
 fn recognized(path: &str) -> Result<Option<Recognized>, String> {
     if is_json(path) {
         return from_json(path).map(Some);
@@ -222,7 +226,7 @@ fn recognized(path: &str) -> Result<Option<Recognized>, String> {
     Ok(Some(Recognized { format, read, unknown, rows }))
 }
 
-/// Reads a trace that is JSON: the workloads of Kueue, or the jobs of Philly.
+/// Reads a trace in JSON: workloads of Kueue, or the jobs of Microsoft's trace Philly.
 fn from_json(path: &str) -> Result<Recognized, String> {
     let mut text = String::new();
     let read = Files::default().text(path).map_err(|error| error.0)?.read_to_string(&mut text);
@@ -254,7 +258,7 @@ fn is_none(cell: &Cell<'_>) -> bool {
 }
 
 impl Published {
-    /// All columns of the trace that are read, each once.
+    /// Names of all columns of the trace that are read, each once.
     fn columns(&self) -> Vec<&'static str> {
         let mut all: Vec<&'static str> = match &self.holds {
             Holds::Jobs { columns, one_per, skipped } => {
@@ -275,16 +279,16 @@ impl Published {
     }
 }
 
-/// The jobs of a trace while they are read.
+/// The jobs of a trace while they are converted, and counts of what is lost.
 struct Reading<'a> {
     path: &'a str,
     found: &'a Recognized,
     columns: &'static [Mapped],
     one_per: Option<&'static str>,
     jobs: PublishedJobs,
-    /// Number of jobs with a value, for each mapped column that tables of jobs do not have.
+    /// Number of jobs with a value, for each name in `columns` that is no column of tables of jobs.
     absent: BTreeMap<&'static str, u64>,
-    /// Number of jobs with a value, for each published column that tables of jobs do not have.
+    /// Number of jobs with a value, for each column in the list `no_place` of the trace's format.
     no_place: Vec<u64>,
     /// Number of rows whose job ID is not a whole number.
     other_ids: u64,
@@ -365,7 +369,8 @@ impl<'a> Reading<'a> {
         Ok(self.jobs)
     }
 
-    /// Converts a row of the trace. The flag tells whether it requests nodes or pieces of nodes.
+    /// Converts a row of the trace to a row of a table of jobs. The flag tells whether the row
+    /// requests nodes or pieces of nodes.
     ///
     /// Columns without a counterpart are counted if the row belongs to a new job.
     fn row(&mut self, given: &Given, is_new: bool) -> Result<(Row, bool), String> {
@@ -445,7 +450,7 @@ impl<'a> Reading<'a> {
         own.runtime = Some(end - first.at);
     }
 
-    /// Adds a sentence for each kind of loss, with the number of jobs that have such a loss.
+    /// Adds a sentence for each kind of loss, with the numbers of jobs that are concerned.
     fn report(&mut self, idle: u64, merged: u64) {
         let format = self.found.format;
         let mut say = |what: &str, of: Vec<String>| {
@@ -539,7 +544,8 @@ impl Recognized {
         }
     }
 
-    /// Cell of a row from its source; `None` if the trace has no value for the cell.
+    /// Makes a cell of a table of jobs from a row of the trace; `None` if the trace has no value
+    /// for it.
     fn cell(&self, given: &Given, source: Source) -> Result<Option<Cell<'static>>, String> {
         let positive = |number: f64| (number >= 0.0).then_some(Cell::Number(number));
         Ok(match source {

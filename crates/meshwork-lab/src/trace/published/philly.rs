@@ -54,8 +54,8 @@ fn text(text: Option<&String>) -> Option<Cell<'static>> {
 }
 
 impl PhillyJob {
-    /// Cell of a job in a column. The machines are those of the last attempt, which succeeded if
-    /// any did.
+    /// Cell of a job in a column of the trace. The job's machines are the machines of its last
+    /// attempt to run, which is the successful one if any was.
     fn cell(&self, column: &str) -> Option<Cell<'static>> {
         let last = self.attempts.last();
         let number = |number: usize| (number > 0).then_some(Cell::Number(number as f64));
@@ -80,7 +80,8 @@ impl PhillyJob {
 }
 
 impl PhillyAttempt {
-    /// Seconds that an attempt ran; `None` if start or end was not recorded, or the end is earlier.
+    /// Seconds for which an attempt ran. `None` if its start or end was not recorded, or if the end
+    /// is earlier than the start.
     fn seconds(&self) -> Option<f64> {
         let instant = |text: &Option<String>| unix_seconds(text.as_deref()?);
         Some(instant(&self.end_time)? - instant(&self.start_time)?).filter(|length| *length >= 0.0)

@@ -1,4 +1,4 @@
-//! Pieces of jobs from Slurm's texts: lists of trackable resources, and options of `salloc`.
+//! Parses the pieces of jobs from texts of Slurm: trackable resources, and options of `salloc`.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,8 @@ use meshwork::workload::table::Cell;
 
 use super::megabytes;
 
-/// Pieces of a job, in the columns of tables of jobs.
+/// Equal pieces of nodes that a job requests: their number, and the resources of each piece. The
+/// fields are columns of a table of jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct SlurmPieces {
     count: f64,
@@ -15,12 +16,13 @@ pub(super) struct SlurmPieces {
     gpu: f64,
     /// Maximum number of pieces on one node.
     per_node: Option<f64>,
-    /// Model of the GPUs, or a feature of the nodes.
+    /// Model of the GPUs that the job requests, or a feature that its nodes must have.
     kind: Option<String>,
     exclusive: bool,
 }
 
-/// Options of `salloc` for a job. Amounts are those for each task or node, or for the whole job.
+/// Options of `salloc` for a job. An amount is for each task, for each node, or for the whole job,
+/// as the option says.
 #[derive(Default)]
 struct Options<'a> {
     tasks: Option<f64>,
@@ -38,7 +40,7 @@ struct Options<'a> {
     exclusive: bool,
 }
 
-/// Number of GPUs and their model, if the text has one: `2`, `a100:2`, `gpu:a100:2`.
+/// Parses a number of GPUs, with their model if the text has one: `2`, `a100:2`, `gpu:a100:2`.
 fn gpus(text: &str) -> Option<(f64, Option<String>)> {
     let text = text.strip_prefix("gpu:").unwrap_or(text);
     let (model, count) = match text.rsplit_once(':') {
@@ -86,7 +88,7 @@ impl<'a> Options<'a> {
 }
 
 impl SlurmPieces {
-    /// Pieces for the options of a request; `None` without options.
+    /// Pieces that the options of `salloc` request; `None` without options.
     ///
     /// If GPUs or memory are requested for each task, a piece is a task. If they are requested for
     /// each node, a piece is what the job has of a node. If GPUs are requested for the whole job,
@@ -136,7 +138,8 @@ impl SlurmPieces {
         Some(SlurmPieces { count, cpu, mem, gpu, per_node, kind, exclusive })
     }
 
-    /// Pieces of an allocation from its trackable resources; `None` if the list has no processors.
+    /// Pieces of a job's allocation, parsed from the list of its trackable resources. `None` if the
+    /// list has no processors.
     ///
     /// A piece is what the job has of a node. If the job's nodes do not divide its GPUs equally,
     /// each GPU is a piece.

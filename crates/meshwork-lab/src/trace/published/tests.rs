@@ -3,8 +3,8 @@ use std::fs;
 use super::*;
 use crate::trace::{Converted, convert};
 
-/// Converts a sample of a published trace that the test made. Returns the table and the reported
-/// losses.
+/// Converts a made-up sample of a published trace. Returns the table of jobs and the result of the
+/// conversion.
 fn converted(name: &str, text: &str, to: &str) -> Result<(String, Converted), String> {
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (folder.path().join(name), folder.path().join(to));
@@ -19,7 +19,7 @@ fn table(name: &str, text: &str) -> (String, Converted) {
     converted(name, text, "jobs.csv").unwrap()
 }
 
-/// Cells of these columns of a table, row by row.
+/// Cells of these columns of a CSV table, row by row.
 fn cells(table: &str, columns: &[&str]) -> Vec<String> {
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let header = reader.headers().unwrap().clone();
@@ -268,8 +268,9 @@ fn the_history_of_a_site() {
     assert_eq!(found, [" 4 1 2 1", "2    "], "a job without options has nodes");
 }
 
-/// Accounting records with trackable resources give pieces. The part of a job on each node is a
-/// piece. If nodes have different numbers of GPUs of the job, each GPU is a piece.
+/// Accounting records with trackable resources are converted to jobs with pieces. The part of a job
+/// on each node is a piece. If its GPUs are not divided equally among its nodes, each GPU is a
+/// piece.
 #[test]
 fn sacct_with_trackable_resources() {
     let text = "JobIDRaw\tUser\tSubmit\tStart\tEnd\tTimelimitRaw\tAllocTRES\tReqTRES\n\
@@ -284,7 +285,8 @@ fn sacct_with_trackable_resources() {
     assert_eq!(found, ["2 8 32768 2 1 a100 120", "3 3  1   120", "1 4 500  1  120"]);
 }
 
-/// Options of salloc give pieces: tasks, nodes or GPUs, whichever the options count.
+/// Options of `salloc` are converted to pieces. Depending on what the options count, a piece is a
+/// task, a node's part of the job, or a GPU.
 #[test]
 fn options_of_salloc_are_pieces() {
     use super::slurm::SlurmPieces;
@@ -323,7 +325,7 @@ fn workloads_of_kueue() {
     assert!(wrong.contains("there is no object of the kind Workload here"), "{wrong}");
 }
 
-/// Each format is told from all others by its columns, and a row can fill all of its columns.
+/// The columns of each format tell it from all other formats, and fit into a row.
 #[test]
 fn formats_are_told_apart() {
     for format in &FORMATS {

@@ -1,7 +1,8 @@
-//! Reasons why jobs wait, over the course of a run, as the allocators answer.
+//! Reasons why jobs wait over the course of a run, from the answers of the allocators.
 //!
-//! The answer depends only on the request of a job, and often stays the same for a while. So the
-//! recording has each change of the answer to each request.
+//! An allocator is asked whether it could start a job that waits. The answer depends only on the
+//! request of the job, and often stays the same for a while. So a recording has the changes of the
+//! answer for each distinct request.
 
 use std::collections::BTreeMap;
 
@@ -14,33 +15,36 @@ use meshwork::topology::Node;
 
 use crate::watch::{EventKind, RunEvent, single};
 
-/// Largest number of questions to allocators. With more, making a page would take longer than a
-/// run.
+/// Largest number of questions that a recording asks allocators. With more, making a page would
+/// take longer than the run.
 const MOST_QUESTIONS: u32 = 200_000;
 
-/// Answer whether a request could start. 0 means too few free nodes, 1 enough but not in the
-/// required shape, and 2 that it could start.
+/// Answer whether a waiting request could start. 0 means that there are too few free nodes, 1 that
+/// there are enough but not in the required shape, 2 that the request could start.
 pub(super) type Answer = u8;
 
-/// A copy of the machine that follows a run and answers whether waiting jobs could start.
+/// A copy of the machine of a run, which is asked whether waiting jobs could start. It follows the
+/// run by applying its events.
 pub(super) struct Answers {
     facility: Facility,
     held_up: Cause,
     running: BTreeMap<JobId, (usize, Placement)>,
-    /// Running jobs, which wait again if they are interrupted.
+    /// Running jobs. An interrupted job joins the waiting jobs again.
     jobs: BTreeMap<JobId, Job>,
-    /// New placements of moved jobs, claimed only after all moves of the instant.
+    /// Sites and new placements of moved jobs. They are claimed only after all moves of an instant,
+    /// since a job may move to nodes that another one leaves.
     moved: BTreeMap<JobId, (usize, Placement)>,
     waiting: BTreeMap<JobId, Job>,
-    /// Each distinct waiting request, with the number of jobs that make it and one of these jobs.
+    /// Distinct requests of waiting jobs, each with the number of jobs that have it and one of
+    /// them.
     alike: BTreeMap<Request, (u32, Job)>,
     told: BTreeMap<Request, Answer>,
     questions_left: u32,
 }
 
 impl Answers {
-    /// Copy of the machine at the beginning of a run of this scenario; `None` if it cannot be
-    /// built.
+    /// Copy of the machine at the beginning of a run of this scenario. `None` if the scenario's
+    /// machine cannot be built.
     pub(super) fn of(scenario: &Scenario, replication: u64) -> Option<Answers> {
         let setup = scenario.setup_ideal(replication).ok()?;
         Some(Answers {
@@ -56,17 +60,17 @@ impl Answers {
         })
     }
 
-    /// Reason why a waiting job that could start does not.
+    /// Reason why a waiting job does not start although the allocator could start it.
     pub(super) fn held_up(&self) -> Cause {
         self.held_up
     }
 
-    /// Whether the limit on the number of questions has been reached.
+    /// Whether no more questions may be asked, because their limit has been reached.
     pub(super) fn is_silent(&self) -> bool {
         self.questions_left == 0
     }
 
-    /// Applies an event.
+    /// Applies an event of the run to the copy.
     pub(super) fn apply(&mut self, happening: &RunEvent) {
         let RunEvent { at, id, what } = happening;
         if !matches!(what, EventKind::Moved { .. }) {
@@ -142,12 +146,13 @@ impl Answers {
         }
     }
 
-    /// Waiting requests whose answers have changed since the last call, with their new answers.
+    /// Requests of waiting jobs whose answers have changed since the last call, with the new
+    /// answers.
     ///
-    /// At the query limit, some requests are left out.
+    /// When the limit on the number of questions is reached, some requests are left out.
     ///
     /// # Complexity
-    /// One query for each waiting request.
+    /// One question to the allocators for each distinct request of waiting jobs.
     pub(super) fn changes(&mut self, now: Time) -> Vec<(Request, Answer)> {
         self.have_moved(now);
         let mut changes = Vec::new();

@@ -1,4 +1,4 @@
-//! Columns of numbers, packed into text.
+//! Events of a recording as columns of numbers, which are packed into text.
 
 use std::io::Write as _;
 
@@ -8,22 +8,22 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-/// Events of a recording as columns. Everything that is not a time is an index or a count.
+/// Events of a recording as columns of numbers. Each is a time, an index or a count.
 ///
-/// As JSON, it has `columns`, a list of name, type (`u8`, `u32` or `f64`) and length, and `data`.
-/// The data is a zlib stream in base64 of the columns one after the other. Each column has the
-/// lowest byte of every number first, then the next bytes, so that bytes that hardly change are
-/// adjacent and compress well.
+/// In JSON there are two fields. `columns` lists the name, type (`u8`, `u32` or `f64`) and length
+/// of every column. `data` has the columns one after the other, as a zlib stream in base64. Each
+/// column has the lowest byte of every number first, then the second byte of every number, and so
+/// on. So bytes that hardly change are adjacent and compress well.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Columns {
-    /// Every instant with events, in order.
+    /// Every instant at which events happen, in order.
     pub at: Vec<f64>,
     /// Number of events at each instant.
     pub count: Vec<u32>,
     /// Kind of each event. For a job: 0 arrived, 1 refused, 2 turned away, 3 started, 4 moved, 5
     /// finished, 6 interrupted and waiting again; for a node: 7 out of service, 8 back in service.
     pub kind: Vec<u8>,
-    /// For each event, index of the job in `number`, or number of the node on its site.
+    /// Job or node of each event: index of the job in `number`, or number of the node on its site.
     pub job: Vec<u32>,
     /// Number of every job in the workload, in order of arrival.
     pub number: Vec<f64>,
@@ -33,17 +33,19 @@ pub struct Columns {
     pub user: Vec<u32>,
     /// For each job, index of its partition in the list of partitions; empty if none is known.
     pub partition: Vec<u32>,
-    /// Site of every start and every node event, in order; a job stays on its site.
+    /// Index of the site of every start and every node event, in order. Moves have none, since a
+    /// job stays on its site.
     pub site: Vec<u32>,
-    /// Number of blocks of each placement, for starts and moves in order.
+    /// Number of blocks in the placement of each start and each move, in order.
     pub blocks: Vec<u32>,
     /// Base node of every block.
     pub base: Vec<u32>,
     /// Index of every block's side lengths in the list of shapes.
     pub shape: Vec<u32>,
-    /// Parts of nodes that jobs share; empty on other machines.
+    /// Parts of nodes in each placement, if jobs share nodes; otherwise empty.
     pub parts: PartColumns,
-    /// Number of answers that changed by the end of each instant; empty if waits have no reasons.
+    /// Number of requests for which the allocators' answer has changed at each instant. Empty if
+    /// the recording has no reasons for waiting.
     pub answers: Vec<u32>,
     /// For each changed answer, index of its request in the list of requests.
     pub answered: Vec<u32>,
@@ -54,11 +56,11 @@ pub struct Columns {
     pub asleep: Spans,
 }
 
-/// Parts of nodes as columns. All parts of the first placement come first, then those of the
-/// second, and so on.
+/// Parts of nodes that jobs hold, as columns. All parts of the first placement come first, then all
+/// parts of the second placement, and so on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PartColumns {
-    /// Number of parts of each placement, for starts and moves in order.
+    /// Number of parts of nodes in the placement of each start and each move, in order.
     pub count: Vec<u32>,
     /// Node of each part.
     pub node: Vec<u32>,
@@ -72,7 +74,7 @@ pub struct PartColumns {
     pub other: Vec<u32>,
 }
 
-/// Intervals of time of single nodes, as columns.
+/// Intervals of time, each of a single node, as columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spans {
     /// Node of each interval.
@@ -85,7 +87,7 @@ pub struct Spans {
 }
 
 impl Columns {
-    /// Name, type and length of every column, and the bytes of all columns.
+    /// Packs the columns: the name, type and length of every column, and the bytes of all columns.
     fn pack(&self) -> (Vec<(&'static str, &'static str, usize)>, Vec<u8>) {
         let mut bytes = Vec::new();
         let mut list = Vec::new();
@@ -132,7 +134,8 @@ impl Columns {
     }
 }
 
-/// Appends the first byte of every number, then the second byte of every number, and so on.
+/// Appends the first byte of every number to `bytes`, then the second byte of every number, and so
+/// on.
 fn planes<T: Copy, const N: usize>(bytes: &mut Vec<u8>, numbers: &[T], split: fn(T) -> [u8; N]) {
     for byte in 0..N {
         bytes.extend(numbers.iter().map(|&number| split(number)[byte]));
@@ -166,7 +169,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Unpacks the columns as a browser does, by a different method.
+    /// Unpacks the columns as a page does in a browser, by other code than the packing.
     pub(crate) fn unpacked(json: &Value) -> Columns {
         let packed = STANDARD.decode(json["data"].as_str().unwrap()).unwrap();
         let mut bytes = Vec::new();

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::run::check::RepeatError;
 
-/// Reason why a stored run cannot be replayed event by event.
+/// Reason why the events of a stored run cannot be replayed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RecordingError {
@@ -19,7 +19,7 @@ pub enum RecordingError {
     /// The per-job output of the run cannot be read.
     #[error("{path}: {why}")]
     JobOutput {
-        /// Path of the output.
+        /// Path of the file with the per-job output.
         path: String,
         why: String,
     },

@@ -1,10 +1,11 @@
 //! Recordings of whole runs, written event by event while they run.
 //!
-//! `recordings/<key>.run` begins with `MAGIC` and the key of its run. Then come the events in the
-//! order of the engine, each as a byte for its kind and numbers of variable length; a time is
-//! stored as the bytes in which it differs from the previous one. A byte `END`, the number of
-//! events and a digest of all preceding bytes complete the file: a file without this end, or with
-//! another key than that of the run, is no recording. During a run the file has a temporary name.
+//! The file `recordings/<key>.run` begins with `MAGIC` and the key of its run. Then come the events
+//! in the order of the engine. Each event is a byte for its kind, followed by numbers of variable
+//! length; a time is stored as the bytes in which it differs from the previous one. The file ends
+//! with the byte `END`, the number of events, and a digest of all preceding bytes. A file without
+//! this end, or with the key of another run, is not a valid recording. During the run the file has
+//! a temporary name.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -24,17 +25,17 @@ use crate::watch::{EventKind, NOBODY, RunEvent};
 /// Name of the folder of recordings in a results folder.
 pub const RECORDINGS: &str = "recordings";
 
-/// First bytes of a recording; the digit is the version of the format.
+/// First bytes of the file of a recording. The digit is the version of the format.
 const MAGIC: &[u8] = b"meshwork recording 1\n";
 
-/// Number of bytes that are written to the file at once.
+/// Number of bytes that are collected before they are written to the file.
 const BUFFER: usize = 1 << 16;
 
-/// Maximum size of a recording, reached at some ten million jobs. A longer recording is dropped,
-/// and its run is simulated again for display.
+/// Maximum size of a recording in bytes. Some ten million jobs reach it. A larger recording is
+/// dropped, and its run is simulated again to be shown.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// Length of a digest in bytes.
+/// Length in bytes of the digest at the end of a file.
 const DIGEST: usize = 32;
 
 const ARRIVED: u8 = 0;
@@ -43,7 +44,7 @@ const TURNED_AWAY: u8 = 2;
 const STARTED: u8 = 3;
 const MOVED: u8 = 4;
 const FINISHED: u8 = 5;
-/// Event of an outage; the `REQUEST` bits tell its kind.
+/// Kind of an event of an outage. The bits at `REQUEST` tell which event it is.
 const OUTAGE: u8 = 6;
 const INTERRUPTED: u8 = 0;
 const DOWN: u8 = 1;
@@ -51,16 +52,16 @@ const UP: u8 = 2;
 /// Byte that marks the end of the events.
 const END: u8 = 7;
 const KINDS: u8 = 7;
-/// Flag of an event that is later than the previous one. The time difference follows.
+/// Flag of an event that is later than the previous one. The difference of the times follows.
 const LATER: u8 = 8;
-/// Position of the bits for the form of a request: count, block, subcube or pieces. In a placement
-/// they say whether it has parts.
+/// Position, in an event's first byte, of the bits for the form of a request: count, block, subcube
+/// or pieces. For an event with a placement, these bits say whether it has parts of nodes.
 const REQUEST: u32 = 4;
-/// Form of a request for pieces, which is written in words.
+/// Form of a request for pieces of nodes, which is stored as text.
 const PIECES: u8 = 3;
-/// Flag of a placement that has parts of nodes. The parts follow.
+/// Flag of a placement that has parts of nodes, which follow it.
 const PARTS: u8 = 1;
-/// Largest length in bytes of a request written in words.
+/// Largest length in bytes of a request that is stored as text.
 const MAX_WORDS: u64 = 1 << 16;
 
 /// Path of the recording of the run with this key, in a results folder.
@@ -69,33 +70,34 @@ pub fn path(folder: &Path, key: &str) -> PathBuf {
     folder.join(RECORDINGS).join(format!("{key}.run"))
 }
 
-/// Selection of the runs of a study that are recorded: first replications of all or some scenarios.
+/// Runs of a study that are recorded: the first replications of all or of some scenarios.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     folder: PathBuf,
     /// Whether all scenarios are recorded, because the study requests recordings.
     all: bool,
-    /// Indices of the recorded scenarios if not all are.
+    /// Indices of the scenarios that are recorded if not all are.
     some: Vec<usize>,
 }
 
 impl Kept {
-    /// Selection for a study that is run into `folder`. `record` is the setting of the study, and
-    /// `some` has the indices of the scenarios that are recorded without it. `None` if `record` is
-    /// `false`.
+    /// Selects the runs to record of a study with the results folder `folder`. `record` is the
+    /// study's setting: `true` records all scenarios, `false` none (the result is `None`). Without
+    /// the setting, the scenarios with the indices `some` are recorded.
     #[must_use]
     pub fn of(folder: &Path, record: Option<bool>, some: Vec<usize>) -> Option<Kept> {
         let all = record == Some(true);
         (record != Some(false)).then(|| Kept { folder: folder.to_owned(), all, some })
     }
 
-    /// Whether a run is recorded.
+    /// Whether the run of this scenario and replication is recorded.
     #[must_use]
     pub fn has(&self, point: usize, replication: u64) -> bool {
         replication == 0 && (self.all || self.some.contains(&point))
     }
 
-    /// Whether the study requests recordings, so that a missing one is made or reported.
+    /// Whether the study requests recordings. If so, a missing recording of a stored run is made
+    /// again or reported.
     #[must_use]
     pub fn is_asked_for(&self) -> bool {
         self.all
@@ -118,9 +120,9 @@ impl Kept {
 
 /// An observer that records all events of a run.
 ///
-/// It takes some 7 bytes per event of a log in whole seconds, and only a buffer of memory. A
-/// recording that cannot be written, or grows beyond 256 MiB, is dropped and leaves no file; the
-/// run goes on.
+/// For a log in whole seconds, the file takes some 7 bytes for each event. The observer needs only
+/// the memory of a buffer. A recording that cannot be written, or grows beyond 256 MiB, is dropped
+/// and leaves no file; the run goes on.
 pub struct RunRecorder {
     path: PathBuf,
     temporary: PathBuf,
@@ -133,7 +135,7 @@ pub struct RunRecorder {
     error: Option<FileError>,
 }
 
-/// Previous values, relative to which events are encoded.
+/// Values of the previous events, relative to which the next event is encoded.
 #[derive(Default)]
 struct Before {
     at: u64,
@@ -144,7 +146,8 @@ struct Before {
 }
 
 impl RunRecorder {
-    /// Begins the recording of a run in `folder/recordings`, which is created if missing.
+    /// Begins the recording of a run in the folder `recordings` of a results folder. The folder is
+    /// created if it does not exist.
     ///
     /// # Errors
     /// If the file cannot be created.
@@ -176,11 +179,11 @@ impl RunRecorder {
         })
     }
 
-    /// Completes the recording and gives the file its final name. A recording dropped for its size
-    /// is no error.
+    /// Completes the recording, and gives the file its final name. It is not an error if the
+    /// recording was dropped because of its size.
     ///
     /// # Errors
-    /// The file could not be written, during the run or now. No file is left then.
+    /// If the file could not be written, during the run or now. No file is left then.
     pub fn finish(mut self) -> Result<(), FileError> {
         self.buffer.push(END);
         self.buffer.extend_from_slice(&self.events.to_le_bytes());
@@ -312,14 +315,14 @@ impl Observer for RunRecorder {
 
 impl Drop for RunRecorder {
     /// Removes the temporary file of a failed run. The file of a finished run has been renamed
-    /// before.
+    /// before, so it is kept.
     fn drop(&mut self) {
         self.file = None;
         let _ = fs::remove_file(&self.temporary);
     }
 }
 
-/// Writes a number with seven bits per byte, the lowest first.
+/// Writes a number with seven bits in each byte, the lowest bits first.
 fn write_number(buffer: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         buffer.push(number as u8 | 0x80);
@@ -328,8 +331,8 @@ fn write_number(buffer: &mut Vec<u8>, mut number: u64) {
     buffer.push(number as u8);
 }
 
-/// Writes the difference of a number from the number before it. It is often small, with either
-/// sign.
+/// Writes the difference of a number from the previous number. The difference is often small, and
+/// may be negative.
 fn write_change(buffer: &mut Vec<u8>, number: u64, before: &mut u64) {
     let change = number.wrapping_sub(*before) as i64;
     write_number(buffer, ((change << 1) ^ (change >> 63)) as u64);
@@ -354,8 +357,9 @@ fn write_sides(buffer: &mut Vec<u8>, sides: &[u32]) {
     }
 }
 
-/// Replays the recording of the run with this key, until `visit` returns `false`. A recorded job
-/// has the number and the request of the original one, but neither run time nor estimate.
+/// Replays the recording of the run with this key: calls `visit` with each event until it returns
+/// `false`. The jobs in events have the numbers and requests of the original jobs, but neither run
+/// times nor estimates.
 ///
 /// # Errors
 /// If the folder has no recording of the run, or the recording is incomplete.
@@ -380,10 +384,11 @@ pub fn replay(
     Ok(())
 }
 
-/// Number of events in the recording of a run, whose key is checked.
+/// Checks that a file is the complete recording of the run with this key. Returns the number of its
+/// events.
 ///
 /// # Errors
-/// If the recording is incomplete, or of another run.
+/// If the recording is incomplete, or is the recording of another run.
 fn whole(path: &Path, key: &str) -> io::Result<u64> {
     let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
     let mut file = File::open(path)?;

@@ -1,4 +1,4 @@
-//! Marked nodes of a recording: in a partition, reserved, or asleep.
+//! Nodes that a recording marks: in a partition, reserved, or asleep.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +10,25 @@ use serde::Serialize;
 
 use super::columns::Spans;
 
-/// Consecutive nodes of a site that are marked for an interval of time.
+/// Consecutive nodes of a site that are marked in a picture for an interval of time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Marked {
-    /// Kind of the marking: `partition` or `reserved`.
+    /// Why the nodes are marked: `partition` or `reserved`.
     pub kind: &'static str,
     /// Name of the partition; empty for a reservation.
     pub name: String,
     /// Index of the site of the nodes.
     pub site: usize,
     pub first: u32,
-    /// Number of nodes.
+    /// Number of consecutive nodes that are marked.
     pub count: u32,
-    /// Start of the marking; `None` means the beginning of the run.
+    /// Start of the interval; `None` for the beginning of the run.
     pub from: Option<f64>,
-    /// End of the marking; `None` means the end of the run.
+    /// End of the interval; `None` for the end of the run.
     pub until: Option<f64>,
 }
 
-/// Runs of consecutive nodes among sorted nodes, each as its first node and its length.
+/// Divides sorted nodes into runs of consecutive ones: the first node and the length of each.
 fn runs(nodes: &[Node]) -> Vec<(u32, u32)> {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for &node in nodes {
@@ -40,7 +40,7 @@ fn runs(nodes: &[Node]) -> Vec<(u32, u32)> {
     runs
 }
 
-/// Partitions and reservations of a scenario, as runs of nodes.
+/// Nodes in the partitions and reservations of a scenario.
 pub(super) fn of(scenario: &Scenario) -> Vec<Marked> {
     let of = |area: Area| {
         let kind = if area.during.is_some() { "reserved" } else { "partition" };
@@ -60,15 +60,15 @@ pub(super) fn of(scenario: &Scenario) -> Vec<Marked> {
     scenario.areas().into_iter().flat_map(of).collect()
 }
 
-/// Maximum number of sleep intervals kept.
+/// Maximum number of sleep intervals that a recording keeps.
 const MAX_SLEEPS: usize = 20_000;
 
-/// Sleep intervals of nodes, and the nodes asleep now.
+/// Intervals in which nodes slept, and the nodes that sleep now.
 #[derive(Default)]
 pub(super) struct Sleep {
-    /// All intervals, in order of their starts.
+    /// All sleep intervals, in order of their starts.
     pub(super) spans: Spans,
-    /// Index of the open interval of each sleeping node, by site and node.
+    /// Index in `spans` of the current interval of each sleeping node, by site and node.
     open: BTreeMap<(usize, Node), usize>,
 }
 

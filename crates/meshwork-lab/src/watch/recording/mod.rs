@@ -1,9 +1,9 @@
 //! Recording of one run for replay in a page: running and waiting jobs at every instant.
 //!
-//! Some runs are recorded completely while they run: see [`kept`]. Any other run is a function of
-//! its scenario, its replication and its inputs, and is repeated for display in the same way as by
-//! [`check`](crate::run::check). If that is impossible, the rows written by `[output] jobs` are
-//! used instead.
+//! Some runs are recorded completely while they run: see [`kept`]. Any other run depends only on
+//! its scenario, its replication and its inputs. So it is repeated to be shown, in the same way as
+//! by [`check`](crate::run::check). If that is impossible, the per-job output is used instead,
+//! which the setting `[output] jobs` writes.
 //!
 //! Events are in the order of the engine. A reader reconstructs the machine event by event, like
 //! [`Scene`].
@@ -45,18 +45,18 @@ pub use tape::{RecordingWindow, Tape};
 use timeline::Counts;
 pub use timeline::{Timeline, WaitDistribution};
 
-/// Description of a site for drawing it.
+/// Description of a site of the machine, by which a page draws it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordedSite {
     /// Topology in words: `8 × 8 torus`.
     pub words: String,
-    /// Name of the wiring with which the site is drawn.
+    /// Name of the wiring (such as `mesh`) with which the site is drawn.
     pub wiring: &'static str,
-    /// Side lengths by dimension, dimension 0 first.
+    /// Side lengths of the site's grid of nodes, dimension 0 first.
     pub sides: Vec<u32>,
-    /// Speed relative to the workload's own machine.
+    /// Speed of the site, relative to the machine for which the workload states run times.
     pub speed: f64,
-    /// Resources of the nodes, if several jobs can share a node; else `None`.
+    /// Resources of the site's nodes, if several jobs can share a node; otherwise `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared: Option<RecordedNodes>,
 }
@@ -65,7 +65,8 @@ pub struct RecordedSite {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordedNodes {
     pub types: Vec<RecordedType>,
-    /// Consecutive nodes of one type: their number, and the index of the type.
+    /// Types of all nodes in order. Each element stands for consecutive nodes of one type: their
+    /// number, and the index of the type.
     pub of: Vec<(u32, u32)>,
 }
 
@@ -112,7 +113,7 @@ impl RecordedSite {
         }
     }
 
-    /// Number of processors of a site, or of its cores if jobs share nodes.
+    /// Number of processors of a site (of cores, if jobs share nodes).
     fn processors(&self) -> u64 {
         if let Some(RecordedNodes { types, of }) = &self.shared {
             let cores =
@@ -124,7 +125,7 @@ impl RecordedSite {
 }
 
 /// Wiring with which a topology is drawn. In the picture of a torus all edges wrap around, so a
-/// torus with an open side is drawn as a mesh.
+/// torus whose edges do not wrap around in some dimension is drawn as a mesh.
 fn drawn_as(topology: &Topology) -> Wiring {
     let grid = topology.grid();
     let is_open = (0..grid.dimensions()).any(|d| !grid.is_ring(d) && grid.sides()[d] > 2);
@@ -134,7 +135,7 @@ fn drawn_as(topology: &Topology) -> Wiring {
     }
 }
 
-/// A distinct request of the jobs of a run.
+/// A request that one or more jobs of a run make.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RecordedRequest {
     /// Text of the request as in the `table` workload: `7`, `3x5`, `2^3`.
@@ -148,7 +149,7 @@ pub struct RecordedRequest {
 /// As JSON it has these fields, with the columns packed: see [`Columns`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recording {
-    /// Label of the run: the swept values of its scenario.
+    /// Label of the run, made of the swept values of its scenario.
     pub title: String,
     /// Number of the scenario, from 1.
     pub scenario: u64,
@@ -158,37 +159,40 @@ pub struct Recording {
     /// clock.
     pub clock: Clock,
     pub sites: Vec<RecordedSite>,
-    /// Start of the shown window.
+    /// Start of the part of the run that is shown.
     pub from: f64,
-    /// End of the shown window.
+    /// End of the part of the run that is shown.
     pub until: f64,
-    /// Notes on the recording, such as why it is not the whole run: one sentence each.
+    /// Notes on the recording, one sentence each. A note tells, for example, why the recording is
+    /// not of the whole run.
     pub notes: Vec<String>,
-    /// Distinct requests of all jobs.
+    /// Distinct requests of all jobs, to which columns refer by index.
     pub asked: Vec<RecordedRequest>,
-    /// Distinct side lengths of allocated blocks.
+    /// Distinct lists of side lengths of allocated blocks, to which columns refer by index.
     pub shapes: Vec<Vec<u32>>,
-    /// Distinct users; empty if none is known. If some jobs have no user, one name is empty.
+    /// Names of all users; empty if no user is known. If some jobs have no user, one of the names
+    /// is empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub users: Vec<String>,
-    /// Distinct partitions that jobs name; empty if none is known. If some jobs name none, one is
-    /// empty.
+    /// Names of all partitions that jobs request; empty if there are none. If some jobs request no
+    /// partition, one of the names is empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub partitions: Vec<String>,
-    /// Nodes reserved or restricted to some jobs.
+    /// Nodes in partitions and reservations, which a picture marks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<Marked>,
     /// Reason why a job that could start waits: `priority`, or `reserved` if the scheduler makes
     /// reservations. `None` if reasons for waiting are unknown.
     pub held_up: Option<&'static str>,
-    /// Last instant with known reasons for waiting; `None` if they are known throughout.
+    /// Last instant for which reasons for waiting are known; `None` if they are known for all
+    /// instants.
     pub answers_until: Option<f64>,
     /// Events of the run.
     #[serde(flatten)]
     pub columns: Columns,
 }
 
-/// Selection of a run to record, and its label.
+/// A stored run that is to be recorded or drawn, and how it is labelled.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// Catalogue of the names that the scenario of the run may use.
@@ -201,15 +205,15 @@ pub struct Subject<'a> {
 }
 
 impl Recording {
-    /// Recording of a stored run of a results folder. Uses its recording if there is one. Otherwise
-    /// the run is repeated up to the end of the window; if that is impossible, its per-job output
-    /// is used, and a note says so.
+    /// Reads the recording of a stored run in a results folder, for a window of time. If there is
+    /// no recording file, the run is repeated up to the end of the window. If that is impossible
+    /// too, its per-job output is used, and a note says so.
     ///
     /// # Errors
-    /// If none of these is possible, or the run ended before the window begins.
+    /// If the run cannot be replayed in any of these ways, or ended before the window begins.
     ///
     /// # Complexity
-    /// That of the run, or **O(events)** with a recording. Memory **O(events)**.
+    /// The time of the run, or **O(e)** for *e* events with a recording file. Memory **O(e)**.
     pub fn of(
         subject: Subject<'_>,
         folder: &Path,
@@ -218,8 +222,8 @@ impl Recording {
         Recording::with_timeline(subject, folder, window).map(|(recording, _)| recording)
     }
 
-    /// Reads a stored run like [`of`](Recording::of), with its timeline. The timeline covers the
-    /// whole run if it was recorded, else up to the end of the window.
+    /// Reads a stored run as [`of`](Recording::of) does, and also its timeline. The timeline covers
+    /// the whole run if there is a recording file, otherwise the run up to the end of the window.
     ///
     /// # Errors
     /// As for [`of`](Recording::of).
@@ -255,8 +259,9 @@ impl Recording {
         }
     }
 
-    /// Adds users and partitions of jobs, and sleep intervals, which a stored recording lacks. If
-    /// the scenario may have any, the run is repeated up to the end of the window, if possible.
+    /// Adds what a recording file lacks: the users and partitions of jobs, and the sleep intervals
+    /// of nodes. If the scenario may have them, the run is repeated up to the end of the window,
+    /// provided that it can be repeated.
     fn with_what_is_not_kept(
         self,
         subject: Subject<'_>,
@@ -289,9 +294,9 @@ impl Recording {
 
     /// Current state of a machine, in the form in which a page draws a recording.
     ///
-    /// It contains all running jobs and the first `most_waiting` waiting ones. With it, the code
-    /// that draws finished runs also draws runs in progress. The number of the scenario is 0, and
-    /// sites have speed 1.
+    /// It contains all running jobs and the first `most_waiting` waiting jobs. With it, a page
+    /// draws a run in progress with the same code as a finished run. The number of the scenario is
+    /// 0, and sites have speed 1.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* jobs.
@@ -346,7 +351,7 @@ impl Recording {
         }
     }
 
-    /// Number of recorded jobs.
+    /// Number of jobs in the recording.
     #[must_use]
     pub fn jobs(&self) -> usize {
         self.columns.number.len()
@@ -391,7 +396,7 @@ impl Recording {
         }
     }
 
-    /// Recording with the contents of the tape of a run that ended at `end`.
+    /// Completes the recording of a run that ended at `end` with the events of its tape.
     fn filled(
         mut self,
         subject: Subject<'_>,
@@ -439,14 +444,14 @@ fn repeatable(
     }
 }
 
-/// The scenario of a run, whether or not the run can be repeated.
+/// The scenario of a run, even if the run cannot be repeated.
 fn scenario_as_it_was(catalogue: &Catalogue, record: &RunRecord) -> Result<Scenario, RepeatError> {
     let table = Table::try_from(&record.scenario)
         .map_err(|error| RepeatError::Unreadable(error.to_string()))?;
     Ok(Scenario::read_in(catalogue, &table)?)
 }
 
-/// Observer of a run that collects a recording of its window, and its timeline.
+/// Observer of a run that collects the run's timeline, and a recording of a window of time.
 struct Heard {
     window: RecordingWindow,
     tape: Tape,
@@ -462,7 +467,7 @@ impl Heard {
         Heard { window, tape: Tape::new(window), counts: Counts::default(), marked, asleep }
     }
 
-    /// Observer of a run of this scenario that also collects the reasons for waiting.
+    /// Creates an observer for a run of this scenario, which also collects the reasons for waiting.
     fn of(window: RecordingWindow, scenario: &Scenario, replication: u64) -> Heard {
         let answers = Answers::of(scenario, replication);
         let tape = Tape::on(scenario.topologies(), window, answers);
@@ -511,7 +516,7 @@ impl Observer for Heard {
     }
 }
 
-/// Repeats a run and records it.
+/// Repeats a stored run and records it, with its timeline.
 fn again(
     subject: Subject<'_>,
     scenario: &Scenario,

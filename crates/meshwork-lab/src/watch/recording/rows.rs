@@ -17,7 +17,7 @@ use crate::run::joboutput::{self, HEADER, Part};
 use crate::study::JobFormat;
 use crate::watch::{EventKind, RunEvent};
 
-/// Recording of a run, made from the per-job output in this folder.
+/// Makes the recording of a run from its per-job output in a results folder.
 ///
 /// # Errors
 /// If there is no per-job output or it cannot be read.
@@ -52,9 +52,9 @@ pub(super) fn read(
     Ok((recording, timeline))
 }
 
-/// A row of per-job output, with the outcome and the request of a finished job.
+/// A row of per-job output: the request of a finished job, and when and where the job ran.
 struct Row {
-    /// Request and other inputs of the job.
+    /// Request of the job, and its other attributes in a table of jobs.
     asked: table::Row,
     start: f64,
     finish: f64,
@@ -62,7 +62,7 @@ struct Row {
     blocks: String,
 }
 
-/// Number of columns of per-job output that are always present.
+/// Number of columns that are present in all per-job output.
 const COLUMNS: usize = 13;
 
 /// The rows of a file of per-job output.
@@ -112,8 +112,9 @@ fn row(line: u64, cells: [Option<Cell<'_>>; COLUMNS]) -> Result<Row, String> {
     Ok(row)
 }
 
-/// Events of these jobs in the order of the engine. At one instant departures come first, then
-/// arrivals and starts; a job without a run time, however, ends after it has started.
+/// Events of these jobs in the order of the engine. At one instant, departures come first, then
+/// arrivals, then starts. An exception is the departure of a job with the run time 0, which comes
+/// after its start.
 fn happenings(rows: Vec<Row>, topologies: &[Topology]) -> Result<Vec<RunEvent>, String> {
     let mut all: Vec<(Time, u8, RunEvent)> = Vec::with_capacity(3 * rows.len());
     for (i, row) in rows.into_iter().enumerate() {

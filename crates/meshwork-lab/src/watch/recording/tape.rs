@@ -1,4 +1,4 @@
-//! Keeps the events of a run in progress.
+//! Keeps the events of a run while it is in progress.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use super::answers::Answers;
 use super::{Columns, RecordedRequest};
 use crate::watch::{EventKind, RunEvent};
 
-/// Maximum number of blocks kept. Jobs that move at every instant, or have many blocks, fill a page
-/// long before the limit on the number of jobs is reached.
+/// Maximum number of blocks of nodes that are kept. Jobs that move at every instant, or have many
+/// blocks, fill a page long before the limit on the number of jobs is reached.
 const MAX_BLOCKS: usize = 1_000_000;
 
-/// Part of a run whose events are kept.
+/// Window of time of a run: the events in it are kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecordingWindow {
-    /// Start of the window. Jobs that are then in the system are kept too.
+    /// Start of the window. Jobs that wait or run at that time are kept too.
     pub from: f64,
     /// Maximum number of arrivals in the window; the window ends after the last of them.
     pub jobs: usize,
@@ -33,15 +33,15 @@ impl Default for RecordingWindow {
 /// An observer that keeps the events of a window, and ends the run after the window.
 pub struct Tape {
     window: RecordingWindow,
-    /// Events before the window, of jobs that are still in the system when it begins.
+    /// Earlier events of the jobs that still wait or run when the window begins.
     earlier: BTreeMap<JobId, Vec<(u64, RunEvent)>>,
     before: u64,
     /// Nodes that went out of service before the window and have not returned, each with its event.
     down: BTreeMap<(usize, Node), (u64, RunEvent)>,
-    /// Events of the current instant; an instant is kept completely or not at all.
+    /// Events of the current instant. All events of an instant are kept, or none.
     instant: Vec<RunEvent>,
     begun: bool,
-    /// Number of jobs kept from before the window.
+    /// Number of kept jobs that arrived before the window.
     known: usize,
     full: bool,
     until: Time,
@@ -51,24 +51,24 @@ pub struct Tape {
     users: BTreeMap<String, u32>,
     partitions: BTreeMap<String, u32>,
     columns: Columns,
-    /// Topologies of the sites, which are needed if jobs share nodes.
+    /// Topologies of the sites, which give the types of nodes if jobs share nodes.
     topologies: Vec<Topology>,
     /// Site of each running job; used only if jobs share nodes.
     sites: BTreeMap<JobId, usize>,
     /// Source of the reasons for waiting, if they are recorded.
     answers: Option<Answers>,
-    /// Last instant before the limit of queries was reached.
+    /// Last instant before the limit on the number of questions to allocators was reached.
     answers_until: Option<Time>,
 }
 
-/// Kept events of a run, with the lists to which their indices refer.
+/// Kept events of a run as columns, and the lists to which the indices in columns refer.
 pub(super) struct Heard {
     pub(super) columns: Columns,
     pub(super) asked: Vec<RecordedRequest>,
     pub(super) shapes: Vec<Vec<u32>>,
     pub(super) users: Vec<String>,
     pub(super) partitions: Vec<String>,
-    /// Reason why a job that could start waits; `None` if reasons are not recorded.
+    /// Reason why a job waits although it could start; `None` if reasons are not recorded.
     pub(super) held_up: Option<&'static str>,
     pub(super) answers_until: Option<Time>,
 }
@@ -110,7 +110,7 @@ impl Tape {
         Tape { topologies, answers, ..Tape::new(window) }
     }
 
-    /// Adds an event.
+    /// Adds an event of the run.
     pub fn take(&mut self, happening: RunEvent) {
         if self.full {
             return;
@@ -136,7 +136,7 @@ impl Tape {
         }
     }
 
-    /// Stores the last instant at the end of the run.
+    /// Keeps the events of the last instant, at the end of the run.
     pub(super) fn end(&mut self) {
         if !self.full {
             self.keep_instant();
@@ -154,7 +154,7 @@ impl Tape {
         self.begun
     }
 
-    /// Last instant whose events are kept.
+    /// Last instant with events that are kept.
     pub(super) fn until(&self) -> Time {
         self.until
     }
@@ -190,8 +190,8 @@ impl Tape {
         }
     }
 
-    /// Stores an event from before the window. Only jobs in the system count, with their last
-    /// placement.
+    /// Stores an event from before the window. Only jobs that still wait or run count, and of their
+    /// placements only the last one.
     fn remember(&mut self, happening: RunEvent) {
         let id = happening.id;
         self.before += 1;
@@ -266,7 +266,7 @@ impl Tape {
         }
     }
 
-    /// Moves the events of the current instant to the kept ones. Returns whether there were any.
+    /// Adds the events of the current instant to the kept events. Returns whether there were any.
     fn keep_happenings(&mut self) -> bool {
         let instant = std::mem::take(&mut self.instant);
         let Some(first) = instant.first() else { return false };
@@ -364,7 +364,7 @@ impl Tape {
     }
 }
 
-/// Keys of a map in the order of their values, which are indices.
+/// Keys of a map from keys to indices, in the order of the indices.
 fn in_place<K>(map: &BTreeMap<K, u32>) -> impl Iterator<Item = &K> {
     let mut keys: Vec<(&K, &u32)> = map.iter().collect();
     keys.sort_by_key(|(_, place)| **place);

@@ -17,7 +17,7 @@ use crate::{Options, Study, run};
 use meshwork::catalogue::Catalogue;
 use meshwork::topology::Node;
 
-/// Events of a recording in order, decoded as the page decodes them.
+/// Events of a recording in order, decoded as a page decodes them.
 fn told(recording: &Recording) -> Vec<RunEvent> {
     let json = serde_json::to_value(recording).unwrap();
     let columns = unpacked(&json);
@@ -76,8 +76,9 @@ fn told(recording: &Recording) -> Vec<RunEvent> {
     all
 }
 
-/// State of a scene in a form that can be compared. It has the number of the job on every node, or
-/// a mark for an outage, and the numbers of waiting jobs with their requested nodes.
+/// State of a scene in a form that can be compared. For every node, it has the number of the job
+/// there, 0 for none, or a special number for an outage. For every waiting job, it has its number
+/// and the number of requested nodes.
 fn seen(scene: &Scene) -> (Vec<u64>, Vec<(u64, u64)>) {
     let number = |id: JobId| scene.running()[&id].job.number;
     let owners = scene.topologies().iter().enumerate().flat_map(|(site, topology)| {
@@ -468,7 +469,7 @@ fn a_run_that_goes_on_is_drawn_as_it_stands() {
     }
 }
 
-/// An observer that records why jobs wait, as the run itself reports it.
+/// An observer that records why jobs wait, as the engine reports it during the run.
 #[derive(Default)]
 struct Causes(Vec<(Time, JobId, Cause)>);
 
@@ -482,8 +483,8 @@ impl Observer for Causes {
     }
 }
 
-/// Reason for which a job waits at a time, from the columns of a page; `None` if the job does not
-/// wait.
+/// Answer to a job's request at a time, from the columns of a recording. `None` before the first
+/// answer.
 fn answer(columns: &Columns, job: usize, at: Time) -> Option<u8> {
     let mut place = 0;
     let mut last = None;
@@ -552,7 +553,7 @@ impl Observer for All {
 /// Amounts of the four resources of a node: cores, memory, thousandths of GPUs, and `other`.
 type Amounts = [u64; 4];
 
-/// Amounts of each node that running jobs hold, summed over the pieces in a scene.
+/// Amounts of each node's resources that running jobs hold, summed over the placements in a scene.
 fn held_by_cells(scene: &Scene) -> Vec<Amounts> {
     let types = scene.topologies()[0].types().unwrap();
     let mut held = vec![[0; 4]; types.nodes() as usize];
@@ -574,7 +575,7 @@ fn held_by_cells(scene: &Scene) -> Vec<Amounts> {
     held
 }
 
-/// Amounts of each node that are held after the first `count` events, according to a recording.
+/// Amounts of each node's resources that jobs hold after the first `count` events of a recording.
 fn held_by_columns(columns: &Columns, count: usize, nodes: usize) -> Vec<Amounts> {
     let PartColumns { count: counts, node, cpu, mem, gpu, other } = &columns.parts;
     let (mut running, mut placed, mut part) = (BTreeMap::new(), 0, 0);

@@ -1,5 +1,4 @@
-//! Timeline of a run: utilization, queue length and waits in a few numbers, however long the run
-//! is.
+//! Timeline of a run: utilization, queue length and waits in a fixed number of values for plots.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,20 +11,20 @@ use super::kept::replay;
 use super::{RecordedSite, RecordingError, Subject, scenario_as_it_was, sites};
 use crate::watch::{EventKind, RunEvent};
 
-/// Number of equal time intervals of a timeline.
+/// Number of intervals of equal length into which a timeline divides the time of a run.
 const SPANS: usize = 500;
 
-/// Approximate number of waits that are kept. If there are fewer, all are kept.
+/// Approximate number of waits in the distribution. If there are fewer jobs, it has all waits.
 const WAITS: usize = 1000;
 
-/// Serialises numbers with as many digits as a plot can show.
+/// Serialises numbers with six significant digits, more than a plot can show.
 fn brief<S: Serializer>(numbers: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
     let brief = |number: &f64| format!("{number:.5e}").parse::<f64>().unwrap_or(*number);
     serializer.collect_seq(numbers.iter().map(brief))
 }
 
-/// Utilization, queue and waits of a run, for plots. Timelines of several runs in one plot compare
-/// policies on the same jobs.
+/// Utilization, queue and waits of a run, for plots. Timelines of several runs in one plot show how
+/// policies serve the same jobs.
 ///
 /// Times and waits are in units of the clock of the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -42,11 +41,11 @@ pub struct Timeline {
     pub processors: u64,
     /// Time of the first event.
     pub from: f64,
-    /// End of the timeline.
+    /// Time at which the timeline ends.
     pub until: f64,
-    /// Whether the timeline covers the whole run, instead of a repeated part of it.
+    /// Whether the timeline covers the whole run. Otherwise it covers the part that was repeated.
     pub whole: bool,
-    /// Mean utilization in each of the equal intervals, as a share.
+    /// Mean utilization in each of the intervals of equal length, as a share.
     #[serde(serialize_with = "brief")]
     pub utilization: Vec<f64>,
     /// Mean number of waiting jobs in each interval.
@@ -54,7 +53,7 @@ pub struct Timeline {
     pub queue: Vec<f64>,
     /// Maximum number of waiting jobs in each interval.
     pub longest: Vec<u64>,
-    /// Distribution of waits until the start.
+    /// Distribution of the waits of jobs, from arrival to start.
     pub waits: WaitDistribution,
 }
 
@@ -80,7 +79,7 @@ impl Timeline {
         Ok(timeline.of_run(subject))
     }
 
-    /// Sets number and label of the run to those of a subject.
+    /// Sets the numbers and the label of the run to those of a subject.
     pub(super) fn of_run(self, subject: Subject<'_>) -> Timeline {
         Timeline {
             scenario: subject.scenario,
@@ -94,17 +93,17 @@ impl Timeline {
 /// Cumulative distribution of waits: for selected waits, the share of jobs that waited at most that
 /// long.
 ///
-/// Each share is exact. With more than a thousand jobs, neighbouring shares are a thousandth apart,
-/// or more if several jobs waited equally long; the longest waits are more densely sampled, so that
-/// the tail is visible.
+/// Each share is exact. With more than a thousand jobs, consecutive shares are a thousandth apart,
+/// or more if several jobs waited equally long. Among the longest waits more are selected, so that
+/// the tail of the distribution is visible.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WaitDistribution {
     /// Number of started jobs.
     pub jobs: usize,
-    /// Selected waits, ascending.
+    /// Selected waits, in ascending order.
     #[serde(serialize_with = "brief")]
     pub wait: Vec<f64>,
-    /// Share of jobs whose wait is at most the selected wait at the same index.
+    /// Share of jobs that waited at most as long as the selected wait at the same index.
     #[serde(serialize_with = "brief")]
     pub share: Vec<f64>,
 }
@@ -113,7 +112,7 @@ impl WaitDistribution {
     /// Builds the distribution of these waits.
     ///
     /// # Complexity
-    /// That of sorting them.
+    /// **O(n log n)** for *n* waits.
     #[must_use]
     pub fn of(mut waits: Vec<f64>) -> WaitDistribution {
         waits.sort_by(f64::total_cmp);
@@ -138,9 +137,9 @@ impl WaitDistribution {
     }
 }
 
-/// Counters of a running simulation, for its [`Timeline`].
+/// Numbers of a running simulation over time, from which its [`Timeline`] is built.
 ///
-/// Memory grows with the number of events, some 24 bytes each.
+/// The memory is some 24 bytes for each event.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
     at: Vec<Time>,
@@ -193,7 +192,7 @@ impl Counts {
         self.now_held = self.now_held - before.unwrap_or(0) + nodes;
     }
 
-    /// Builds the timeline up to `until`.
+    /// Builds the timeline from the first event up to the time `until`.
     pub(super) fn timeline(self, processors: u64, until: f64, whole: bool) -> Timeline {
         let from = self.at.first().map_or(0.0, |at| at.units());
         let until = until.max(from);
@@ -216,7 +215,7 @@ impl Counts {
         }
     }
 
-    /// Time-weighted mean and maximum of `counts` in each interval.
+    /// Time-weighted mean and maximum of `counts`, in each of the intervals between two times.
     fn spans(&self, counts: &[u64], from: f64, until: f64) -> (Vec<f64>, Vec<u64>) {
         if until <= from {
             return (Vec::new(), Vec::new());

@@ -23,8 +23,8 @@ pub(super) enum Fault {
     Release(usize),
     /// Limits a user, given by number, to this number of nodes.
     Limit(u8, u32),
-    /// The controller crashes. It returns after this number of seconds, in the state that it saved
-    /// last.
+    /// The controller of Slurm crashes. It returns after this number of seconds, in the state that
+    /// it saved last.
     Crash(u8),
     /// A reservation: first node, number of nodes, seconds until it begins, and its length in
     /// seconds.
@@ -134,8 +134,8 @@ pub(super) struct FakeSlurm {
     unknown_until: f64,
     next: u64,
     faults: Vec<(f64, Fault)>,
-    /// Kills of the agent, the next one last. Each has the number of calls before it, and whether
-    /// the last call takes effect.
+    /// Future kills of the agent, the next one last. Each is given by the number of Slurm commands
+    /// before it, and by whether the last of these takes effect.
     kills: Vec<(u8, bool)>,
     calls: u64,
     pub(super) killed: usize,
@@ -144,7 +144,8 @@ pub(super) struct FakeSlurm {
     pub(super) undecided: usize,
     /// Number of jobs that a crash of the controller lost.
     pub(super) vanished: usize,
-    /// Whether the state changed after the last `squeue`, so that the agent cannot know it.
+    /// Whether the state of Slurm changed after the last `squeue`. The agent cannot know such a
+    /// change.
     is_disturbed: bool,
     /// Updates by the agent that claimed nodes which other jobs held.
     pub(super) overlaps: Vec<String>,
@@ -183,8 +184,8 @@ impl FakeSlurm {
         !self.faults.is_empty()
     }
 
-    /// Ends all kills, all faults that keep jobs waiting, and the jobs that the agent leaves to
-    /// Slurm.
+    /// Ends everything that may keep jobs waiting for ever, so that the story comes to its end.
+    /// These are kills, lasting faults, and parked jobs that the agent leaves to Slurm.
     pub(super) fn calm(&mut self) {
         for job in self.jobs.iter_mut().filter(|job| job.is_beyond() && job.partition != "run") {
             job.phase = Phase::Cancelled;

@@ -107,6 +107,8 @@ fn predicted() -> ExpectedEnds {
 type Chosen = BTreeMap<(String, i64), BTreeSet<Vec<String>>>;
 
 /// Counts over all stories: events in the agent's log by name, kills, and starts of jobs.
+///
+/// A story is a random sequence of faults and kills.
 #[derive(Debug, Default)]
 struct Happened {
     events: BTreeMap<String, usize>,
@@ -118,7 +120,8 @@ struct Happened {
     order: Vec<String>,
 }
 
-/// Plays a story to its end, checks it, and counts its events.
+/// Plays a story, which is a random sequence of faults and kills, to its end. Checks the result,
+/// and counts its events.
 fn play(policy: &LivePolicy, story: &Story, happened: &mut Happened) -> Result<(), TestCaseError> {
     let mut slurm = FakeSlurm::new(story.faults.clone(), story.kills.clone());
     let settings =

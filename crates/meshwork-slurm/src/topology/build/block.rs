@@ -1,5 +1,5 @@
-//! Topologies of base blocks, and the sizes of the blocks to which neighbouring base blocks are
-//! joined.
+//! Builds topologies of base blocks. Consecutive base blocks form larger blocks, of sizes that the
+//! topology lists.
 
 use meshwork::alloc::listed::blocks::Blocks;
 use meshwork::geometry::NodeSet;
@@ -9,7 +9,7 @@ use crate::finding::Fatal;
 use crate::topology::{NodeGroup, SlurmTopology};
 use meshwork::job::hostlist::{compressed, names};
 
-/// The highest level of joined blocks, as an exponent of 2.
+/// The highest level of larger blocks. A block of level *n* consists of 2ⁿ base blocks.
 const HIGHEST_LEVEL: u32 = 15;
 
 impl Builder<'_> {

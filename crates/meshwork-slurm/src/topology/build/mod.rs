@@ -1,6 +1,6 @@
-//! Construction of topologies: looks up names of nodes, and makes the form that the rules use.
+//! Builds topologies: looks up the names of nodes, and makes the form that allocation rules use.
 //!
-//! The checks are those of Slurm, and come in Slurm's order.
+//! The checks are the same as Slurm's, in the same order.
 
 mod block;
 mod ring;
@@ -22,7 +22,7 @@ use super::{Hosts, SlurmTopology, TopologyKind};
 use crate::finding::{Fatal, LintFindings};
 use meshwork::job::hostlist::compressed;
 
-/// A named switch, block, ring or torus with its nodes.
+/// A switch, block, ring or torus with its name and its nodes.
 #[derive(Clone, Debug)]
 pub struct NamedNodes {
     pub name: String,
@@ -31,22 +31,23 @@ pub struct NamedNodes {
     pub nodes: NodeSet,
 }
 
-/// A topology in the form that the rules use, with its switches, blocks, rings or tori by name.
+/// A topology in the form that allocation rules use. Each variant also has the names of its
+/// switches, blocks, rings or tori.
 #[derive(Clone, Debug)]
 pub enum Structure {
     /// A flat topology, which lists no nodes.
     Flat,
     /// A tree of switches, and the switches by name. Only leaf switches have nodes.
     Tree(Tree, Vec<NamedNodes>),
-    /// Base blocks, the blocks by name, their size, and the sizes of joined blocks (as exponents of
-    /// 2).
+    /// Base blocks, the base blocks by name, and the size of a base block. The last list has the
+    /// levels of the blocks that jobs may get: a block of level *n* consists of 2ⁿ base blocks.
     Block(Blocks, Vec<NamedNodes>, u32, Vec<u32>),
     Ring(Rings, Vec<NamedNodes>),
     Torus3d(Anchors, Vec<NamedNodes>),
 }
 
 impl Structure {
-    /// The rule by which nodes are selected.
+    /// The rule by which Slurm selects nodes in the topology.
     #[must_use]
     pub fn rule(&self) -> &dyn Rule {
         match self {
@@ -71,10 +72,10 @@ impl Structure {
     }
 }
 
-/// The rule of a flat machine on which jobs of one node are placed like larger jobs.
+/// Allocation rule of a flat machine on which jobs of one node are placed like larger jobs.
 ///
-/// Slurm 22.05 does so. Later versions give a job of one node the lightest node with the lowest
-/// number.
+/// This is the rule of Slurm 22.05. Later versions give a job of one node a node of the lowest
+/// weight, and of those the one with the lowest number.
 #[derive(Clone, Copy, Debug)]
 pub struct FittedRuns;
 
@@ -94,7 +95,7 @@ impl Rule for FittedRuns {
     }
 }
 
-/// Builds the form of a topology that the rules use, for the given nodes.
+/// Builds the form of a topology that allocation rules use. `hosts` are the nodes that exist.
 ///
 /// # Errors
 /// If Slurm would not start with the topology; the reason is then among the findings.
@@ -117,9 +118,9 @@ pub fn build(
 struct Builder<'a> {
     hosts: &'a Hosts,
     findings: &'a mut LintFindings,
-    /// Names in the topology's lists that no node has.
+    /// Names in the topology's lists of nodes that do not exist.
     unknown: Vec<String>,
-    /// The names of switches, blocks, rings or tori so far, with their lines.
+    /// The names of the switches, blocks, rings or tori that were read so far, with their lines.
     named: BTreeMap<String, usize>,
 }
 
@@ -133,7 +134,7 @@ impl Builder<'_> {
         Err(self.findings.fatal(line, says, slurm))
     }
 
-    /// The nodes of a list, in order. A name that no node has gives `None`.
+    /// The nodes with these names, in order; `None` for a name that does not exist.
     fn nodes(&mut self, names: &[String]) -> Vec<Option<Node>> {
         let unknown = names.iter().filter(|name| self.hosts.find(name).is_none());
         self.unknown.extend(unknown.cloned());
@@ -152,7 +153,7 @@ impl Builder<'_> {
         set
     }
 
-    /// Warns of nodes that are in no switch, block or ring, and of listed names that no node has.
+    /// Warns of nodes that are in no switch, block or ring, and of listed names that do not exist.
     fn warn_of_nodes(
         &mut self,
         topology: &SlurmTopology,
@@ -185,7 +186,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns the name of a switch, block, ring or torus; an error if it is missing or repeated.
+    /// Returns the name of a switch, block, ring or torus. It is an error if the name is missing,
+    /// or another one has it.
     fn name<'n>(
         &mut self,
         what: &str,

@@ -1,4 +1,4 @@
-//! Topologies of rings of nodes.
+//! Builds topologies of rings of nodes.
 
 use meshwork::alloc::listed::ring::Rings;
 use meshwork::geometry::NodeSet;
@@ -9,7 +9,7 @@ use crate::finding::Fatal;
 use crate::topology::{NodeGroup, SlurmTopology};
 use meshwork::job::hostlist::names;
 
-/// The longest ring that Slurm accepts.
+/// Number of nodes of the longest ring that Slurm accepts.
 const LONGEST_RING: usize = 16;
 
 impl Builder<'_> {

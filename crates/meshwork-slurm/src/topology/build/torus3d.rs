@@ -1,4 +1,4 @@
-//! Topologies of three-dimensional tori, with their regions and placements.
+//! Builds topologies of three-dimensional tori, with their regions and placements.
 
 use meshwork::alloc::listed::anchors::{self, Anchors, Shape};
 use meshwork::alloc::listed::criteria::Criterion;
@@ -75,7 +75,7 @@ impl Builder<'_> {
         self.fatal(torus.line, says, &[])
     }
 
-    /// The nodes of the cells of a torus, with x running fastest; `None` for a cell without a node.
+    /// The node of each cell of a torus, with x running fastest. `None` for a cell without a node.
     fn cells(
         &mut self,
         torus: &SlurmTorus,

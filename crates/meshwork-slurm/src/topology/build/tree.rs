@@ -1,4 +1,4 @@
-//! Topologies that are trees of switches.
+//! Builds topologies that are trees of switches.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::finding::Fatal;
 use crate::topology::{SlurmTopology, Switch};
 use meshwork::job::hostlist::names;
 
-/// Maximum number of passes in which Slurm determines the levels of switches. A deeper tree is
-/// refused.
+/// Maximum number of passes over all switches in which Slurm determines their levels in the tree. A
+/// tree that needs more passes is refused.
 const MOST_PASSES: usize = 21;
 
 impl Builder<'_> {
@@ -76,7 +76,8 @@ impl Builder<'_> {
         Ok(Structure::Tree(Tree::new(self.hosts.count(), &list), named))
     }
 
-    /// The indices of each switch's children; an error if a switch is below itself.
+    /// The indices of the switches directly below each switch. It is an error if a switch is below
+    /// itself.
     fn below(
         &mut self,
         named: &[NamedNodes],

@@ -69,9 +69,10 @@ impl Allocator for AdaptiveScan {
     }
 }
 
-/// Places a block of the first orientation for which `search` finds a base.
+/// Places a block in the first orientation in which `search` finds a free position for it.
 ///
-/// With [`Rotation::Best`], all orientations are searched, and the lowest base is taken.
+/// `search` returns the base (lowest corner) of the block. With [`Rotation::Best`], all
+/// orientations are searched, and the block with the lowest base is taken.
 pub(super) fn lowest(
     sides: &[u32],
     rotation: Rotation,
@@ -92,10 +93,11 @@ pub(super) fn lowest(
 
 /// The first free base for a block with these sides, trying positions row by row.
 ///
-/// A base is covered if the block would overlap a held block there. From a covered position the
-/// scan jumps to the end of the held blocks that cover it. After a row without a free position it
-/// jumps to the first row at which one of the held blocks that cover the row ends. `tried` is
-/// called with the coordinates of every position that is tried.
+/// The base is the lowest corner of the block. A position is covered if a block with its base there
+/// would overlap a held block. From a covered position the scan jumps to the end of the held blocks
+/// that cover it. After a row without a free position it jumps to the first row at which one of the
+/// held blocks that cover the row ends. `tried` is called with the coordinates of every position
+/// that is tried.
 fn scan(
     grid: &Grid,
     held: &[Held],

@@ -63,10 +63,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Variant of best fit that examines only the base of a block and not its whole boundary.
+/// Variant of best fit that examines only the base (lowest corner) of a block, not its boundary.
 ///
-/// It counts the neighbours of the base at which the block would overlap held nodes. If walls
-/// count, it also counts those at which the block would cross an edge of the mesh.
+/// It prefers the base with the most blocked neighbours: nodes at which a block with these sides
+/// would overlap held nodes if it had its base there. If walls count, a neighbour at which the
+/// block would cross an edge of the mesh is blocked too.
 ///
 /// # Complexity
 /// The cost of [`FreeBases`], and **O(d)** for each free base in *d* dimensions.
@@ -103,9 +104,9 @@ impl Allocator for BestBaseNode {
     }
 }
 
-/// The number of neighbours of a base at which the block would overlap held nodes.
+/// The number of neighbours of a base at which a block with these sides would overlap held nodes.
 ///
-/// Neighbours at which the block would cross an edge count if `count_walls` is set.
+/// Neighbours at which the block would cross an edge of the mesh count if `count_walls` is set.
 fn blocked_neighbours(
     grid: &Grid,
     bases: &NodeSet,

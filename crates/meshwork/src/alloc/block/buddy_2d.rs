@@ -47,7 +47,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::SomeBlocks)
 .contiguous(true);
 
-/// Representation of free squares.
+/// How the allocator records the free squares: as a bitmap of nodes or as lists of squares.
 #[derive(Clone, Copy)]
 enum Form {
     Bitmap,
@@ -58,7 +58,7 @@ static FORMS: Words<Form, 2> = Words::new([("bitmap", Form::Bitmap), ("lists", F
 
 /// Two-dimensional buddy with a bitmap of free nodes, on a mesh of any sides.
 ///
-/// It misses free squares that are not aligned.
+/// It misses free squares whose base coordinates are not multiples of their side.
 #[derive(Clone)]
 struct Bitmap;
 
@@ -83,12 +83,13 @@ impl Allocator for Bitmap {
 
 /// Two-dimensional buddy with lists of free squares, on a mesh of any sides.
 ///
-/// Each power of two has a list of free squares with this side, in row-major order of their bases.
-/// The first square of the smallest sufficient side is taken and quartered as often as necessary:
-/// the quarter with the base is used and the other three are listed. A mesh that is not a square
-/// with a power-of-two side starts as the largest squares that tile it.
+/// For each power of two there is a list of the free squares with this side, in row-major order of
+/// their bases (lowest corners). The first square of the smallest sufficient side is taken and
+/// quartered until it has the requested side: of each four quarters, the one with the base is kept
+/// and the other three are listed as free. A mesh that is not a square with a power-of-two side
+/// starts as the largest squares that tile it.
 ///
-/// Lists find a square whenever the bitmap does, but possibly another one.
+/// Lists find a square whenever the variant with a bitmap does, but possibly another one.
 #[derive(Clone)]
 struct Lists {
     squares: FreeCells,

@@ -1,4 +1,4 @@
-//! First fit: the first free block in row-major order of its base.
+//! First fit: the first free block in row-major order of its base (lowest corner).
 
 use std::ops::ControlFlow;
 
@@ -59,8 +59,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Values of the parameter `scan`. `true` if, in the order of bases, the coordinate in the last
-/// dimension runs fastest.
+/// Values of the parameter `scan`: whether bases are tried in the order in which the coordinate in
+/// the last dimension changes fastest, otherwise the one in the first dimension.
 static SCANS: Words<bool, 2> = Words::new([("first_dimension", false), ("last_dimension", true)]);
 
 /// First fit, on a mesh or torus of any number of dimensions.
@@ -69,16 +69,16 @@ static SCANS: Words<bool, 2> = Words::new([("first_dimension", false), ("last_di
 ///
 /// # Complexity
 /// **O(d · log s · n / 64)** for each orientation, with *d* dimensions, sides up to *s* and *n*
-/// nodes (see [`FreeBases`]). If all sides of the machine are 2, the cost of one [`CubeSearch`] for
-/// all orientations together.
+/// nodes (see [`FreeBases`]). If all sides of the machine are 2, all orientations together cost one
+/// [`CubeSearch`].
 #[derive(Clone)]
 pub(crate) struct FirstFit {
     rotation: Rotation,
     bases: FreeBases,
     /// Search for subcubes, used if all sides of the machine are 2 and blocks may be rotated.
     cubes: Option<CubeSearch>,
-    /// The machine with its dimensions in reverse order; `None` if the first dimension runs
-    /// fastest.
+    /// The machine with its dimensions in reverse order. `None` if bases are tried in the order in
+    /// which the first dimension runs fastest.
     reversed: Option<Reversed>,
 }
 
@@ -98,8 +98,8 @@ impl FirstFit {
 }
 
 impl FirstFit {
-    /// The first free block with these sides; `is_reversed` tells whether `grid` has reversed
-    /// dimensions.
+    /// The first free block with these sides. `is_reversed` tells whether the dimensions of `grid`
+    /// are those of the machine in reverse order.
     pub(crate) fn first(
         &mut self,
         grid: &Grid,
@@ -157,8 +157,8 @@ impl Allocator for FirstFit {
 /// The first free subcube among the orientations of a block whose sides are 1 or 2.
 ///
 /// If `best` is set, the subcube with the lowest base is taken. Ties go to the requested
-/// orientation, then to the order of [`orientations`]. If `best` is not set, only this order of
-/// orientations counts, and then the base.
+/// orientation, then to the order of [`orientations`]. If `best` is not set, the subcube of the
+/// first orientation in this order is taken, and among its positions the lowest base.
 fn first_turned(
     search: &mut CubeSearch,
     free: &NodeSet,

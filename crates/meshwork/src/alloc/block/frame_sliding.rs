@@ -1,4 +1,4 @@
-//! Frame sliding: frames move over the machine in steps of their own sides.
+//! Frame sliding: tries frames (blocks of the requested sides) in steps of their own sides.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
@@ -51,15 +51,16 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::SomeBlocks)
 .contiguous(true);
 
-/// Values of the parameter `start`; `true` if the first frame lies at node 0.
+/// Values of the parameter `start`: `true` if the first frame lies at node 0, `false` if it lies at
+/// the lowest free node.
 static STARTS: Words<bool, 2> = Words::new([("lowest_free", false), ("origin", true)]);
 
 /// Frame sliding, on a mesh or torus of any number of dimensions.
 ///
 /// A frame is a block with the requested sides. Frames are tried in row-major order, from a first
-/// frame at x₀ on. On a mesh, each later row of frames of width *w* begins at `x₀ mod w`, near the
-/// edge, and ends where a frame would cross an edge. On a ring, frames go once around, as long as
-/// they do not overlap the first frame.
+/// frame at the coordinate x₀ on. On a mesh, each later row of frames of width *w* begins at `x₀
+/// mod w`, near the edge, and ends where a frame would cross an edge. On a ring, frames go once
+/// around, as long as they do not overlap the first frame.
 #[derive(Clone)]
 struct FrameSliding {
     rotation: Rotation,
@@ -128,13 +129,13 @@ fn first_free_frame(site: &Site, start: Node, sides: &Dims) -> Option<(usize, Bl
     }
 }
 
-/// Positions of frames along one dimension.
+/// The coordinates at which frames begin along one dimension.
 struct Axis {
     first: u32,
     step: u32,
     side: u32,
     frames: u32,
-    /// Index of the frame that contains the start of the search.
+    /// Index of the frame with which the search begins: the one that contains the start node.
     begin: u32,
 }
 

@@ -1,4 +1,4 @@
-//! List of held blocks, used by several allocators.
+//! List of held blocks, by which several allocators find free blocks.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -6,7 +6,9 @@ use crate::job::{Dims, Time};
 use crate::machine::Placement;
 use crate::topology::Grid;
 
-/// Box of nodes that does not wrap. In each dimension it goes from `low` to `high`, without `high`.
+/// Box of nodes that does not wrap around a ring.
+///
+/// In each dimension it goes from the coordinate `low` to `high`, excluding `high`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) low: Dims,
@@ -24,8 +26,9 @@ impl Span {
         shared
     }
 
-    /// Appends the part of this span outside `other` to `rest`, in at most two spans for each
-    /// dimension.
+    /// Appends the nodes of this span that are not in `other` to `rest`.
+    ///
+    /// They are at most two spans for each dimension.
     pub(super) fn less(self, other: &Span, rest: &mut Vec<Span>) {
         if self.overlap(other) == 0 {
             rest.push(self);
@@ -70,8 +73,8 @@ impl Span {
     }
 }
 
-/// Divides a block into spans, which do not wrap. Their number is 1, doubled for each dimension
-/// along which the block wraps.
+/// Divides a block into spans, which do not wrap around rings. Their number is 1, doubled for each
+/// dimension along which the block wraps around.
 pub(super) fn spans(grid: &Grid, corner: &[u32], sides: &[u32]) -> SmallVec<[Span; 1]> {
     let high = corner.iter().zip(sides).map(|(at, length)| at + length).collect();
     let mut spans: SmallVec<[Span; 1]> = smallvec![Span { low: Dims::from_slice(corner), high }];
@@ -89,19 +92,19 @@ pub(super) fn spans(grid: &Grid, corner: &[u32], sides: &[u32]) -> SmallVec<[Spa
     spans
 }
 
-/// A held block, or a remaining piece of a block of which a part was released.
+/// Piece of a held block: all of it, unless it wraps around a ring or was released in part.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) span: Span,
     pub(super) since: Time,
-    /// Number of blocks claimed before this one. All pieces of a block have this number.
+    /// Number of blocks claimed before this one. All pieces of one block have the same number.
     pub(super) number: u64,
 }
 
 /// All held blocks, in the order of their claims.
 ///
-/// A block that wraps has several pieces. If part of a block is released, the remaining pieces keep
-/// the block's position in the list.
+/// A block that wraps around a ring has several pieces. If some nodes of a block are released, its
+/// remaining pieces keep the position of the block in the list.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HeldBlocks {
     list: Vec<Held>,
@@ -125,7 +128,8 @@ impl HeldBlocks {
 
     /// Removes the blocks of a released placement, in **O(n)** for *n* held blocks.
     ///
-    /// A partly released piece is split into at most two pieces for each dimension.
+    /// A piece of which only some nodes are released is split into at most two pieces for each
+    /// dimension.
     pub(super) fn released(&mut self, placement: &Placement, grid: &Grid) {
         for block in &placement.blocks {
             for span in spans(grid, &grid.coordinates(block.base), &block.sides) {

@@ -1,5 +1,5 @@
-//! Allocators that place a job on one block of a grid. Some share the list of held blocks in
-//! `held`.
+//! Allocators that place a job on one block of a grid. Some share the list of held blocks in the
+//! module `held`.
 
 mod held;
 pub mod boundary;

@@ -1,4 +1,4 @@
-//! Quick allocation: first fit that finds, in each row, the segments covered by held blocks.
+//! Quick allocation: first fit that skips, in each row, the segments covered by held blocks.
 
 use super::adaptive_scan::lowest;
 use super::held::{Held, HeldBlocks};
@@ -43,7 +43,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Quick allocation: first fit in each orientation, with the covered segments of each row.
+/// Quick allocation: first fit in each orientation, by the segments of each row that are covered.
+///
+/// A segment is covered if a block with its base (lowest corner) there would overlap a held block.
 #[derive(Clone)]
 struct QuickAllocation {
     rotation: Rotation,
@@ -72,11 +74,12 @@ impl Allocator for QuickAllocation {
     }
 }
 
-/// The first free base: in each row, the first position outside the covered segments.
+/// The first free base (lowest corner of a block) in row-major order.
 ///
-/// A segment is covered if a block with its base there would overlap a held block. After a row
-/// without a free position, the search continues at the first row at which one of the held blocks
-/// that cover the row ends. `looked_at` is called with every row.
+/// In each row, it is the first position outside the covered segments. A segment is covered if a
+/// block with its base there would overlap a held block. After a row without a free position, the
+/// search continues at the first row at which one of the held blocks that cover the row ends.
+/// `looked_at` is called with every row.
 fn first_gap(
     grid: &Grid,
     by_left_edge: &[&Held],

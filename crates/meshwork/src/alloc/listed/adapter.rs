@@ -1,4 +1,6 @@
-//! Adapter from rules of listed units to allocators, with the parameters that all rules share.
+//! Adapter that makes an allocator of a placement rule, with the parameters that all rules share.
+//!
+//! The rules select nodes from listed units of a machine, such as base blocks, rings or switches.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +18,7 @@ use super::{Decision, Ends, NodeRequest, Nodes, Rule, SlurmMessage, decide, find
 
 const HEAVIEST: u64 = u32::MAX as u64;
 
-/// The parameter `segment` of the rules that support segments of jobs.
+/// The parameter `segment`, for rules that can place a job as several segments of equal size.
 pub(super) const SEGMENT: Param = Param {
     name: "segment",
     kind: Kind::Integer(1, 1 << 24),
@@ -54,7 +56,7 @@ pub(super) const PARTITIONS: Param = Param {
     help: "the partitions that jobs may name, each with its nodes; a job of any other never starts",
 };
 
-/// The key `nodes` of a listed unit, which has the numbers of the unit's nodes.
+/// The key `nodes` of a listed unit of a machine (such as a base block): the numbers of its nodes.
 pub(super) const NODES: Param = Param {
     name: "nodes",
     kind: Kind::Integers(0, (1 << 24) - 1),
@@ -62,28 +64,30 @@ pub(super) const NODES: Param = Param {
     help: "its nodes, by their numbers; one that the machine does not have is never free",
 };
 
-/// Adapter from a placement [`Rule`] to [`Allocator`]. Its only state is the estimated ends of
-/// jobs.
+/// Adapter from a placement [`Rule`] to [`Allocator`]. The estimated ends of running jobs are the
+/// only thing that it remembers between requests.
 #[derive(Clone)]
 pub(super) struct RuleAllocator {
     rule: Arc<dyn Rule>,
     nodes: Arc<Nodes>,
     grid: Grid,
-    /// Constraints common to all jobs. The size in them is replaced by the size of each job.
+    /// Constraints on nodes that apply to all jobs. The size in this request is replaced by the
+    /// size of each job.
     common: NodeRequest,
     /// Sizes to which jobs are rounded up, ascending; empty if jobs are not rounded up.
     sizes: Arc<[u32]>,
     names: Arc<Names>,
-    /// Whether jobs' constraints are honoured although the registry entry asks only for a number of
+    /// Whether constraints of jobs are honoured. The registry entry asks only for a number of
     /// nodes.
     heeds_constraints: bool,
-    /// Estimated end of the job on each node; `None` if no criterion needs it.
+    /// For each node, the estimated end of the job on it; `None` if no criterion needs such times.
     ends: Option<Arc<Vec<Time>>>,
 }
 
 /// Names by which jobs refer to nodes and partitions.
 struct Names {
-    /// Number of nodes of the machine; other listed nodes are never free.
+    /// Number of nodes of the machine. A list may name nodes of higher numbers, which are never
+    /// free.
     machine: u32,
     /// Index of each node by name; `None` if nodes are named by their numbers.
     hosts: Option<BTreeMap<String, Node>>,
@@ -116,7 +120,7 @@ impl Names {
         Ok(Names { machine, hosts: hosts.transpose()?, partitions: partitions.transpose()? })
     }
 
-    /// The nodes that a host list names; `None` if one of them does not exist.
+    /// The nodes that a host list (such as `n[1-4]`) names; `None` if one of them does not exist.
     fn set(&self, list: &str, universe: u32) -> Option<NodeSet> {
         let mut set = NodeSet::empty(universe);
         for name in hostlist::names(list).ok()? {
@@ -133,8 +137,8 @@ impl Names {
 impl RuleAllocator {
     /// Creates the adapter of a rule on a machine.
     ///
-    /// `universe` is the number of listed nodes, which may exceed the number of nodes of the
-    /// machine.
+    /// The nodes in the rule's lists have numbers below `universe`, which may exceed the number of
+    /// nodes of the machine.
     pub(super) fn new(
         rule: impl Rule + 'static,
         params: &Params,
@@ -172,25 +176,27 @@ impl RuleAllocator {
         })
     }
 
-    /// Sets constraints common to all jobs.
+    /// Sets constraints on nodes that apply to all jobs.
     pub(super) fn with_common(mut self, adjust: impl FnOnce(&mut NodeRequest)) -> RuleAllocator {
         adjust(&mut self.common);
         self
     }
 
-    /// Honours constraints of jobs. Then not only the free nodes decide whether a job can start.
+    /// Makes the allocator honour constraints of jobs, such as excluded nodes.
+    ///
+    /// Then whether a job can start depends on more than the number of free nodes.
     pub(super) fn heeding_constraints(mut self) -> RuleAllocator {
         self.heeds_constraints = true;
         self
     }
 
-    /// Makes the adapter record the estimated ends of jobs.
+    /// Makes the adapter record the estimated ends of jobs, for criteria that compare them.
     pub(super) fn remembering_ends(mut self) -> RuleAllocator {
         self.ends = Some(Arc::new(vec![Time::ZERO; self.nodes.count() as usize]));
         self
     }
 
-    /// Records the estimated end of the job on the nodes of a placement.
+    /// Records for each node of a placement when the job on it is estimated to end.
     fn note(&mut self, placement: &Placement, grid: &Grid, end: Time) {
         if let Some(ends) = &mut self.ends {
             let ends = Arc::make_mut(ends);
@@ -200,7 +206,8 @@ impl RuleAllocator {
         }
     }
 
-    /// Makes the adapter round up the size of a job without segments to one of these sizes.
+    /// Makes the adapter round up the size of each job to one of these sizes, except jobs in
+    /// segments.
     pub(super) fn rounding_up_to(mut self, mut sizes: Vec<u32>) -> RuleAllocator {
         sizes.sort_unstable();
         sizes.dedup();
@@ -208,7 +215,8 @@ impl RuleAllocator {
         self
     }
 
-    /// Size and constraints of a request; `None` if no size fits or a listed node does not exist.
+    /// Size and constraints of a request. `None` if no listed size is large enough, or if a node
+    /// that the request names does not exist.
     fn node_request(&self, request: &Request) -> Option<NodeRequest> {
         let mut node_request = self.common.clone();
         node_request.nodes = u32::try_from(request.nodes()).ok()?;
@@ -235,7 +243,7 @@ impl RuleAllocator {
         Some(node_request)
     }
 
-    /// Restricts `nodes` to a job's partition, without the nodes that the job excludes.
+    /// Removes from `nodes` those outside the job's partition and those that the job excludes.
     ///
     /// `None` if the job names nodes or a partition that do not exist.
     fn confine(&self, constraints: &Constraints, nodes: &mut NodeSet) -> Option<()> {
@@ -248,7 +256,7 @@ impl RuleAllocator {
         Some(())
     }
 
-    /// Removes from `nodes` all nodes of base blocks that have a held node.
+    /// Removes from `nodes` all nodes of each base block in which some node is held.
     fn keep_idle_blocks(&self, site: &Site, nodes: &mut NodeSet) {
         let mut held = NodeSet::empty(self.nodes.count());
         held.insert_range(0, site.nodes());
@@ -260,8 +268,8 @@ impl RuleAllocator {
         }
     }
 
-    /// Adds to `nodes` the remaining nodes of each base block in use. This is for a job that must
-    /// not share its base blocks with other jobs.
+    /// Adds to `nodes` all other nodes of the base blocks that contain one of them. This is for a
+    /// job that must not share its base blocks with other jobs.
     fn fill_blocks(&self, site: &Site, nodes: &mut NodeSet) {
         let mut all = nodes.clone();
         for block in self.rule.base_blocks().iter().filter(|block| block.meets(nodes)) {
@@ -372,7 +380,7 @@ impl Allocator for RuleAllocator {
     }
 }
 
-/// Creates the registry entry of an allocator that selects nodes from listed units.
+/// Creates the registry entry of an allocator that selects nodes from listed units of a machine.
 pub(super) const fn entry(
     about: About,
     build: fn(&Params, &Topology) -> Result<Box<dyn Allocator>, Problem>,
@@ -388,8 +396,8 @@ pub(super) const fn entry(
     }
 }
 
-/// Reads the nodes of each unit in the list `name`. Without a list, units have `length` consecutive
-/// nodes.
+/// Reads the nodes of each unit (such as a base block) in the list `name`. Without a list, each
+/// unit has `length` consecutive nodes.
 pub(super) fn units(
     params: &Params,
     name: &str,
@@ -402,7 +410,7 @@ pub(super) fn units(
     }
 }
 
-/// Reads the nodes of a listed unit, and raises `universe` above the largest of their numbers.
+/// Reads the numbers of the nodes of a listed unit, and raises `universe` above the largest number.
 pub(super) fn nodes_of(unit: &Params, universe: &mut u32) -> Vec<Node> {
     let nodes = unit.get_integers("nodes").unwrap_or_default();
     nodes.iter().for_each(|&node| *universe = (*universe).max(node + 1));

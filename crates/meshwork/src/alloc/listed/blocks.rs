@@ -78,7 +78,9 @@ pub static ENTRY: AllocatorEntry = entry(
     },
 );
 
-/// Reads the size of base blocks, and the sizes of aggregated blocks as exponents of two.
+/// Reads the parameters of the allocator `blocks`: the nodes of a base block and the listed sizes.
+///
+/// Listed sizes are those of aggregated blocks, as exponents of two of numbers of base blocks.
 fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Problem> {
     let Some(sizes) = params.get_integers("sizes") else {
         let base = blocks.iter().map(NodeSet::count).find(|&count| count > 0);
@@ -100,52 +102,56 @@ fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Pro
 
 const HIGHEST_LEVEL: u32 = 15;
 
-/// A list of base blocks, and the sizes of the blocks to which neighbouring base blocks are joined.
+/// Placement rule of the allocator `blocks`: base blocks, and sizes of aggregated blocks.
+///
+/// An aggregated block consists of neighbouring base blocks.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     base: u32,
-    /// Sizes of listed blocks, in ascending order, starting with 0. A size *k* stands for 2ᵏ base
-    /// blocks.
+    /// Sizes of blocks in ascending order, starting with 0 for a single base block. A size *k*
+    /// stands for 2ᵏ base blocks.
     levels: Vec<u32>,
     blocks: Vec<NodeSet>,
     covered: NodeSet,
 }
 
-/// Size of an aggregated block, and the maximum number of lower blocks that a segment may use in
-/// it.
+/// Size of the aggregated block for a segment, and a limit on the lower blocks that it may use.
 ///
-/// Lower blocks are the blocks of the next smaller listed size within an aggregated block.
+/// An aggregated block consists of lower blocks, which are blocks of the next smaller listed size.
+/// A segment may use nodes of only as many of them as it needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
     /// Number of base blocks in an aggregated block.
     per: usize,
-    /// Number of base blocks in a block of the next lower level.
+    /// Number of base blocks in a lower block (a block of the next smaller listed size).
     per_lower: usize,
-    /// Maximum number of lower blocks in use by a segment; `None` without a limit.
+    /// Maximum number of lower blocks of which a segment may use nodes; `None` without a limit.
     most_lower: Option<i64>,
 }
 
 impl Level {
-    /// Number of base blocks in a block of the next lower level.
+    /// Number of base blocks in a lower block (a block of the next smaller listed size).
     pub(crate) fn per_lower(self) -> usize {
         self.per_lower
     }
 }
 
-/// State of one aggregated block: the base blocks in it from which nodes are taken.
+/// Base blocks of one aggregated block that are in use while nodes for a segment are selected.
+///
+/// Also records which lower blocks (blocks of the next smaller listed size) are in use.
 pub(crate) struct Opened {
     level: Level,
     /// Indices of the base blocks of the aggregated block.
     inside: std::ops::Range<usize>,
     /// For each base block, whether nodes are taken from it.
     pub(crate) taken: Vec<bool>,
-    /// For each block of the next lower level, whether nodes are taken from it.
+    /// For each lower block, whether nodes are taken from it.
     lower_used: Vec<bool>,
-    /// Number of blocks of the next lower level that may be used in addition to those in use.
+    /// Number of lower blocks of which nodes may still be taken, besides the blocks in use.
     pub(crate) lower_left: i64,
 }
 
-/// State of placing one segment of a job in an aggregated block.
+/// State while nodes for one segment of a job are selected in an aggregated block.
 struct Placing<'a> {
     blocks: &'a Blocks,
     nodes: &'a Nodes,
@@ -156,8 +162,8 @@ struct Placing<'a> {
 impl Blocks {
     /// Creates the rule for a machine of `count` nodes.
     ///
-    /// `base` is the number of nodes of a base block. `levels` are the listed sizes, as exponents
-    /// of two of numbers of base blocks.
+    /// `base` is the number of nodes of a base block. `levels` are the sizes of aggregated blocks;
+    /// a size *k* stands for 2ᵏ base blocks.
     #[must_use]
     pub fn new(count: u32, base: u32, levels: &[u32], blocks: Vec<NodeSet>) -> Blocks {
         let mut covered = NodeSet::empty(count);
@@ -180,8 +186,8 @@ impl Blocks {
         size.div_ceil(self.base).max(1).next_power_of_two().trailing_zeros()
     }
 
-    /// The lowest listed level that is at least `needed`. `None` stands for all base blocks
-    /// together.
+    /// The smallest listed size of a block that is at least `needed`. Both stand for 2ᵏ base
+    /// blocks; `None` stands for all base blocks together.
     fn listed_from(&self, needed: u32) -> Option<u32> {
         self.levels.iter().copied().find(|&level| level >= needed)
     }
@@ -207,18 +213,18 @@ impl Blocks {
         all
     }
 
-    /// Whether any base block has a node of `set`.
+    /// Whether any node of `set` is in a base block.
     pub(crate) fn covers_any(&self, set: &NodeSet) -> bool {
         self.covered.meets(set)
     }
 
-    /// The indices of the base blocks of each aggregated block of a level.
+    /// For each aggregated block of this size, the indices of its base blocks.
     pub(crate) fn aggregated(&self, level: Level) -> impl Iterator<Item = std::ops::Range<usize>> {
         let count = self.blocks.len();
         (0..count).step_by(level.per).map(move |start| start..(start + level.per).min(count))
     }
 
-    /// Number of free nodes of an aggregated block that a segment may use.
+    /// Number of free nodes that a segment may use in an aggregated block.
     ///
     /// `free` has the number of free nodes of each base block. `inside` has the indices of the base
     /// blocks of the aggregated block.
@@ -282,8 +288,8 @@ impl Blocks {
         best.map(|(_, _, inside)| inside)
     }
 
-    /// Number of base blocks in the group that must hold all segments. `None` if segments may lie
-    /// apart.
+    /// Number of base blocks of the block in which all segments of the job must lie. `None` if
+    /// segments may lie apart.
     fn group(&self, request: &NodeRequest, count: u32, size: u32, level: Level) -> Option<usize> {
         if !request.consolidate || !request.is_cut() {
             return None;
@@ -387,7 +393,7 @@ impl Rule for Blocks {
 impl Blocks {
     /// Selects nodes for one segment in an aggregated block.
     ///
-    /// The flags tell for each base block whether nodes of it are selected.
+    /// The returned flags tell for each base block whether nodes of it are selected.
     fn place(
         &self,
         nodes: &Nodes,
@@ -423,8 +429,8 @@ impl Placing<'_> {
         size.saturating_sub(self.chosen.count())
     }
 
-    /// Takes the nodes of a base block that are in `best`, lowest first, until the segment has
-    /// enough.
+    /// Takes the nodes of a base block that are also in `best`, lowest first, until the segment is
+    /// full.
     fn take(&mut self, block: usize, size: u32, best: &mut NodeSet) {
         let mut missing = self.missing(size);
         for node in self.blocks.blocks[block].iter() {
@@ -518,12 +524,12 @@ impl Opened {
         }
     }
 
-    /// Whether the number of blocks of the next lower level is limited.
+    /// Whether the number of lower blocks of which nodes may be taken is limited.
     pub(crate) fn is_limited(&self) -> bool {
         self.level.most_lower.is_some()
     }
 
-    /// Whether nodes are taken from the block of the next lower level that contains a base block.
+    /// Whether nodes are taken from the lower block that contains a base block.
     pub(crate) fn lower_is_used(&self, block: usize) -> bool {
         self.lower_used[self.lower_of(block)]
     }
@@ -532,10 +538,10 @@ impl Opened {
         block / self.level.per_lower
     }
 
-    /// Opens the base blocks that contain nodes of `set`.
+    /// Marks the base blocks that contain nodes of `set` as in use.
     ///
-    /// A lower block is a block of the next lower level. As in Slurm, a lower block in use is
-    /// counted again if a newly opened base block of it precedes its open ones.
+    /// A lower block is a block of the next smaller listed size. As in Slurm, a lower block in use
+    /// is counted again if a newly marked base block of it precedes its base blocks in use.
     pub(crate) fn open_blocks_of(&mut self, blocks: &Blocks, set: &NodeSet) {
         let mut last = None;
         for block in self.inside.clone() {
@@ -557,11 +563,10 @@ impl Opened {
         self.lower_used[lower] = true;
     }
 
-    /// The base block from which nodes are taken next, of those that are not in use yet. Ties go to
-    /// the later block.
+    /// The base block from which nodes are taken next, of the base blocks that are not yet in use.
     ///
-    /// `missing` is the number of nodes still needed; `free` and `lower` have the numbers of free
-    /// nodes of base blocks and of lower blocks.
+    /// Ties go to the later block. `missing` is the number of nodes that the segment still needs;
+    /// `free` and `lower` have the numbers of free nodes of base blocks and of lower blocks.
     pub(crate) fn next_block(&self, missing: u32, free: &[u32], lower: &[u32]) -> Option<usize> {
         let first = self.inside.start;
         let is_better = |block: usize, best: usize| {

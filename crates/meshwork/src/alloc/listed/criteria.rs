@@ -1,7 +1,7 @@
 //! Criteria of the allocator `anchors`, which decide between free boxes of one size.
 //!
-//! Criteria are applied in order. Each keeps the best of the boxes that the preceding criteria have
-//! kept.
+//! Criteria are applied in order. Each keeps the boxes that are best by it among those that the
+//! preceding criteria have kept.
 
 use crate::registry::{About, Family};
 
@@ -43,7 +43,7 @@ impl Criterion {
         (&ORDER, Criterion::Order),
     ];
 
-    /// The criteria of Slurm, in order.
+    /// The criteria by which Slurm selects boxes, in its order.
     pub const SLURM: [Criterion; 4] = [
         Criterion::Weight,
         Criterion::NextSizeDestroyed,
@@ -63,7 +63,7 @@ impl Criterion {
         Criterion::ALL.iter().find(|(own, _)| own.name == name).map(|&(_, criterion)| criterion)
     }
 
-    /// Whether the criterion compares boxes of different listed placements.
+    /// Whether the criterion can compare boxes of different listed placements.
     pub(super) fn compares_entries(self) -> bool {
         !matches!(
             self,
@@ -71,13 +71,13 @@ impl Criterion {
         )
     }
 
-    /// Whether the criterion distinguishes between boxes of one listed placement.
+    /// Whether the criterion can distinguish between boxes of one listed placement.
     pub(super) fn tells_places_apart(self) -> bool {
         !matches!(self, Criterion::FewestIdleTorus | Criterion::MostIdleTorus)
     }
 }
 
-/// The family of criteria, by name.
+/// The family of criteria that decide between free boxes, which a study selects by name.
 pub static FAMILY: Family = Family {
     kind: "criterion",
     key: "name",

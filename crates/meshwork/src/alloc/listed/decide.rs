@@ -1,4 +1,6 @@
-//! Decisions on jobs by rules of listed units, and the reasons why a job waits.
+//! Decisions on jobs by placement rules, and the reasons why a job waits.
+//!
+//! The rules select nodes from listed units of a machine, such as blocks and rings.
 
 use std::fmt;
 
@@ -18,12 +20,12 @@ pub enum Decision {
     Never(SlurmMessage),
 }
 
-/// Resource for which a job waits.
+/// Resource for which a job waits that does not start now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// More free nodes, because too few are free or a required node is not free.
     Nodes,
-    /// A suitable arrangement of free nodes. Their number suffices.
+    /// Free nodes that lie together as required. There are enough free nodes, but not so arranged.
     Shape,
 }
 
@@ -32,17 +34,17 @@ pub enum Wait {
 pub enum SlurmMessage {
     /// Too few nodes are free.
     Busy,
-    /// No unit of the job's size is free.
+    /// No listed unit (such as a block or a ring) of the job's size is free.
     NoUnit,
-    /// For one of the job's segments, no unit of its size is free.
+    /// For one of the job's segments, no listed unit of the segment's size is free.
     NoUnitForSegment,
-    /// The chosen unit has too few free nodes.
+    /// The listed unit chosen for the job has too few free nodes.
     UnitTooFull,
-    /// Nodes of low weight, which had to be taken first, have used up the unit.
+    /// Nodes of low weight, which must be taken first, leave too few nodes of the unit for the job.
     Weights,
     /// The requested nodes are not available.
     NodeConfiguration,
-    /// No list has a unit of the job's size.
+    /// No list has a unit (such as a block or a ring) of the job's size.
     TopologyConfiguration,
     /// The partition is smaller than the job.
     PartitionConfiguration,
@@ -72,14 +74,14 @@ impl fmt::Display for SlurmMessage {
 /// Result of one attempt of a rule: the selected nodes, or a failure.
 pub type RuleResult = Result<NodeSet, Failure>;
 
-/// Failure of an attempt of a rule to place a job.
+/// Failure of one attempt of a rule to place a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The attempt may succeed when more nodes are free.
     Now {
         /// Reason of the failure, in the words of Slurm.
         message: SlurmMessage,
-        /// Nodes to leave out of the next attempt.
+        /// Nodes that the next attempt must not use.
         action: Action,
     },
     /// No attempt can succeed, even with all nodes free.
@@ -93,25 +95,26 @@ impl Failure {
     }
 }
 
-/// Nodes to leave out of a rule's next attempt.
+/// Consequence of a failed attempt of a rule: another attempt without some nodes, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Make no further attempt.
     Break,
     /// Leave the given nodes out of the next attempt.
     Without(NodeSet),
-    /// Leave out the first of the given selected nodes, in order of the nodes' numbers of
+    /// Leave out one of the given selected nodes: the first in the order of nodes by number of
     /// processors.
     WithoutOneOf(NodeSet),
-    /// Leave out the next node, in order of the nodes' numbers of processors.
+    /// Leave out the next available node in the order of nodes by number of processors.
     WithoutNext,
 }
 
-/// Rule that selects the nodes of a job among listed units.
+/// Placement rule: selects the nodes of a job from listed units, such as blocks and rings.
 pub trait Rule: fmt::Debug + Send + Sync {
-    /// Selects `available` nodes for a job, including all `required` nodes.
+    /// Selects nodes for a job from `available`, including all `required` nodes.
     ///
-    /// The nodes in `request.listed` have already been applied to both sets.
+    /// The caller has already taken the nodes that the job names (`request.listed`) into account in
+    /// both sets.
     fn attempt(
         &self,
         nodes: &Nodes,
@@ -120,19 +123,21 @@ pub trait Rule: fmt::Debug + Send + Sync {
         available: &NodeSet,
     ) -> RuleResult;
 
-    /// The nodes that the lists name; `None` if the rule can be used whatever nodes are available.
+    /// The nodes that are in some listed unit; `None` if the rule does not depend on them.
     ///
     /// If none of these nodes is available, [`Runs`] is used instead of the rule.
     fn covered(&self) -> Option<&NodeSet> {
         None
     }
 
-    /// The base blocks that a job may request for itself.
+    /// The base blocks of the machine. A job may request not to share its base blocks with other
+    /// jobs.
     fn base_blocks(&self) -> &[NodeSet] {
         &[]
     }
 
-    /// Whether the rule places jobs of one node; otherwise such a job gets the lightest node.
+    /// Whether the rule also places jobs of one node. Otherwise such a job gets the lightest free
+    /// node.
     fn places_single_nodes(&self) -> bool {
         false
     }
@@ -144,20 +149,21 @@ pub trait Rule: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether a job that cannot start even on the empty machine waits. Otherwise it is rejected.
+    /// Whether a job waits although it cannot start even on the empty machine. Otherwise it is
+    /// rejected.
     fn waits_in_vain(&self, _wanted: &NodeRequest) -> bool {
         false
     }
 }
 
-/// Decides on a job by a rule.
+/// Decides by a rule whether a job starts now, and on which nodes, or later, or never.
 ///
 /// `available` are the nodes that the job may have now, `whole` the nodes that it may have on an
 /// empty machine.
 ///
 /// # Complexity
-/// The cost is one attempt of the rule if the job starts, two if it does not, and at most one more
-/// for each node.
+/// The cost is one attempt of the rule if the job starts and two if it does not, and at most one
+/// more attempt for each node.
 pub fn decide(
     rule: &dyn Rule,
     nodes: &Nodes,
@@ -183,7 +189,7 @@ pub fn decide(
 /// Selects nodes for a job now, if possible, without checking whether it could ever start.
 ///
 /// # Complexity
-/// The cost is one attempt of the rule, and if it fails at most one more for each node.
+/// The cost is one attempt of the rule, and if it fails at most one more attempt for each node.
 pub fn find(
     rule: &dyn Rule,
     nodes: &Nodes,
@@ -203,7 +209,10 @@ fn waits_for(request: &NodeRequest, available: &NodeSet) -> Wait {
     if missing || enough < request.nodes { Wait::Nodes } else { Wait::Shape }
 }
 
-/// The job's listed nodes, either as required nodes or as the nodes to choose among.
+/// The nodes that the job names: as nodes that it requires, or as nodes to choose among.
+///
+/// The latter holds if they are more than the maximum size of the job. At least one of the two is
+/// `None`.
 fn listed(request: &NodeRequest) -> (Option<NodeSet>, Option<NodeSet>) {
     let Some(listed) = request.listed.as_ref().filter(|listed| !listed.is_empty()) else {
         return (None, None);
@@ -217,7 +226,9 @@ fn listed(request: &NodeRequest) -> (Option<NodeSet>, Option<NodeSet>) {
     if listed.count() > request.most { (None, Some(listed)) } else { (Some(listed), None) }
 }
 
-/// Repeats attempts of a rule until one succeeds or no node can be left out any more.
+/// Repeats attempts of a rule until one succeeds or no further one is possible.
+///
+/// Each attempt leaves out more nodes than the one before.
 fn try_on(
     rule: &dyn Rule,
     nodes: &Nodes,

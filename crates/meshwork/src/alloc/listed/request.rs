@@ -1,4 +1,4 @@
-//! Requests to rules of listed units: size and constraints of a job, and properties of nodes.
+//! Requests to placement rules: size and constraints of a job, and properties of nodes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,8 @@ pub struct NodeRequest {
     pub nodes: u32,
     /// Maximum number of nodes of the job; equal to `nodes` for a job of fixed size.
     pub most: u32,
-    /// Number of nodes of each segment; segments may lie apart. `None` for a job in one piece.
+    /// Number of nodes of each segment of the job, which may lie apart. `None` for a job in one
+    /// piece.
     pub segment: Option<u32>,
     /// Whether no two segments of the job may share a base block.
     pub spread: bool,
@@ -35,17 +36,18 @@ pub struct NodeRequest {
     pub switches: Option<u32>,
     /// Whether the job's nodes must have consecutive numbers.
     pub contiguous: bool,
-    /// Required nodes. If there are more than `most` of them, the job gets some of them and no
-    /// other nodes.
+    /// Nodes that the job requires. If there are more than `most` of them, the job gets some of
+    /// them and no other nodes.
     pub listed: Option<NodeSet>,
-    /// Estimated ends of running jobs, for criteria that use them.
+    /// Estimated ends of running jobs. `None` if no criterion by which boxes are compared uses
+    /// them.
     pub ends: Option<Ends>,
 }
 
 /// Estimated ends of the jobs that hold nodes, as known at an instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ends {
-    /// Estimated end of the job on each node; time 0 if none is known.
+    /// For each node, the estimated end of the job on it; time 0 if no end is known.
     pub of: Arc<Vec<Time>>,
     /// The present instant.
     pub now: Time,
@@ -54,7 +56,8 @@ pub struct Ends {
 impl Ends {
     /// Estimated remaining run time of the job on a node, in units of the clock.
     ///
-    /// The time is 0 if no job is there, its end is unknown, or it has exceeded its estimate.
+    /// The time is 0 if no job is on the node, the end of the job is unknown, or the job has
+    /// exceeded its estimate.
     #[must_use]
     pub fn remaining(&self, node: Node) -> f64 {
         self.of.get(node as usize).map_or(0.0, |&end| (end - self.now).max(0.0))
@@ -68,10 +71,10 @@ impl NodeRequest {
         NodeRequest { nodes, most: nodes, ..NodeRequest::default() }
     }
 
-    /// Number of segments of the job, and their size. A single segment if no size is given or it
-    /// exceeds the job's size.
+    /// Number of segments of the job, and the number of nodes of each segment.
     ///
-    /// `None` if the size of the job is not a multiple of the size of a segment.
+    /// A job is a single segment if no size of segments is given or the size exceeds that of the
+    /// job. `None` if the size of the job is not a multiple of the size of a segment.
     #[must_use]
     pub fn segments(&self) -> Option<(u32, u32)> {
         match self.segment {
@@ -89,7 +92,7 @@ impl NodeRequest {
     }
 }
 
-/// Listed properties of the nodes of a machine, in the order of node numbers.
+/// Weight and number of processors of each node of a machine, in the order of node numbers.
 ///
 /// ```
 /// use meshwork::alloc::listed::Nodes;
@@ -100,7 +103,7 @@ impl NodeRequest {
 pub struct Nodes {
     weights: Vec<u32>,
     processors: Vec<u32>,
-    /// The nodes of each weight, lightest first.
+    /// For each weight, lightest first, the nodes of this weight.
     classes: Vec<(u32, NodeSet)>,
 }
 
@@ -144,7 +147,7 @@ impl Nodes {
         self.processors[node as usize]
     }
 
-    /// The nodes of each weight, lightest first.
+    /// For each weight, lightest first, the nodes of this weight.
     pub(super) fn classes(&self) -> &[(u32, NodeSet)] {
         &self.classes
     }

@@ -49,7 +49,8 @@ pub static ENTRY: AllocatorEntry = entry(
     },
 );
 
-/// A list of rings, each with its nodes in their order around the ring.
+/// Placement rule of the allocator `ring`: rings, each a list of its nodes in their order around
+/// it.
 #[derive(Clone, Debug)]
 pub struct Rings {
     rings: Vec<Vec<Node>>,
@@ -62,7 +63,7 @@ pub struct Rings {
 struct Stretch {
     /// Weight of the stretch's heaviest node; lower is better.
     weight: u32,
-    /// Number of free nodes of the whole ring; lower is better.
+    /// Number of free nodes of the ring that contains the stretch; lower is better.
     idle: u32,
     ring: usize,
     start: usize,
@@ -95,8 +96,8 @@ impl Rings {
         &self.rings
     }
 
-    /// The first stretch with the lowest weight among the stretches of `size` free nodes in one
-    /// ring.
+    /// The first stretch of `size` free nodes in one ring whose heaviest node has the lowest
+    /// weight.
     fn best_in(&self, ring: usize, nodes: &Nodes, size: u32, free: &NodeSet) -> Option<Stretch> {
         let idle = self.sets[ring].count_shared(free);
         let around = &self.rings[ring];
@@ -166,7 +167,9 @@ impl Rule for Rings {
     }
 }
 
-/// The best stretches found, at most `capacity`, as a heap with the worst one at the root.
+/// The best stretches of free nodes found so far, at most `capacity`, as a heap.
+///
+/// The worst stretch is at the root, where a better one replaces it.
 struct Worst {
     heap: Vec<Stretch>,
     capacity: usize,
@@ -177,7 +180,8 @@ impl Worst {
         Worst { heap: Vec::new(), capacity }
     }
 
-    /// Inserts a stretch if the heap is not full, or if the stretch is better than the worst one.
+    /// Inserts a stretch if the heap is not full. Otherwise it replaces the worst one if it is
+    /// better.
     fn offer(&mut self, found: Stretch) {
         if self.heap.len() < self.capacity {
             self.heap.push(found);

@@ -54,7 +54,7 @@ pub struct Runs;
 struct Run {
     start: Node,
     end: Node,
-    /// Number of nodes of the run that are not required.
+    /// Number of nodes of the run besides those that the job requires.
     free: u32,
     first_required: Option<Node>,
     weight: u32,
@@ -106,12 +106,12 @@ impl Rule for Runs {
     }
 }
 
-/// The runs of available nodes, in ascending order.
+/// The runs of consecutive available nodes, in ascending order.
 ///
-/// A change of weight ends a run, unless all of the job's nodes must be consecutive. Required nodes
-/// are not counted and do not set the weight of a run. But a required node ends the run before it
-/// if its weight differs from the run's weight. Required nodes at the start of the next run are
-/// then not recorded in the next run.
+/// A change of weight ends a run, unless all of the job's nodes must be consecutive. Nodes that the
+/// job requires are not counted and do not set the weight of a run. But a required node ends the
+/// run before it if its weight differs from the run's weight. Required nodes at the start of the
+/// next run are then not recorded in the next run.
 fn runs(
     nodes: &Nodes,
     contiguous: bool,
@@ -151,9 +151,9 @@ fn runs(
     runs
 }
 
-/// Index of the best run; ties go to the earlier one. `None` if no run is suitable.
+/// Index of the run from which nodes are taken next; `None` if no run is suitable.
 ///
-/// `enough` returns whether a number of free nodes suffices.
+/// Ties go to the earlier run. `enough` returns whether a number of free nodes suffices.
 fn best_run(
     runs: &[Run],
     contiguous: bool,

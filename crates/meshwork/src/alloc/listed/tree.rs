@@ -81,7 +81,7 @@ const SWITCH: &[Param] = &[
     },
 ];
 
-/// Reads a list of switches. Rejects a switch that is, through others, below itself.
+/// Reads a list of switches. Rejects a switch that is below itself, directly or through others.
 fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem> {
     let nodes: Vec<Vec<u32>> = switches.iter().map(|switch| nodes_of(switch, universe)).collect();
     let mut list = Vec::new();
@@ -104,8 +104,10 @@ fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem
     }
 }
 
-/// A regular tree. `radix[0]` is the number of consecutive nodes of a leaf, and each further entry
-/// the number of switches that a higher switch joins.
+/// Creates a regular tree of switches.
+///
+/// `radix[0]` is the number of consecutive nodes below each leaf switch. Each further number is how
+/// many switches a switch of the next higher level joins.
 fn regular(radix: &[u32], count: u32) -> Vec<Below> {
     let leaves = consecutive(count, radix[0]);
     let mut list: Vec<Below> =
@@ -130,27 +132,28 @@ fn regular(radix: &[u32], count: u32) -> Vec<Below> {
 struct Switch {
     /// Level of the switch: 0 for a leaf, otherwise one more than the level of its highest child.
     level: u32,
-    /// Index of the switch above; `None` for a root.
+    /// Index of the switch directly above; `None` for a root.
     parent: Option<usize>,
-    /// Number of switches above this switch.
+    /// Number of switches on the path from this switch to the root of its tree, without the switch.
     depth: u32,
     nodes: NodeSet,
-    /// Range of the words of a node set that contain the switch's nodes.
+    /// Indices of the words (of 64 nodes) of a node set that contain the switch's nodes.
     words: Range<usize>,
-    /// Indices of the switches below; `None` for a leaf, or if two of these switches share a node.
+    /// Indices of the switches directly below. `None` for a leaf, or if two of these switches have
+    /// a node in common.
     parts: Option<Vec<usize>>,
 }
 
-/// Tree of switches, given as a list of switches with nodes or other switches below each.
+/// Placement rule of the allocator `tree`: switches with nodes or other switches below each.
 #[derive(Clone, Debug)]
 pub struct Tree {
     switches: Vec<Switch>,
     leaves: Vec<usize>,
-    /// Indices of all switches, each after the switches below it.
+    /// Indices of all switches, each after all switches below it.
     upwards: Vec<usize>,
 }
 
-/// Nodes or switches directly below a switch of a list.
+/// Nodes or switches directly below one switch of a list of switches.
 #[derive(Clone, Debug)]
 pub enum Below {
     /// The nodes of a leaf.
@@ -160,7 +163,7 @@ pub enum Below {
 }
 
 impl Tree {
-    /// Creates the tree that a list of switches describes, or several trees.
+    /// Creates one tree or several trees from a list that has, for each switch, what is below it.
     ///
     /// If a switch is listed below two others, the later one is its parent.
     ///
@@ -207,7 +210,7 @@ impl Tree {
         Tree { switches, leaves, upwards }
     }
 
-    /// The level of a switch: 0 for a leaf.
+    /// The level of a switch: 0 for a leaf, otherwise one more than that of its highest child.
     #[must_use]
     pub fn level(&self, switch: usize) -> u32 {
         self.switches[switch].level
@@ -218,7 +221,7 @@ impl Tree {
         self.switches[switch].depth
     }
 
-    /// The switch above a switch; `None` for a root.
+    /// The switch directly above a switch; `None` for a root.
     pub(crate) fn parent(&self, switch: usize) -> Option<usize> {
         self.switches[switch].parent
     }
@@ -241,17 +244,16 @@ impl Tree {
         &self.switches[switch].nodes
     }
 
-    /// The members of a set below a switch, as words of 64 bits.
+    /// The nodes of `set` that are below a switch, as bits in words of 64 nodes.
     ///
-    /// Only the words that contain nodes of the switch are returned.
+    /// Only the words in which the switch has nodes are returned.
     fn words<'a>(&'a self, i: usize, set: &'a NodeSet) -> impl Iterator<Item = u64> + 'a {
         let switch = &self.switches[i];
         let own = &switch.nodes.words()[switch.words.clone()];
         own.iter().zip(&set.words()[switch.words.clone()]).map(|(own, other)| own & other)
     }
 
-    /// For each switch, a sum over the members of a set that are below the switch. `of` returns
-    /// what a node adds to the sum.
+    /// For each switch, the sum of `of(node)` over the nodes of a set that are below the switch.
     pub(crate) fn sums(&self, set: &NodeSet, of: impl Fn(Node) -> u64) -> Vec<u64> {
         let mut sums = vec![0; self.switches.len()];
         for &i in &self.upwards {
@@ -273,7 +275,7 @@ impl Tree {
         sums
     }
 
-    /// For each switch, the number of members of a set below the switch.
+    /// For each switch, the number of nodes of a set that are below the switch.
     pub(crate) fn counts(&self, set: &NodeSet) -> Vec<u32> {
         let mut counts = vec![0; self.switches.len()];
         for &i in &self.upwards {
@@ -285,7 +287,7 @@ impl Tree {
         counts
     }
 
-    /// For each switch, the lowest weight among the members of a set below the switch.
+    /// For each switch, the lowest weight of the nodes of a set that are below the switch.
     fn lightest(&self, nodes: &Nodes, set: &NodeSet) -> Vec<Option<u32>> {
         let mut lightest = vec![None; self.switches.len()];
         for (weight, class) in nodes.classes().iter().rev() {
@@ -300,9 +302,9 @@ impl Tree {
         lightest
     }
 
-    /// For each switch, the distances to all used switches, in links, added up.
+    /// For each switch, the sum of its distances to all switches in use, in links.
     ///
-    /// `None` if a used switch is in another tree.
+    /// `None` if a switch in use is in another tree.
     pub(crate) fn distances(&self, used: &[bool]) -> Vec<Option<u32>> {
         let mut below: Vec<u32> = used.iter().map(|&used| u32::from(used)).collect();
         let (mut total, mut depths) = (0, 0);
@@ -337,8 +339,8 @@ impl Tree {
         std::iter::successors(Some(switch), |&i| self.switches[i].parent)
     }
 
-    /// The switch below which all nodes are chosen. `enough` returns whether a number of nodes
-    /// suffices.
+    /// The switch below which all nodes of the job are chosen. `enough` returns whether a number of
+    /// available nodes suffices.
     fn top(
         &self,
         nodes: &Nodes,
@@ -370,11 +372,11 @@ impl Tree {
         top.ok_or(Failure::of(SlurmMessage::UnitTooFull))
     }
 
-    /// Compares two switches as sources of the missing nodes.
+    /// Compares two switches as sources of the nodes that the job still needs.
     ///
     /// `holds` returns whether all missing nodes are free below a switch. If this holds for neither
-    /// switch, the switches above are compared, and so on. Also returns whether it holds for the
-    /// first switch, or for the switch above it at which the comparison ended.
+    /// switch, the switches directly above them are compared, and so on. Also returns whether it
+    /// holds for the first switch, or for the switch above it at which the comparison ended.
     pub(crate) fn compare<T: Copy + Ord>(
         &self,
         i: usize,
@@ -409,9 +411,9 @@ impl Tree {
 
     /// Attempts to select `want` nodes, or at least `request.nodes` if fewer are available.
     ///
-    /// If `want` is less than `request.most`, an earlier attempt has failed. In that case, one node
-    /// is taken in addition to the required nodes, if available, even if the required nodes
-    /// suffice.
+    /// If `want` is less than `request.most` (the maximum size of the job), an earlier attempt has
+    /// failed. In that case, one node is taken in addition to the required nodes, if available,
+    /// even if the required nodes suffice.
     fn gather(
         &self,
         nodes: &Nodes,
@@ -503,7 +505,8 @@ impl Tree {
         Ok(chosen)
     }
 
-    /// Takes candidates of a leaf, lowest first, until no node is missing.
+    /// Takes nodes of a leaf switch that are candidates, lowest number first, until the job has
+    /// enough.
     fn take(&self, leaf: usize, candidates: &NodeSet, chosen: &mut NodeSet, missing: &mut u32) {
         for (word, mut bits) in
             (self.switches[leaf].words.start..).zip(self.words(leaf, candidates))

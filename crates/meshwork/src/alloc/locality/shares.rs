@@ -1,14 +1,14 @@
-//! Distribution of a job's nodes over parts of a machine, and the choice of nodes in each part.
+//! Distribution of a job's nodes over leaves or groups of a machine, and choice of nodes in each.
 
 use crate::geometry::ranked::in_order;
 use crate::geometry::{NodeSet, Placement};
 use crate::machine::Site;
 use crate::topology::{Node, Tiers, Topology};
 
-/// Index of a part of a machine (a leaf or a group), and a number of nodes of this part.
+/// Index of a leaf or of a group, and a number of its nodes: those that are free or wanted.
 pub(crate) type Share = (u32, u32);
 
-/// Leaves and groups of a machine.
+/// Numbers of nodes of a leaf, of a group and of the whole machine.
 #[derive(Clone, Copy)]
 pub(super) struct Parts {
     tiers: Tiers,
@@ -16,13 +16,13 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// The leaves and groups of a topology, which must have leaves.
+    /// Reads the numbers of nodes of a topology, which must have leaves.
     pub(super) fn of(topology: &Topology) -> Parts {
         let tiers = topology.tiers().expect("only topologies with leaves are served");
         Parts { tiers, nodes: topology.nodes() }
     }
 
-    /// The number of free nodes of each leaf among the `count` nodes from `start` on.
+    /// Index and number of free nodes of each leaf among the `count` nodes from `start` on.
     ///
     /// The `count` nodes must be whole leaves.
     fn leaves(&self, free: &NodeSet, start: Node, count: u32) -> Vec<Share> {
@@ -78,12 +78,13 @@ impl Parts {
     }
 }
 
-/// Distributes `wanted` nodes over as few parts as possible; `free` has each part's free nodes.
+/// Distributes `wanted` nodes over as few parts (leaves or groups) as possible.
 ///
-/// While no part has enough free nodes for the nodes that are still wanted, all free nodes of the
-/// part with most of them are taken. Then the remaining nodes are taken from the part with the
-/// fewest free nodes that suffice. Ties go to the first part. The number of parts is minimal,
-/// because no *k* parts have more free nodes than the *k* parts with most of them.
+/// `free` has the number of free nodes of each part. While no part has enough free nodes for the
+/// nodes that are still wanted, all free nodes of the part with most free nodes are taken. Then the
+/// remaining nodes are taken from the part with the fewest free nodes that suffice. Ties go to the
+/// first part. The number of parts is minimal, because no *k* parts have more free nodes together
+/// than the *k* parts with most free nodes.
 ///
 /// # Complexity
 /// **O(p log p)** for *p* parts.
@@ -108,7 +109,7 @@ pub(crate) fn on_few(mut free: Vec<Share>, wanted: u32) -> Vec<Share> {
     shares
 }
 
-/// Distributes `wanted` nodes over all parts as evenly as the parts' free nodes allow.
+/// Distributes `wanted` nodes over all parts (leaves or groups) as evenly as free nodes allow.
 ///
 /// If the nodes cannot be divided equally, the first parts get one node more.
 ///

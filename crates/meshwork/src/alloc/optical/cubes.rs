@@ -37,7 +37,7 @@ pub(super) fn side(params: &Params, grid: &Grid) -> Result<u32, Problem> {
     ))
 }
 
-/// Set of nodes of one cube. A node's bit has the index of its place in the cube.
+/// Set of nodes of one cube, with one bit for each place (index of a node in its cube).
 pub(super) type Bits = SmallVec<[u64; 1]>;
 
 /// Machine divided into equal cubes.
@@ -48,7 +48,7 @@ pub(super) type Bits = SmallVec<[u64; 1]>;
 pub(super) struct Cubes {
     side: u32,
     dimensions: usize,
-    /// Nodes of all cubes, cube by cube.
+    /// Nodes of all cubes, cube by cube, and within each cube by place.
     nodes: Vec<Node>,
     free: Vec<Bits>,
     /// Number of free nodes of each cube.
@@ -63,7 +63,7 @@ impl Cubes {
         Cubes::in_order(grid, side, &places)
     }
 
-    /// Divides a grid into cubes; within a cube, nodes are in the order of `places`.
+    /// Divides a grid into cubes. `places` has the coordinates within the cube of each place.
     pub(super) fn in_order(grid: &Grid, side: u32, places: &[Dims]) -> Cubes {
         let count: Dims = grid.sides().iter().map(|own| own / side).collect();
         let dimensions = grid.dimensions();
@@ -78,7 +78,7 @@ impl Cubes {
         Cubes { side, dimensions, nodes, free: vec![Bits::new(); cubes], idle: vec![0; cubes] }
     }
 
-    /// Records which nodes are free.
+    /// Records which nodes are free, for the questions that follow.
     ///
     /// # Complexity
     /// **O(n)** for *n* nodes.
@@ -117,7 +117,7 @@ impl Cubes {
         self.idle[cube]
     }
 
-    /// Whether the node at a place of a cube is free.
+    /// Whether the node at a place (index within the cube) of a cube is free.
     pub(super) fn is_free(&self, cube: usize, place: usize) -> bool {
         self.free[cube][place / 64] >> (place % 64) & 1 == 1
     }
@@ -127,18 +127,19 @@ impl Cubes {
         self.free[cube].iter().zip(wanted).all(|(free, wanted)| free & wanted == *wanted)
     }
 
-    /// The node at a place of a cube.
+    /// The node at a place (index within the cube) of a cube.
     pub(super) fn node(&self, cube: usize, place: usize) -> Node {
         self.nodes[cube * self.volume() as usize + place]
     }
 
-    /// The place in its cube, in lexicographic order, of the node with these coordinates within the
+    /// The index within its cube, in lexicographic order, of the node with these coordinates in the
     /// cube.
     pub(super) fn place(&self, corner: &[u32]) -> usize {
         corner.iter().fold(0, |place, &at| place * self.side as usize + at as usize)
     }
 
-    /// The places of a box with its lowest corner at `corner` of a cube, as bits.
+    /// The nodes of a box in a cube, as bits. The lowest corner of the box is at `corner` of the
+    /// cube.
     pub(super) fn bits_of(&self, corner: &[u32], sides: &[u32]) -> Bits {
         let mut bits = Bits::from_elem(0, (self.volume() as usize).div_ceil(64));
         for_each_place(sides, |at| {
@@ -151,13 +152,14 @@ impl Cubes {
         bits
     }
 
-    /// A box with its lowest corner at `corner` of a cube, as a block of the machine.
+    /// A box in a cube, as a block of the machine. The lowest corner of the box is at `corner` of
+    /// the cube.
     pub(super) fn block(&self, cube: usize, corner: &[u32], sides: &[u32]) -> Block {
         Block { base: self.node(cube, self.place(corner)), sides: Dims::from_slice(sides) }
     }
 }
 
-/// Visits every place of a box with these sides, in lexicographic order.
+/// Visits the coordinates of every node of a box with these sides, in lexicographic order.
 pub(super) fn for_each_place(sides: &[u32], mut visit: impl FnMut(&[u32])) {
     let mut at = Dims::from_elem(0, sides.len());
     if sides.contains(&0) {

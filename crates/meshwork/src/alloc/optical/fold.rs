@@ -1,9 +1,8 @@
-//! Folding: a job may run in another shape with an equal number of nodes, into which its rings
-//! bend.
+//! Folding: bending the rings of a job's shape, so that it fits into another shape of equal size.
 
 use super::set_order::Ties;
 
-/// Number of dimensions in which a shape extends, which is the number of its sides other than 1.
+/// Number of dimensions in which a shape is longer than 1.
 pub(super) fn extent(shape: &[u32]) -> usize {
     shape.iter().filter(|&&side| side != 1).count()
 }
@@ -25,11 +24,10 @@ pub fn cubes_needed(shape: &[u32], side: u32) -> u64 {
     shape.iter().fold(1, |cubes: u64, &own| cubes.saturating_mul(u64::from(own.div_ceil(side))))
 }
 
-/// All shapes of three sides with the number of nodes of the given shape, each with ascending
-/// sides.
+/// All shapes of three sides that have as many nodes as the given shape, each with ascending sides.
 ///
-/// The given shape comes first. Then all shapes come in the order of their smallest side, then of
-/// their second side.
+/// The given shape comes first. The shapes after it are in the order of their smallest side, then
+/// of their second side.
 ///
 /// # Complexity
 /// **O(n⅔)** for *n* nodes.
@@ -50,7 +48,7 @@ fn factorizations(shape: [u32; 3], ties: Ties) -> Vec<[u32; 3]> {
     ties.sort(all)
 }
 
-/// Whether a shape can be folded into another one.
+/// Whether a job of shape `from` can be folded so that it fits into the shape `to` of equal size.
 ///
 /// A ring of even length is folded into two layers, or into four if `side` is 4.
 fn folds_into(from: [u32; 3], to: [u32; 3], side: u32) -> bool {
@@ -82,7 +80,8 @@ fn folds_into(from: [u32; 3], to: [u32; 3], side: u32) -> bool {
     }
 }
 
-/// The shapes into which a shape can be folded. `side` is the side of the cubes, or of the torus.
+/// The shapes into which a shape can be folded. `side` is the side of a cube, or the shortest side
+/// of the torus.
 fn folds(shape: [u32; 3], side: u32, ties: Ties) -> Vec<[u32; 3]> {
     let mut all = factorizations(shape, ties);
     all.retain(|&to| extent(&to) >= extent(&shape) && folds_into(shape, to, side));
@@ -91,9 +90,9 @@ fn folds(shape: [u32; 3], side: u32, ties: Ties) -> Vec<[u32; 3]> {
 
 /// The shape in which a job runs on a static torus whose shortest side is `shortest`.
 ///
-/// Of the shapes into which the job can be folded and that fit the torus, this is the one with the
-/// shortest longest side. If there is none, it is the job's own shape. A line may become any block
-/// of its size.
+/// Of the shapes into which the job can be folded and that fit the torus, this is the one whose
+/// longest side is shortest. If there is none, it is the job's own shape. A line (a shape of one
+/// dimension) may become any block of its size.
 ///
 /// ```
 /// use meshwork::alloc::optical::{Ties, folded_for_torus};
@@ -115,8 +114,8 @@ pub fn folded_for_torus(shape: [u32; 3], shortest: u32, ties: Ties) -> [u32; 3] 
 /// The shape in which a job runs on cubes of side `side`.
 ///
 /// Of the shapes into which the job can be folded without touching more cubes, this is the one that
-/// touches the fewest. If there is none, it is the job's own shape. A line is not folded, because
-/// RFold winds it through cubes.
+/// touches the fewest. If there is none, it is the job's own shape. A line (a shape of one
+/// dimension) is not folded, because RFold winds it through cubes.
 ///
 /// ```
 /// use meshwork::alloc::optical::{Ties, folded_for_cubes};
@@ -138,7 +137,8 @@ pub fn folded_for_cubes(shape: [u32; 3], side: u32, ties: Ties) -> [u32; 3] {
 mod tests {
     use super::*;
 
-    /// All shapes into which a sheet of sides `a` and `b` can be folded, by enumeration.
+    /// All shapes into which a sheet of sides `a` and `b` can be folded, found by trying all
+    /// foldings.
     fn folds_of_a_sheet(a: u32, b: u32, side: u32) -> Vec<[u32; 3]> {
         let mut all = Vec::new();
         for (along_a, along_b) in [(2, 1), (1, 2), (4, 1), (2, 2), (1, 4)] {

@@ -1,10 +1,11 @@
-//! Search for a path in a cube, which becomes the end of a line of nodes wound through cubes.
+//! Search for a path through free nodes of a cube, for a line of nodes that is wound through cubes.
 //!
-//! The path has a given number of free nodes and begins and ends on faces of the cube.
+//! The path is the last stretch of the line. It has a given number of nodes, and begins and ends on
+//! faces of the cube.
 
 use super::cubes::{Cubes, for_each_place};
 
-/// Path search in a cube. Passed to a caller that limits the number of search steps.
+/// Description of a path search, given to the caller that sets the limit on its search steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathSearch {
@@ -16,11 +17,10 @@ pub struct PathSearch {
     pub axis: usize,
 }
 
-/// The neighbours of each node of a cube, as places in the cube. The cube is treated as a small
-/// torus.
+/// The neighbours of each node of a cube, all as places (indices of nodes within the cube).
 ///
-/// Neighbours at lower places come first, in lexicographic order. Then come neighbours at higher
-/// places, dimension by dimension.
+/// The cube is treated as a small torus. Neighbours at lower places come first, in lexicographic
+/// order. Then come neighbours at higher places, dimension by dimension.
 pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
     let sides = vec![side; dimensions];
     let place = |at: &[u32]| at.iter().fold(0, |place, &own| place * side as usize + own as usize);
@@ -46,7 +46,7 @@ pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The first path, depth first, of free nodes between two nodes on the faces across `axis`.
+/// The first path of free nodes between two nodes on the faces across `axis`, searched depth first.
 ///
 /// `None` if there is no path, or if it is not found within `budget` steps. One step is a search
 /// for the next node of the path.

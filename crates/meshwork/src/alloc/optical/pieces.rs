@@ -1,6 +1,7 @@
-//! Division of a shape into pieces: whole cubes, and faces, edges and a corner at its far sides.
+//! Division of a job's shape into pieces of at most one cube, each placed in a cube of its own.
 //!
-//! Each piece is placed in a cube of its own.
+//! The pieces are whole cubes and, at the far sides of the shape, smaller faces, edges and a
+//! corner.
 
 use super::cubes::{Bits, Cubes, for_each_place};
 use super::set_order::Ties;
@@ -17,9 +18,10 @@ fn subsets(dimensions: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The kinds of pieces of a shape, each with the number of its pieces and its sides.
+/// The kinds of pieces into which cubes of side `side` divide a shape, with their number and sides.
 ///
-/// First come the pieces that fill a cube along all dimensions, then along all but one, and so on.
+/// First come the pieces that fill a cube along all dimensions, then those along all but one, and
+/// so on.
 fn kinds(shape: &[u32], side: u32) -> Vec<(usize, Dims)> {
     let mut full_along = subsets(shape.len());
     full_along.sort_by_key(|along| std::cmp::Reverse(along.len())); // stable
@@ -34,10 +36,11 @@ fn kinds(shape: &[u32], side: u32) -> Vec<(usize, Dims)> {
     full_along.into_iter().map(kind).filter(there).collect()
 }
 
-/// The candidate corners, within a cube, at which pieces of one kind can lie.
+/// The positions in a cube at which a piece can lie, in the order in which they are tried.
 ///
-/// If the shape has whole cubes (`beside_cubes`), a piece can lie only at a corner of the cube.
-/// Otherwise it can lie anywhere in the cube.
+/// A position is that of the lowest corner of the piece. If the shape also has whole cubes
+/// (`beside_cubes`), a piece can lie only in a corner of the cube. Otherwise it can lie anywhere in
+/// the cube.
 fn corners(piece: &[u32], side: u32, beside_cubes: bool, ties: Ties) -> Vec<Dims> {
     let slack: Dims = piece.iter().map(|own| side - own).collect();
     let mut all: Vec<Dims> = Vec::new();
@@ -62,16 +65,16 @@ fn corners(piece: &[u32], side: u32, beside_cubes: bool, ties: Ties) -> Vec<Dims
     }
 }
 
-/// Places the pieces of a shape in free parts of cubes, in the first orientation that fits.
+/// Places the pieces of a shape on free nodes of cubes, in the first orientation that fits.
 ///
 /// # Complexity
-/// **O(p · c · m)** for each orientation, with *p* kinds of pieces, *c* cubes and *m* places in a
+/// **O(p · c · m)** for each orientation, with *p* kinds of pieces, *c* cubes and *m* nodes of a
 /// cube.
 pub(super) fn place(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     orientations(shape, Rotation::IfNeeded).find_map(|sides| place_as(cubes, &sides, ties))
 }
 
-/// Places the pieces of a shape, in the given orientation, in free parts of cubes.
+/// Places the pieces of a shape, in the given orientation, on free nodes of cubes.
 fn place_as(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     let (side, kinds) = (cubes.side(), kinds(shape, cubes.side()));
     // Most shapes that do not fit need more cubes than there are.
@@ -102,7 +105,9 @@ fn place_as(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     Some(placement)
 }
 
-/// The first `number` cubes of `open` in which all places in `wanted` are free; `None` if too few.
+/// The first `number` cubes of `open` in which all nodes in `wanted` are free.
+///
+/// `None` if there are fewer such cubes.
 fn first_free(cubes: &Cubes, open: &[usize], wanted: &Bits, number: usize) -> Option<Vec<usize>> {
     let free = open.iter().copied().filter(|&cube| cubes.are_free(cube, wanted));
     let found: Vec<usize> = free.take(number).collect();

@@ -1,4 +1,4 @@
-//! Slices of a reconfigurable torus, as in TPU pods: any free cubes, or an aligned part of a cube.
+//! Slices of a reconfigurable torus, as in TPU pods: any free cubes, or an aligned box in a cube.
 
 use super::cubes::{self, CUBE, Cubes};
 use crate::alloc::block::first_fit::FirstFit;
@@ -88,25 +88,27 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .asks(Asks::BlockOrNodes)
 .finds(Finds::SomeBlocks);
 
-/// Values of the parameter `joined`; `true` if joined cubes must be adjacent.
+/// Values of the parameter `joined`: `true` if the cubes of a job must be adjacent.
 static JOINED: Words<bool, 2> = Words::new([("optical", false), ("static", true)]);
 
-/// Values of the parameter `shapes`. `true` if the sides of a request are rounded up to those of a
-/// slice.
+/// Values of the parameter `shapes`: `true` if a request gets the smallest slice that holds it,
+/// `false` if only requests with exactly the sides of a slice are served.
 static SHAPES: Words<bool, 2> = Words::new([("listed", false), ("rounded", true)]);
 
-/// Pod of cubes that can be joined.
+/// The allocator `reconfigurable`: a machine (pod) of cubes that jobs can join.
 #[derive(Clone)]
 struct Reconfigurable {
-    /// The cubes, with their nodes ordered so that every part is a run of nodes.
+    /// The cubes of the machine. Nodes within a cube are ordered so that each of its `parts` is a
+    /// run of nodes.
     cubes: Cubes,
-    /// The parts of a cube: the whole cube, then each time half of the preceding part.
+    /// The sides of the parts of a cube: of the whole cube, then each time of half the preceding
+    /// part.
     ///
     /// Each part has its sides twice: in the order of dimensions, and in ascending order.
     parts: Vec<(Dims, Dims)>,
-    /// For each part of a cube, whether it may be allocated.
+    /// For each part of a cube, whether jobs may get it.
     handed_out: Vec<bool>,
-    /// Grid with one node for each cube.
+    /// The cubes of the machine as a grid, with one node for each cube.
     grid: Grid,
     /// Search for blocks of adjacent cubes; `None` if joined cubes need not be adjacent.
     blocks: Option<FirstFit>,
@@ -115,7 +117,7 @@ struct Reconfigurable {
     reconfiguration_time: f64,
 }
 
-/// Slice that serves a request.
+/// Slice of the machine that a request gets: cubes, or a part of one cube.
 #[derive(Clone, Debug, PartialEq)]
 enum Slice {
     /// Index of a part of a cube in the field `parts`.
@@ -188,7 +190,7 @@ impl Reconfigurable {
         self.parts[part].0.iter().product()
     }
 
-    /// The slice that serves a request; `None` if no slice of the machine holds it.
+    /// The slice that a request gets; `None` if the machine has no slice that is large enough.
     fn slice(&self, request: &Request) -> Option<Slice> {
         let side = self.cubes.side();
         match request {
@@ -231,8 +233,9 @@ impl Reconfigurable {
         }
     }
 
-    /// Whether the machine has `counts` cubes along its dimensions. They must form a block if
-    /// joined cubes must be adjacent.
+    /// Whether the machine has enough cubes for a slice of `counts` cubes along its dimensions.
+    ///
+    /// If the cubes of a job must be adjacent, they must also fit as a block.
     fn is_there(&self, counts: &[u32]) -> bool {
         let number: u64 = counts.iter().map(|&own| u64::from(own)).product();
         let (mut wanted, mut there) =
@@ -243,7 +246,7 @@ impl Reconfigurable {
         number <= self.cubes.len() as u64 && (self.blocks.is_none() || fits)
     }
 
-    /// Places a slice of `counts` cubes on cubes whose nodes are all free.
+    /// Places a slice of `counts` cubes along its dimensions on cubes whose nodes are all free.
     fn of_cubes(&mut self, counts: &Dims, grid: &Grid) -> Option<Placement> {
         let volume = self.cubes.volume();
         let side = self.cubes.side();
@@ -269,7 +272,7 @@ impl Reconfigurable {
         Some(Block { base: grid.node(&at), sides }.into())
     }
 
-    /// Places a slice on a part of one cube.
+    /// Places a slice on a part of one cube, given by its index in `parts`.
     ///
     /// Of the cubes in which such a part is free, the one with the fewest free nodes is used.
     fn of_one(&self, part: usize) -> Option<Placement> {
@@ -284,8 +287,10 @@ impl Reconfigurable {
         })
     }
 
-    /// The first place of a free part in a cube. Of the free larger parts that contain such a
-    /// place, the smallest is used.
+    /// Index within the cube of the first node of the free part that is used; `None` if none is
+    /// free.
+    ///
+    /// Of the free parts of this size, the one within the smallest free larger part is used.
     fn first_place(&self, cube: usize, part: usize) -> Option<u32> {
         let is_free = |part: usize, place: u32| {
             let volume = self.volume(part);
@@ -299,8 +304,9 @@ impl Reconfigurable {
     }
 }
 
-/// The parts of a cube, by repeated halving, and its places in an order in which each part is a
-/// run.
+/// The parts of a cube, by repeated halving, and an order of its nodes.
+///
+/// In this order, the nodes of each part are consecutive. The nodes are given by their coordinates.
 fn halves(side: u32, dimensions: usize) -> (Vec<(Dims, Dims)>, Vec<Dims>) {
     let mut parts = Vec::new();
     let mut sides = Dims::from_elem(side, dimensions);

@@ -66,7 +66,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .asks(Asks::Block)
 .finds(Finds::SomeBlocks);
 
-/// RFold strategy, on a torus of three dimensions.
+/// The RFold strategy, on a torus of three dimensions that is divided into cubes.
 #[derive(Clone)]
 pub struct Rfold {
     cubes: Cubes,
@@ -93,7 +93,7 @@ impl Rfold {
 
     /// Places a job; `budget` returns the maximum number of steps of each path search.
     ///
-    /// With a budget, results can be compared with a program that ends its searches after some
+    /// A budget serves to compare results with those of a program that ends its searches after some
     /// time.
     ///
     /// ```
@@ -131,7 +131,8 @@ impl Rfold {
         )
     }
 
-    /// Places a line of `nodes` nodes, wound through cubes. Cubes with held nodes are used first.
+    /// Places a line of `nodes` nodes, wound through cubes. Cubes with held nodes are used before
+    /// empty ones.
     fn wound(
         &self,
         nodes: u32,

@@ -1,15 +1,15 @@
-//! Order in which ties are broken: as listed, or as in RFold's original program.
+//! Order in which RFold breaks ties: as listed, or as in RFold's original program.
 
 use crate::registry::{DefaultValue, Param, Params, Words};
 
-/// Rule for ties between shapes, and between corners of a cube.
+/// Rule by which ties between equally good shapes, or corners of a cube, are broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ties {
-    /// The order in which the definition lists the shapes or corners.
+    /// The first one in the order in which the shapes or corners are listed.
     Listed,
-    /// The iteration order of a CPython set, as in RFold's original program.
+    /// The first one in the iteration order of a CPython set, as in RFold's original program.
     ///
-    /// Used to compare runs with this program, job by job.
+    /// This serves to compare results with those of that program, job by job.
     Original,
 }
 
@@ -64,7 +64,7 @@ fn hash(triple: [u32; 3]) -> u64 {
     }
 }
 
-/// Inserts a triple into a table whose size is a power of two; returns whether it was absent.
+/// Inserts a triple into a hash table whose size is a power of two; returns whether it was new.
 fn insert(table: &mut [Option<[u32; 3]>], triple: [u32; 3]) -> bool {
     const PROBES: usize = 9;
     let (mask, hash) = (table.len() - 1, hash(triple));

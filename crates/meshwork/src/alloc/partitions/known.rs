@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-/// List of partitions by repeated halving, down to single nodes. For a machine without a list of
-/// its own.
+/// List of partitions made by halving the machine repeatedly, down to single nodes.
+///
+/// It is for a machine for which no list is given.
 pub(super) fn halves(nodes: u32) -> String {
     fn halve(first: u32, nodes: u32, text: &mut String) {
         let _ = writeln!(text, "{first}+{nodes}: n[{first}-{}]", first + nodes - 1);
@@ -19,11 +20,11 @@ pub(super) fn halves(nodes: u32) -> String {
 
 /// List of the partitions of Intrepid: 40 racks `R00` to `R47` in five rows of eight.
 ///
-/// Each rack has two midplanes of 16 node cards, each of 32 nodes. The rows lie along X, pairs of
-/// racks along Y, and the four midplanes of a pair along Z. A partition that is a torus needs the
-/// switches of its midplanes in all three dimensions. A partition that spans half a row also needs
-/// the switches of the other half along Y, and some along X. Partitions smaller than a midplane
-/// need no switches.
+/// Each rack has two midplanes, a midplane has 16 node cards, and a node card has 32 nodes. The
+/// rows lie along X, pairs of racks along Y, and the four midplanes of a pair along Z. A partition
+/// that is a torus needs the switches of its midplanes in all three dimensions. A partition that
+/// spans half of a row of racks also needs the switches of the other half along Y, and some along
+/// X. Partitions smaller than a midplane need no switches.
 pub(super) fn intrepid() -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut partition = |name: String, cards: &str, switches: &str| {

@@ -1,16 +1,16 @@
-//! Text format of partition lists: cards of nodes, and the cards and switches of partitions.
+//! Text format of lists of partitions, each with the node cards and switches that it occupies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::known;
 use crate::geometry::NodeSet;
 
-/// Maximum number of names to which the brackets of one list may expand.
+/// Maximum number of names to which the brackets of one word of a list may expand.
 ///
-/// No machine has this many parts.
+/// No machine has as many cards or switches.
 const MAX_NAMES: usize = 1 << 22;
 
-/// List of the partitions of a machine, with their cards and switches.
+/// List of the partitions of a machine, with the node cards and switches of each.
 ///
 /// The text has one item per line; `#` starts a comment. A line `cards 32 R[0-4][0-7]-N[00-15]`
 /// names cards of 32 nodes each; the nodes of the machine are numbered card by card in this order.
@@ -49,7 +49,7 @@ pub(super) struct Partition {
 }
 
 impl List {
-    /// Parses the text of a list of partitions.
+    /// Reads a list of partitions from its text.
     ///
     /// # Errors
     /// One sentence with the number of the line, the problem and what would be right.
@@ -114,7 +114,7 @@ impl List {
 #[derive(Default)]
 struct Reader {
     cards: Vec<Card>,
-    /// Indices of cards by name.
+    /// Index of each node card by its name.
     known: BTreeMap<String, u32>,
     switches: BTreeMap<String, u32>,
     partitions: Vec<(String, Vec<u32>, Vec<u32>)>,
@@ -181,7 +181,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Expands the brackets of a word to all names for which the word stands.
+    /// Expands the brackets of a word, such as `R[0-4]`, to all names for which the word stands.
     fn expand(&mut self, word: &str) -> Result<Vec<String>, String> {
         let mut all = vec![String::new()];
         let mut rest = word;

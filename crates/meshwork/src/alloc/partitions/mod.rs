@@ -56,18 +56,18 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Flat])
 .finds(Finds::SomeBlocks);
 
-/// Maximum number of nodes of a machine with the built-in list `halves`.
+/// Maximum number of nodes of a machine whose list of partitions is `halves`.
 ///
-/// The number of partitions is limited by it, because all pairs of partitions are compared.
+/// All pairs of partitions are compared, so their number must be limited.
 const MAX_HALVED: u32 = 4096;
 /// Maximum number of partitions of any list.
 const MAX_PARTITIONS: usize = 2 * MAX_HALVED as usize;
 
-/// Immutable part of the allocator, shared by its copies.
+/// Immutable part of the allocator, shared by its copies: the partitions of the machine.
 #[derive(Debug)]
 struct Machine {
     list: List,
-    /// For each partition, the larger partitions that contain all of its cards.
+    /// For each partition, the indices of the larger partitions that contain all of its cards.
     parents: Vec<Vec<u32>>,
 }
 
@@ -76,7 +76,7 @@ struct Machine {
 struct Partitions {
     machine: Arc<Machine>,
     held: Vec<Held>,
-    /// Cards (sets of nodes) with a held node.
+    /// Cards (sets of nodes) of which a node is held.
     busy: NodeSet,
     /// Switches of held partitions.
     wired: NodeSet,

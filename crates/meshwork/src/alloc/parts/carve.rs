@@ -1,4 +1,4 @@
-//! Choice of the resources of a node that pieces get.
+//! Choice of the cores and GPUs of a node that pieces of a job get.
 
 use smallvec::SmallVec;
 
@@ -9,9 +9,9 @@ use crate::job::{Inside, Piece, Pieces, WHOLE_SHARE};
 use crate::machine::NodeAmounts;
 use crate::topology::types::{CORES, MEM, NodeType, OTHER};
 
-/// The part of a node that `pieces` pieces of a role get, and the amounts left on the node.
+/// The resources of a node that `pieces` pieces of a role get, and the amounts left on the node.
 ///
-/// The pieces must fit on the node.
+/// A role is one kind of pieces of a job. The pieces must fit on the node.
 pub(super) fn carve(
     request: &Pieces,
     role: usize,
@@ -44,10 +44,10 @@ pub(super) fn carve(
     (NodePart { node: node.node, pieces, cells: taken.collect() }, cells)
 }
 
-/// Takes the cores and GPUs of one piece. Returns the island of the job if all of its pieces must
-/// be on one island.
+/// Takes the cores and GPUs of one piece from islands (such as sockets) of a node.
 ///
-/// `only` is this island, if an earlier piece of the job has determined it.
+/// `only` is the island on which all pieces of the job must be, if an earlier piece has determined
+/// it. Returns this island, if the pieces must be on one.
 #[expect(clippy::too_many_arguments, reason = "the state of one loop")]
 fn take_piece(
     request: &Pieces,
@@ -126,14 +126,14 @@ fn take_piece(
     if request.inside == Inside::Island { only.or(Some(0)) } else { None }
 }
 
-/// Range of the indices of an island's GPUs among the resources of a node.
+/// Indices of an island's GPUs among the resources of a node.
 fn gpus_of(kind: &NodeType, island: usize) -> std::ops::Range<usize> {
     let each = (kind.gpu / kind.islands) as usize;
     let first = kind.gpus_from() + island * each;
     first..first + each
 }
 
-/// Number of cores of a part of a node.
+/// Number of cores that a job holds on a node.
 pub(super) fn cores(kind: &NodeType, part: &NodePart) -> u32 {
     let cores = CORES..kind.gpus_from();
     let own = part.cells.iter().filter(|(cell, _)| cores.contains(&(*cell as usize)));

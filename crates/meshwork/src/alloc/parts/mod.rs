@@ -1,9 +1,10 @@
 //! Allocation of parts of nodes, in three steps: a domain, an order of nodes, a choice in each
 //! node.
 //!
-//! The domain divides nodes among parts of the machine. It is one of the allocators of whole nodes.
-//! Where that allocator asks whether a node is free, here it is asked how many pieces fit on the
-//! node.
+//! The domain divides pieces of jobs among leaves or groups of the machine. It is one of the
+//! allocators of whole nodes. Where that allocator asks whether a node is free, here it is asked
+//! how many pieces fit on the node. Within the domain, pieces are placed on nodes in a given order.
+//! In each node, the cores and GPUs are chosen.
 
 pub mod nodes;
 pub mod orders;
@@ -39,16 +40,16 @@ use within::IslandRule;
 /// The least recently used ranking is dropped first.
 const MOST_RANKED: usize = 48;
 
-/// Rule by which an allocator divides nodes among parts of a machine, such as leaf switches.
+/// Rule by which an allocator divides nodes or pieces of jobs among leaves or groups of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {
-    /// Any nodes of the machine. The first ones in the order of nodes are taken.
+    /// The whole machine, without regard to leaves and groups.
     Machine,
-    /// The fewest leaves that suffice.
+    /// The fewest leaves on which the job fits.
     Leaves,
-    /// The fewest groups that suffice, and in each group the fewest leaves.
+    /// The fewest groups on which the job fits, and in each group the fewest leaves.
     Groups,
-    /// A single group if it has enough nodes, otherwise all groups evenly.
+    /// A single group if the job fits on it, otherwise all groups evenly.
     GroupOrSpread,
 }
 
@@ -56,8 +57,8 @@ pub enum Domain {
 ///
 /// # Complexity
 /// With *n* nodes, **O(n)** for a new request. **O(c log n)** for a request equal to an earlier
-/// one, where *c* nodes have changed since or are taken. **O(l)** more for *l* leaves if the domain
-/// divides nodes among leaves.
+/// one, where *c* is the number of nodes that have changed since then or are taken. **O(l)** more
+/// for *l* leaves if pieces are divided among leaves.
 pub struct PiecesAllocator {
     topology: Topology,
     types: Arc<NodeTypes>,
@@ -65,16 +66,16 @@ pub struct PiecesAllocator {
     order: Box<dyn NodeOrder>,
     within: &'static dyn IslandRule,
     ranked: Vec<Ranked>,
-    /// Number of queries so far. It serves to find the least recently used ranking.
+    /// Number of uses of rankings so far. It serves to find the least recently used ranking.
     asked: u64,
     /// Nodes used by other roles of the job that is placed now, with the amounts left on them.
     taken: Vec<(Node, Vec<u32>)>,
 }
 
-/// Domain (the rule that divides nodes among parts of the machine), with its state.
+/// How pieces are divided among leaves or groups: by a rule, or by asking an allocator.
 enum Kept {
     Shares(Domain),
-    /// An allocator of whole nodes as the domain, and the site that is passed to it.
+    /// An allocator of whole nodes, and a site on which the nodes with room for pieces are free.
     Asked(Box<dyn Allocator>, Box<Site>),
 }
 
@@ -114,7 +115,9 @@ impl PiecesAllocator {
         self.topology.tiers().map_or([all; 3], |tiers| [tiers.leaf, tiers.group, all])
     }
 
-    /// Brings the ranking of nodes for a role of a request up to date, and returns its index.
+    /// Brings the ranking of nodes for one role (kind of pieces) of a request up to date.
+    ///
+    /// Returns its index in the list of rankings.
     fn rank(&mut self, request: &Pieces, role: usize, amounts: &Amounts) -> usize {
         self.asked += 1;
         let known = self.ranked.iter().position(|one| one.is_of(request, role));
@@ -135,7 +138,8 @@ impl PiecesAllocator {
         at
     }
 
-    /// Places a request. Returns the parts of nodes that it gets, or `None` if it does not fit now.
+    /// Places a request. Returns the resources of nodes that it gets, or `None` if it does not fit
+    /// now.
     fn place(
         &mut self,
         request: &Pieces,
@@ -211,7 +215,7 @@ impl PiecesAllocator {
         is_placed.then_some(parts)
     }
 
-    /// Picks nodes for all pieces of a role, with the number of pieces on each. Returns whether all
+    /// Picks nodes for all pieces of a role, with the number of pieces on each; returns whether all
     /// fit.
     ///
     /// `at` is the index of the role's ranking of nodes.
@@ -286,7 +290,7 @@ impl PiecesAllocator {
     }
 }
 
-/// Claims and releases nodes of an allocator until exactly the nodes in `free` are free.
+/// Claims and releases nodes of an allocator's site until exactly the nodes in `free` are free.
 fn show(allocator: &mut dyn Allocator, site: &mut Site, free: &NodeSet, now: Time) {
     let (mut held, mut freed) = (site.free().clone(), free.clone());
     held.subtract(free);
@@ -304,15 +308,17 @@ fn show(allocator: &mut dyn Allocator, site: &mut Site, free: &NodeSet, now: Tim
     }
 }
 
-/// Number of pieces that fit on each leaf or group of a range of nodes. A leaf or group has `size`
-/// nodes, and no leaf or group lies only partly in the range.
+/// For each leaf or group of a range of nodes, its index and the number of pieces that fit on it.
+///
+/// A leaf or group has `size` nodes, and none lies only partly in the range.
 fn rooms(one: &Ranked, (from, to): Span, size: u32) -> Vec<Share> {
     let room = |at: u32| one.room((at * size, (at + 1) * size)).min(u32::MAX.into()) as u32;
     (from / size..to / size).map(|at| (at, room(at))).collect()
 }
 
-/// Picks nodes for `wanted` pieces on as few leaves of a range of nodes as possible. Returns
-/// whether the pieces fit.
+/// Picks nodes for `wanted` pieces on as few leaves of a range of nodes as possible.
+///
+/// Returns whether the pieces fit.
 fn on_leaves(
     one: &mut Ranked,
     span: Span,

@@ -1,9 +1,9 @@
-//! The keys of a type of nodes, as in the key `nodes` of a machine.
+//! The keys that describe a type of nodes, in a table of the key `nodes` of a machine.
 
 use super::{orders, within};
 use crate::registry::{DefaultValue, Kind, Param};
 
-/// The key `order`, which sets the order in which nodes on which a piece fits are used.
+/// The key `order`: the order in which nodes with room for a piece of a job are used.
 pub const ORDER: Param = Param {
     name: "order",
     kind: Kind::Component(&orders::FAMILY),
@@ -11,7 +11,9 @@ pub const ORDER: Param = Param {
     help: "which of the nodes that have room for a piece is taken first",
 };
 
-/// The key `within`, which sets the islands of a node that give a piece its cores and GPUs.
+/// The key `within`: the order in which the islands of a node give a piece its cores and GPUs.
+///
+/// Islands are parts of a node such as sockets.
 pub const WITHIN: Param = Param {
     name: "within",
     kind: Kind::Component(&within::FAMILY),
@@ -30,7 +32,7 @@ pub static TYPES: &[Param] = &[Param {
 /// Maximum amount of one resource on a node.
 const MOST: u64 = 1 << 30;
 
-/// The keys of a type of nodes.
+/// The keys that describe one type of nodes.
 pub static NODES: &[Param] = &[
     Param {
         name: "type",

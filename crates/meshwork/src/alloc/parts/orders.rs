@@ -1,4 +1,4 @@
-//! Orders in which the nodes on which a piece fits are used.
+//! Orders in which nodes with room for a piece of a job are used.
 
 use std::sync::Arc;
 
@@ -9,16 +9,17 @@ use crate::machine::tasks::{put_into, task_of};
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::topology::types::NodeTypes;
 
-/// Order of nodes for a piece, by a score of each node.
+/// Order in which nodes with room for a piece of a job are used, by a score of each node.
 pub trait NodeOrder: Send {
     /// Scores a node on which a piece fits.
     ///
-    /// The node with the highest score is used first; ties go to the lowest number. The score
-    /// depends only on the amounts of this node and on the piece.
+    /// The node with the highest score is used first; ties go to the node of lowest number. The
+    /// score depends only on the free amounts of this node and on the piece.
     fn score(&mut self, node: &NodeAmounts<'_>, piece: &Piece) -> i64;
 
-    /// Chooses the GPU for a piece that takes a part of one. `None` leaves the choice to the key
-    /// `within`.
+    /// Chooses the GPU for a piece that takes only a share of one GPU.
+    ///
+    /// `None` leaves the choice to the key `within`.
     fn gpu(&mut self, _node: &NodeAmounts<'_>, _piece: &Piece) -> Option<usize> {
         None
     }
@@ -81,7 +82,7 @@ impl Named for NodeOrderEntry {
     }
 }
 
-/// All orders of nodes.
+/// All orders of nodes that the key `order` can name.
 pub static NODE_ORDERS: &[&NodeOrderEntry] = &[
     &FIRST,
     &BEST_FIT,
@@ -94,11 +95,11 @@ pub static NODE_ORDERS: &[&NodeOrderEntry] = &[
     &SLURM,
 ];
 
-/// The family of orders of nodes, by name.
+/// The family of orders of nodes, which a study selects by name.
 pub static FAMILY: Family =
     Family { kind: "node order", key: "name", entries: || abouts(NODE_ORDERS), common: &[] };
 
-/// Order of nodes by a function of the node and the piece.
+/// Order of nodes by a function that computes the score from the node and the piece.
 #[derive(Clone, Copy)]
 struct By(fn(&NodeAmounts<'_>, &Piece) -> i64);
 
@@ -140,7 +141,7 @@ static LEAST_ALLOCATED: NodeOrderEntry = NodeOrderEntry::new(
     |_, _| Ok(Box::new(By(|node, piece| -allocated(node, piece)))),
 );
 
-/// Mean over a node's resources of the fraction allocated after a piece is added, in thousandths.
+/// Mean allocated fraction of a node's resources if the piece were added, in thousandths.
 fn allocated(node: &NodeAmounts<'_>, piece: &Piece) -> i64 {
     let kind = node.kind;
     let free_shares: u32 = node.gpu_shares().iter().sum();
@@ -242,29 +243,33 @@ static FGD: NodeOrderEntry = NodeOrderEntry::new(
 )
 .learns(true);
 
-/// Number of scores that are remembered, a power of two.
+/// Number of scores that are kept for later queries, a power of two.
 const REMEMBERED: usize = 1 << 12;
 
-/// Number of distinct pieces after which all that is remembered is forgotten.
+/// Maximum number of distinct pieces seen. One more discards all of them and all kept scores.
 const MOST_TASKS: usize = 64;
 
-/// All that a score depends on where no GPU is shared: the piece and the type of node by number,
-/// free cores, and a bit for each free GPU.
+/// Key under which the score of a node is kept: everything on which it depends if no GPU is shared.
+///
+/// The numbers are the index of the piece, the index of the type of node, the number of free cores,
+/// and one bit for each free GPU.
 type ScoreKey = (u16, u16, u32, u64);
 
-/// Order of nodes by a scoring rule of GPU clusters.
+/// Order of nodes by a rule that scores nodes of GPU clusters.
 ///
-/// The rule works on a copy of the node in the types of GPU clusters.
+/// Such a rule works on its own description of nodes, to which the node is converted.
 struct ByRule {
     types: Arc<NodeTypes>,
     rule: Arc<dyn ScoreRule + Send + Sync>,
     node: GpuNode,
-    /// Pieces seen so far, as tasks; the last one asked about is at `task`.
+    /// Pieces seen so far, each with its description as a task of a GPU cluster. The index `task`
+    /// is that of the piece asked about last.
     tasks: Vec<(Piece, GpuTask)>,
     task: usize,
-    /// Whether scores are remembered.
+    /// Whether scores are kept for later queries, as for a slow rule.
     remembers: bool,
-    /// Last score at each place of a hash table; empty until there is one.
+    /// Hash table of kept scores, with one score at each position; empty until the first one is
+    /// kept.
     known: Vec<(ScoreKey, i64)>,
 }
 
@@ -291,7 +296,7 @@ impl ByRule {
         ByRule { types, rule, node, tasks: Vec::new(), task: 0, remembers, known: Vec::new() }
     }
 
-    /// Finds the task of a piece.
+    /// Sets `task` to the index of a piece, which is added if it is new.
     fn turn_to(&mut self, piece: &Piece) {
         let is_it = |(own, _): &(Piece, GpuTask)| own == piece;
         if self.tasks.get(self.task).is_some_and(is_it) {
@@ -307,7 +312,9 @@ impl ByRule {
         }
     }
 
-    /// The key of a node; `None` if it shares a GPU or has more than a key has bits.
+    /// The key under which the score of a node is kept.
+    ///
+    /// `None` if the node has a shared GPU, or more GPUs than a key has bits.
     fn key(&self, node: &NodeAmounts<'_>) -> Option<ScoreKey> {
         let shares = node.gpu_shares();
         let bit = |free: &u32| match *free {
@@ -321,7 +328,7 @@ impl ByRule {
     }
 }
 
-/// Place of a key in a hash table.
+/// Position of a score in the hash table, by its key.
 fn place_of((task, kind, cores, gpus): ScoreKey) -> usize {
     let small = u64::from(task) << 48 | u64::from(kind) << 32 | u64::from(cores);
     let mixed = (gpus.rotate_left(40) ^ small).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -383,7 +390,7 @@ mod tests {
         }
     }
 
-    /// Remembered scores are those of the rule, for whole GPUs and shared ones.
+    /// Checks that kept scores equal those that the rule computes, for whole and for shared GPUs.
     #[test]
     fn remembered_scores_are_computed_ones() {
         let types = NodeTypes::new(vec![kind("a", 64, 8), kind("b", 32, 4)], vec![0, 1]);

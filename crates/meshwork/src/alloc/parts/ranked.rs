@@ -1,4 +1,4 @@
-//! Ranking of the nodes of a machine for pieces of one role.
+//! Ranking of the nodes of a machine for one role (kind of pieces) of a job.
 
 use smallvec::SmallVec;
 
@@ -8,7 +8,7 @@ use crate::machine::{Amounts, ChangeLog, NodeAmounts};
 use crate::topology::Node;
 use crate::topology::types::NodeTypes;
 
-/// Range of nodes: the first node, and the end, which is not included.
+/// Range of nodes: its first node, and the node after its last one.
 pub(super) type Span = (Node, Node);
 
 /// Score of a node on which no piece fits.
@@ -16,36 +16,40 @@ const NONE: i64 = i64::MIN;
 
 /// Ranking of nodes for one role: how many pieces fit on each node, and which node to use first.
 ///
-/// The ranking follows changes of free amounts. Only nodes that have changed are reread.
+/// A role is one kind of pieces of a job. The ranking follows changes of free amounts. Only nodes
+/// that have changed are read again.
 pub(super) struct Ranked {
     request: Pieces,
     role: usize,
-    /// Number of the query that used the ranking last.
+    /// Number of the last use of the ranking, by which the least recently used one is found.
     pub(super) used: u64,
-    /// For each type of node, whether it suits the role.
+    /// For each type of node, whether pieces of the role may be on nodes of this type.
     suits: Vec<bool>,
-    /// Number of the change log that was read last, and the position in it up to which it was read.
+    /// Number of the log of changes that was read last, and up to which position it was read.
     followed: Option<(u64, usize)>,
-    /// Number of the trial that was read last, and the position in the log up to which it was read.
+    /// Number of the trial (changes that may be undone) that was read last, and the position in the
+    /// log.
     tried: Option<(u64, usize)>,
-    /// Nodes to reread in addition to those in the change log.
+    /// Nodes to read again in addition to those in the log of changes.
     doubted: Vec<Node>,
     fits: Vec<u32>,
     scores: Vec<i64>,
-    /// Tournament tree. Entry 1 is the best of all nodes, and the entries from `leaves` on are the
-    /// nodes.
+    /// Tournament tree that finds the node to use first.
+    ///
+    /// Entry 1 is the best of all nodes, and the entries from `leaves` on are the single nodes.
     winners: Vec<Node>,
     leaves: usize,
-    /// Number of nodes of a leaf.
+    /// Number of nodes of a leaf of the machine.
     leaf: u32,
-    /// Number of pieces that fit on the nodes of each leaf.
+    /// For each leaf of the machine, the number of pieces that fit on its nodes.
     leaf_rooms: Vec<u32>,
-    /// Number of pieces that fit on all nodes.
+    /// Number of pieces that fit on all nodes of the machine together.
     room: u64,
 }
 
-/// Number of pieces of a role that fit on a node. If all must be on one node or island, this is all
-/// or none.
+/// Number of pieces of a role that fit on a node.
+///
+/// If all pieces must be on one node or one island, the number is 0 unless all fit.
 pub(super) fn fits(node: &NodeAmounts<'_>, piece: &Piece, request: &Pieces, suits: bool) -> u32 {
     if !suits || (request.exclusive && !node.is_whole()) {
         return 0;
@@ -120,7 +124,7 @@ impl Ranked {
         matches!(self.request.inside, Inside::Node | Inside::Island)
     }
 
-    /// Rereads the nodes that have changed, or all nodes if the changes are unknown.
+    /// Reads again the nodes that have changed, or all nodes if the changes are unknown.
     ///
     /// `taken` has nodes that other roles of the job use, with the amounts left on them.
     pub(super) fn follow(
@@ -169,7 +173,7 @@ impl Ranked {
         }
     }
 
-    /// Marks nodes to be reread by the next call of `follow`.
+    /// Marks nodes to be read again by the next call of `follow`.
     pub(super) fn doubt(&mut self, nodes: &[Node]) {
         if self.followed.is_some() && !nodes.is_empty() {
             self.doubted.extend_from_slice(nodes);
@@ -210,7 +214,7 @@ impl Ranked {
         }
     }
 
-    /// The node with the higher score; of equal scores, the node with the lower number.
+    /// Of two nodes the one with the higher score; of equal scores, the one with the lower number.
     #[inline]
     fn better(&self, one: Node, other: Node) -> Node {
         let (a, b) = (self.scores[one as usize], self.scores[other as usize]);
@@ -228,7 +232,7 @@ impl Ranked {
         }
     }
 
-    /// The node of a range to use first; `None` if no piece fits on any.
+    /// The node of a range to use first; `None` if a piece fits on none of them.
     fn best(&self, (from, to): Span) -> Option<Node> {
         let found = if from == 0 && to as usize == self.fits.len() {
             self.winners[1]
@@ -279,7 +283,7 @@ impl Ranked {
 
     /// The leaf of a range of nodes on which the fewest pieces fit, but at least `wanted`.
     ///
-    /// The first of several; `None` if there is no such leaf.
+    /// Ties go to the first such leaf; `None` if there is none.
     pub(super) fn tightest_leaf(&self, (from, to): Span, wanted: u32) -> Option<u32> {
         let first = from / self.leaf;
         let rooms = &self.leaf_rooms[first as usize..(to / self.leaf) as usize];
@@ -292,8 +296,8 @@ impl Ranked {
         Some(first + at as u32)
     }
 
-    /// Number of pieces to put on a node on which `fits` pieces fit. `left` pieces are still to be
-    /// placed.
+    /// Number of pieces to put on a node on which `fits` pieces fit, of `left` that are not placed
+    /// yet.
     ///
     /// The number is reduced, possibly to 0, if otherwise the remaining pieces would be fewer than
     /// the minimum for a node.

@@ -5,7 +5,7 @@ use crate::job::{Inside, Pieces};
 use crate::machine::Amounts;
 use crate::topology::types::piece_in_words;
 
-/// The reason why a request for pieces does not fit now, in words without a full stop.
+/// The reason why pieces of a job do not fit now, in words without a full stop.
 ///
 /// Either too little of a resource is free in total, or enough is free but not where pieces need
 /// it: "enough in total, but 6 + 2 free GPUs are not 8 on one node". **O(n)** for *n* nodes.

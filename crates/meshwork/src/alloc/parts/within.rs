@@ -8,35 +8,35 @@ use crate::registry::{About, Family, Named, abouts};
 /// Free cores and GPUs of an island of a node, such as a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IslandFree {
-    /// Number of the island in its node.
+    /// Index of the island in its node.
     pub number: usize,
     /// Number of free cores of the island.
     pub cores: u32,
-    /// Number of GPUs of the island that have enough free for the piece.
+    /// Number of GPUs of the island of which enough is free for the piece.
     pub gpus: u32,
 }
 
 /// Indices of islands, in the order in which they are used.
 pub type IslandOrder = SmallVec<[usize; 8]>;
 
-/// Rule that orders the islands of a node for a piece.
+/// Rule for the order in which islands of a node (such as sockets) give a piece its cores and GPUs.
 pub trait IslandRule: Sync {
     /// Returns the indices of all islands, in the order in which the piece takes from them.
     fn islands(&self, free: &[IslandFree], piece: &Piece) -> IslandOrder;
 }
 
-/// Registry entry of a choice within a node.
+/// Registry entry of a rule that orders the islands of a node.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct WithinEntry {
-    /// Name and description of the choice.
+    /// Name and description of the rule.
     pub about: About,
-    /// The rule by which islands are ordered.
+    /// The rule itself, which orders islands.
     pub choice: &'static dyn IslandRule,
 }
 
 impl WithinEntry {
-    /// Creates the registry entry of a choice within a node.
+    /// Creates the registry entry of a rule that orders the islands of a node.
     #[must_use]
     pub const fn new(about: About, choice: &'static dyn IslandRule) -> WithinEntry {
         WithinEntry { about, choice }
@@ -49,10 +49,10 @@ impl Named for WithinEntry {
     }
 }
 
-/// All choices within a node.
+/// All rules that the key `within` can name, which order the islands of a node.
 pub static WITHIN: &[&WithinEntry] = &[&LOWEST, &TOGETHER, &SPREAD];
 
-/// The family of choices within a node, by name.
+/// The family of rules that order the islands of a node, which a study selects by name.
 pub static FAMILY: Family =
     Family { kind: "choice within a node", key: "name", entries: || abouts(WITHIN), common: &[] };
 

@@ -1,4 +1,6 @@
-//! Adaptive non-contiguous allocation: the requested block, or its halves, or halves of these.
+//! Adaptive non-contiguous allocation: the requested block, or its halves, placed apart.
+//!
+//! Halves for which there is no room are halved again.
 
 use toml::{Table, Value};
 
@@ -74,7 +76,7 @@ static SEARCHES: Words<&'static AllocatorEntry, 4> = Words::new([
     ("boundary_search", &block::boundary::boundary_search::ENTRY),
 ]);
 
-/// Builds the allocator that places each piece.
+/// Builds the allocator by which each block is placed, which the parameter `search` names.
 fn search(params: &Params, topology: &Topology) -> Result<Box<dyn Allocator>, Problem> {
     let entry = params.meaning("search", &SEARCHES);
     let declared: Vec<&Param> = entry.about.params.iter().collect();
@@ -84,7 +86,7 @@ fn search(params: &Params, topology: &Topology) -> Result<Box<dyn Allocator>, Pr
 }
 
 impl AdaptiveNoncontiguous {
-    /// Places pieces in order on the free nodes; the flags tell which pieces were placed.
+    /// Places blocks one after another on free nodes; the flags tell which of them were placed.
     fn place(
         &self,
         pieces: &[Dims],
@@ -110,7 +112,7 @@ impl AdaptiveNoncontiguous {
     }
 }
 
-/// The halves of a piece along its longest side, the larger one first; `None` for a single node.
+/// The halves of a block across its longest side, the larger one first; `None` for a single node.
 fn halves(piece: &Dims) -> Option<[Dims; 2]> {
     let longest = (0..piece.len()).rev().max_by_key(|&d| piece[d]).filter(|&d| piece[d] > 1)?;
     let (mut larger, mut smaller) = (piece.clone(), piece.clone());

@@ -68,7 +68,7 @@ struct Curve {
     fit: Fit,
 }
 
-/// Rule for the part of the curve from which nodes are taken.
+/// Rule for the stretch of the curve from which free nodes are taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fit {
     First,
@@ -77,7 +77,7 @@ enum Fit {
 }
 
 impl Fit {
-    /// The position on the curve from which `count` free nodes are taken.
+    /// The position on the curve from which on the next `count` free nodes are taken.
     fn start(self, free: &NodeSet, count: u32) -> Option<u32> {
         if self == Fit::FreeList {
             return free.first();
@@ -98,7 +98,7 @@ impl Fit {
     }
 }
 
-/// Start of the shortest part of the curve that contains `count` free nodes.
+/// Start of the shortest stretch of the curve that contains `count` free nodes.
 fn tightest(free: &NodeSet, count: u32) -> Option<u32> {
     let ends = free.iter().skip(count as usize - 1);
     free.iter().zip(ends).min_by_key(|(start, end)| end - start).map(|(start, _)| start)

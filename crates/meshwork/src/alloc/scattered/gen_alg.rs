@@ -1,4 +1,6 @@
-//! Gen-Alg: nodes nearest to a free node, so that their hops over all pairs are fewest.
+//! Gen-Alg: takes the free nodes nearest to the best centre, which is one of the free nodes.
+//!
+//! The best centre gives the fewest hops over all pairs of the taken nodes.
 
 use super::nearest::{Centres, MAX_NODES, NearestNodes};
 use crate::alloc::{AllocatorEntry, up_to_nodes};

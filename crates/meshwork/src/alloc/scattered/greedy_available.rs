@@ -58,7 +58,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 struct GreedyAvailable {
     whole: FirstFit,
     largest: LargestBlock,
-    /// Scratch set of the free nodes that are not yet taken for the request.
+    /// Set of the free nodes that are not yet taken for the request; overwritten by each request.
     free: NodeSet,
 }
 

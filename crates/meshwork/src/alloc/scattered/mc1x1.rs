@@ -40,18 +40,19 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
-/// MC1x1 strategy, on a grid of any number of dimensions.
+/// The MC1x1 strategy, on a grid of any number of dimensions.
 ///
-/// The sums of distances are computed for all centres at once, radius by radius. With each radius,
-/// the sum of a centre grows by the number of wanted nodes that are not within the radius. The
-/// number of nodes within a radius is a window sum along one dimension after another.
+/// It takes the centre whose nearest free nodes have the smallest sum of distances. The sums are
+/// computed for all centres at once, radius by radius. With each radius, the sum of a centre grows
+/// by the number of wanted nodes that are not within the radius. The number of nodes within a
+/// radius is a window sum along one dimension after another.
 #[derive(Default)]
 struct Shells {
     /// For each node, the number of free nodes within the present radius.
     within: Vec<u32>,
-    /// Values of `within` before the summation along the present dimension.
+    /// Values of `within` before they are summed along the present dimension.
     before: Vec<u32>,
-    /// Window sums along the present dimension, one for each line.
+    /// Present window sum of each line along the present dimension.
     window: Vec<u32>,
     /// For each centre, the sum of distances to its nearest nodes, up to the present radius.
     sums: Vec<u64>,
@@ -105,10 +106,11 @@ impl Shells {
     }
 }
 
-/// Computes window sums along the lines of a part of a grid.
+/// Computes window sums along the lines of a grid in one dimension.
 ///
 /// Each entry of `to` becomes the sum of the entries of `from` that are up to `radius` positions
-/// away, around the end on rings. Consecutive positions of a line are `stride` entries apart.
+/// away on its line. On a ring, positions continue around its end. Consecutive positions of a line
+/// are `stride` entries apart.
 fn slide(
     from: &[u32],
     to: &mut [u32],

@@ -1,4 +1,7 @@
-//! MM: the nodes nearest to a point each of whose coordinates occurs among the free nodes.
+//! MM: takes the free nodes nearest to the best centre, which need not be free.
+//!
+//! The best centre gives the fewest hops over all pairs of the taken nodes. Each coordinate of a
+//! centre must occur among the free nodes.
 
 use super::nearest::{Centres, MAX_NODES, NearestNodes};
 use crate::alloc::{AllocatorEntry, up_to_nodes};

@@ -1,4 +1,6 @@
-//! Allocators whose placements may have several pieces. Two of them share `nearest`.
+//! Allocators whose placements may consist of several separate blocks.
+//!
+//! Two of them share the module `nearest`.
 
 mod nearest;
 pub mod naive;

@@ -39,15 +39,16 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 
 /// The multiple buddy strategy, on a grid of any number of dimensions.
 ///
-/// A cell is a block whose sides are equal powers of two. On a hypercube a cell would be the whole
-/// cube or one node. So a grid whose sides are all 2 is treated as the line of its addresses, whose
-/// repeated halves are subcubes. This is a buddy system with one block for each binary digit.
+/// A job gets cells, which are blocks whose sides are all the same power of two. On a hypercube a
+/// cell would be the whole cube or one node. So a grid whose sides are all 2 is treated as the line
+/// of its addresses, whose repeated halves are subcubes. There, a job gets one block for each 1
+/// among the binary digits of its number of nodes.
 #[derive(Clone)]
 struct MultipleBuddy {
     cells: FreeCells,
     /// Number of dimensions of a cell.
     dimensions: usize,
-    /// Highest level of a cell: the exponent of two of its side.
+    /// Largest size of a cell, as the exponent of two of its side.
     highest: usize,
     is_line: bool,
 }
@@ -76,9 +77,10 @@ impl MultipleBuddy {
         Block { base, sides }
     }
 
-    /// Calls `change` for the parts of a placement, as blocks that do not wrap.
+    /// Calls `change` for the nodes of a placement, divided into blocks that do not wrap around
+    /// rings.
     ///
-    /// If the grid is treated as a line of addresses, the blocks are on this line.
+    /// If the grid is treated as a line of addresses, the blocks are stretches of this line.
     fn for_each_block(
         &mut self,
         placement: &Placement,

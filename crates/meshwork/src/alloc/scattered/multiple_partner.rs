@@ -37,12 +37,13 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 
 /// The multiple partner strategy, on a grid of any number of dimensions.
 ///
-/// A subcube joins a block with its partners along one dimension. Blocks are tried in ascending
-/// order, and for each block the lowest dimension first. If sides differ, the partners in a subcube
-/// of dimension *m* lie along a dimension as long as dimension *m* − 1 of the grid.
+/// A subcube of *m* dimensions joins a block of *m* − 1 dimensions with its partners, the blocks
+/// beside it along one more dimension. Blocks are tried in ascending order, and for each block the
+/// lowest dimension first. If sides differ, the partners in a subcube of dimension *m* lie along a
+/// dimension as long as dimension *m* − 1 of the grid.
 #[derive(Clone)]
 struct MultiplePartner {
-    /// Scratch set of the free nodes that are not yet taken for the request.
+    /// Set of the free nodes that are not yet taken for the request; overwritten by each request.
     free: NodeSet,
 }
 
@@ -102,10 +103,11 @@ impl MultiplePartner {
         found
     }
 
-    /// Whether a block of dimension `m - 1` can form a subcube with its partners along dimension
-    /// `d`.
+    /// Whether a block of `m - 1` dimensions and its partners along dimension `d` are a free
+    /// subcube.
     ///
-    /// The block must be the first of the partners, and all of them must be free.
+    /// The partners are the blocks beside it along `d`. The block must be the first of them, and
+    /// all of them must be free.
     fn is_free(&self, grid: &Grid, m: usize, base: Node, d: usize) -> bool {
         let length = block_nodes(grid, m - 1);
         grid.sides()[d] == grid.sides()[m - 1]

@@ -24,7 +24,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     |_, _| Ok(Box::new(Naive)),
 );
 
-/// Naive allocation, which suffices on a flat machine, where any free processors suit a job.
+/// Naive allocation of the lowest free nodes. It suffices on a flat machine, where any free
+/// processors suit a job.
 #[derive(Clone)]
 struct Naive;
 

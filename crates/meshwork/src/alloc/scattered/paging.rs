@@ -64,7 +64,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
-/// Values of the parameter `pages`; `true` if pages are subcubes.
+/// Values of the parameter `pages`: `true` if pages are subcubes, `false` if they are blocks.
 static PAGES: Words<bool, 2> = Words::new([("squares", false), ("subcubes", true)]);
 
 static ORDERS: Words<Order, 5> = Words::new([

@@ -29,11 +29,12 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// drawn.
 #[derive(Default)]
 struct Random {
-    /// Positions in the ascending list of free nodes. They are in ascending order except during a
-    /// request.
+    /// Positions in the ascending list of free nodes. A request swaps some of them and then undoes
+    /// the swaps, so that they are ascending again.
     places: Vec<u32>,
-    /// For each draw, the position with which the drawn position was swapped. Needed to undo the
-    /// swaps.
+    /// For each draw of a request, the position with which the drawn position was swapped.
+    ///
+    /// Needed to undo the swaps.
     changed: Vec<usize>,
     ranks: Ranks,
 }

@@ -1,4 +1,4 @@
-//! Allocation of several shared nodes in base blocks.
+//! Allocation of several nodes that jobs may share, in base blocks such as racks.
 
 use crate::alloc::listed::blocks::{Blocks, Opened};
 use crate::geometry::NodeSet;
@@ -6,7 +6,7 @@ use crate::geometry::NodeSet;
 use super::candidates::Candidates;
 use super::choose::{Attempt, Leave, Missing, classes};
 
-/// Places a job in one aggregated block of base blocks.
+/// Places a job in one aggregated block, which consists of neighbouring base blocks.
 pub(super) fn place(attempt: &mut Attempt<'_>, list: &Blocks) -> Result<(), Leave> {
     let mut missing = attempt.missing(true);
     let map = attempt.map.clone();
@@ -87,8 +87,8 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Blocks) -> Result<(), Leav
     if attempt.suffices(&missing) { Ok(()) } else { Err(Leave::OneOfThese) }
 }
 
-/// Takes candidates of a base block, lowest first. Returns whether the job then has all that it
-/// needs.
+/// Takes candidate nodes of a base block, lowest first. Returns whether the job then has all that
+/// it needs.
 fn take_block(
     attempt: &mut Attempt<'_>,
     block: &NodeSet,

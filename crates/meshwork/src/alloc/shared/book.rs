@@ -1,4 +1,4 @@
-//! Book of the parts of nodes that jobs hold, with stored results for recent requests.
+//! Book of the cores, memory and GPUs that jobs hold, with stored results for recent requests.
 
 use super::decide::{NOT_AVAILABLE, SharedDecision, Wanted, decide_shared, is_ever, wanted};
 use super::give::give;
@@ -7,31 +7,30 @@ use super::known::{Known, KnownChoice, SingleTree};
 use super::machine::{Domains, SharedMachine};
 use super::request::SharedRequest;
 
-/// Maximum number of requests with stored results.
+/// Maximum number of requests whose results are stored.
 const MOST_KNOWN: usize = 32;
 
-/// Maximum number of logged changes for each node of a machine.
+/// Maximum length of the log of changed nodes, as a multiple of the number of nodes.
 ///
-/// If a stored request has missed more changes, all nodes are examined.
+/// If more changes have followed a stored result, all nodes are examined again.
 const MOST_CHANGES: usize = 2;
 
-/// The held parts of a machine's nodes, for decisions equal to those of [`decide_shared`] but
-/// faster.
+/// Book of what jobs hold on a machine's nodes. It decides like [`decide_shared`], but faster.
 ///
-/// For later equal requests, the book stores the needs of a request and whether its job could ever
-/// start. For a request of several nodes in a tree, it also stores what each node could give. Then
-/// only nodes that have changed since are examined again.
+/// For later equal requests, the book stores what a request needs and whether its job could ever
+/// start. For a request of several nodes in a tree of switches, it also stores what each node could
+/// give to the job. Then only nodes that have changed since are examined again.
 #[derive(Clone, Debug)]
 pub struct SharedBook {
     holdings: Holdings,
     tree: Option<SingleTree>,
-    /// Log of changed nodes, in the order of the changes.
+    /// Nodes whose free amounts have changed, in the order of the changes.
     changes: Vec<u32>,
-    /// Number of changes dropped from the start of the log.
+    /// Number of changes that were dropped from the start of `changes`.
     forgotten: usize,
     /// Stored requests, the most recent one last.
     requests: Vec<KnownRequest>,
-    /// Working memory of a decision.
+    /// Buffer that a decision uses, with one entry for each node.
     slots: Vec<u32>,
 }
 
@@ -39,10 +38,10 @@ pub struct SharedBook {
 struct KnownRequest {
     request: SharedRequest,
     wanted: Result<Wanted, String>,
-    /// Whether the job could start on the empty machine; `None` until this is needed.
+    /// Whether the job could start on the empty machine; `None` if this was not yet examined.
     is_ever: Option<bool>,
     known: Option<Known>,
-    /// Number of logged changes that `known` accounts for.
+    /// Number of changes, from the first one on, that `known` takes into account.
     seen: usize,
 }
 
@@ -60,19 +59,19 @@ impl SharedBook {
         }
     }
 
-    /// The parts of nodes that jobs hold.
+    /// The cores, memory and GPUs that jobs hold and those that are free, by node.
     #[must_use]
     pub fn holdings(&self) -> &Holdings {
         &self.holdings
     }
 
-    /// Records that a job holds the part `grant` of a node.
+    /// Records that a job holds cores, memory and GPUs of a node from now on.
     pub fn take(&mut self, grant: &SharedGrant) {
         self.holdings.take(grant);
         self.note(grant.node);
     }
 
-    /// Records that a job no longer holds the part `grant` of a node.
+    /// Records that a job no longer holds cores, memory and GPUs of a node.
     pub fn give_back(&mut self, grant: &SharedGrant) {
         self.holdings.give_back(grant);
         self.note(grant.node);

@@ -1,15 +1,16 @@
-//! Nodes that can hold a part of a job, for machines with trees or blocks.
+//! Candidates: nodes on which a part of a job fits, for machines with trees or blocks.
 
 use crate::geometry::NodeSet;
 
 use super::choose::{Attempt, Leave, Missing};
 
-/// Candidates of an attempt to place a job inside a switch or a block.
+/// Candidates of one attempt to place a job below a switch or in a block.
 pub(super) struct Candidates {
-    /// Nodes that can hold a part of the job.
+    /// Nodes on which a part of the job fits.
     pub all: NodeSet,
-    /// Candidates of lower weight than those collected last. They are taken first, wherever in the
-    /// machine they are.
+    /// Nodes of `all` that are lighter than the nodes collected last.
+    ///
+    /// They must be taken before other nodes, wherever below the switch or in the block they are.
     pub forced: NodeSet,
     /// For each switch of a tree, the number of nodes in `all` below it; `None` if unknown.
     pub below: Option<Vec<i64>>,
@@ -20,7 +21,7 @@ pub(super) struct Candidates {
 impl Candidates {
     /// Collects nodes by weight, the lightest first, until they suffice for the job.
     ///
-    /// Their number, their CPUs and their GPUs must suffice.
+    /// They suffice if there are enough nodes and these have enough CPUs and GPUs.
     pub(super) fn collect(
         attempt: &mut Attempt<'_>,
         weights: &[(u64, Vec<u32>)],
@@ -56,10 +57,10 @@ impl Candidates {
         Candidates { all, forced, below: None, are_enough }
     }
 
-    /// Takes the forced candidates, which come first because of their low weight. Returns the
-    /// result if the attempt ends with them.
+    /// Takes the forced candidates, which must be taken first because of their low weight.
     ///
-    /// Nodes that turn out to be unusable are removed from the forced candidates.
+    /// Returns the result of the attempt if it ends with them. Nodes that turn out to be unusable
+    /// are removed from the forced candidates.
     pub(super) fn take_forced(
         &mut self,
         attempt: &mut Attempt<'_>,

@@ -1,4 +1,6 @@
-//! Choice of a job's shared nodes (one node, runs of nodes or least loaded nodes), with retries.
+//! Choice of the nodes of a job that may share them, with repeated attempts.
+//!
+//! The nodes are one node, runs of nodes or the least loaded nodes.
 
 use std::cmp::Reverse;
 
@@ -12,16 +14,17 @@ use super::machine::{Domains, SharedMachine};
 use super::request::{Memory, Needs};
 use super::{blocks, tree};
 
-/// Nodes to leave out of the next attempt to place a job.
+/// Consequence of a failed attempt to place a job: another attempt without some nodes, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leave {
     /// Make no further attempt.
     Stop,
-    /// Leave out all nodes of the attempt.
+    /// Leave out all nodes that the attempt has taken.
     All,
-    /// Leave out the first node of the attempt, in the order of CPUs times GPUs.
+    /// Leave out one of the nodes that the attempt has taken: the one with the lowest product of
+    /// CPUs and GPUs.
     OneOfThese,
-    /// Leave out the next node in the order of CPUs times GPUs.
+    /// Leave out the next available node in ascending order of the product of CPUs and GPUs.
     Next,
 }
 
@@ -30,9 +33,9 @@ pub(super) enum Leave {
 pub(super) struct Missing {
     pub cpus: i64,
     pub cpus_at_most: i64,
-    /// Number of nodes that the attempt aims at.
+    /// Number of further nodes that the attempt aims at.
     pub nodes: i64,
-    /// Minimum number of nodes with which the attempt may end.
+    /// Number of further nodes without which the attempt must not end.
     pub nodes_at_least: i64,
     /// Number of tasks that may still be placed.
     pub tasks: u64,
@@ -45,22 +48,22 @@ pub(super) struct Attempt<'a> {
     fits: Vec<Fit>,
     /// Index of each node in `fits`; empty if there is a single node.
     pub slots: Vec<u32>,
-    /// Stored results for nodes that are examined when needed; `None` if all nodes have been
-    /// examined.
+    /// Stored results for nodes that are examined only when an attempt needs them. `None` if all
+    /// nodes have been examined.
     pub unexamined: Option<(&'a Known, &'a Holdings)>,
     /// Nodes that were examined only when an attempt needed them.
     pub examined: Vec<u32>,
-    /// Nodes that may be taken; after an attempt, the nodes that it took.
+    /// Nodes that the next attempt may take; after an attempt, the nodes that it took.
     pub map: NodeSet,
     /// Number of nodes that may still be taken in this attempt.
     pub nodes_left: i64,
     pub min_nodes: u32,
-    /// Number of GPUs taken so far.
+    /// Number of GPUs that this attempt has taken so far.
     pub taken: u64,
     pub first_pass: bool,
 }
 
-/// The nodes of a job, each with the part that the job could take of it.
+/// The nodes of a job, each with what the job could take of it.
 pub(super) type Chosen = Vec<(u32, Fit)>;
 
 impl<'a> Attempt<'a> {
@@ -89,8 +92,9 @@ impl<'a> Attempt<'a> {
         &mut self.fits[slot]
     }
 
-    /// Computes what the job could take of a node, unless this is known. Called before the node is
-    /// taken.
+    /// Computes what the job could take of a node, unless this is known.
+    ///
+    /// Called before the node is taken.
     pub(super) fn examine(&mut self, node: u32) {
         let Some((known, holdings)) = self.unexamined else { return };
         if self.slots[node as usize] != u32::MAX {
@@ -112,17 +116,17 @@ impl<'a> Attempt<'a> {
         self.needs.gpus.is_some_and(|gpus| gpus.per_job > 0)
     }
 
-    /// Whether the job has all its GPUs.
+    /// Whether the nodes taken so far have all GPUs that the whole job requests.
     pub(super) fn has_gpus(&self) -> bool {
         self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken)
     }
 
-    /// Whether the job would have all its GPUs with `more` additional ones.
+    /// Whether the nodes taken so far and `more` further GPUs have all that the whole job requests.
     pub(super) fn gpus_suffice(&self, more: u64) -> bool {
         self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken + more)
     }
 
-    /// Limits the number of nodes of the first attempt by the number of tasks.
+    /// Limits the number of nodes of the first attempt to the number of tasks.
     pub(super) fn limit_first(&mut self) {
         let needs = self.needs;
         if needs.tasks > 0 && needs.tpn == 0 && self.nodes_left > i64::from(needs.tasks) {
@@ -192,8 +196,9 @@ impl<'a> Attempt<'a> {
         self.fit_mut(node).select_cores(kind, needs, taken, nodes_left, first_pass, is_older)
     }
 
-    /// Takes a node with `cpus` usable CPUs. Returns the number of CPUs that are used; 0 if the
-    /// node cannot be used.
+    /// Takes a node with `cpus` usable CPUs for the job.
+    ///
+    /// Returns the number of CPUs that are used; 0 if the node cannot be used.
     pub(super) fn take(&mut self, node: u32, cpus: u32, missing: &mut Missing) -> u32 {
         let used = self.cpus_to_use(node, cpus, missing);
         if used > 0 {
@@ -229,7 +234,7 @@ impl<'a> Attempt<'a> {
         cpus
     }
 
-    /// Assigns GPUs of a node to the job, and reduces the number of tasks that are still to be
+    /// Assigns GPUs of a node to the job, and reduces `tasks`, the number of tasks still to be
     /// placed.
     ///
     /// Returns the CPUs that are used; 0 if the node cannot be used.
@@ -290,8 +295,9 @@ impl<'a> Attempt<'a> {
         cpus
     }
 
-    /// Reduces the cores of each socket of the taken nodes to its limit. The highest cores are
-    /// dropped.
+    /// Reduces the cores of each socket of the taken nodes to the limit of this socket.
+    ///
+    /// The highest cores are dropped.
     pub(super) fn clip(&mut self) {
         if self.needs.gpus.is_none() {
             return;
@@ -332,7 +338,8 @@ impl<'a> Attempt<'a> {
 
 /// Chooses the nodes of a job among the nodes of `pool` for which `is_open` holds.
 ///
-/// If several nodes may be taken, `weigh` is called first with what could be taken of each node.
+/// If several nodes may be taken, `weigh` is called first for each node with what the job could
+/// take of it, which determines the order of nodes.
 pub(super) fn choose(
     machine: &SharedMachine,
     needs: &Needs,
@@ -365,7 +372,7 @@ pub(super) fn choose(
     several_nodes(attempt)
 }
 
-/// Minimum number of nodes of an attempt to place a job.
+/// Minimum number of nodes with which an attempt to place a job may end.
 pub(super) fn least_nodes(needs: &Needs) -> u32 {
     match needs.tpn {
         tpn if tpn > 0 && needs.tasks > 0 => needs.min_nodes.max(needs.tasks.div_ceil(tpn)),
@@ -373,7 +380,7 @@ pub(super) fn least_nodes(needs: &Needs) -> u32 {
     }
 }
 
-/// Minimum free amounts that every node of the job must have.
+/// Minimum amounts that must be free on every node of the job.
 pub(super) fn least_free(machine: &SharedMachine, needs: &Needs) -> Least {
     let threads = machine.types.iter().map(|kind| kind.threads).max().unwrap_or(1);
     let cores = needs.node_cpus.div_ceil(threads.max(1)).max(1);
@@ -385,7 +392,9 @@ pub(super) fn least_free(machine: &SharedMachine, needs: &Needs) -> Least {
     [u64::from(cores), gpus, memory]
 }
 
-/// The first candidate, by weight and number, that can hold the whole job.
+/// The first candidate that can hold the whole job, as a list of one node.
+///
+/// Candidates are tried in the given order, by weight and number.
 fn one_node(
     machine: &SharedMachine,
     needs: &Needs,
@@ -554,7 +563,7 @@ fn leave_out_small(
     false
 }
 
-/// Makes one attempt to place a job, by the rule of the machine.
+/// Makes one attempt to place a job, by the placement rule that the machine's settings select.
 fn evaluate(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     if attempt.map.count() < attempt.min_nodes {
         return Err(Leave::Stop);
@@ -575,7 +584,7 @@ fn evaluate(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     placed
 }
 
-/// Run of consecutive nodes of one weight.
+/// Run of consecutive nodes of one weight, with the CPUs and GPUs that the job could take of it.
 struct NodeRun {
     nodes: Vec<u32>,
     weight: u64,
@@ -584,7 +593,7 @@ struct NodeRun {
     is_used: bool,
 }
 
-/// Best fit of runs of consecutive nodes, by CPUs.
+/// Takes nodes of runs (consecutive nodes of one weight), the run with best-fitting CPUs first.
 fn runs(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     let mut missing = attempt.missing(false);
     let map = attempt.map.clone();
@@ -684,7 +693,7 @@ pub(super) fn classes(attempt: &Attempt<'_>, map: &NodeSet) -> Vec<(u64, Vec<u32
     classes.into_iter().collect()
 }
 
-/// Limits the number of nodes by the number of tasks. For rules that consider single nodes.
+/// Limits the number of nodes to the number of tasks, for rules that consider nodes one by one.
 fn limit_nodes_by_tasks(attempt: &mut Attempt<'_>) {
     if attempt.needs.tasks > 0 {
         attempt.nodes_left = attempt.nodes_left.min(i64::from(attempt.needs.tasks));
@@ -693,7 +702,7 @@ fn limit_nodes_by_tasks(attempt: &mut Attempt<'_>) {
 
 /// Takes the nodes with the highest fraction of free CPUs first.
 ///
-/// As in Slurm, each node is booked with the number of CPUs of the node that was examined last.
+/// As in Slurm, a node is taken with the number of CPUs of the node that was examined last.
 fn least_loaded(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     limit_nodes_by_tasks(attempt);
     let mut missing = attempt.missing(false);

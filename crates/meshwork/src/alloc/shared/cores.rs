@@ -27,7 +27,7 @@ impl CoreSet {
         self.0.iter().map(|bits| bits.count_ones()).sum()
     }
 
-    /// Number of cores of the set in `start..start + count`.
+    /// Number of cores in the set whose indices are in `start..start + count`.
     #[must_use]
     pub fn count_range(&self, start: u32, count: u32) -> u32 {
         let mut total = 0;
@@ -70,7 +70,7 @@ impl CoreSet {
         }
     }
 
-    /// Removes the `count` highest cores of the set in `start..start + width`.
+    /// Removes from the set the `count` highest cores whose indices are in `start..start + width`.
     pub fn remove_highest(&mut self, start: u32, width: u32, count: u32) {
         let mut left = count;
         for core in (start..start + width).rev() {

@@ -1,4 +1,4 @@
-//! Decision on a job that may share nodes, as Slurm makes it.
+//! Decision on a job that may share nodes with other jobs, as Slurm makes it.
 
 use crate::geometry::NodeSet;
 
@@ -10,14 +10,14 @@ use super::holdings::{Free, Holdings, SharedGrant};
 use super::machine::SharedMachine;
 use super::request::{Memory, Needs, SharedRequest, SocketOrder};
 
-/// Decision on a job that may share nodes.
+/// Decision on a job that may share nodes with other jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SharedDecision {
     /// The job starts.
     Start {
         /// Number of tasks of the job.
         tasks: u32,
-        /// The job's part of each node, in ascending order of the nodes.
+        /// Cores, memory and GPUs that the job gets of each node, in ascending order of the nodes.
         grants: Vec<SharedGrant>,
     },
     /// The job may start later.
@@ -29,9 +29,9 @@ pub enum SharedDecision {
 /// Decides on one job like `select/cons_tres` of Slurm 26.05.
 ///
 /// # Complexity
-/// **O(log n)** for each of *n* nodes that is examined. For a job of one node, nodes are examined
-/// until one can hold the job. For a job of several nodes, all nodes that may hold a part are
-/// examined, and again in each retry.
+/// **O(log n)** for each node that is examined on a machine of *n* nodes. For a job of one node,
+/// nodes are examined until one can hold the job. For a job of several nodes, all nodes on which a
+/// part of it may fit are examined, and again in each further attempt.
 #[must_use]
 pub fn decide_shared(
     machine: &SharedMachine,
@@ -59,14 +59,14 @@ pub fn decide_shared(
 /// Slurm's message on a job that could not start even on the empty machine.
 pub(super) const NOT_AVAILABLE: &str = "Requested node configuration is not available";
 
-/// Needs of a request on a machine, and the nodes that the job could have if no other job ran.
+/// Needs derived from a request, and the nodes that its job could use if no other job ran.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     pub needs: Needs,
     pub pool: NodeSet,
 }
 
-/// Derives the needs of a request, and the nodes that the job could have if no other job ran.
+/// Derives the needs of a request, and the nodes that its job could use if no other job ran.
 ///
 /// # Errors
 /// The reason why the job can never start.
@@ -86,7 +86,7 @@ pub(super) fn wanted(
     Ok(Wanted { needs, pool })
 }
 
-/// Whether a job could start on the empty machine, on nodes of `pool`.
+/// Whether a job could start on the nodes of `pool` if no other job ran.
 pub(super) fn is_ever(
     machine: &SharedMachine,
     holdings: &Holdings,
@@ -96,8 +96,9 @@ pub(super) fn is_ever(
     choose(machine, needs, holdings.without_jobs(), pool, |_| true, &mut |_, _| {}).is_some()
 }
 
-/// The nodes that a job could have if no other job ran, by its features, exclusions, CPUs and
-/// memory.
+/// The nodes that a job could use if no other job ran.
+///
+/// They have the feature, the CPUs and the memory that it requests, and it does not exclude them.
 fn pool(
     machine: &SharedMachine,
     holdings: &Holdings,
@@ -130,7 +131,7 @@ fn pool(
     pool
 }
 
-/// Whether enough of a node is free now to examine the node for a job.
+/// Whether so much of a node is free now that it is worth examining what the job could take of it.
 pub(super) fn is_available(
     machine: &SharedMachine,
     needs: &Needs,
@@ -156,13 +157,14 @@ pub(super) fn is_available(
     }
 }
 
-/// For each node, the number of GPUs near a job as counted last. Weights of Slurm 22.05 depend on
-/// it.
+/// Number of GPUs of each node that were near the cores of a job when they were last counted.
+///
+/// The order in which Slurm 22.05 takes nodes depends on these numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NearGpus(Vec<u8>);
 
 impl NearGpus {
-    /// Creates the numbers for a machine on which no GPUs have been counted yet.
+    /// Creates the numbers for a machine on which no GPUs have been counted yet: all are 0.
     #[must_use]
     pub fn none(machine: &SharedMachine) -> NearGpus {
         NearGpus(vec![0; machine.count() as usize])
@@ -173,7 +175,7 @@ impl NearGpus {
         nodes.iter().for_each(|node| self.0[node as usize] = 0);
     }
 
-    /// Counts the GPUs of a node near a job, as if all cores of the node were free.
+    /// Counts the GPUs of a node near the cores of a job, as if all cores of the node were free.
     fn note(&mut self, machine: &SharedMachine, needs: &Needs, node: u32, free: &Free) {
         let kind = machine.node(node);
         let count = kind.all_cores();
@@ -193,7 +195,7 @@ pub struct SharedLookup {
 }
 
 impl SharedLookup {
-    /// Looks up a request on a machine.
+    /// Derives the needs of a request, and examines whether its job could ever start.
     ///
     /// # Errors
     /// The reason why the job can never start on this machine, because of its options alone.
@@ -216,7 +218,7 @@ impl SharedLookup {
         self.is_ever
     }
 
-    /// The nodes of which the job could have a part if no other job ran.
+    /// The nodes that the job could use if no other job ran.
     #[must_use]
     pub fn pool(&self) -> &NodeSet {
         &self.wanted.pool
@@ -234,17 +236,17 @@ impl SharedLookup {
         self.wanted.needs.gpus.is_some()
     }
 
-    /// Whether the job gets nodes as a whole.
+    /// Whether the job gets whole nodes, which it does not share.
     #[must_use]
     pub fn takes_whole_nodes(&self) -> bool {
         self.wanted.needs.whole
     }
 
-    /// The parts of nodes that the job gets now, on nodes in `open` that are up; `None` if it
+    /// Cores, memory and GPUs that the job gets now of nodes in `open` that are up; `None` if it
     /// waits.
     ///
-    /// Slurm 22.05 keeps the weights of nodes from one query to the next: jobs with GPUs write
-    /// `near`, and all other jobs read it.
+    /// Slurm 22.05 keeps the order of nodes from one query to the next in `near`, which queries for
+    /// jobs with GPUs write and those for all other jobs read.
     ///
     /// # Complexity
     /// The cost of [`decide_shared`], without the check whether the job could ever start.
@@ -279,8 +281,9 @@ impl SharedLookup {
         give(machine, needs, self.order, holdings, &chosen).map(|(_, grants)| grants)
     }
 
-    /// Sets `near` as Slurm 22.05 does when it checks whether the job could ever start on nodes in
-    /// `open`.
+    /// Changes `near` as Slurm 22.05 does in its check whether the job could ever start.
+    ///
+    /// The check considers the nodes in `open`.
     pub fn ask_ever(
         &self,
         machine: &SharedMachine,
@@ -297,9 +300,10 @@ impl SharedLookup {
         }
     }
 
-    /// Parts of the given nodes for a job with `cpus` CPUs on them, as far as these are free.
+    /// Cores, memory and GPUs that a job with `cpus` CPUs gets of the given nodes, as far as free.
     ///
-    /// This is for a job that is known to run on nodes where the rules would not have placed it.
+    /// This is for a job that is known to run on these nodes, although the rules would not have
+    /// placed it there.
     #[must_use]
     pub fn forced(
         &self,

@@ -1,54 +1,56 @@
-//! Fit of a job on one shared node: the part of the node that the job could take.
+//! Fit of a job on one shared node: the cores and GPUs of the node that the job could take.
 
 use super::cores::CoreSet;
 use super::holdings::Free;
 use super::machine::{MAX_SOCKETS, SharedMachine, SlurmNodeType};
 use super::request::{Gpus, Memory, Needs};
 
-/// A number for each socket of a node.
+/// One number for each socket of a node, such as a number of its cores.
 pub(super) type Sockets = [u16; MAX_SOCKETS as usize];
 
-/// Part of one node that a job could take.
+/// Cores and GPUs of one node that a job could take.
 ///
-/// Attempts to place the job change the part; some of the changes remain for the next attempt.
+/// Attempts to place the job change this; some of the changes remain for the next attempt.
 #[derive(Clone, Debug)]
 pub(super) struct Fit {
     /// Number of CPUs that the job could use.
     pub cpus: u32,
-    /// Number of CPUs on all free cores of the node.
+    /// Number of CPUs of the node's free cores.
     pub free_cpus: u32,
     /// Cores that the job could use.
     pub cores: CoreSet,
-    /// Limit on the number of cores of each socket.
+    /// For each socket, the maximum number of its cores that the job may take.
     pub core_limits: Sockets,
     /// Number of GPUs that the job could use.
     pub gpus: u64,
     /// Number of GPUs that the job could use before the first attempt to place it. `None` until
     /// then.
     gpus_before: Option<u64>,
-    /// Maximum number of GPUs for the job on the node; 0 without a limit.
+    /// Maximum number of GPUs that the job may take of the node; 0 without a limit.
     gpu_cap: u64,
     any_gpus: u64,
     socket_gpus: Sockets,
-    /// Sort key of the node: by its weight, then nodes with more GPUs near the job first.
+    /// Rank of the node in the order in which nodes are taken: by its weight, then nodes with more
+    /// GPUs near the job first.
     pub weight: u64,
     /// Number of CPUs times number of GPUs. Nodes are left out of attempts in the order of this
     /// number.
     pub product: u64,
-    /// Number of CPUs that the job needs on the node because of its number of GPUs.
+    /// Number of CPUs that the job needs on the node for the GPUs that it takes there.
     pub gpu_cpus: u32,
-    /// Maximum number of tasks on the node, by its cores and GPUs.
+    /// Maximum number of tasks of the job on the node, by the node's cores and GPUs.
     pub task_limit: u32,
-    /// Number of CPUs on the cores that were selected last.
+    /// Number of CPUs of the cores that were selected last.
     pub usable: u32,
 }
 
-/// Sort key of a node without GPUs near the job.
+/// Rank, in the order in which nodes are taken, of a node without GPUs near the job.
 pub(super) fn weight_of(kind: &SlurmNodeType) -> u64 {
     u64::from(kind.weight) << 8 | 255
 }
 
-/// Numbers of free GPUs of the requested type: near each socket, near all sockets, and in total.
+/// Numbers of a node's free GPUs of the requested type: near each socket, near all sockets, in
+/// total.
 struct FreeGpus {
     near: Sockets,
     any: u64,
@@ -194,17 +196,17 @@ impl Fit {
         Some(fit)
     }
 
-    /// The number of GPUs near the job that the sort key of the node contains.
+    /// The number of GPUs near the job that is part of the node's rank (`weight`).
     pub(super) fn near(&self) -> u8 {
         0xff - (self.weight & 0xff) as u8
     }
 
-    /// Sets the number of GPUs near the job within the sort key of the node.
+    /// Sets the number of GPUs near the job that is part of the node's rank (`weight`).
     pub(super) fn set_near(&mut self, near: u8) {
         self.weight = self.weight & !0xff | u64::from(0xff - near);
     }
 
-    /// Sets the GPUs that the job could use, and the weight; `None` if the job cannot use the node.
+    /// Sets the GPUs that the job could use and the node's rank; `None` if it cannot use the node.
     fn limit_gpus(
         &mut self,
         kind: &SlurmNodeType,
@@ -267,8 +269,9 @@ impl Fit {
         Some(())
     }
 
-    /// Lowers the maximum number of GPUs to `most`; a `most` of 0 sets no limit. Returns whether
-    /// the maximum has changed.
+    /// Lowers the maximum number of GPUs that the job may take of the node to `most`.
+    ///
+    /// If `most` is 0, there is no limit to set. Returns whether the maximum has changed.
     fn cap_gpus(&mut self, most: u64) -> bool {
         let is_lower = most > 0 && (self.gpu_cap == 0 || self.gpu_cap > most);
         if is_lower {
@@ -315,8 +318,8 @@ impl Fit {
     /// Selects the cores that a job would take if it got this node; returns the number of their
     /// CPUs.
     ///
-    /// `taken` GPUs are on other nodes, and `nodes_left` nodes are still to be found. In the first
-    /// pass, only cores near the GPUs are taken.
+    /// `taken` is the number of GPUs that the job has on other nodes, and `nodes_left` the number
+    /// of nodes still to be found. In the first pass, only cores near the GPUs are taken.
     pub(super) fn select_cores(
         &mut self,
         kind: &SlurmNodeType,
@@ -390,7 +393,8 @@ struct Picking<'a> {
     core_minimum: Option<u32>,
     limits: Sockets,
     first_pass: bool,
-    /// Whether cores are selected as by Slurm 22.05. There the job's other needs limit a node less.
+    /// Whether cores are selected as by Slurm 22.05. There, fewer of the job's other needs limit
+    /// what it may take of a node.
     is_older: bool,
 }
 
@@ -415,8 +419,9 @@ impl Picking<'_> {
         (self.hi, self.cpus, core_minimum)
     }
 
-    /// Maximum number of GPUs on this node; 0 without a limit, `None` if tasks cannot get their
-    /// GPUs.
+    /// Maximum number of GPUs that the job may take of this node; 0 without a limit.
+    ///
+    /// `None` if the tasks cannot get their GPUs.
     fn gpu_limit(&self, taken: u64, nodes_left: i64) -> Option<u64> {
         let gpus = self.gpus;
         let mut left = 0;
@@ -446,9 +451,10 @@ impl Picking<'_> {
         Some(if left > 0 { left.min(cap) } else { cap })
     }
 
-    /// Number of CPUs for each GPU of the job; 0 if there is no such number.
+    /// Number of CPUs that go with each GPU of the job; 0 if no such number is set.
     ///
-    /// It is requested, or the default, or chosen so that tasks are near their GPUs.
+    /// The number is that of the request or of the default. Otherwise it is chosen so that tasks
+    /// are near their GPUs.
     fn cpus_per_gpu(&mut self) -> u32 {
         let (gpus, cpt) = (self.gpus, self.needs.cpt);
         if gpus.any_cpus() > 0 {
@@ -636,7 +642,9 @@ impl Picking<'_> {
         Some(())
     }
 
-    /// Lowers the limit on the cores of a socket; cores are only removed when the limit is 0.
+    /// Lowers the limit on the cores of a socket by `by`, and the total number `cores` with it.
+    ///
+    /// Cores are only removed from the set when the limit is 0.
     fn shrink(&mut self, socket: usize, by: u32, cores: &mut u32) {
         self.limits[socket] -= by as u16;
         *cores -= by;

@@ -7,23 +7,23 @@ use super::holdings::{Free, Holdings, SharedGrant};
 use super::machine::{MAX_SOCKETS, SharedMachine, SlurmNodeType};
 use super::request::{Gpus, Memory, Needs, SocketOrder};
 
-/// Part of a node that the job gets, during the distribution.
+/// Cores, tasks and GPUs of the job on one node, while they are distributed over its nodes.
 struct Share {
     node: u32,
     cores: CoreSet,
     cpus: u32,
     tasks: u32,
     gpus: u64,
-    /// Number of GPUs. If the node's GPUs are only counted, there may be more than in the set
-    /// `gpus`.
+    /// Number of GPUs that the job gets. It may exceed the number of those in the set `gpus` if the
+    /// node's GPUs are only counted.
     gpu_count: u64,
-    /// Number of GPUs of this node that the choice of nodes planned for the job.
+    /// Maximum number of GPUs that the job may get, set when its nodes were chosen.
     gpu_limit: u64,
 }
 
 /// Distributes a job over its nodes; `None` if it does not fit after all and has to wait.
 ///
-/// Returns the number of tasks and the part of each node.
+/// Returns the number of tasks and what the job gets of each node.
 pub(super) fn give(
     machine: &SharedMachine,
     needs: &Needs,
@@ -68,7 +68,7 @@ pub(super) fn give(
     Some((tasks, grants))
 }
 
-/// Number of tasks to distribute over `nodes` nodes.
+/// Number of tasks of the job if it gets `nodes` nodes.
 fn task_count(needs: &Needs, nodes: u32) -> u32 {
     if needs.tpn > 0 {
         return needs.tpn.saturating_mul(nodes);
@@ -88,7 +88,7 @@ fn share_of(node: u32, cores: CoreSet, gpu_limit: u64) -> Share {
     Share { node, cores, cpus: 0, tasks: 0, gpus: 0, gpu_count: 0, gpu_limit }
 }
 
-/// Gives the job all cores of each node, and distributes tasks over the nodes in turn.
+/// Gives the job all cores of each node, and distributes its tasks over the nodes in turn.
 ///
 /// `None` if the tasks do not fit.
 fn whole_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Option<Vec<Share>> {
@@ -122,8 +122,9 @@ fn whole_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Optio
     Some(shares)
 }
 
-/// Distributes tasks over the nodes in turn, with the CPUs that they need; `None` if they do not
-/// fit.
+/// Distributes tasks over the nodes in turn, and gives each task its CPUs.
+///
+/// `None` if the tasks do not fit.
 fn tasks_on_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Option<Vec<Share>> {
     let all = task_count(needs, chosen.len() as u32).max(1);
     let cpt = needs.cpt;
@@ -227,9 +228,10 @@ fn by_socket(kind: &SlurmNodeType, share: &mut Share) -> u32 {
     taken.count()
 }
 
-/// Takes cores for whole tasks socket by socket, then remaining cores from all sockets in turn.
+/// Takes the cores for the tasks on a node, those of a task on one socket where possible.
 ///
-/// Returns the number of cores, or `None` if the node has too few.
+/// First come the cores of whole tasks, socket by socket. The remaining cores are taken from all
+/// sockets in turn. Returns the number of cores, or `None` if the node has too few.
 fn in_turn(kind: &SlurmNodeType, needs: &Needs, share: &mut Share) -> Option<u32> {
     let (threads, cpt) = (kind.threads, needs.cpt);
     let mut cpus = share.cpus;
@@ -279,8 +281,9 @@ struct GpuPick<'a> {
     free: u64,
     model: Option<u16>,
     picked: u64,
-    /// GPUs in order of their links to the selected ones, and for each GPU the sum of the link
-    /// qualities.
+    /// GPUs in the order in which they are selected, best links to the selected ones first.
+    ///
+    /// Also has, for each GPU, the sum of the ratings of these links.
     order: Option<(Vec<usize>, Vec<i32>)>,
 }
 
@@ -295,8 +298,9 @@ impl<'a> GpuPick<'a> {
         u64::from(self.picked.count_ones())
     }
 
-    /// The GPUs near a socket, free or not, as bits. If `socket` is `None`, the GPUs near all
-    /// sockets.
+    /// The GPUs near a socket, free or not, as bits.
+    ///
+    /// If `socket` is `None`, the GPUs that are near all sockets.
     fn at(&self, socket: Option<u32>) -> u64 {
         let records = self.kind.gpus.iter();
         let records = records.filter(|record| self.model.is_none() || record.model == self.model);
@@ -308,10 +312,9 @@ impl<'a> GpuPick<'a> {
         here.fold(0, |all, record| all | record.gpus)
     }
 
-    /// Selects up to `count` free GPUs near a socket. If `socket` is `None`, those near all
-    /// sockets.
+    /// Selects up to `count` free GPUs near a socket, and returns the number of selected GPUs.
     ///
-    /// Returns the number of selected GPUs.
+    /// If `socket` is `None`, selects GPUs that are near all sockets.
     fn pick(&mut self, count: u64, socket: Option<u32>) -> u64 {
         let mut here = self.at(socket) & self.free & !self.picked;
         let before = self.count();
@@ -438,7 +441,7 @@ fn lowest_bits(bits: u64, count: u64) -> u64 {
     kept
 }
 
-/// Number of tasks on each socket of a node, and the total number of tasks that are counted.
+/// Number of the job's tasks on each socket of a node, and the number of its tasks on the node.
 fn tasks_on_sockets(machine: &SharedMachine, needs: &Needs, share: &Share) -> (Sockets, u32) {
     let kind = machine.node(share.node);
     let mut on = [0; MAX_SOCKETS as usize];
@@ -467,8 +470,9 @@ fn tasks_on_sockets(machine: &SharedMachine, needs: &Needs, share: &Share) -> (S
     (on, all.min(limit))
 }
 
-/// Selects GPUs for each task: near the task, then near all sockets, then any. `None` if too few
-/// are free.
+/// Selects the GPUs of a node for its tasks: near each task, then near all sockets, then any.
+///
+/// `None` if too few GPUs are free.
 fn by_task(
     kind: &SlurmNodeType,
     needs: &Needs,
@@ -491,9 +495,9 @@ fn by_task(
     (needed == 0).then_some(pick.picked)
 }
 
-/// Selects GPUs for a node: in proportion to the cores used on each socket, then any.
+/// Selects the GPUs that the job requests on each node, in proportion to its cores on each socket.
 ///
-/// `None` if too few GPUs are free.
+/// If there are too few near these sockets, others are taken. `None` if too few GPUs are free.
 fn on_node(
     kind: &SlurmNodeType,
     needs: &Needs,
@@ -524,7 +528,8 @@ fn on_node(
 
 /// Selects GPUs near the job's cores on one node, if the job requests a number of GPUs in total.
 ///
-/// `given` GPUs are on other nodes, and `nodes_left` nodes are still to be given GPUs.
+/// `given` is the number of GPUs that the job has on other nodes, and `nodes_left` the number of
+/// nodes that are still to be given GPUs.
 #[allow(clippy::too_many_arguments)]
 fn of_job(
     kind: &SlurmNodeType,
@@ -576,7 +581,7 @@ fn of_job(
     pick.picked
 }
 
-/// Keeps `most` of the picked GPUs: the one with the best link, and those best linked to this one.
+/// Keeps `most` of the picked GPUs: the one with the best link, and those best linked to it.
 fn drop_least_linked(kind: &SlurmNodeType, picked: &mut u64, most: u64) {
     let is_picked = |picked: u64, gpu: usize| picked >> gpu & 1 == 1;
     let count = kind.links.len();

@@ -1,4 +1,4 @@
-//! Parts of nodes held by running jobs, with an index of the free amounts.
+//! Cores, memory and GPUs of nodes that jobs hold, with an index of the free amounts.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::cores::CoreSet;
 use super::fit::weight_of;
 use super::machine::SharedMachine;
 
-/// Part of one node that a job holds.
+/// Cores, memory and GPUs of one node that a job holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedGrant {
     /// Index of the node.
@@ -19,11 +19,11 @@ pub struct SharedGrant {
     pub cpus: u32,
     /// Memory that the job holds, in MB.
     pub memory: u64,
-    /// GPUs that the job holds, as a bit for each index.
+    /// GPUs of the node that the job holds, as bits.
     pub gpus: u64,
 }
 
-/// Free part of one node.
+/// Free cores, GPUs and memory of one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Free {
     pub cores: CoreSet,
@@ -33,22 +33,22 @@ pub(super) struct Free {
     pub memory_used: u64,
 }
 
-/// Minimum free amounts of a node: number of cores, number of GPUs, and memory in MB.
+/// Amounts that must be free on a node: number of cores, number of GPUs, and memory in MB.
 pub(super) type Least = [u64; 3];
 
-/// Free part of each node of a machine.
+/// Free cores, GPUs and memory of each node of a machine.
 #[derive(Clone, Debug)]
 pub struct Holdings {
     free: Vec<Free>,
     index: Index,
-    /// Nodes of each type.
+    /// For each type of node, the nodes of this type.
     types: Arc<Vec<NodeSet>>,
-    /// The machine without jobs; `None` if this value itself is the machine without jobs.
+    /// Free amounts of the machine when no job runs. `None` if this value itself has these amounts.
     idle: Option<Arc<Holdings>>,
 }
 
 impl Holdings {
-    /// Creates the free parts of a machine without jobs.
+    /// Creates the free amounts of a machine on which no job runs.
     #[must_use]
     pub fn idle(machine: &SharedMachine) -> Holdings {
         let count = machine.count();
@@ -77,7 +77,7 @@ impl Holdings {
         Holdings { idle: Some(Arc::new(idle.clone())), ..idle }
     }
 
-    /// The free parts of the machine without jobs.
+    /// The free amounts of the machine when no job runs.
     pub(super) fn without_jobs(&self) -> &Holdings {
         self.idle.as_deref().unwrap_or(self)
     }
@@ -91,7 +91,7 @@ impl Holdings {
         &self.types[kind]
     }
 
-    /// The nodes with at least these amounts free, in order of weight, then number.
+    /// The nodes on which at least these amounts are free, in order of weight, then number.
     pub(super) fn with_free(&self, least: Least) -> impl Iterator<Item = u32> + '_ {
         let mut from = 0;
         std::iter::from_fn(move || {
@@ -101,7 +101,7 @@ impl Holdings {
         })
     }
 
-    /// Whether no job holds any part of a node, or any of its memory.
+    /// Whether no job holds any core, GPU or memory of a node.
     pub(super) fn is_untouched(&self, machine: &SharedMachine, node: u32) -> bool {
         self.of(node).memory_used == 0 && self.is_idle(machine, node)
     }
@@ -112,7 +112,7 @@ impl Holdings {
         own.iter().zip(least).all(|(own, least)| own >= least)
     }
 
-    /// Claims the part `grant` of a node.
+    /// Claims the cores, memory and GPUs of a node that `grant` names.
     pub fn take(&mut self, grant: &SharedGrant) {
         let free = &mut self.free[grant.node as usize];
         free.cores.subtract(&grant.cores);
@@ -122,7 +122,7 @@ impl Holdings {
         self.note(grant.node, |memory| memory.saturating_sub(grant.memory));
     }
 
-    /// Releases the part `grant` of a node.
+    /// Releases the cores, memory and GPUs of a node that `grant` names.
     pub fn give_back(&mut self, grant: &SharedGrant) {
         let free = &mut self.free[grant.node as usize];
         free.cores.unite(&grant.cores);
@@ -148,19 +148,22 @@ impl Holdings {
     }
 }
 
-/// Number of entries of a level that are combined into one entry of the next.
+/// Number of entries of one level of the index that are combined into one entry of the next level.
 const FAN: usize = 16;
 
-/// Index of free amounts: maxima over groups of nodes, so that a search skips groups without
-/// enough.
+/// Index by which nodes with enough free are found: maxima of free amounts over groups of nodes.
+///
+/// A search skips the groups whose maxima do not suffice.
 #[derive(Clone, Debug)]
 struct Index {
-    /// Nodes in order of weight, then number.
+    /// All nodes in order of weight, then number.
     order: Vec<u32>,
     /// Position of each node in `order`.
     place: Vec<u32>,
-    /// Levels of entries. The first level has the amounts of the nodes in order. Each further level
-    /// has the maxima of groups of [`FAN`] entries of the level before.
+    /// Levels of the index, with one entry for each node on the first level.
+    ///
+    /// An entry of the first level has the free amounts of a node, in the order `order`. An entry
+    /// of each further level has the maxima of [`FAN`] entries of the level before.
     levels: Vec<Vec<Least>>,
 }
 
@@ -176,7 +179,7 @@ impl Index {
         Index { order, place, levels }
     }
 
-    /// Sets the amounts of the node at a position of the index's order.
+    /// Sets the free amounts of the node at position `place` of `order`.
     ///
     /// # Complexity
     /// **O(log n)** for *n* nodes.
@@ -193,8 +196,8 @@ impl Index {
 
     /// The first position from `from` on whose node has at least these amounts; `None` if none has.
     ///
-    /// **O(log n)** for each visited group. A group is visited if its maxima suffice, even if no
-    /// single node of it does.
+    /// **O(log n)** for each visited group of nodes. A group is visited if the maxima of its free
+    /// amounts suffice, even if no single node of it has enough.
     fn next(&self, from: usize, least: &Least) -> Option<usize> {
         let top = self.levels.len() - 1;
         (0..self.levels[top].len()).find_map(|at| self.search(top, at, from, least))
@@ -224,7 +227,7 @@ mod tests {
     use super::*;
     use crate::rng::Stream;
 
-    /// Compares the index with a scan of all nodes.
+    /// Compares the nodes that the index finds with those found by examining all nodes.
     #[test]
     fn the_index_is_a_scan() {
         let mut rng = Stream::new(1, 0, "index");

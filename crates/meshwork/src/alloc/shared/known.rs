@@ -1,4 +1,6 @@
-//! Stored fits of one request on all nodes of a tree, updated as nodes change.
+//! Stored fits of one request: what its job could take of each node of a tree.
+//!
+//! They are updated as nodes change.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +16,10 @@ use super::machine::{Domains, SharedMachine};
 use super::request::Needs;
 use super::tree::fill;
 
-/// Tree with one switch at the top, in which each node is below exactly one leaf.
+/// Tree of switches with a single top switch, in which each node is below exactly one leaf switch.
 #[derive(Clone, Debug)]
 pub(super) struct SingleTree {
-    /// Index of the leaf of each node.
+    /// For each node, the index of the leaf switch above it.
     leaf_of: Vec<u32>,
     root: usize,
 }
@@ -45,24 +47,26 @@ impl SingleTree {
     }
 }
 
-/// CPUs and GPUs of a node that the job could take, in one pass of the selection of cores.
+/// CPUs and GPUs of a node that the job could take in one of the two passes that select cores.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pass {
     cpus: u32,
     gpus: u64,
 }
 
-/// Stored fit of a node that may be taken.
+/// Stored fit of a node: what the job could take of it.
 #[derive(Clone, Copy, Debug)]
 struct KnownFit {
     weight: u64,
-    /// Number of CPUs of the node before cores are selected.
+    /// Number of CPUs that the job could use, before cores are selected.
     cpus: u32,
-    /// Amounts that the job could take: with only cores near the GPUs, and with any cores.
+    /// Amounts that the job could take in each pass: first with only cores near the GPUs, then with
+    /// any.
     passes: [Pass; 2],
 }
 
-/// Sums over the nodes that can hold a part of the job, such as the sum of their CPUs.
+/// Number of nodes on which a part of the job fits, and sums of the CPUs and GPUs it could take
+/// there.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     nodes: i64,
@@ -75,25 +79,24 @@ struct Sums {
 struct KnownClass {
     /// Number of nodes of this weight that may be taken.
     open: u32,
-    /// Sums over these nodes for two passes: with only the cores near the GPUs, and with any cores.
+    /// Sums over these nodes for each pass: first with only cores near the GPUs, then with any.
     sums: [Sums; 2],
-    /// Nodes that can hold a part of the job in the first pass, with only the cores near the GPUs.
+    /// Nodes on which a part of the job fits in the first pass, with only cores near the GPUs.
     usable: NodeSet,
-    /// For each switch, the number of nodes below it that can hold a part of the job in the first
-    /// pass. In this pass only cores near the GPUs are used.
+    /// For each switch, the number of nodes of `usable` below it.
     below: Vec<i64>,
 }
 
-/// Stored fits of one request on all nodes, with their sums.
+/// Stored fits of one request: what its job could take of each node, with sums over nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     least: Least,
     nodes: Vec<Option<KnownFit>>,
     classes: BTreeMap<u64, KnownClass>,
-    /// For each switch, the number of CPUs of the nodes below it that may be taken.
+    /// For each switch, the number of usable CPUs of the nodes below it.
     cpus: Vec<u64>,
     open: u32,
-    /// Fit of the job on an idle node, for each type of node. `None` until such a node was
+    /// For each type of node, what the job could take of an idle node. `None` until one was
     /// examined.
     idle: Vec<Option<Option<(Fit, KnownFit)>>>,
 }
@@ -103,19 +106,19 @@ pub(super) enum KnownChoice {
     Nodes(Chosen),
     /// The nodes do not suffice for the job.
     Nothing,
-    /// The stored fits do not decide; all nodes have to be examined.
+    /// The stored fits cannot decide, so all nodes have to be examined.
     Unknown,
 }
 
 impl Known {
-    /// Whether decisions on a job can be made from stored fits.
+    /// Whether decisions on a job can be made from stored fits, on a machine with these settings.
     pub(super) fn serves(machine: &SharedMachine, wanted: &Wanted) -> bool {
         let (params, needs) = (&machine.params, &wanted.needs);
         let from_the_end = params.serial_at_end && needs.min_cpus == 1 && needs.want == 1;
         needs.max_nodes != 1 && !params.is_older && !params.least_loaded && !from_the_end
     }
 
-    /// Examines all nodes and stores their fits.
+    /// Examines all nodes and stores what the job could take of each.
     pub(super) fn new(
         machine: &SharedMachine,
         list: &Tree,
@@ -198,8 +201,10 @@ impl Known {
         idle.as_ref().map(|(_, known)| *known)
     }
 
-    /// The fit of a job on a node after cores were selected in the first pass; `None` if nothing
+    /// Fit of the job on a node, that is what it could take, in the first pass; `None` if nothing
     /// fits.
+    ///
+    /// The first pass selects only cores near the GPUs.
     pub(super) fn fit(
         &self,
         machine: &SharedMachine,
@@ -221,7 +226,8 @@ impl Known {
 
     /// Chooses the nodes of a job from stored fits, like [`choose`](super::choose::choose).
     ///
-    /// `slots` has an entry for each node, all `u32::MAX`; they are restored at the end.
+    /// `slots` is a buffer with one entry for each node, all `u32::MAX` before the call and after
+    /// it.
     ///
     /// # Complexity
     /// **O(s + n / 64)** for *s* switches and *n* nodes if one leaf suffices, and **O(s h)** for
@@ -291,8 +297,9 @@ impl Known {
         chosen.map_or(KnownChoice::Unknown, KnownChoice::Nodes)
     }
 
-    /// Candidates: the nodes of the `seen` lightest weights. Nodes of the `light` lightest weights
-    /// are forced, that is taken first.
+    /// Nodes of the `seen` lightest weights on which a part of the job fits, as candidates.
+    ///
+    /// Those of the `light` lightest weights must be taken first.
     fn candidates(&self, machine: &SharedMachine, seen: usize, light: usize) -> Candidates {
         let mut classes = self.classes.values().take(seen);
         let mut forced = NodeSet::empty(machine.count());
@@ -314,8 +321,10 @@ impl Known {
     }
 }
 
-/// The fit of a job on a node after the first pass, and the amounts to store of both passes. A pass
-/// selects cores: in the first one, only cores near the GPUs.
+/// Fit of a job on a node, that is what it could take, after the first pass, and amounts to store.
+///
+/// A pass selects cores: the first one only cores near the GPUs, the second one any cores. The
+/// amounts of both passes are stored.
 fn known_fit(
     machine: &SharedMachine,
     holdings: &Holdings,
@@ -343,8 +352,7 @@ fn known_fit(
 }
 
 impl KnownClass {
-    /// Adds the amounts that could be taken of a node to the sums. If `sign` is negative, subtracts
-    /// them.
+    /// Adds what the job could take of a node to the sums, or subtracts it if `sign` is negative.
     fn count(&mut self, fit: &KnownFit, list: &Tree, node: u32, leaf: usize, sign: i64) {
         self.open = self.open.wrapping_add_signed(sign as i32);
         for (sums, pass) in self.sums.iter_mut().zip(fit.passes) {

@@ -28,11 +28,12 @@ pub struct SlurmNodeType {
     pub weight: u32,
     /// Features of a node, of which a job may require one.
     pub features: Vec<String>,
-    /// Records of `gres.conf` about a node's GPUs, in the order of the file.
+    /// Records of `gres.conf` (the file that lists generic resources) about a node's GPUs, in file
+    /// order.
     pub gpus: Vec<GpuRecord>,
-    /// Whether GPUs are only counted, because no record has a type or cores.
+    /// Whether GPUs are only counted, because no record of `gres.conf` has a type or cores.
     pub is_counted: bool,
-    /// Quality of the link between each pair of GPUs, by their indices; empty if unknown.
+    /// Rating of the link between each pair of GPUs, by their indices; empty if unknown.
     pub links: Vec<Vec<i32>>,
 }
 
@@ -49,32 +50,32 @@ impl SlurmNodeType {
         self.all_cores() * self.threads
     }
 
-    /// All GPUs of a node of this type, as a bit for each index.
+    /// All GPUs of a node of this type, as bits.
     #[must_use]
     pub fn all_gpus(&self) -> u64 {
         self.gpus.iter().fold(0, |all, record| all | record.gpus)
     }
 }
 
-/// GPUs of one type near equal sockets, as one record of `gres.conf`.
+/// GPUs of one type that are near the same sockets, as one record of `gres.conf`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuRecord {
     /// Index of the GPUs' type in [`SharedMachine::models`]; `None` if they have no type.
     pub model: Option<u16>,
-    /// The GPUs, as a bit for each index.
+    /// The GPUs, as bits by their indices in the node.
     pub gpus: u64,
     /// Sockets near these GPUs, as a bit for each; `None` if the GPUs are near all sockets.
     pub near: Option<u32>,
 }
 
-/// Topology of the machine. The rule for jobs of several nodes depends on it.
+/// Topology of the machine, on which the rule for jobs of several nodes depends.
 #[derive(Clone, Debug)]
 pub enum Domains {
     /// No topology: nodes in the order of their numbers.
     Flat,
     /// A tree of switches.
     Tree(Tree),
-    /// Base blocks, of which powers of two are joined to larger blocks.
+    /// Base blocks (such as racks), of which 2, 4, 8, … are joined to larger blocks.
     Block(Blocks),
 }
 
@@ -87,11 +88,12 @@ pub struct SelectParams {
     pub memory: bool,
     /// Whether the least loaded nodes are taken first (`CR_LLN`, or `LLN=YES` of the partition).
     pub least_loaded: bool,
-    /// Whether cores are taken socket by socket by default (`CR_CORE_DEFAULT_DIST_BLOCK`).
+    /// Whether cores are taken socket by socket (`CR_CORE_DEFAULT_DIST_BLOCK`). A job may request
+    /// another order.
     pub by_socket: bool,
     /// Whether jobs of one task go to the nodes with the highest numbers (`pack_serial_at_end`).
     pub serial_at_end: bool,
-    /// Whether every job gets nodes as a whole (`OverSubscribe=EXCLUSIVE`).
+    /// Whether every job gets whole nodes, which it does not share (`OverSubscribe=EXCLUSIVE`).
     pub exclusive: bool,
     /// Whether nodes are chosen as by Slurm 22.05 instead of 26.05.
     ///
@@ -113,15 +115,15 @@ pub struct SelectParams {
 pub struct SharedMachine {
     /// Types of the nodes.
     pub types: Vec<SlurmNodeType>,
-    /// Index of the type of each node.
+    /// For each node, the index of its type in `types`.
     pub type_of: Vec<u16>,
     /// Names of the types of GPUs.
     pub models: Vec<String>,
     /// Nodes of the partition that are up.
     pub up: NodeSet,
-    /// Nodes of the partition.
+    /// All nodes of the partition.
     pub whole: NodeSet,
-    /// Topology of the nodes.
+    /// Topology of the nodes: switches, blocks or none.
     pub domains: Domains,
     /// Parameters of `slurm.conf` that change decisions.
     pub params: SelectParams,

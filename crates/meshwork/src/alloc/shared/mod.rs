@@ -2,11 +2,11 @@
 //!
 //! A job takes cores, memory and GPUs of nodes that other jobs share. [`decide_shared`] is a pure
 //! function of a [`SharedMachine`], the [`Holdings`] on it and a [`SharedRequest`]. Its steps are
-//! in the order of Slurm: `request` derives what the options amount to, `fit` finds out what the
-//! job could take of each node, `choose` selects nodes (with `tree` and `blocks`, whose lists are
-//! those of [`listed`](super::listed)), and `give` distributes tasks, cores, GPUs and memory. A
-//! [`SharedBook`] makes the same decisions faster: it stores fits (`known`) for later equal
-//! requests.
+//! modules, in the order of Slurm: `request` derives the needs of the job from its options, `fit`
+//! finds out what the job could take of each node, `choose` selects nodes, and `give` distributes
+//! tasks, cores, GPUs and memory. `choose` uses `tree` and `blocks`, whose lists are those of
+//! [`listed`](super::listed). A [`SharedBook`] makes the same decisions faster: it stores what a
+//! job could take of each node (`known`) for later equal requests.
 
 mod blocks;
 mod book;

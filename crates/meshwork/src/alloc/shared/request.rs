@@ -9,7 +9,7 @@ use super::machine::SelectParams;
 pub struct GpuCount {
     /// Number of GPUs, at least 1.
     pub count: u64,
-    /// Index of the required type; `None` for any type. An index beyond all types is never found.
+    /// Index of the required type of GPU; `None` for any type. An index of no type matches no GPU.
     pub model: Option<u16>,
 }
 
@@ -50,7 +50,7 @@ pub struct SharedRequest {
     pub gpus_per_task: Option<GpuCount>,
     /// Number of CPUs for each GPU (`--cpus-per-gpu`).
     pub cpus_per_gpu: Option<u32>,
-    /// Whether the job gets nodes as a whole (`--exclusive`).
+    /// Whether the job gets whole nodes, which it does not share (`--exclusive`).
     pub exclusive: bool,
     /// Whether GPUs must be near the cores of the job (`--gres-flags=enforce-binding`).
     pub enforce_binding: bool,
@@ -62,27 +62,27 @@ pub struct SharedRequest {
     pub order: SocketOrder,
 }
 
-/// Memory that a job needs, in MB.
+/// Memory that a job needs, in MB, for each CPU, node or GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Memory {
     /// Memory for each CPU, in MB.
     Cpu(u64),
     /// Memory for each node, in MB; 0 for all memory of a node.
     Node(u64),
-    /// Memory for each GPU, as [`Gpus`] gives it.
+    /// Memory for each GPU, as the field `memory` of [`Gpus`].
     Gpu,
 }
 
-/// GPUs that a job needs. A field is 0 if its number was not given.
+/// GPUs that a job needs. A number that was not requested is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Gpus {
     pub model: Option<u16>,
     pub per_node: u64,
     pub per_job: u64,
     pub per_task: u64,
-    /// Number of CPUs for each GPU that the job requests.
+    /// Requested number of CPUs for each GPU.
     pub cpus: u32,
-    /// Number of CPUs for each GPU by the default of the partition.
+    /// Default of the partition for the number of CPUs for each GPU.
     pub default_cpus: u32,
     /// Memory for each GPU in MB, as requested or by default.
     pub memory: u64,
@@ -108,7 +108,7 @@ pub(super) struct Needs {
     /// Number of nodes that an attempt to choose nodes aims at.
     pub want: u32,
     pub min_cpus: u32,
-    /// Minimum number of CPUs on each node.
+    /// Minimum number of CPUs of the job on each node.
     pub node_cpus: u32,
     /// Number of CPUs for each task.
     pub cpt: u32,
@@ -118,9 +118,9 @@ pub(super) struct Needs {
     pub memory: Memory,
     pub gpus: Option<Gpus>,
     pub enforce: bool,
-    /// Minimum number of CPUs on each node, because of the number of GPUs there.
+    /// Minimum number of CPUs of the job on each node, for the GPUs that it gets there.
     pub gpu_node_cpus: u32,
-    /// Minimum number of CPUs of the whole job, because of its number of GPUs.
+    /// Minimum number of CPUs of the whole job, for all its GPUs.
     pub gpu_job_cpus: u32,
 }
 
@@ -128,7 +128,7 @@ impl SharedRequest {
     /// Derives the needs of a job from its options and the parameters of the machine.
     ///
     /// # Errors
-    /// If the options contradict one another; in one sentence.
+    /// If the options contradict one another. The error is one sentence.
     pub(super) fn needs(&self, params: &SelectParams) -> Result<Needs, String> {
         let (given, tpn) = (self.cpus_per_task, self.tasks_per_node.unwrap_or(0));
         let mut tasks = self.tasks;
@@ -242,7 +242,7 @@ impl SharedRequest {
         })
     }
 
-    /// Collects the GPU options. At most one of the options for a number of GPUs may be given.
+    /// Collects the options for GPUs, of which at most one may give a number of GPUs.
     fn gpus_wanted(&self) -> Result<Option<Gpus>, String> {
         let all = [self.gpus_per_node, self.gpus, self.gpus_per_task];
         let mut models = all.iter().flatten().map(|gpus| gpus.model);
@@ -274,7 +274,7 @@ impl SharedRequest {
         }))
     }
 
-    /// Derives the numbers of tasks and GPUs of the job from its number of GPUs per task.
+    /// Derives the number of tasks and the number of GPUs of the job from its GPUs per task.
     fn gpu_step(
         &self,
         gpus: &mut Gpus,
@@ -308,8 +308,7 @@ impl SharedRequest {
 }
 
 impl Gpus {
-    /// Number of GPUs of the whole job if it has `nodes` nodes. Its CPUs per GPU are counted with
-    /// it.
+    /// Number of GPUs of the whole job if it has `nodes` nodes, from which its CPUs are counted.
     pub(super) fn for_job(&self, nodes: u64) -> u64 {
         if self.per_job > 0 { self.per_job } else { self.per_node.saturating_mul(nodes) }
     }

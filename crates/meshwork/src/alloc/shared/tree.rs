@@ -1,4 +1,4 @@
-//! Allocation of several shared nodes below the switches of a tree.
+//! Allocation of several nodes that jobs may share, below the switches of a tree.
 
 use crate::alloc::listed::tree::Tree;
 use crate::geometry::NodeSet;
@@ -6,7 +6,7 @@ use crate::geometry::NodeSet;
 use super::candidates::Candidates;
 use super::choose::{Attempt, Leave, Missing, classes};
 
-/// Places a job below one switch, on few leaves that are close to each other.
+/// Places a job below one switch, on few leaf switches that are close to each other.
 pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave> {
     let missing = attempt.missing(false);
     let map = attempt.map.clone();
@@ -49,10 +49,10 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave>
     fill(attempt, list, found, &cpus, missing)
 }
 
-/// Takes candidates below one switch: first the forced ones, which have lower weights, then leaf by
-/// leaf.
+/// Takes candidates below one switch, leaf by leaf, until the job has enough.
 ///
-/// `cpus` has, for each switch, the number of CPUs of the nodes below it that may be taken.
+/// Before them, the forced candidates are taken, which have lower weights. `cpus` has, for each
+/// switch, the number of usable CPUs of the nodes below it.
 pub(super) fn fill(
     attempt: &mut Attempt<'_>,
     list: &Tree,
@@ -106,14 +106,14 @@ pub(super) fn fill(
     if attempt.suffices(&missing) { Ok(()) } else { Err(Leave::OneOfThese) }
 }
 
-/// Switches in use, from which the distances to other switches are computed.
+/// Switches in use by a job, from which the distances to other switches are computed.
 struct Used<'a> {
     list: &'a Tree,
     is_used: Vec<bool>,
-    /// For each switch, the number of used switches among the switch itself and those below it.
+    /// For each switch, how many switches in use are below it, itself included.
     below: Vec<u32>,
     total: u32,
-    /// Sum of the depths of the used switches.
+    /// Sum of the depths of the switches in use.
     depths: u32,
 }
 
@@ -131,10 +131,10 @@ impl Used<'_> {
         self.list.up_from(switch).for_each(|above| self.below[above] += 1);
     }
 
-    /// Distances from a switch to all used switches, in links, added up. Equal to
-    /// [`Tree::distances`].
+    /// Sum of the distances from a switch to all switches in use, in links.
     ///
-    /// `None` if a used switch is in another tree.
+    /// `None` if a switch in use is in another tree. Equal to [`Tree::distances`], but computed for
+    /// one switch only.
     fn distance(&self, switch: usize) -> Option<u32> {
         let (mut shared, mut root) = (0, switch);
         for above in self.list.up_from(switch) {
@@ -148,7 +148,7 @@ impl Used<'_> {
     }
 }
 
-/// A leaf in the search for the best leaf, with the values by which leaves are compared.
+/// Leaf switch in the search for the best one, with the values by which leaves are compared.
 #[derive(Clone, Copy)]
 struct BestLeaf {
     leaf: usize,
@@ -157,7 +157,7 @@ struct BestLeaf {
     fits: bool,
 }
 
-/// The leaf from which nodes are taken next; `None` if no unused leaf has candidates.
+/// The leaf switch from which nodes are taken next; `None` if no unused leaf has candidates.
 fn best_leaf(used: &Used<'_>, free: &[i64], fits: impl Fn(usize) -> bool) -> Option<usize> {
     let list = used.list;
     let mut best: Option<BestLeaf> = None;
@@ -205,7 +205,8 @@ fn best_leaf(used: &Used<'_>, free: &[i64], fits: impl Fn(usize) -> bool) -> Opt
     best.map(|best| best.leaf)
 }
 
-/// Takes candidates of a leaf, lowest first; returns the result if the attempt ends with them.
+/// Takes candidates of a leaf, lowest number first; returns the result if the attempt ends with
+/// them.
 ///
 /// `taken` is increased by the number of nodes taken.
 fn take_leaf(
@@ -257,7 +258,7 @@ mod tests {
     use crate::alloc::listed::tree::Below;
     use crate::rng::Stream;
 
-    /// Compares the search for the best leaf with a version that compares all leaves.
+    /// Compares the search for the best leaf with a search that compares all leaves.
     #[test]
     fn the_best_leaf_is_its_definition() {
         let mut rng = Stream::new(3, 0, "leaves");

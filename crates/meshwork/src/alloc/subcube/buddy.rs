@@ -1,4 +1,4 @@
-//! Buddy system: blocks of 2ᵏ nodes that begin at a multiple of their length.
+//! Buddy system: blocks of 2ᵏ nodes whose first node is a multiple of their length.
 
 use super::{free_subcubes, number};
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim, RecallError};
@@ -62,7 +62,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::SomeBlocks)
 .contiguous(true);
 
-/// Representation of free blocks.
+/// How the allocator records the free blocks: in lists of blocks or as a bitmap of nodes.
 #[derive(Clone, Copy)]
 enum Form {
     Lists,
@@ -71,7 +71,7 @@ enum Form {
 
 static FORMS: Words<Form, 2> = Words::new([("lists", Form::Lists), ("bitmap", Form::Bitmap)]);
 
-/// Rule for the block of a list that is taken first.
+/// Rule for which block of a list is taken first.
 #[derive(Clone, Copy)]
 enum Order {
     Address,
@@ -83,7 +83,8 @@ static ORDERS: Words<Order, 2> =
 
 /// Buddy system with a bitmap of free nodes.
 ///
-/// It takes the lowest *m* for which the nodes from *m* 2ᵏ to (*m* + 1) 2ᵏ − 1 are all free.
+/// A request for 2ᵏ nodes gets the nodes from *m* 2ᵏ to (*m* + 1) 2ᵏ − 1, for the lowest *m* for
+/// which all of them are free.
 #[derive(Clone)]
 struct Bitmap {
     dimension: u32,
@@ -113,30 +114,31 @@ impl Allocator for Bitmap {
 
 /// Buddy system with a list of free blocks for each dimension.
 ///
-/// A request takes a block of the smallest sufficient dimension with a nonempty list. The block is
-/// halved, and upper halves are listed, until the size is right. A released block is merged with
-/// its buddy as long as the buddy is listed. So the lists always hold the largest aligned free
-/// blocks. Nodes that are claimed without a proposal are carved out of the block that contains
-/// them.
+/// A block of dimension *k* has 2ᵏ nodes. A request takes a block of the smallest sufficient
+/// dimension whose list is not empty. The block is halved until it has the requested size; each
+/// upper half is put into a list. A released block is merged with its buddy as long as the buddy is
+/// in a list. So the lists always hold the largest aligned free blocks. Nodes that are claimed
+/// without a proposal of this allocator are carved out of the block that contains them.
 #[derive(Clone)]
 struct Buddy<L> {
     dimension: u32,
     lists: L,
 }
 
-/// Lists of aligned blocks. Block `index` of dimension *k* begins at node `index` · 2ᵏ.
+/// Lists of aligned free blocks. Block `index` of dimension *k* has 2ᵏ nodes, from `index` · 2ᵏ on.
 trait BlockLists: Send + Clone + 'static {
     /// Creates empty lists for a hypercube of the given dimension.
     fn empty(dimension: u32) -> Self;
-    /// The dimensions with a nonempty list, as bits.
+    /// The dimensions whose list is not empty, as bits.
     fn filled(&self) -> u32;
     /// Index of the block that is taken first from the list of a dimension; `None` if it is empty.
     fn first(&self, dimension: u32) -> Option<u32>;
     fn insert(&mut self, dimension: u32, index: u32);
-    /// Removes a block from its list; returns whether it was listed.
+    /// Removes a block from its list; returns whether it was in the list.
     fn remove(&mut self, dimension: u32, index: u32) -> bool;
-    /// All blocks, in the order in which they must be inserted again. Empty if the order is
-    /// irrelevant.
+    /// All blocks, in the order in which they must be inserted to restore the lists.
+    ///
+    /// Empty if the order does not matter.
     fn in_order(&self) -> Vec<Subcube> {
         Vec::new()
     }
@@ -224,8 +226,9 @@ impl<L: BlockLists> Allocator for Buddy<L> {
 
 /// Visits the aligned blocks of a placement, by first node and dimension.
 ///
-/// Consider the lowest dimension along which a subcube does not extend. The subcube has one aligned
-/// block for each combination of coordinates in its dimensions above that one.
+/// Each subcube of the placement is divided into them. The blocks extend along the lowest
+/// dimensions, up to the first along which the subcube does not extend. There is one block for each
+/// combination of the subcube's coordinates in the dimensions above that one.
 fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32)) {
     for block in &placement.blocks {
         let cube = Subcube::of(block);
@@ -239,7 +242,7 @@ fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32
     }
 }
 
-/// Lists of blocks ordered by address. They are bitmaps, with a summary bit for each word.
+/// Lists of free blocks ordered by address: one bitmap for each dimension.
 #[derive(Clone)]
 struct Sorted {
     lists: Vec<BlockSet>,
@@ -249,7 +252,7 @@ struct Sorted {
 #[derive(Clone, Default)]
 struct BlockSet {
     words: Vec<u64>,
-    /// Summary with one bit for each nonzero word of the bitmap.
+    /// Bitmap of the nonzero words of `words`, by which the first block is found.
     summary: Vec<u64>,
     count: u32,
 }
@@ -304,19 +307,19 @@ impl BlockLists for Sorted {
     }
 }
 
-/// Lists of blocks of which the block listed last is taken first.
+/// Lists of free blocks, of which the block inserted last is taken first.
 #[derive(Clone)]
 struct Stacks {
-    /// For each dimension, the first node of the block listed last.
+    /// For each dimension, the first node of the block inserted last.
     heads: Vec<u32>,
-    /// For each node, the listed block that begins there.
+    /// For each node, the block in a list that begins there.
     blocks: Vec<Listed>,
     filled: u32,
 }
 
 #[derive(Clone, Copy)]
 struct Listed {
-    /// Dimension of the block, or [`NONE`] if no listed block begins at this node.
+    /// Dimension of the block, or [`NONE`] if no block in a list begins at this node.
     dimension: u32,
     newer: u32,
     older: u32,

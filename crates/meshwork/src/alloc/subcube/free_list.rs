@@ -58,10 +58,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 
 /// Free list strategy.
 ///
-/// When a subcube is halved along a dimension, the lower half is kept and the upper one listed. The
-/// lists hold disjoint subcubes, so that a free subcube may extend over several listed ones. If no
-/// list can serve a request, all subcubes are searched in the order of `tree_collapsing`, and if
-/// one is free, the lists are rebuilt around it.
+/// Free subcubes are in lists by dimension. A subcube that is too large is halved: the lower half
+/// is kept, and the upper one is put into a list. The lists hold disjoint subcubes, so that a free
+/// subcube may extend over several listed ones. If no list can serve a request, all subcubes are
+/// searched in the order of `tree_collapsing`. If one of them is free, the lists are rebuilt around
+/// it.
 ///
 /// # Complexity
 /// **O(n log c)** for *c* subcubes in the lists of a hypercube of *n* dimensions. If the lists are
@@ -73,7 +74,7 @@ struct FreeList {
     search: CubeSearch,
 }
 
-/// Selects the highest of the allowed dimensions for halving a subcube.
+/// Selects, for halving a subcube, the highest of the dimensions in the mask `among`.
 fn along_the_highest(_cube: Subcube, among: u32, _masks: &BTreeMap<u32, u32>) -> u32 {
     among.ilog2()
 }

@@ -1,4 +1,4 @@
-//! Gray code: subcubes that are runs of nodes in one Gray code, searched from its beginning.
+//! Gray code: tries subcubes that are runs of consecutive nodes in one Gray code, in its order.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};

@@ -10,11 +10,12 @@ use crate::machine::{Placement, Site};
 
 /// Rule that selects the dimension along which a subcube is halved.
 ///
-/// Its arguments are the subcube, the allowed dimensions as a mask, and the number of listed
-/// subcubes for each mask.
+/// Its arguments are the subcube, the dimensions among which to select as a mask, and the number of
+/// listed subcubes for each mask. The mask of a subcube is the set of dimensions along which it
+/// extends.
 pub(super) type SplitRule = fn(Subcube, u32, &BTreeMap<u32, u32>) -> u32;
 
-/// Free nodes of a hypercube as disjoint subcubes, in a list for each dimension, ordered by base.
+/// Free nodes of a hypercube as disjoint subcubes: one list for each dimension, ordered by base.
 ///
 /// # Complexity
 /// **O(log c)** to insert or remove a subcube, with *c* subcubes in the lists.
@@ -23,7 +24,7 @@ pub(crate) struct CubeLists {
     whole: u32,
     split: SplitRule,
     lists: Vec<BTreeSet<Subcube>>,
-    /// Number of listed subcubes with each mask.
+    /// For each mask (set of dimensions), the number of listed subcubes that extend along it.
     masks: BTreeMap<u32, u32>,
 }
 
@@ -65,7 +66,7 @@ impl CubeLists {
         }
     }
 
-    /// The listed subcube that contains all of `cube`, if there is one.
+    /// The listed subcube that contains `cube`; `None` if several listed ones share its nodes.
     fn holder(&self, cube: Subcube) -> Option<Subcube> {
         let masks = self.masks.keys().filter(|&mask| cube.mask & !mask == 0);
         masks
@@ -77,7 +78,7 @@ impl CubeLists {
         self.lists[cube.dimension() as usize].contains(&cube)
     }
 
-    /// Carves `part` out of a listed subcube.
+    /// Removes `part` from the free nodes of the listed subcube `cube`.
     ///
     /// The listed subcube is halved until `part` is left. The other half of each step is listed.
     fn carve(&mut self, cube: Subcube, part: Subcube) {
@@ -90,10 +91,10 @@ impl CubeLists {
         }
     }
 
-    /// Halves an unlisted subcube along a dimension in `among` and lists one half.
+    /// Halves a subcube that is not listed along a dimension in `among`, and lists one half.
     ///
-    /// The upper half is listed unless `keep_upper` accepts the halves. Returns the kept half and
-    /// the listed one.
+    /// The upper half is listed unless `keep_upper` accepts the halves. Returns the half that is
+    /// not listed, and the listed one.
     pub(crate) fn halve(
         &mut self,
         cube: Subcube,
@@ -107,7 +108,7 @@ impl CubeLists {
         (kept, other)
     }
 
-    /// Lists a freed subcube after merging it with listed neighbours.
+    /// Lists a subcube that has become free, after merging it with listed neighbours.
     ///
     /// Two subcubes are merged if they extend along the same dimensions and their bases differ in
     /// one bit. Merging is repeated as long as possible, and lower bits are tried first.
@@ -124,10 +125,10 @@ impl CubeLists {
         self.insert(cube);
     }
 
-    /// Removes the nodes of a claimed placement.
+    /// Removes the nodes of a claimed placement from the lists.
     ///
-    /// A block that lies within one listed subcube is carved out of it. For any other block, the
-    /// lists are rebuilt.
+    /// If a block lies within one listed subcube, this subcube is halved until the block is left.
+    /// For any other block, the lists are rebuilt.
     pub(crate) fn claimed(&mut self, placement: &Placement, site: &Site, search: &mut CubeSearch) {
         for block in &placement.blocks {
             let part = Subcube::of(block);
@@ -152,7 +153,9 @@ impl CubeLists {
         }
     }
 
-    /// The listed subcubes as numbers, to be saved. They depend on all claims and releases so far.
+    /// The listed subcubes as numbers, to be saved.
+    ///
+    /// Unlike the free nodes, they depend on all claims and releases so far.
     pub(super) fn memory(&self) -> Vec<u64> {
         self.lists.iter().flatten().copied().map(number).collect()
     }
@@ -160,7 +163,7 @@ impl CubeLists {
     /// Restores saved lists; the site must be as it was when they were saved.
     ///
     /// # Errors
-    /// If the saved subcubes are not the free nodes of the site, each once.
+    /// If the saved subcubes do not contain each free node of the site exactly once.
     pub(super) fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), RecallError> {
         let cubes = free_subcubes(memory, site)?;
         self.lists.iter_mut().for_each(BTreeSet::clear);
@@ -169,8 +172,9 @@ impl CubeLists {
         Ok(())
     }
 
-    /// Rebuilds the lists, with the largest free subcube first. Ties go by base, then by mask (the
-    /// dimensions along which a subcube extends).
+    /// Rebuilds the lists from the free nodes: the largest free subcube is listed first, and so on.
+    ///
+    /// Ties go by base, then by mask (the dimensions along which a subcube extends).
     pub(crate) fn form_anew(&mut self, free: &NodeSet, search: &mut CubeSearch) {
         self.lists.iter_mut().for_each(BTreeSet::clear);
         self.masks.clear();

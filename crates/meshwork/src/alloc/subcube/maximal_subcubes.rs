@@ -57,14 +57,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// The largest supported dimension of a hypercube.
 const MAX_DIMENSION: u32 = 20;
 
-/// Exact maximal set of subcubes: see [`ExactPacking`].
+/// Allocator with the exact maximal set of disjoint free subcubes: see [`ExactPacking`].
 ///
-/// Ties go by base, then by mask. The set has a subcube of the largest free dimension, so no free
-/// subcube is missed.
+/// It takes a part of the smallest sufficient subcube of the set. Ties go by base, then by mask
+/// (the set of dimensions along which a subcube extends). The set has a subcube of the largest free
+/// dimension, so no free subcube is missed.
 ///
 /// # Complexity
-/// The cost of [`ExactPacking`], for each subcube that lies in the chosen one and has the requested
-/// dimension.
+/// The cost of [`ExactPacking`] for each subcube of the requested dimension in the chosen one.
 #[derive(Clone)]
 struct Exact {
     dimension: u32,
@@ -100,7 +100,7 @@ impl Allocator for Exact {
     }
 }
 
-/// Greedy approximation of the maximal set of subcubes.
+/// Allocator with a greedy approximation of the maximal set of disjoint free subcubes.
 ///
 /// From the largest dimension down, the free subcube that overlaps the fewest other free subcubes
 /// of its dimension is taken repeatedly. Taken subcubes are disjoint. Ties go by base and then by
@@ -110,16 +110,16 @@ impl Allocator for Exact {
 /// because the largest one is always in the set.
 ///
 /// # Complexity
-/// For *c* free subcubes of a dimension *k*, the smaller of **O(c²)** and the sum over all nodes of
-/// the square of the number of these subcubes that contain the node; for each dimension from the
-/// largest to the requested one.
+/// For each dimension from the largest to the requested one, the smaller of two costs. With *c*
+/// free subcubes of this dimension, one is **O(c²)**. The other is the sum, over all nodes, of the
+/// square of the number of these subcubes that contain the node.
 #[derive(Clone)]
 struct Greedy {
     search: CubeSearch,
 }
 
 impl Greedy {
-    /// The first of the smallest subcubes of the set that have at least dimension `k`.
+    /// The smallest subcube of the set that has at least dimension `k`; ties go to the first one.
     fn smallest(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
         self.search.first(free, k)?;
         let largest = self.search.largest(free)?;
@@ -153,8 +153,9 @@ impl Allocator for Greedy {
     }
 }
 
-/// Selects disjoint subcubes: repeatedly the one that overlaps the fewest others, the first of
-/// several.
+/// Selects disjoint subcubes: repeatedly the one that overlaps the fewest others.
+///
+/// Ties go to the first one.
 fn independent(cubes: &[Subcube], nodes: u32) -> Vec<Subcube> {
     let mut neighbours = Neighbours::new(cubes, nodes);
     let mut degree: Vec<usize> = (0..cubes.len()).map(|i| neighbours.of(i).len()).collect();
@@ -180,11 +181,12 @@ fn independent(cubes: &[Subcube], nodes: u32) -> Vec<Subcube> {
     taken
 }
 
-/// Intersection graph of subcubes, computed as far as needed.
+/// Graph of which subcubes overlap, computed as far as needed.
 struct Neighbours<'a> {
     cubes: &'a [Subcube],
     is_there: Vec<bool>,
-    /// Subcubes that contain each node; `None` if comparing all pairs is cheaper.
+    /// For each node, the subcubes that contain it. `None` if comparing all pairs of subcubes is
+    /// cheaper.
     at_node: Option<Vec<Vec<usize>>>,
     found: Vec<usize>,
 }

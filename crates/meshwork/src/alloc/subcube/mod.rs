@@ -1,4 +1,5 @@
-//! Allocators of subcubes of a hypercube. Some share the lists of free subcubes in `lists`.
+//! Allocators of subcubes of a hypercube. Some share the lists of free subcubes in the module
+//! `lists`.
 
 mod lists;
 pub mod buddy;
@@ -23,7 +24,9 @@ pub(super) fn number(cube: Subcube) -> u64 {
     u64::from(cube.base) << 32 | u64::from(cube.mask)
 }
 
-/// Decodes subcubes from [numbers](number); they must cover the free nodes of the site, each once.
+/// Decodes subcubes from the [numbers](number) of a saved memory.
+///
+/// Together they must contain each free node of the site exactly once.
 pub(super) fn free_subcubes(memory: &[u64], site: &Site) -> Result<Vec<Subcube>, RecallError> {
     let mut rest = site.free().clone();
     let mut cubes = Vec::with_capacity(memory.len());

@@ -1,5 +1,6 @@
-//! Modified buddy system: a block of half the requested size, joined with any of its partner
-//! blocks.
+//! Modified buddy system: joins a block of half the requested size with any of its partners.
+//!
+//! A partner is a block of equal size, so that both together are a subcube.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};

@@ -1,4 +1,6 @@
-//! Multiple Gray codes: subcubes that are runs in one of several codes, which together miss none.
+//! Multiple Gray codes: subcubes that are runs of nodes in one of several Gray codes.
+//!
+//! Together the codes contain every subcube as a run.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -57,25 +59,26 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// The largest supported dimension of a hypercube, which needs 184,756 codes.
+/// The largest supported dimension of a hypercube, for which 184,756 codes are needed.
 const MAX_DIMENSIONS: u32 = 20;
 
-/// Strategy of multiple Gray codes, tried in the order of [`symmetric_chains`].
+/// Multiple Gray codes, which are tried in the order of [`symmetric_chains`].
 ///
-/// Every set of *k* dimensions is a prefix of some code, and this code finds all subcubes along
-/// these dimensions. So no subcube is missed. If the first code finds nothing, all sets of
-/// dimensions with a free subcube are found at once, and codes that contain none of these sets are
-/// skipped.
+/// A Gray code has an order of dimensions. Every set of *k* dimensions comes first in the order of
+/// some code, and this code finds all subcubes along these dimensions. So no subcube is missed. If
+/// the first code finds nothing, all sets of dimensions with a free subcube are found at once, and
+/// codes that contain none of these sets are skipped.
 ///
 /// # Complexity
-/// **O(2ⁿ)** for *n* dimensions if the first code has a free pair. Otherwise the cost of a
+/// **O(2ⁿ)** for *n* dimensions if the first code finds a free subcube. Otherwise the cost of a
 /// [`CubeSearch`] of all sets of *k* dimensions, and **O(n)** for each code before the chosen one.
 /// There are C(*n*, ⌊*n*/2⌋) codes.
 #[derive(Clone)]
 struct MultipleGrayCode {
     codes: Arc<[GrayCode]>,
     search: CubeSearch,
-    /// Sets of dimensions, as masks, along which some free subcube extends.
+    /// Sets of dimensions, as masks, for which a free subcube extends along exactly these
+    /// dimensions.
     has_a_free_cube: NodeSet,
     buffer: Vec<u64>,
 }

@@ -45,40 +45,39 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .serves(&[Wiring::Hypercube])
 .finds(Finds::SomeBlocks);
 
-/// Cubic and noncubic allocation.
+/// Cubic and noncubic allocation, from lists of free subcubes.
 ///
 /// The mask of a subcube is the set of dimensions along which it extends. A subcube that is too
 /// large is halved along the dimension that leaves the fewest different masks in the lists. Ties go
 /// to the lowest mask. The lower half is kept, unless only the upper one is adjacent to a taken
-/// subcube. A released subcube is merged with any adjacent listed subcube with equal free
-/// dimensions.
+/// subcube. A released subcube is merged with any adjacent listed subcube of equal mask.
 #[derive(Clone)]
 struct Noncubic {
     lists: CubeLists,
     search: CubeSearch,
 }
 
-/// Selects the dimension for halving a subcube: one whose halves have a mask that is already
-/// listed.
+/// Selects the dimension along which a subcube is halved, so that the lists have few masks.
 ///
-/// A mask is the set of dimensions along which a subcube extends. Ties go to the highest dimension,
-/// which leaves the lowest mask.
+/// A mask is the set of dimensions along which a subcube extends. A dimension is preferred if the
+/// halves have a mask that is already in the lists. Ties go to the highest dimension, which leaves
+/// the lowest mask.
 fn to_a_mask_that_is_listed(cube: Subcube, among: u32, masks: &BTreeMap<u32, u32>) -> u32 {
     let dimensions = Subcube { base: 0, mask: among }.dimensions();
     let mut listed = dimensions.rev().filter(|d| masks.contains_key(&(cube.mask & !(1 << d))));
     listed.next().unwrap_or(among.ilog2())
 }
 
-/// Subcube carved out of a listed one.
+/// Subcube that was taken from the lists: a part of a listed one.
 struct Carved {
     from: Subcube,
     part: Subcube,
-    /// Parts of `from` that remained after the carving, which are listed.
+    /// The other parts of the listed subcube `from`, which are in the lists now.
     others: Vec<Subcube>,
 }
 
 impl Noncubic {
-    /// Carves a subcube of dimension `k` out of the lists, adjacent to a `taken` one if possible.
+    /// Takes a subcube of dimension `k` from the lists, adjacent to a `taken` one if possible.
     fn carve(&mut self, k: u32, taken: &[Carved]) -> Option<Carved> {
         let is_near = |cube: Subcube| taken.iter().any(|other| cube.is_next_to(other.part));
         let j = self.lists.smallest_from(k)?;
@@ -95,7 +94,7 @@ impl Noncubic {
         Some(Carved { from, part, others })
     }
 
-    /// Undoes the carving of a subcube.
+    /// Restores the lists as they were before a subcube was taken.
     fn put_back(&mut self, carved: &Carved) {
         carved.others.iter().for_each(|other| self.lists.remove(*other));
         self.lists.insert(carved.from);

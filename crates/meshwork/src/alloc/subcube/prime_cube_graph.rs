@@ -59,26 +59,28 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Values of the parameter `cubes`; `true` if a job may get several subcubes.
+/// Values of the parameter `cubes`: `true` if a job may get several subcubes.
 static CUBES: Words<bool, 2> = Words::new([("one", false), ("several", true)]);
 
 /// The largest supported dimension of a hypercube.
 ///
-/// If a random half of its nodes is free, there are some hundred thousand primes (free subcubes in
-/// no larger free one).
+/// If a random half of the nodes of so large a cube is free, there are some hundred thousand primes
+/// (free subcubes that lie in no larger free one).
 const MAX_DIMENSION: u32 = 17;
 
-/// Prime-cube graph strategy; a prime is a free subcube that lies in no larger one.
+/// The prime-cube graph strategy, where a prime is a free subcube that lies in no larger one.
 ///
-/// In the chosen prime, a node counts once for each other prime that contains it. Ties go by base,
-/// then by mask.
+/// Of the primes of the smallest sufficient dimension, a request chooses the one whose nodes lie in
+/// the fewest other primes. It gets the part of this prime for which the same holds. A node counts
+/// once for each other prime that contains it. Ties go by base, then by mask (the set of dimensions
+/// along which a subcube extends).
 ///
 /// With `cubes = "several"` a request for *p* nodes gets a connected set of subcubes. The first one
-/// is chosen by the rule for single subcubes, among the connected components of the free nodes with
-/// at least *p* nodes; it has the largest available dimension for which subcubes are not larger
-/// than *p*. Each further one is the largest free subcube that is adjacent to the taken ones and
-/// does not exceed the number of nodes still needed. Ties are broken likewise. The request succeeds
-/// whenever a connected component is large enough.
+/// is chosen by the rule for single subcubes, within those connected components of the free nodes
+/// that have at least *p* nodes. It has the largest available dimension for which a subcube has at
+/// most *p* nodes. Each further one is the largest free subcube that is adjacent to the taken ones
+/// and does not exceed the number of nodes still needed. Ties are broken likewise. The request
+/// succeeds whenever a connected component is large enough.
 ///
 /// # Complexity
 /// The primes depend only on the free nodes, and are recomputed when these have changed: see
@@ -88,10 +90,10 @@ const MAX_DIMENSION: u32 = 17;
 struct PrimeCubeGraph {
     several: bool,
     search: CubeSearch,
-    /// Free nodes for which the field `primes` was computed.
+    /// Free nodes from which the field `primes` was computed.
     of: NodeSet,
     primes: Vec<Subcube>,
-    /// For each node, the number of primes (free subcubes in no larger free one) that contain it.
+    /// For each node, the number of primes that contain it.
     covering: Vec<u32>,
 }
 
@@ -108,14 +110,16 @@ impl PrimeCubeGraph {
         }
     }
 
-    /// Number of primes that contain `node`, minus one. A prime is a free subcube in no larger free
-    /// one.
+    /// Number of further primes that contain `node`, which must be in a prime.
+    ///
+    /// A prime is a free subcube that lies in no larger free one.
     fn others(&self, node: Node) -> u32 {
         self.covering[node as usize] - 1
     }
 
-    /// The subcube of dimension `k` for a request. It is chosen from the primes (free subcubes in
-    /// no larger free one) for which `among` holds.
+    /// The subcube of dimension `k` for a request, from the primes for which `among` holds.
+    ///
+    /// A prime is a free subcube that lies in no larger free one.
     fn choose_one(&self, k: u32, among: impl Fn(&Subcube) -> bool) -> Option<Subcube> {
         let eligible = || self.primes.iter().filter(|p| p.dimension() >= k && among(p));
         let least = eligible().map(|prime| prime.dimension()).min()?;
@@ -194,8 +198,9 @@ fn parts_of_at_least(count: u32, free: &NodeSet, whole: u32) -> NodeSet {
     large
 }
 
-/// The neighbours of a set of nodes. A member of the set is included if another member is its
-/// neighbour.
+/// The nodes that are neighbours of some node in a set.
+///
+/// A node of the set is included if another node of the set is its neighbour.
 fn beside(nodes: &NodeSet, whole: u32) -> NodeSet {
     let mut beside = NodeSet::empty(nodes.universe());
     neighbours(nodes.words(), 0..whole, beside.words_mut());

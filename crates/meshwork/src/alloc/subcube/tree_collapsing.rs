@@ -1,4 +1,5 @@
-//! Tree collapsing: subcubes are tried by their dimensions (as a mask), then by their base.
+//! Tree collapsing: tries subcubes in the order of their dimensions (as a mask), then of their
+//! base.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};

@@ -14,20 +14,20 @@ use crate::machine::Placement;
 use crate::offer::implies;
 use crate::topology::Grid;
 
-/// Step function of time: the set of nodes that are free if no other job starts.
+/// The set of free nodes at each time from now on, if no other job starts: a step function.
 ///
 /// # Complexity
 /// With *s* steps and *n* nodes, **O(s · n / 64)** in the worst case for each operation, and for
-/// space.
+/// the memory.
 #[derive(Clone, Debug)]
 pub(super) struct FreeSets {
     steps: Vec<Step>,
-    /// Scratch buffer. For each step, the nodes that are free from the step on until a given
-    /// instant.
+    /// Scratch buffer of a search: for each step, the nodes that are free from then to the search's
+    /// end.
     throughout: Vec<NodeSet>,
 }
 
-/// A placement query: request, number of nodes and duration.
+/// Query for a placement: a request, its number of nodes, and how long they must be free.
 #[derive(Clone, Copy)]
 pub(super) struct NodeRequest<'a> {
     pub(super) request: &'a Request,
@@ -41,7 +41,7 @@ pub(super) struct Held<'a> {
     pub(super) from: Time,
     pub(super) until: Time,
     pub(super) nodes: &'a NodeSet,
-    /// Number of the held nodes.
+    /// Number of nodes in the set `nodes`.
     pub(super) count: u32,
 }
 
@@ -51,23 +51,29 @@ impl Held<'_> {
     }
 }
 
-/// Effect of a release on the free sets.
+/// Changes in the sets of free nodes after the release of some nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Back {
-    /// Interval in which at least one of the released nodes may be free without a break.
+    /// Start of the interval in which at least one of the released nodes may be free without a
+    /// break.
     pub(super) from: Time,
     pub(super) until: Time,
-    /// Rise of the counts of free nodes; `None` if every released node had a single holder.
+    /// How the counts of free nodes rose where nodes had several holders; `None` if none had.
     pub(super) eased: Option<Eased>,
 }
 
-/// Rise of the count of free nodes by a release where nodes have several holders. In a step with
-/// such nodes, the count is the size of the free set minus one for each additional holder.
+/// Rise of the counts of free nodes by a release in steps where nodes have several holders.
+///
+/// In such a step, the count is the size of the set of free nodes, minus one for each holder of a
+/// node beyond its first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Eased {
-    /// Start of the first step with several holders of a node.
+    /// Start of the first step in which a released node had several holders.
     pub(super) at: Time,
-    /// Minimum of the counts before the release, and maximum of the counts after it.
+    /// Minimum count of free nodes, before the release, of the steps in which nodes had several
+    /// holders.
+    ///
+    /// `most` is the maximum count of these steps after the release.
     pub(super) least: i64,
     pub(super) most: i64,
 }
@@ -104,7 +110,7 @@ impl FreeSets {
         self.join(first);
     }
 
-    /// Removes a holder from nodes for an interval, and returns when the nodes are free after that.
+    /// Removes a holder from nodes for an interval, and returns what this has changed.
     pub(super) fn give_back(&mut self, held: Held<'_>) -> Back {
         let (first, last) = self.within(held);
         let mut eased: Option<Eased> = None;
@@ -136,9 +142,10 @@ impl FreeSets {
         self.steps.iter().any(Step::is_overdrawn)
     }
 
-    /// The interval around a range of steps in which any of these nodes is free without a break.
-    /// The interval is exact if all of the nodes are free in the range. If some of the nodes still
-    /// have holders, the interval may be too long.
+    /// The interval around a range of steps in which some node of `nodes` is free without a break.
+    ///
+    /// It is exact if all of the nodes are free in the range, and may be too long if some of them
+    /// still have holders.
     fn around(&mut self, first: usize, last: usize, nodes: &NodeSet) -> (Time, Time) {
         let FreeSets { steps, throughout } = self;
         if throughout.is_empty() {
@@ -163,17 +170,18 @@ impl FreeSets {
         (from, until)
     }
 
-    /// The first begin of a step, in `openings` and before `limit`, from which there is a
-    /// placement. The placement must last for the span of `wanted`. `place` searches for a
-    /// placement among the nodes that are free during the whole span, where the nodes of `own`
-    /// count as free, and must miss no block. If `own` is given, the wanted span is at most its
-    /// length, `limit` is at most its start, and no step right after `own` has nodes with several
-    /// holders.
+    /// Finds the first step with a placement for `wanted`: its begin, and the placement.
     ///
-    /// If a span has no placement, bisection finds the last step from which there is none up to the
-    /// end of the span. This step and this end are stored as a blocker, because no request whose
-    /// run contains that interval has a placement either. The end of the blocked interval is not
-    /// searched for, because that took more queries than it saved.
+    /// The step must begin in `openings` and before `limit`. The placement must last for the span
+    /// of `wanted`. The function `place` searches for it among the nodes that are free during the
+    /// whole span, and must miss no block. The nodes of `own`, which the job itself holds by its
+    /// reservation, count as free. If `own` is given, the wanted span is at most its length,
+    /// `limit` is at most its start, and no step right after `own` has nodes with several holders.
+    ///
+    /// If there is no placement throughout a span, bisection finds the last step from which there
+    /// is none up to the end of the span. This step and this end are stored as a blocker, because
+    /// no request whose run contains that interval has a placement either. The last instant up to
+    /// which the placement fails is not searched for, because that took more queries than it saved.
     pub(super) fn first_place<P>(
         &mut self,
         wanted: &NodeRequest<'_>,
@@ -256,8 +264,10 @@ impl FreeSets {
         None
     }
 
-    /// A placement that begins at the first step, on nodes of `among` that are free for the whole
-    /// span. The span is that of `wanted`. The nodes of `own` count as free.
+    /// A placement from now on for the run time of `wanted`, on nodes of `among` that are free
+    /// throughout.
+    ///
+    /// The nodes of `own`, which the job itself holds by its reservation, count as free.
     pub(super) fn place_now<P>(
         &self,
         wanted: &NodeRequest<'_>,
@@ -281,8 +291,10 @@ impl FreeSets {
         place(&free, wanted.request)
     }
 
-    /// The first instant from which the nodes of `own` are free for `span`, before the start of
-    /// `own`. The `span` must not be longer than that of `own`.
+    /// The first instant from which all nodes of the reservation `own` are free for `span`.
+    ///
+    /// The nodes count as free where only `own` holds them. `None` if there is no such instant
+    /// before the start of `own`. The `span` must not be longer than that of `own`.
     pub(super) fn sooner(&self, own: Held<'_>, span: f64) -> Option<Time> {
         let mut at = 0;
         'starts: while let Some(first) = self.steps.get(at).filter(|step| step.from < own.from) {
@@ -299,8 +311,12 @@ impl FreeSets {
         None
     }
 
-    /// The last step of a range from which a request is known to have no placement up to `until`.
-    /// If there is none, the last step with a suspected blocker that a new query confirms.
+    /// The last step of a range from which a request has no placement up to `until`, as known so
+    /// far.
+    ///
+    /// It follows from the stored blockers (failed requests). If none is certain, blockers are
+    /// tried whose failure is only suspected, since nodes became free, and the last step is
+    /// returned where one fails again.
     fn blocked<P>(
         &mut self,
         steps: Range<usize>,
@@ -335,7 +351,8 @@ impl FreeSets {
         None
     }
 
-    /// Nodes that are free throughout, from the begin of a step until an instant.
+    /// The nodes that are free throughout, from the begin of the step with index `step` until an
+    /// instant.
     fn free_between(&self, step: usize, until: Time) -> NodeSet {
         let mut free = self.steps[step].free.clone();
         for further in self.steps[step + 1..].iter().take_while(|further| further.from < until) {
@@ -344,8 +361,9 @@ impl FreeSets {
         free
     }
 
-    /// The range of steps that make up the interval of `held`; steps are split at its begin and
-    /// end.
+    /// The range of the indices of the steps in the interval of `held`.
+    ///
+    /// The steps at its begin and end are split if necessary.
     fn within(&mut self, held: Held<'_>) -> (usize, usize) {
         let first = self.cut(held.from);
         let last = self.cut(held.until);
@@ -378,7 +396,8 @@ impl FreeSets {
         at
     }
 
-    /// Removes a step that equals the step before it.
+    /// Removes the step with index `at` if the same nodes are free and held as in the step before
+    /// it.
     fn join(&mut self, at: usize) {
         if at > 0
             && let Some(step) = self.steps.get(at)
@@ -414,7 +433,7 @@ mod tests {
     use crate::machine::Block;
     use crate::topology::Topology;
 
-    /// Held placements, each with the begin and end of its interval.
+    /// Placements that hold nodes, each with the begin and end of the interval in which it does.
     type Holds = Vec<(u32, u32, Placement)>;
 
     const NODES: u32 = 24;
@@ -429,8 +448,9 @@ mod tests {
         (time(hold.0), time(hold.1), nodes)
     }
 
-    /// The free nodes in a unit of time, and their count minus one for each additional holder of a
-    /// node.
+    /// The free nodes in a unit of time, and their count.
+    ///
+    /// The count is reduced by one for each holder of a node beyond its first.
     fn at(grid: &Grid, all: &Holds, t: u32) -> (NodeSet, i64) {
         let (mut free, mut count) = (NodeSet::full(NODES), i64::from(NODES));
         for (.., placement) in all.iter().filter(|(from, until, _)| (*from..*until).contains(&t)) {
@@ -457,8 +477,10 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with a model that has one set for each unit of time and tries all starts. Nodes
-        /// may have several holders.
+        /// Compares the free sets with a model that has a set per unit of time and tries all
+        /// starts.
+        ///
+        /// Nodes may have several holders.
         #[test]
         fn the_first_place_is_the_first(
             changes in prop::collection::vec((0_u32..40, 1_u32..20, 0_u32..20, 1_u32..6), 0..40),

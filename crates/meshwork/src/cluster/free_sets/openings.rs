@@ -1,4 +1,4 @@
-//! Intervals in which a job may newly find a placement.
+//! Openings: intervals in which a job may start on a placement that it did not have before.
 
 use std::ops::Range;
 

@@ -7,31 +7,34 @@ use crate::geometry::NodeSet;
 use crate::job::{Request, Time};
 use crate::offer::implies;
 
-/// The nodes that are free from an instant until the next step begins.
+/// An interval that lasts until the next step begins, with the nodes that are free in it.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) from: Time,
-    /// Number of free nodes minus one for each additional holder of a node. It may be negative.
+    /// Number of free nodes, minus one for each holder of a node beyond its first; may be negative.
     pub(super) count: i64,
     pub(super) free: NodeSet,
-    /// Nodes with at least two holders, nodes with at least three holders, and so on.
+    /// Nodes with several holders: first those with two or more, then those with three or more,
+    /// etc.
     pub(super) again: Vec<NodeSet>,
-    /// Requests that have no placement lasting from this step to the instant given with each.
+    /// Requests that failed: from this step on until some instant, each has no placement.
     pub(super) blockers: Vec<Blocker>,
 }
 
-/// A request that has no placement lasting until an instant. Larger requests over intervals that
-/// contain this one have none either.
+/// A request without a placement that is free from the begin of a step until an instant.
+///
+/// Larger requests, and intervals that contain this one, then fail too.
 #[derive(Clone, Debug)]
 pub(super) struct Blocker {
     pub(super) request: Request,
     pub(super) until: Time,
-    /// Whether nodes became free since the query. The blocker then most likely still holds, but
-    /// this is not certain.
+    /// Whether nodes became free since the request failed.
+    ///
+    /// The request then most likely still has no placement, but this is not certain.
     pub(super) suspected: bool,
 }
 
-/// Maximum number of blockers stored with a step.
+/// Maximum number of blockers (failed requests) stored with a step.
 const MAX_BLOCKERS: usize = 64;
 
 impl Step {
@@ -65,7 +68,7 @@ impl Step {
         }
     }
 
-    /// Removes a holder of nodes; nodes that lose their only holder become free.
+    /// Removes a holder from nodes. Nodes that it alone held become free.
     pub(super) fn give_back(&mut self, held: Held<'_>) {
         self.count += i64::from(held.count);
         if self.again.is_empty() {
@@ -82,7 +85,7 @@ impl Step {
         self.free.unite(&rest);
     }
 
-    /// The nodes of `own` that have no holder in this step except the owner of `own`.
+    /// The nodes of the reservation `own` that no other job or reservation holds in this step.
     pub(super) fn held_alone<'a>(&self, own: &'a NodeSet) -> Cow<'a, NodeSet> {
         let Some(twice) = self.again.first() else { return Cow::Borrowed(own) };
         let mut alone = own.clone();
@@ -90,8 +93,10 @@ impl Step {
         Cow::Owned(alone)
     }
 
-    /// Whether nodes are free in this step. If `are_held`, also nodes with their owner as the only
-    /// holder count.
+    /// Whether nodes are left to their owner in this step.
+    ///
+    /// If `are_held`, the owner holds them in this step, and nobody else must. Otherwise they must
+    /// be free.
     pub(super) fn is_left_to(&self, nodes: &NodeSet, are_held: bool) -> bool {
         if are_held {
             self.again.first().is_none_or(|twice| !nodes.meets(twice))
@@ -100,8 +105,8 @@ impl Step {
         }
     }
 
-    /// Moves the begin of the step to a later instant, and keeps its blockers. A blocker that ends
-    /// within the step holds for every part of the step.
+    /// Moves the begin of the step to a later instant, and keeps its blockers (failed requests). A
+    /// request that fails up to an instant within the step fails at every instant of the step.
     pub(super) fn begin(&mut self, from: Time) {
         self.from = from;
         for blocker in &mut self.blockers {
@@ -109,7 +114,7 @@ impl Step {
         }
     }
 
-    /// Adds a blocker: the request has no placement from this step until an instant.
+    /// Adds a blocker: the request has no placement that is free from this step until an instant.
     pub(super) fn block(&mut self, request: &Request, until: Time) {
         self.blockers
             .retain(|other| other.until < until || !implies(request, &other.request, true));

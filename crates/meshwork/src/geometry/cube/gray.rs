@@ -1,19 +1,21 @@
-//! Binary reflected Gray codes: orders of the nodes of a hypercube in which neighbours are
-//! adjacent.
+//! Binary reflected Gray codes: orders of a hypercube's nodes in which successive ones are
+//! neighbours.
 
 use super::{Subcube, keep_bases};
 use crate::geometry::NodeSet;
 use crate::topology::Node;
 
-/// A Gray code whose position *i* is the node with bit *j* of `i ^ (i >> 1)` as its bit `order[j]`.
+/// Gray code, given by the order of its dimensions, the one that changes most often first.
+///
+/// At position *i* is the node whose bit `order[j]` equals bit *j* of `i ^ (i >> 1)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GrayCode {
     order: Vec<u32>,
 }
 
 impl GrayCode {
-    /// The code whose dimensions change in the given order. The first dimension changes at every
-    /// second step.
+    /// Creates the code whose dimensions change in the given order: the first one at every second
+    /// step.
     #[must_use]
     pub(crate) fn new(order: Vec<u32>) -> GrayCode {
         GrayCode { order }
@@ -25,26 +27,26 @@ impl GrayCode {
         GrayCode::new((0..dimension).collect())
     }
 
-    /// The dimensions, in order of how often they change, the most frequent first.
+    /// The dimensions of the hypercube, the one that changes most often first.
     #[must_use]
     pub(crate) fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// The *k* dimensions that change most often, as a mask.
+    /// The `dimension` dimensions that change most often, as a mask.
     #[must_use]
     pub(crate) fn prefix(&self, dimension: u32) -> u32 {
         self.order[..dimension as usize].iter().map(|d| 1 << d).sum()
     }
 
-    /// The first free subcube of dimension *k* that the code recognises. A code recognises a
-    /// subcube as a pair of consecutive blocks of 2ᵏ⁻¹ positions, each at a multiple of 2ᵏ⁻¹. The
-    /// last block of the code is followed by the first. A 0-cube is the first free position.
-    /// `buffer` is overwritten.
+    /// The first free subcube of a given dimension *k* that the code recognises. A code recognises
+    /// a subcube as two consecutive blocks of 2ᵏ⁻¹ positions, each of which begins at a multiple of
+    /// 2ᵏ⁻¹. The last block of the code is followed by the first. A subcube of dimension 0 is the
+    /// first free node. `buffer` is overwritten.
     ///
     /// # Complexity
-    /// **O(k · 2ⁿ / 64 + 2ⁿ⁻ᵏ)**: free blocks are found by operations on whole words, then visited
-    /// in order.
+    /// **O(k · 2ⁿ / 64 + 2ⁿ⁻ᵏ)** in a hypercube of *n* dimensions: free blocks are found by
+    /// operations on whole words, then visited in order.
     pub(crate) fn first(
         &self,
         free: &NodeSet,
@@ -89,21 +91,23 @@ impl GrayCode {
     }
 }
 
-/// The dimension that changes between a block of the code and the next one. The last block is
-/// followed by the first.
+/// The dimension that changes from block `block` of the code to the next one.
+///
+/// The last block is followed by the first.
 fn step(changing: &[u32], block: u32) -> u32 {
     let index = (block + 1).trailing_zeros() as usize;
     // For a code without dimensions, which has a single node, this is called once too often.
     changing.get(index).or(changing.last()).copied().unwrap_or(0)
 }
 
-/// C(n, ⌊n/2⌋) Gray codes such that every set of dimensions is a prefix of one of them.
+/// Gray codes such that every set of dimensions comes first in the order of one of them.
 ///
-/// There is one code for each set of ⌊n/2⌋ dimensions, in lexicographic order of the sets. The
-/// dimensions 0, 1, 2 … are read as brackets: members of the set are closing brackets, and all
-/// other dimensions opening ones. The order of a code begins with the members that match a bracket.
-/// Then come the unmatched dimensions, and last the matched dimensions that are not in the set.
-/// Each part is ascending. This is the symmetric chain through the set, extended to a full chain.
+/// There are C(n, ⌊n/2⌋) codes for *n* dimensions, one for each set of ⌊n/2⌋ dimensions, in
+/// lexicographic order of the sets. To find the order of a code, the dimensions 0, 1, 2 … are read
+/// as brackets: members of the set are closing brackets, and all other dimensions opening ones. The
+/// order begins with the members that match a bracket. Then come the unmatched dimensions, and last
+/// the matched dimensions that are not in the set. Each of these three parts is ascending. The
+/// order is the symmetric chain through the set, extended to a full chain.
 #[must_use]
 pub(crate) fn symmetric_chains(dimension: u32) -> Vec<GrayCode> {
     let size = dimension / 2;

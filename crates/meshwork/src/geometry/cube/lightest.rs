@@ -1,14 +1,14 @@
-//! The subcube with the least total weight within a cube.
+//! Search within a subcube for its smaller subcube of the least total weight.
 
 use super::Subcube;
 use crate::topology::Node;
 
-/// The subcube of `cube` with dimension `dimension` that has the least total weight. Ties go to the
-/// lowest base, then to the lowest mask (the dimensions along which it extends).
+/// The lightest subcube of `cube` of a given dimension, by the total weight of its nodes. Ties go
+/// to the lowest base, then to the lowest mask (the dimensions along which it extends).
 ///
 /// # Complexity
-/// **O(3ʲ)** in the worst case for a cube of dimension *j*. A branch that is already heavier than
-/// the best subcube found is cut.
+/// **O(3ʲ)** in the worst case for a cube of dimension *j*. A branch of the search that is already
+/// heavier than the best subcube found is cut.
 pub(crate) fn lightest(
     cube: Subcube,
     dimension: u32,
@@ -27,13 +27,14 @@ pub(crate) fn lightest(
 
 struct Search<'a> {
     cube: Subcube,
-    /// The dimensions along which the cube extends. The search refers to them by index.
+    /// The dimensions along which the cube extends, each of which the search names by its index.
     free: &'a [u32],
     best: Option<(u32, Subcube)>,
 }
 
 impl Search<'_> {
-    /// Decides on the cube's dimensions below `undecided`, and keeps the lightest subcube found.
+    /// Tries subcubes along `wanted` more dimensions below `undecided`, and keeps the lightest.
+    ///
     /// `weights` has the weights of the subcubes that extend along the dimensions of `mask`, in
     /// order of base.
     fn descend(&mut self, weights: Vec<u32>, undecided: usize, wanted: u32, mask: u32) {

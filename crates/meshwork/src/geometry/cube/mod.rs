@@ -1,8 +1,8 @@
 //! Subcubes of a hypercube, and how they are found.
 //!
 //! Node *v* of a hypercube of dimension *n* is the *n*-bit number *v*, and dimension 0 of its grid
-//! is bit 0. A subcube has a set of free dimensions, called its mask, and its lowest node, called
-//! its base.
+//! is bit 0. A subcube is given by its base, which is its lowest node, and by its mask, the set of
+//! dimensions along which it extends (its free dimensions).
 
 mod gray;
 mod lightest;
@@ -33,18 +33,18 @@ use crate::topology::{Grid, Node};
 pub struct Subcube {
     /// The lowest node of the subcube.
     pub base: Node,
-    /// The free dimensions of the subcube, a bit for each.
+    /// The dimensions along which the subcube extends (its free dimensions), a bit for each.
     pub mask: u32,
 }
 
 impl Subcube {
-    /// The whole hypercube of dimension `dimension`, which is at most 31.
+    /// The whole hypercube, whose number of dimensions, `dimension`, is at most 31.
     #[must_use]
     pub fn whole(dimension: u32) -> Subcube {
         Subcube { base: 0, mask: (1 << dimension) - 1 }
     }
 
-    /// Number of free dimensions of the subcube.
+    /// Number of dimensions along which the subcube extends.
     #[must_use]
     pub fn dimension(self) -> u32 {
         self.mask.count_ones()
@@ -55,7 +55,7 @@ impl Subcube {
         parts(self.mask).map(move |part| self.base | part)
     }
 
-    /// The free dimensions of the subcube, lowest first.
+    /// The dimensions along which the subcube extends, lowest first.
     pub fn dimensions(self) -> impl DoubleEndedIterator<Item = u32> {
         (0..u32::BITS).filter(move |d| self.mask >> d & 1 == 1)
     }
@@ -78,15 +78,17 @@ impl Subcube {
         ((self.base ^ other.base) & !(self.mask | other.mask)).count_ones() == 1
     }
 
-    /// The two halves of the subcube along one of its free dimensions, the lower half first.
+    /// The two halves of the subcube along a dimension along which it extends, the lower half
+    /// first.
     #[must_use]
     pub fn halves(self, dimension: u32) -> [Subcube; 2] {
         let mask = self.mask & !(1 << dimension);
         [self.base, self.base | 1 << dimension].map(|base| Subcube { base, mask })
     }
 
-    /// The first subcube of a lower dimension within this subcube. It is found by repeatedly
-    /// keeping the lower half along the highest free dimension.
+    /// The first subcube of a lower dimension within this subcube.
+    ///
+    /// It is found by keeping the lower half along the highest of its dimensions, again and again.
     #[must_use]
     pub fn first_of_dimension(self, dimension: u32) -> Subcube {
         let mut mask = self.mask;
@@ -96,8 +98,10 @@ impl Subcube {
         Subcube { base: self.base, mask }
     }
 
-    /// Whether all nodes of the subcube are in the set. **O(2ᵏ / 64 + 2ᵏ⁻ʲ)** if *j* of its *k*
-    /// dimensions are among the lowest six.
+    /// Whether all nodes of the subcube are in the set.
+    ///
+    /// **O(2ᵏ / 64 + 2ᵏ⁻ʲ)** for a subcube along *k* dimensions, *j* of which are among the lowest
+    /// six.
     #[must_use]
     pub fn is_within(self, set: &NodeSet) -> bool {
         let pattern = self.pattern();
@@ -141,7 +145,8 @@ impl Subcube {
         within
     }
 
-    /// Whether `holds` is true for every word of the set in which the subcube has nodes.
+    /// Whether `holds` is true for every word (of 64 nodes) of the set in which the subcube has
+    /// nodes.
     #[inline(always)]
     fn all_words(self, set: &NodeSet, holds: impl Fn(u64) -> bool) -> bool {
         let (first, above) = ((self.base >> 6) as usize, self.mask >> 6);
@@ -176,8 +181,10 @@ impl Subcube {
         Subcube { base: block.base, mask: longer_sides(block).0 }
     }
 
-    /// The subcube that consists of the nodes of `block`. `None` if the grid is not a hypercube, or
-    /// if the block does not lie on the grid or reaches around an edge.
+    /// The subcube that consists of the nodes of `block`; `None` if they are no subcube.
+    ///
+    /// They are no subcube if the grid is not a hypercube, or if the block does not lie on the grid
+    /// or reaches around an edge.
     #[inline]
     pub(crate) fn on(block: &Block, grid: &Grid) -> Option<Subcube> {
         if !grid.is_binary() || block.sides.len() != grid.dimensions() || block.base >= grid.nodes()
@@ -188,7 +195,7 @@ impl Subcube {
         (beyond < 2 && block.base & mask == 0).then_some(Subcube { base: block.base, mask })
     }
 
-    /// This subcube as a block of the hypercube of dimension `dimension`.
+    /// The subcube as a block of the hypercube of dimension `dimension`.
     #[must_use]
     pub fn block(self, dimension: u32) -> Block {
         let is_aligned = self.mask & (self.mask + 1) == 0;
@@ -200,7 +207,9 @@ impl Subcube {
         Block { base: self.base, sides }
     }
 
-    /// The subcube in the notation of papers, highest dimension first: `0*1` has dimension 1 free.
+    /// The subcube as text, with one character for each dimension, highest first.
+    ///
+    /// The text `0*1` is the subcube that extends along dimension 1 only, with the base 1.
     #[must_use]
     pub fn text(self, dimension: u32) -> String {
         let mark = |d: u32| match (self.mask >> d & 1, self.base >> d & 1) {
@@ -212,7 +221,7 @@ impl Subcube {
     }
 }
 
-/// For each mask of the lowest six dimensions, the subcube with this mask at base 0, as bits of a
+/// For each mask of the lowest six dimensions, the nodes of the subcube at base 0, as bits of a
 /// word.
 static PATTERNS: [u64; 64] = {
     let mut patterns = [0; 64];
@@ -230,7 +239,7 @@ static PATTERNS: [u64; 64] = {
     patterns
 };
 
-/// The dimensions in which a block is longer than 1, as bits, and the bitwise or of all sides minus
+/// The dimensions in which a block is longer than 1, as bits; and the bitwise or of all sides less
 /// 1.
 #[inline]
 fn longer_sides(block: &Block) -> (u32, u32) {

@@ -6,25 +6,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::Subcube;
 use crate::geometry::NodeSet;
 
-/// Number of subcubes of each dimension in a set: six bits each, the largest dimension highest.
+/// Number of subcubes of each dimension in a set of subcubes, as one number that can be compared.
+///
+/// Each dimension has six bits, the largest dimension the highest ones.
 type Vector = u64;
 
 /// Finds the maximal set of disjoint free subcubes of a small hypercube, by complete search.
 ///
 /// Sets of disjoint free subcubes are compared by their number of cubes of the largest dimension,
-/// then by that of the next lower dimension, and so on. A maximal set has the greatest numbers. Of
-/// several maximal sets, one is built step by step. Each step takes the first cube of the largest
-/// dimension, by base and then by mask, with which the greatest numbers can still be reached.
+/// then by that of the next lower dimension, and so on. The maximal set is the greatest in this
+/// order. Of several maximal sets, one is built step by step. Each step takes the first cube of the
+/// largest dimension, by base and then by mask, with which the greatest numbers can still be
+/// reached.
 ///
 /// # Complexity
-/// The search is exponential, but few branches remain. Every cube except a single node has as many
-/// nodes with an even number of set bits as with an odd number. The bound that follows from the
-/// numbers of free nodes of these two kinds is often met at once. A set of disjoint pairs of
-/// neighbours is a matching of the two kinds of nodes. Results for sets of nodes are cached, and
+/// The search is exponential, but few branches remain, because a bound is often met at once. The
+/// bound follows from two numbers: of free nodes with an even and with an odd number of set bits.
+/// Every cube except a single node has as many nodes of one kind as of the other. Disjoint pairs of
+/// neighbours are found as a matching of the two kinds. Results for sets of nodes are cached, and
 /// all clones share the cache.
 #[derive(Clone, Debug)]
 pub struct ExactPacking {
-    /// The subcubes of each dimension in order, each with its nodes as bits.
+    /// For each dimension, all subcubes in order, each with its nodes as bits.
     cubes: Arc<[Vec<(Subcube, u32)>]>,
     known: Arc<Mutex<BTreeMap<u32, Vector>>>,
 }
@@ -32,11 +35,11 @@ pub struct ExactPacking {
 /// The nodes with an even number of set bits, as bits of a word.
 const EVEN: u32 = 0x6996_9669;
 
-/// Maximum number of sets of nodes in the cache; each entry takes about 24 bytes.
+/// Maximum number of sets of free nodes whose results are cached; each takes about 24 bytes.
 const MAX_KNOWN: usize = 1 << 18;
 
 impl ExactPacking {
-    /// The largest dimension of a hypercube that can be searched.
+    /// The largest number of dimensions of a hypercube that can be searched.
     pub const MAX_DIMENSIONS: u32 = 5;
 
     /// Creates a search for a hypercube of at most
@@ -72,8 +75,10 @@ impl ExactPacking {
         set
     }
 
-    /// Numbers of subcubes by dimension in the maximal set of the free nodes outside `taken`. Six
-    /// bits each, the largest dimension highest, so that they can be compared as one number.
+    /// Numbers of subcubes by dimension in the maximal set of the free nodes outside `taken`.
+    ///
+    /// Each has six bits, the one of the largest dimension the highest bits, so that they can be
+    /// compared as one number.
     #[must_use]
     pub fn vector_without(&self, free: &NodeSet, taken: Subcube) -> Vector {
         let nodes: u32 = taken.nodes().map(|node| 1 << node).sum();
@@ -86,7 +91,7 @@ impl ExactPacking {
         self.cubes.iter().rposition(has_one)
     }
 
-    /// Locks the cache of results by set of nodes.
+    /// Locks the cache, which has the result for each set of free nodes searched before.
     fn known(&self) -> MutexGuard<'_, BTreeMap<u32, Vector>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -118,8 +123,10 @@ impl ExactPacking {
         greatest
     }
 
-    /// The largest number of disjoint pairs of neighbours. It is found as a matching of nodes with
-    /// an even and with an odd number of set bits, by augmenting paths.
+    /// The largest number of disjoint pairs of free neighbours.
+    ///
+    /// Each pair has a node with an even and one with an odd number of set bits. They are matched
+    /// by augmenting paths.
     fn most_pairs(&self, free: u32) -> u32 {
         let dimensions = self.cubes.len() - 1;
         let mut partner = [None; 32];
@@ -132,8 +139,9 @@ impl ExactPacking {
     }
 }
 
-/// Finds a partner for a node with an even number of set bits. If necessary, other nodes get other
-/// partners.
+/// Finds a partner for a node with an even number of set bits; returns whether there is one.
+///
+/// If necessary, nodes that have a partner get another one.
 fn augment(
     even: usize,
     free: u32,
@@ -156,8 +164,9 @@ fn augment(
     false
 }
 
-/// Upper bound on the numbers of subcubes by dimension in a set of disjoint subcubes of these
-/// nodes. Only cubes of at most dimension `k` are counted.
+/// Upper bound on the numbers of disjoint subcubes by dimension that these nodes can contain.
+///
+/// Only subcubes of at most `k` dimensions are counted.
 fn bound(free: u32, k: u32) -> Vector {
     let (even, odd) = ((free & EVEN).count_ones(), (free & !EVEN).count_ones());
     let mut paired = 2 * even.min(odd);

@@ -1,4 +1,4 @@
-//! The search for free subcubes, 64 bases at a time.
+//! The search for free subcubes, 64 possible bases (lowest nodes) at a time.
 
 use std::ops::ControlFlow;
 
@@ -19,17 +19,18 @@ const LOWER: [u64; 6] = [
 
 /// Finds all free subcubes.
 ///
-/// Let *F(S)* be the set of bases at which the subcube with the free dimensions *S* is free. *F(∅)*
-/// is the set of free nodes, and *F(S ∪ {i})* is *F(S)* folded along dimension *i*: the
-/// intersection of its lower and its upper half. A fold along one of the six lowest dimensions is a
-/// shift within words. A fold along any other dimension halves the number of words. Masks (sets *S*
-/// as bits) are visited in increasing order, from their highest dimension down. So masks with equal
-/// high dimensions share their folds. A branch with no base left is cut.
+/// Let *F(S)* be the set of bases (lowest nodes) at which the subcube that extends along the set
+/// *S* of dimensions is free. *F(∅)* is the set of free nodes, and *F(S ∪ {i})* is *F(S)* folded
+/// along dimension *i*: the intersection of its lower and its upper half. A fold along one of the
+/// six lowest dimensions is a shift within words. A fold along any other dimension halves the
+/// number of words. Masks (sets *S* as bits) are visited in increasing order, from their highest
+/// dimension down. So masks with equal high dimensions share their folds. A branch with no base
+/// left is cut.
 ///
 /// # Complexity
-/// For *n* dimensions all masks together take **O(3ⁿ / 64 · (4/3)⁶)** operations on words, and
-/// masks of *k* dimensions some of these. Usually far fewer operations find the first subcube.
-/// Space **O(2ⁿ / 64)**.
+/// For *n* dimensions all masks together take **O(3ⁿ / 64 · (4/3)⁶)** operations on words, and the
+/// masks of a single number of dimensions take a part of them. The first free subcube is usually
+/// found by far fewer operations. The space is **O(2ⁿ / 64)**.
 #[derive(Clone, Debug)]
 pub struct CubeSearch {
     dimension: u32,
@@ -38,7 +39,7 @@ pub struct CubeSearch {
 }
 
 impl CubeSearch {
-    /// Allocates the buffers for hypercubes of dimension `dimension`.
+    /// Creates the search for hypercubes of dimension `dimension`, with its buffers.
     #[must_use]
     pub fn new(dimension: u32) -> CubeSearch {
         let words = 1 << dimension.saturating_sub(6);
@@ -52,7 +53,8 @@ impl CubeSearch {
         self.dimension
     }
 
-    /// The free subcube of dimension `dimension` with the lowest mask; ties go to the lowest base.
+    /// The free subcube along `dimension` dimensions with the lowest mask; ties go to the lowest
+    /// base.
     pub fn first(&mut self, free: &NodeSet, dimension: u32) -> Option<Subcube> {
         let mut found = None;
         self.for_each_mask(free, dimension, |bases| {
@@ -62,8 +64,9 @@ impl CubeSearch {
         found
     }
 
-    /// Calls `visit` for each mask with `dimension` free dimensions that has a free subcube. Masks
-    /// come in increasing order, until `visit` returns `Break`.
+    /// Calls `visit` for each mask of `dimension` dimensions along which a free subcube extends.
+    ///
+    /// Masks come in increasing order, until `visit` returns `Break`.
     pub fn for_each_mask(
         &mut self,
         free: &NodeSet,
@@ -95,8 +98,9 @@ impl CubeSearch {
         })
     }
 
-    /// The free subcubes that are part of no larger free one, ordered by base and then by mask. A
-    /// subcube is one of these if no neighbour of its base is the base of a free subcube along the
+    /// The free subcubes that lie in no larger free one, ordered by base and then by mask.
+    ///
+    /// Such a subcube has no neighbour of its base that is the base of a free subcube along the
     /// same dimensions.
     ///
     /// # Complexity
@@ -117,8 +121,9 @@ impl CubeSearch {
     }
 }
 
-/// The bases of all free subcubes with one mask. They are stored as bits, without the dimensions of
-/// the mask.
+/// The bases of all free subcubes that extend along the dimensions of one mask.
+///
+/// They are stored as bits, without the dimensions of the mask.
 #[derive(Clone, Copy)]
 pub struct Bases<'a> {
     words: &'a [u64],
@@ -127,7 +132,7 @@ pub struct Bases<'a> {
 }
 
 impl Bases<'_> {
-    /// The free dimensions of the subcubes, one bit each.
+    /// The dimensions along which the subcubes extend, one bit each.
     #[must_use]
     pub fn mask(&self) -> u32 {
         self.mask
@@ -147,7 +152,9 @@ impl Bases<'_> {
     }
 }
 
-/// Spreads the bits of the index of a word over the dimensions from 6 on that are not in the mask.
+/// Base of the subcubes to which the word of index `index` belongs, except for its lowest six bits.
+///
+/// The bits of the index are distributed over the dimensions from 6 on that are not in the mask.
 fn spread(index: u32, mask: u32, whole: u32) -> Node {
     let (mut rest, mut base) = (index, 0);
     for d in (6..whole).filter(|d| mask >> d & 1 == 0) {
@@ -157,7 +164,9 @@ fn spread(index: u32, mask: u32, whole: u32) -> Node {
     base
 }
 
-/// Visits the masks that add `wanted` dimensions below `undecided`, in increasing order.
+/// Visits the masks that extend `mask` by `wanted` dimensions below `undecided`.
+///
+/// Only masks with a free subcube are visited, in increasing order.
 fn descend(
     words: &[u64],
     buffer: &mut [u64],
@@ -194,9 +203,10 @@ fn descend_to_every_mask(
     }
 }
 
-/// The intersection of the two halves of `words` along dimension `d`, and the unused part of
-/// `buffer`. The intersection is written to `buffer`; `None` if it is empty. No dimension below `d`
-/// may have been folded yet.
+/// Intersects the two halves of `words` along dimension `d`; `None` if nothing is left.
+///
+/// The intersection is written to the front of `buffer`, and returned with the unused rest of
+/// `buffer`. No dimension below `d` may have been folded yet.
 fn fold<'a>(words: &[u64], buffer: &'a mut [u64], d: u32) -> Option<(&'a [u64], &'a mut [u64])> {
     let length = if d < 6 { words.len() } else { words.len() / 2 };
     let (folded, buffer) = buffer.split_at_mut(length);
@@ -219,7 +229,7 @@ fn fold<'a>(words: &[u64], buffer: &'a mut [u64], d: u32) -> Option<(&'a [u64], 
     (any != 0).then_some((folded, buffer))
 }
 
-/// Sets `apart` to the bases that have no neighbour among the bases. Returns whether there are any.
+/// Sets `apart` to the bases of which no neighbour is a base too. Returns whether there are any.
 fn keep_those_apart(words: &[u64], whole: u32, mask: u32, apart: &mut Vec<u64>) -> bool {
     apart.clear();
     apart.extend_from_slice(words);
@@ -247,14 +257,16 @@ fn keep_those_apart(words: &[u64], whole: u32, mask: u32, apart: &mut Vec<u64>) 
     apart.iter().any(|&word| word != 0)
 }
 
-/// A word whose lower and upper halves along one of the six lowest dimensions are exchanged.
+/// The word with its lower and upper halves along one of the six lowest dimensions exchanged.
 fn flipped(word: u64, d: u32) -> u64 {
     let (by, lower) = (1 << d, LOWER[d as usize]);
     (word & lower) << by | word >> by & lower
 }
 
-/// Reduces the words of a set of free nodes to the bases of the free subcubes with this mask. Every
-/// base stays at the bit of its node. **O(k · 2ⁿ / 64)** for *k* of *n* dimensions in the mask.
+/// Reduces a set of free nodes to the bases of the free subcubes along the dimensions of `mask`.
+///
+/// Every base stays at the bit of its node. **O(k · 2ⁿ / 64)** for *k* of *n* dimensions in the
+/// mask.
 pub(crate) fn keep_bases(words: &mut [u64], mask: u32) {
     for d in (0..u32::BITS).filter(|d| mask >> d & 1 == 1) {
         if d < 6 {
@@ -272,8 +284,9 @@ pub(crate) fn keep_bases(words: &mut [u64], mask: u32) {
     }
 }
 
-/// Adds to `to` the neighbours of the nodes in `words` along `dimensions`. **O(k · 2ⁿ / 64)** for
-/// *k* of *n* dimensions.
+/// Adds to `to` the neighbours of the nodes in `words` along `dimensions`.
+///
+/// **O(k · 2ⁿ / 64)** for *k* of *n* dimensions.
 pub(crate) fn neighbours(words: &[u64], dimensions: std::ops::Range<u32>, to: &mut [u64]) {
     for d in dimensions {
         if d < 6 {

@@ -1,4 +1,4 @@
-//! Sets of small numbers as bits of words: the masks and lists over which the engines iterate.
+//! Sets of small numbers, one bit for each, over which the wormhole engines iterate.
 
 /// Iterates over the numbers whose bits are set in a word, the lowest first.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +47,9 @@ impl BitSet {
         self.words.iter().all(|&word| word == 0)
     }
 
-    /// Number of words of the set. A set that changes meanwhile can be iterated by
-    /// [`word`](BitSet::word).
+    /// Number of words of the set.
+    ///
+    /// With it and [`word`](BitSet::word), a set can be iterated that changes meanwhile.
     pub(super) fn words(&self) -> usize {
         self.words.len()
     }
@@ -57,7 +58,7 @@ impl BitSet {
         self.words[index]
     }
 
-    /// Returns a word of the set and clears it.
+    /// Returns one word of the set and removes the numbers in it.
     pub(super) fn take_word(&mut self, index: usize) -> u64 {
         std::mem::take(&mut self.words[index])
     }

@@ -15,7 +15,7 @@ pub(super) struct Calendar {
     /// Bit set of the slots of the timing wheel that have events.
     filled: [u64; SLOTS / 64],
     far: BTreeMap<Cycle, Vec<u32>>,
-    /// The cycle whose events were taken last; events must not be added before it.
+    /// The cycle whose events were taken last. Events may be added at this cycle and later ones.
     from: Cycle,
 }
 
@@ -41,7 +41,9 @@ impl Calendar {
         }
     }
 
-    /// Appends the events of a cycle to a list. There must be no events in earlier cycles.
+    /// Appends the events of cycle `now` to a list, and removes them from the calendar.
+    ///
+    /// There must be no events in earlier cycles.
     pub(super) fn take(&mut self, now: Cycle, into: &mut Vec<u32>) {
         self.from = now;
         let slot = now as usize % SLOTS;

@@ -25,10 +25,13 @@ const NONE: u32 = u32::MAX;
 /// Maximum number of lanes of a router. Each lane has a bit in the masks of the router.
 const LANES: usize = 64;
 
-/// Bit of a credit for the processor that feeds a lane. Otherwise the credit is for a router.
+/// Bit that is set in the receiver of a credit if it is the processor that feeds the buffer.
+///
+/// Without the bit, the receiver is an output lane of a router. A credit announces free space in a
+/// buffer.
 const TO_SOURCE: u32 = 1 << 31;
 
-/// An input lane, which is a buffer of flits. Flits are not stored, only their number and their
+/// An input lane, which is a buffer of flits. Not the flits are stored, but their number and their
 /// packets.
 #[derive(Clone, Copy, Debug)]
 struct Lane {
@@ -43,12 +46,15 @@ struct Lane {
     out: u8,
 }
 
-/// State of the lanes of one router, as masks over its input lanes.
+/// Which input lanes of one router can send a flit: three sets of lanes, one bit each.
+///
+/// A lane in all of them has an output lane, holds a flit, and has space ahead.
 #[derive(Clone, Copy, Debug, Default)]
 struct Masks {
     granted: u64,
     present: u64,
-    /// Input lanes whose granted output lane has credits.
+    /// Input lanes whose granted output lane has credits, so that there is space in its next
+    /// buffer.
     funded: u64,
 }
 
@@ -57,14 +63,15 @@ struct Masks {
 struct Source {
     packet: PacketId,
     left: u32,
-    /// The virtual channel that the processor uses, or used last.
+    /// The virtual channel in which the processor sends, or last sent, a packet.
     channel: u8,
 }
 
 /// Engine that simulates every flit in every cycle.
 ///
-/// Lane `v` of port `p` of router `r` has index `r << shift | p · V + v`, both as the input buffer
-/// of `r` and as the output lane through which flits leave `r`.
+/// With `V` virtual channels, lane `v` of port `p` of router `r` has index `r << shift | p · V +
+/// v`. The index stands both for the input buffer of `r` and for the output lane through which
+/// flits leave `r`.
 pub(super) struct CycleEngine {
     fabric: Fabric,
     timing: Timing,
@@ -74,14 +81,16 @@ pub(super) struct CycleEngine {
     /// UGAL threshold: extra queued flits on the minimal path above which a packet takes a detour.
     threshold: u64,
     shift: u32,
-    /// Cycles that a flit takes through the link of each lane of a router, and a credit takes back.
-    /// Stored inline, not behind a pointer, because they are read for every flit at every router.
+    /// Cycles that a flit takes across the link of each lane of a router.
+    ///
+    /// `credit_returns` is the time of credits on their way back. Stored inline, not behind a
+    /// pointer, because they are read for every flit at every router.
     transfers: [Cycle; LANES],
     credit_returns: [Cycle; LANES],
     now: Cycle,
     moved: Cycle,
     packets: Packets,
-    /// For each packet, the packet behind it in the lane that holds its tail.
+    /// For each packet, the packet behind it in the lane in which its tail is.
     behind: Vec<PacketId>,
     lanes: Vec<Lane>,
     masks: Vec<Masks>,
@@ -95,16 +104,16 @@ pub(super) struct CycleEngine {
     up: Vec<u32>,
     grants: Grants,
     switch: Switch,
-    /// Routers in which a flit may be able to move.
+    /// Routers that a cycle has to visit, because a flit may be able to move in them.
     active: BitSet,
     sources: Vec<Source>,
-    /// Credits that processors have for the buffers of the local ports.
+    /// Credits of each processor: free space in the buffers of the local port into which it sends.
     source_credits: Vec<u32>,
     /// Processors that may be able to send a flit.
     sending: BitSet,
-    /// Whether each processor has nothing to send.
+    /// Whether each processor has nothing to send, so that it is not asked until it is woken.
     idle: Vec<bool>,
-    /// Processors that must be asked for a packet in this cycle, and in the next cycle.
+    /// Processors to ask for a packet in this cycle. `asking_next` has those for the next cycle.
     asking: Vec<Node>,
     asking_next: Vec<Node>,
     /// Processors that must be asked for a packet in a later cycle.
@@ -309,7 +318,7 @@ impl CycleEngine {
         self.active.insert(router);
     }
 
-    /// Records that the head of a packet has arrived in a lane.
+    /// Records that the head of a packet has arrived in the lane with index `at`.
     fn enter(&mut self, at: u32, packet: PacketId) {
         let lane = &mut self.lanes[at as usize];
         if lane.front == NONE {
@@ -344,7 +353,7 @@ impl CycleEngine {
         self.scratch.numbers = returns;
     }
 
-    /// Starts the next packets of the processors whose turn it is.
+    /// Starts the next packets of the processors that are to be asked for one in this cycle.
     fn start_packets(&mut self, load: &mut impl Load) {
         let mut asking = std::mem::take(&mut self.asking);
         self.turns.take(self.now, &mut asking);
@@ -479,7 +488,7 @@ impl CycleEngine {
         self.scratch.moves = moves;
     }
 
-    /// Sends a flit from lane `number` of a router.
+    /// Sends a flit from lane `number` of a router through the output lane granted to it.
     fn send(&mut self, router: usize, number: usize) {
         let at = router << self.shift | number;
         let lane = &mut self.lanes[at];
@@ -549,13 +558,13 @@ impl CycleEngine {
         }
     }
 
-    /// The first of the lanes through which a node sends.
+    /// Index of the first of the lanes through which a node sends.
     fn first_lane(&self, node: Node) -> usize {
         let (router, port) = self.fabric.home(node);
         (router as usize) << self.shift | (port * self.channels)
     }
 
-    /// The node that sends through a lane.
+    /// The node that sends through the lane with this index.
     fn node_of(&self, lane: usize) -> Node {
         let number = lane & ((1 << self.shift) - 1);
         self.fabric.node_at((lane >> self.shift) as Router, number / self.channels)

@@ -24,15 +24,17 @@ pub(crate) struct Fabric {
     ports: usize,
     local: usize,
     classes: usize,
-    /// Extra cycles of the links through each port, and whether any of these links is global. The
-    /// extra cycles are relative to the shortest links.
+    /// Extra cycles of the links through each port, compared with the shortest links.
+    ///
+    /// `has_global` says whether any of these links is global (a link between groups of a
+    /// dragonfly).
     length: Vec<Cycle>,
     has_global: bool,
-    /// For each port of each router, the router behind it, and the port of that router.
+    /// For each port of each router, the router behind the port, and the port of that router.
     next: Vec<(Router, u16)>,
 }
 
-/// The properties of a route's links on which packet times depend.
+/// Properties of a route on which packet times depend: its number of links, and which are global.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Way {
     /// Number of links of the route.
@@ -55,7 +57,7 @@ impl Fabric {
         Ok(Fabric::outline(topology, setting)?.laid())
     }
 
-    /// Fills in the link tables, which an outline lacks.
+    /// Builds the link tables, which an outline does not have yet.
     pub(super) fn laid(mut self) -> Fabric {
         let links = self.wires.ports();
         self.next = vec![(NOWHERE, 0); self.routers() as usize * self.ports];
@@ -70,7 +72,7 @@ impl Fabric {
         self
     }
 
-    /// The fabric without its link tables: the ports of a router, their lengths and classes.
+    /// The fabric without its link tables: what is known of ports, lengths and classes alone.
     ///
     /// # Errors
     /// [`NetworkError::NoLinks`] if the machine is flat, because a switch has no links to simulate.
@@ -135,7 +137,7 @@ impl Fabric {
         self.ports
     }
 
-    /// Index of the first local port of a router that has nodes.
+    /// Index of the first local port (a port to a node) of a router that has nodes.
     #[must_use]
     pub(crate) fn local(&self) -> usize {
         self.local
@@ -172,13 +174,14 @@ impl Fabric {
         self.classes
     }
 
-    /// The smallest number of virtual channels that avoids deadlock; `None` if no such number is
-    /// known.
+    /// The smallest number of virtual channels with which packets cannot deadlock.
+    ///
+    /// `None` if no such number is known.
     pub(super) fn safe_classes(&self) -> Option<usize> {
         self.wires.classes(&self.manner)
     }
 
-    /// Whether packets stay in their class of lanes up to their destination node.
+    /// Whether a packet stays in its class of lanes on the way from its last router to the node.
     pub(super) fn keeps_classes(&self) -> bool {
         self.wires.class_at_home(&self.manner).is_some()
     }
@@ -201,7 +204,7 @@ impl Fabric {
         (next, usize::from(there))
     }
 
-    /// Extra cycles of the links through a port, compared with the shortest links.
+    /// Extra cycles of the links through a port with this index, compared with the shortest links.
     pub(super) fn length(&self, port: usize) -> Cycle {
         self.length[port]
     }
@@ -211,17 +214,22 @@ impl Fabric {
         self.length.iter().copied().max().unwrap_or(0)
     }
 
-    /// The largest number of legs of a route. A leg is a run of links through ports of one index.
+    /// The largest number of legs of a route.
+    ///
+    /// A leg is a sequence of links through ports of one index.
     pub(super) fn most_legs(&self) -> usize {
         self.wires.most_legs()
     }
 
-    /// Whether the engine must decide for each packet if it takes a detour.
+    /// Whether the engine must decide for each packet, by the lengths of queues, if it takes a
+    /// detour.
     pub(super) fn adapts(&self) -> bool {
         self.manner.routing == Routing::Ugal && self.wires.classes(&self.manner) > Some(2)
     }
 
-    /// The route between two nodes; `detour` matters only if the fabric [adapts](Fabric::adapts).
+    /// The route between two nodes. Takes a detour by another group of routers if `detour` is set.
+    ///
+    /// `detour` matters only if the fabric [adapts](Fabric::adapts).
     pub(super) fn route(&self, from: Node, to: Node, coins: u64, detour: bool) -> Route {
         let detour = detour || self.manner.routing == Routing::Valiant;
         let mut route = self.wires.route(from, to, coins, &self.manner, detour);
@@ -231,7 +239,8 @@ impl Fabric {
         route
     }
 
-    /// The properties of a route's links on which packet times depend.
+    /// Properties of a route on which packet times depend: its number of links, and which are
+    /// global.
     pub(super) fn way(&self, route: &[Leg]) -> Way {
         let mut way = Way::default();
         if !self.has_global {
@@ -247,8 +256,8 @@ impl Fabric {
         way
     }
 
-    /// The links of the route between two nodes. Random bits are requested from `coins` only if the
-    /// machine has global links.
+    /// The links of the route between two nodes. Calls `coins` for random bits only if the machine
+    /// has global links.
     #[inline]
     pub(super) fn way_between(&self, from: Node, to: Node, coins: impl FnOnce() -> u64) -> Way {
         if self.has_global {
@@ -342,8 +351,10 @@ mod tests {
         }
     }
 
-    /// Checks the proof that there is no deadlock. Links that follow each other on any route, each
-    /// in the class in which the route uses it, must form no cycle.
+    /// Checks the proof that packets cannot deadlock.
+    ///
+    /// Any two links that follow each other on a route, each with the class of lanes in which the
+    /// route uses it, are joined to a graph. The graph must have no cycle.
     #[test]
     fn no_packets_can_wait_for_each_other_in_a_circle() {
         let rings = (3_u32..12).flat_map(|side| {

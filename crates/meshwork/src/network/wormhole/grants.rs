@@ -1,4 +1,4 @@
-//! Allocation of output lanes to the heads of packets that wait in a router.
+//! Grants of output lanes to the heads of packets that wait in a router.
 
 use super::bits::{BitSet, Bits, first_from};
 use super::fabric::Fabric;
@@ -7,7 +7,9 @@ use crate::topology::wires::Router;
 
 const NONE: u8 = u8::MAX;
 
-/// A request of a packet's head for any lane of one class of one output port.
+/// A request: the head of the packet in input lane `lane` needs an output lane.
+///
+/// Any lane of class `class` of the output port `port` will do.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) lane: u32,
@@ -25,24 +27,27 @@ pub(super) struct Grants {
     arbitration: Arbitration,
     classes: usize,
     local: usize,
-    /// Number of groups of lanes of a local port.
+    /// Number of groups (sets of lanes that serve equal requests) of a local port.
     exits: usize,
     shift: u32,
-    /// The lanes of each group of a router, as a mask. The groups are equal in all routers.
+    /// The output lanes of each group, as a mask; equal in all routers.
+    ///
+    /// A group has the output lanes of one class of one port.
     groups: Vec<u64>,
-    /// For each router, a mask of the output lanes without an owner.
+    /// For each router, a mask of the output lanes that no packet holds.
     free: Vec<u64>,
     /// For each router, a mask of the groups of lanes for which heads of packets wait.
     wanted: Vec<u64>,
-    /// Routers in which something has changed since the last decisions.
+    /// Routers in which lanes were requested or released since the last decisions.
     stirred: BitSet,
     fifo: Vec<Queue>,
-    /// For each waiting lane, the lane behind it in the queue for its group.
+    /// For each waiting lane, the lane behind it in the queue for its group of output lanes.
     after: Vec<u8>,
     /// For round robin: a mask of the lanes that wait, for each group of each router.
     waiting: Vec<u64>,
-    /// For round robin: the lane that each output considers first, and the output that each lane
-    /// considers first.
+    /// For round robin: the lane that each output considers first.
+    ///
+    /// `from_output` is the output that each lane considers first.
     from_lane: Vec<u8>,
     from_output: Vec<u8>,
 }
@@ -54,7 +59,7 @@ struct Queue {
 }
 
 impl Grants {
-    /// Initial state, in which all lanes are free and no head waits. A local port has
+    /// Creates the state in which all lanes are free and no head waits. A local port has
     /// `to_processor` lanes towards its processor; its other lanes are never free.
     pub(super) fn new(
         fabric: &Fabric,
@@ -123,6 +128,8 @@ impl Grants {
     }
 
     /// Queues the head of a packet for any lane of a group, behind earlier requests.
+    ///
+    /// A group has the output lanes of one class of one port.
     pub(super) fn request(&mut self, request: &Request) {
         let router = (request.lane >> self.shift) as usize;
         let lane = (request.lane & ((1 << self.shift) - 1)) as u8;
@@ -183,8 +190,10 @@ impl Grants {
         }
     }
 
-    /// One iteration of round robin. Every free output lane offers itself to the head of one
-    /// packet, and every head takes one offer.
+    /// One iteration of round robin in a router.
+    ///
+    /// Each free output lane offers itself to the head of one packet, and each head takes one
+    /// offer.
     fn round_robin(&mut self, router: usize, granted: &mut Vec<(u32, u8, u8)>) {
         let base = router << self.shift;
         let mut offers = [0_u64; 64];

@@ -10,7 +10,7 @@ use crate::topology::{Grid, Node};
 
 const NONE: u32 = u32::MAX;
 
-/// The network with the jobs that use it. A unit of time is a cycle.
+/// The wormhole network with the jobs that send messages in it. A unit of time is a cycle.
 pub(super) struct JobNetwork {
     engine: Engine,
     jobs: Jobs,
@@ -21,7 +21,8 @@ struct Jobs {
     messaging: Messaging,
     grid: Grid,
     flits: u64,
-    /// For each node, the slot of the job that holds it, and the index of the node in the job.
+    /// For each node, the slot of the job that holds it, and the node's index among the job's
+    /// nodes.
     holders: Vec<(u32, u32)>,
     runs: Vec<Option<Run>>,
     /// For each slot, the number of runs in it that were stopped before their end, modulo 2¹⁶.
@@ -33,14 +34,16 @@ struct Jobs {
 
 struct Run {
     key: RunKey,
-    /// Number of this run in its slot. Late messages of a stopped run are recognised by it.
+    /// Number of stopped runs in the slot before this one.
+    ///
+    /// Late messages of a stopped run are recognized by it.
     number: u16,
     start: Cycle,
     plan: Plan,
     processes: Vec<Process>,
     /// Nodes of the job: process *i* runs on the node with index *i* modulo the number of nodes.
     nodes: Vec<Node>,
-    /// Number of the job's messages that have not arrived.
+    /// Number of the job's messages that have not arrived yet.
     left: u64,
     seen: Messages,
 }
@@ -51,8 +54,9 @@ struct Process {
     total: u64,
     /// Earliest cycle at which the process can send its next message.
     from: Cycle,
-    /// Whether the process waits for its last message to arrive, and whether for it to leave the
-    /// node.
+    /// Whether the process must wait until its last message has arrived.
+    ///
+    /// `is_leaving` says whether it must wait until that message has left the node.
     waits: bool,
     is_leaving: bool,
 }
@@ -72,7 +76,7 @@ impl JobNetwork {
         JobNetwork { engine, jobs }
     }
 
-    /// Runs the network until the first cycle that is not before instant `to`.
+    /// Runs the network until the first cycle that is not before instant `to`; returns this cycle.
     fn advance(&mut self, to: Time) -> Result<Cycle, NetworkError> {
         let cycle = libm::ceil(to.units().max(0.0)) as Cycle;
         self.engine
@@ -83,7 +87,7 @@ impl JobNetwork {
 }
 
 impl Jobs {
-    /// The running job of a slot.
+    /// The job that runs in a slot.
     fn run(&mut self, slot: u32) -> &mut Run {
         self.runs[slot as usize].as_mut().expect("a job that runs is in its slot")
     }
@@ -275,8 +279,11 @@ impl Network for JobNetwork {
     }
 }
 
-/// The tag of a message: slot of the job, number of its run, and rank of the sender. Neither slots
-/// nor processes exceed the nodes of a machine, [`MAX_NODES`](crate::topology::MAX_NODES) = 2²⁴.
+/// The tag by which an arriving message is recognized.
+///
+/// It consists of the slot of the job, the number of its run, and the rank of the sender. Neither
+/// slots nor processes exceed the nodes of a machine, [`MAX_NODES`](crate::topology::MAX_NODES) =
+/// 2²⁴.
 fn tag(slot: u32, number: u16, rank: usize) -> u64 {
     u64::from(slot) << 40 | u64::from(number) << 24 | rank as u64
 }

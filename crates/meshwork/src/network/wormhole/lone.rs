@@ -1,4 +1,4 @@
-//! Departure time, arrival time and links of a packet that is alone in the network.
+//! Packets that are alone in the network: their times and their links.
 
 use super::Cycle;
 use super::fabric::{Fabric, Way};
@@ -14,7 +14,7 @@ pub(crate) struct Lone {
 }
 
 impl Lone {
-    /// Creates the packet model of a network.
+    /// Creates the packet model of a network for one machine.
     ///
     /// # Errors
     /// The errors of [`Engine::new`](super::Engine::new), except errors about lanes.
@@ -23,8 +23,10 @@ impl Lone {
         Ok(Lone { fabric, alone: Alone::new(setting) })
     }
 
-    /// The links of the route between two nodes. Calls `coins` only if routes can differ in their
-    /// links.
+    /// Properties of the route between two nodes on which packet times depend.
+    ///
+    /// These are the number of its links, and which of them are global. Calls `coins` for random
+    /// bits only if routes can differ in their links.
     #[must_use]
     #[inline]
     pub(crate) fn way(&self, from: Node, to: Node, coins: impl FnOnce() -> u64) -> Way {
@@ -52,7 +54,8 @@ impl Lone {
         self.alone.leaves(way)
     }
 
-    /// Visits the links of the route between two nodes, as indices below [`places`](Lone::places).
+    /// Calls a function for each link of the route between two nodes, with the link's index.
+    /// Indices are below [`places`](Lone::places).
     pub(crate) fn for_each_link(
         &self,
         from: Node,
@@ -70,7 +73,7 @@ impl Lone {
         }
     }
 
-    /// Upper bound of the indices of links. Not every index below it has a link.
+    /// Upper bound of the indices of links. Some indices below it stand for no link.
     #[must_use]
     pub(crate) fn places(&self) -> usize {
         self.fabric.routers() as usize * self.fabric.ports()

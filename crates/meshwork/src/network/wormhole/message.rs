@@ -1,4 +1,4 @@
-//! Messages in a network, and the interface of the load, which sends messages.
+//! Messages in a network, and the interface of the load: the source of the messages.
 
 use super::Cycle;
 use crate::topology::Node;
@@ -34,10 +34,10 @@ pub struct Delivery {
     pub alone: Cycle,
 }
 
-/// Answer of a node that is asked for its next message.
+/// Answer of a node that is asked for its next message to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// The first message of the node's queue.
+    /// The message to send now, which is the first in the node's queue.
     Message(Message),
     /// No message until this later cycle, at which the node is asked again.
     At(Cycle),
@@ -51,10 +51,10 @@ pub trait Load {
     fn next(&mut self, node: Node, now: Cycle) -> Turn;
 
     /// Records the arrival of a message. Returns a node that may have something to send now. The
-    /// node is asked, unless one of its packets is on its way out.
+    /// node is then asked for a message, unless one of its packets is still on its way out.
     fn delivered(&mut self, delivery: &Delivery) -> Option<Node>;
 
-    /// Whether the network must stop at the current cycle, before anything moves in this cycle.
+    /// Whether the network must stop at the current cycle, before anything moves in it.
     fn pauses(&self) -> bool {
         false
     }

@@ -122,7 +122,7 @@ fn only_site<'a>(params: &Params, machine: &NetworkContext<'a>) -> Result<&'a To
     Ok(topology)
 }
 
-/// Whether the virtual channels of a link share its bandwidth.
+/// How the virtual channels of a link use its bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lanes {
     /// Virtual channels share the link: one flit crosses it in a cycle.
@@ -157,9 +157,9 @@ pub struct WormholeConfig {
     pub virtual_channels: u32,
     /// Rule by which a packet chooses its class of virtual channels on a ring.
     pub class_rule: ClassRule,
-    /// Whether the virtual channels of a link share its bandwidth.
+    /// How the virtual channels of a link use its bandwidth.
     pub lanes: Lanes,
-    /// How a packet chooses among upward ports in a tree.
+    /// How a packet chooses among the upward ports of a switch in a fat tree.
     pub upward: Upward,
     /// How packets are routed between groups of a dragonfly.
     pub routing: Routing,
@@ -202,7 +202,7 @@ pub const MAX_FLITS: u32 = 1 << 16;
 /// The largest number of lanes of a router, since lanes are bits of a word.
 const MAX_LANES: usize = 64;
 
-/// The largest number of flits that all buffers of a network hold together.
+/// The largest total number of flits for which the buffers of a network have space.
 const MAX_PLACES: u64 = 1 << 28;
 
 impl WormholeConfig {
@@ -215,7 +215,7 @@ impl WormholeConfig {
         Manner { rings: self.class_rule, upward: self.upward, routing: self.routing }
     }
 
-    /// UGAL threshold: extra queued flits on the direct route before a packet takes a detour.
+    /// Extra flits that must be queued on the direct route before a packet takes a detour (UGAL).
     fn threshold(&self) -> u64 {
         let usual = if self.preset == Preset::Booksim { 30 } else { 0 };
         self.ugal_threshold.unwrap_or(usual).into()
@@ -414,8 +414,10 @@ impl Engine {
         self.links
     }
 
-    /// Cycles that a packet takes over `links` local links if nothing is in its way. If a packet
-    /// takes longer, it was blocked in the additional cycles.
+    /// Cycles that a packet takes over `links` local links (not global ones) if nothing is in its
+    /// way.
+    ///
+    /// If a packet takes longer, it was blocked in the additional cycles.
     #[must_use]
     pub fn zero_load(&self, links: u32) -> Cycle {
         let way = Way { links, global: 0 };

@@ -18,7 +18,7 @@ pub(super) struct Packets {
     alone: Alone,
     list: Vec<Packet>,
     legs: Vec<Leg>,
-    /// Number of entries of `legs` for each packet.
+    /// Number of entries of `legs` reserved for each packet, enough for the longest route.
     stride: usize,
     vacant: Vec<PacketId>,
 }
@@ -34,7 +34,9 @@ struct Packet {
     exit: u16,
     /// The class of lanes in which the packet leaves the last router.
     class: u8,
-    /// Index of the current leg of the route, and number of legs.
+    /// Index of the current leg (a sequence of links in one direction) of the route.
+    ///
+    /// `legs` is the number of legs of the route.
     leg: u8,
     legs: u8,
     /// Number of links that are left on the current leg.

@@ -95,7 +95,9 @@ pub(super) const ROUTING: Param = Param {
            whose first link is less full",
 };
 
-/// Parameter for the routing in networks without queues. Routing cannot adapt to queues there.
+/// Parameter for the routing in the networks `hops` and `link_load`, which have no queues.
+///
+/// So the routing cannot adapt to queues there.
 pub(crate) const OBLIVIOUS_ROUTING: Param = Param {
     name: "routing",
     kind: Kind::Choice(&["minimal", "valiant"]),
@@ -159,7 +161,7 @@ impl WormholeConfig {
     }
 }
 
-/// Adds to a problem of a network the path of the study's key that is at fault.
+/// Turns a problem of a network's configuration into one that names the study's key at fault.
 pub(crate) fn of_network(params: &Params, problem: Problem) -> Problem {
     if problem.path.is_empty() || problem.path == "topology" {
         return Problem::new(params.path(), problem.message);

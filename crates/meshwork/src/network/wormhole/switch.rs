@@ -1,17 +1,22 @@
-//! The switch of a router, which chooses the flits that cross it: one for each input and output
-//! port.
+//! The switch of a router, which chooses the flits that cross it in a cycle.
+//!
+//! At most one flit crosses from each input port, and one to each output port.
 
 use super::bits::{Bits, first_from};
 
-/// Round robin with one iteration of grants and accepts, like the switch allocator of BookSim 2.
+/// Switch with round robin in one iteration, like the switch allocator of BookSim 2.
+///
+/// Each output port offers itself to one input port, and each input port accepts one offer.
 #[derive(Clone, Debug)]
 pub(super) struct Switch {
     ports: usize,
     channels: usize,
     /// The port of each lane.
     port_of: [u8; 64],
-    /// Round-robin pointers. They are the input that each output considers first, and the output
-    /// and the channel that each input considers first.
+    /// Round-robin pointer of each output port: the input port that it considers first.
+    ///
+    /// `from_output` and `from_channel` are the output port and the virtual channel that each input
+    /// port considers first.
     from_input: Vec<u8>,
     from_output: Vec<u8>,
     from_channel: Vec<u8>,

@@ -8,11 +8,15 @@ use super::{Cycle, WormholeConfig};
 /// How a free lane is assigned to one of the heads that request it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arbitration {
-    /// To the earliest request; ties go to the lowest port. In a cycle, lanes are granted before
-    /// flits are sent, so that a head leaves in the cycle of its grant.
+    /// The lane goes to the earliest request; ties go to the lowest port.
+    ///
+    /// In a cycle, lanes are granted before flits are sent, so that a head leaves in the cycle of
+    /// its grant.
     Fifo,
-    /// Round robin with one iteration of grants and accepts. In a cycle, lanes are granted after
-    /// flits are sent, so that a head leaves in the cycle after its grant at the earliest.
+    /// The lane is assigned by round robin, with one iteration of grants and accepts.
+    ///
+    /// In a cycle, lanes are granted after flits are sent, so that a head leaves in the cycle after
+    /// its grant at the earliest.
     RoundRobin,
 }
 
@@ -40,16 +44,17 @@ pub(super) struct Timing {
     /// Cycles from when a processor sends a flit to its arrival in the router's buffer. `None` if a
     /// packet is ready in the router as soon as it is first in the processor's queue.
     pub(super) inject: Option<Cycle>,
-    /// Extra cycles that flits and credits take over a local link, and over a global link.
+    /// Extra cycles that flits and credits take over a local link. `global` is that for global
+    /// links.
     pub(super) local: Cycle,
     pub(super) global: Cycle,
-    /// Whether a processor limits the flits that it receives by credits, like a router.
+    /// Whether a processor accepts only the flits for which it has given credits, like a router.
     pub(super) sink_has_credits: bool,
     pub(super) arbitration: Arbitration,
 }
 
 impl Timing {
-    /// Delays of a preset's router. `links` has the latencies of local and of global links, in
+    /// Delays of the router of one simulator, with the latencies of local and global links in
     /// cycles.
     pub(super) fn new(preset: Preset, router_delay: Cycle, links: [u32; 2]) -> Timing {
         let [local, global] = links.map(|cycles| Cycle::from(cycles.max(1) - 1));
@@ -77,7 +82,7 @@ impl Timing {
         }
     }
 
-    /// Cycles from when a head is first in its buffer until it leaves, in an empty network.
+    /// Cycles that a head spends in a buffer, from when it is first in it, in an empty network.
     fn head(&self) -> Cycle {
         self.route + Cycle::from(self.arbitration == Arbitration::RoundRobin)
     }
@@ -87,7 +92,7 @@ impl Timing {
         if link < 8 && way.global >> link & 1 == 1 { self.global } else { self.local }
     }
 
-    /// Cycles that a packet takes over the links of `way` in an empty network.
+    /// Cycles that a packet takes, in an empty network, over the links described by `way`.
     ///
     /// The cycles are counted from when the packet is first in its processor's queue to the arrival
     /// of its tail. Buffers have space for `buffer` flits. The head goes through one router more
@@ -116,8 +121,13 @@ impl Timing {
         self.flit_times(way, flits, buffer).0
     }
 
-    /// Cycle in which a packet has left its processor's queue, and cycle of its tail's arrival. The
-    /// network is otherwise empty. O(D L) for *D* links and *L* flits.
+    /// The cycle in which a packet has left its processor's queue, and that in which its tail
+    /// arrives.
+    ///
+    /// The network is otherwise empty. Both are counted from when the packet is first in the queue.
+    ///
+    /// # Complexity
+    /// **O(D L)** for *D* links and packets of *L* flits.
     fn flit_times(&self, way: Way, flits: u32, buffer: u32) -> (Cycle, Cycle) {
         // Stages are the routers, and before them the processor if it sends flit by flit. For each
         // stage, `times` has the time at which each flit leaves it.
@@ -165,7 +175,8 @@ pub(super) struct Alone {
     buffer: u32,
     arrives: BTreeMap<Way, Cycle>,
     leaves: BTreeMap<Way, Cycle>,
-    /// Departure times for routes without global links, indexed by number of links.
+    /// Departure times for routes without global links, indexed by the number of links of the
+    /// route.
     leaves_alike: Vec<Option<Cycle>>,
 }
 

@@ -27,7 +27,8 @@ impl<T> Wheel<T> {
         self.len += 1;
     }
 
-    /// Swaps the events of a cycle with an empty list, so that neither list is reallocated.
+    /// Swaps the list of a cycle's events with the empty list `into`, so that neither is
+    /// reallocated.
     pub(super) fn take(&mut self, now: Cycle, into: &mut Vec<T>) {
         debug_assert!(into.is_empty());
         let slot = self.slot(now);

@@ -1,12 +1,12 @@
 //! The worm engine, in which flits need not be simulated one by one, since lanes share no links.
 //!
-//! A flit leaves a buffer when three conditions hold: it has arrived, the flit before it left at
-//! least one cycle earlier, and the next buffer has space. So as soon as a head has been granted a
-//! lane, the times of all flits that fit in the lane are known, and with them the times of flits
-//! behind these. The only events are that a head requests a lane, a lane becomes free, a packet has
-//! arrived, and a processor may send. All times that an event determines lie in the future. So the
-//! order of events within a cycle does not matter. Releases and requests are collected first, and
-//! then lanes are granted.
+//! Worms are packets, each spread over several buffers. A flit leaves a buffer when three
+//! conditions hold: it has arrived, the flit before it left at least one cycle earlier, and the
+//! next buffer has space. So as soon as a head has been granted a lane, the times of all flits that
+//! fit in the lane are known, and with them the times of flits behind these. The only events are
+//! that a head requests a lane, a lane becomes free, a packet has arrived, and a processor may
+//! send. All times that an event determines lie in the future. So the order of events within a
+//! cycle does not matter. Releases and requests are collected first, and then lanes are granted.
 
 use super::Cycle;
 use super::calendar::Calendar;
@@ -40,30 +40,31 @@ const DELIVERY: u32 = 3 << 30;
 struct Lane {
     front: PacketId,
     back: PacketId,
-    /// Number of flits of the first packet whose departure times are unknown.
+    /// Number of flits of the buffer's first packet whose departure times are not known yet.
     left: u32,
     /// Number of flits whose arrival times are known, but whose departure times are not.
     present: u32,
-    /// Index in the ring of the next flit to arrive, and of the next flit to leave.
+    /// Index in the ring of times of the next flit to arrive. `head` is that of the next to leave.
     tail: u32,
     head: u32,
-    /// The buffer that the first packet enters next, and the buffer from which the last packet
-    /// comes.
+    /// The buffer that the first packet enters next.
+    ///
+    /// `feeder` is the buffer from which the last packet comes.
     target: u32,
     feeder: u32,
-    /// Output lane of the router that was granted to the first packet.
+    /// Output lane of the router that was granted to the first packet in the buffer.
     output: u32,
     /// Extra cycles of the link that leads to this buffer, compared with the shortest link.
     length: u32,
-    /// The earliest departure time of the next flit, as far as it depends on this lane.
+    /// The earliest departure time of the next flit, as far as it depends on this buffer alone.
     from: Cycle,
 }
 
 /// Engine that computes the times of all flits of a packet at once, since lanes share no links.
 ///
-/// Buffers are numbered as in the cycle engine. Behind the buffers come the processors as sinks,
-/// and then the processors as sources. A sink is a single lane, because a processor accepts one
-/// flit in a cycle.
+/// Buffers are numbered as in the cycle engine. After the indices of the buffers come those of the
+/// processors as receivers (sinks), and then those of the processors as senders (sources). A sink
+/// is a single lane, because a processor accepts one flit in a cycle.
 pub(super) struct WormEngine {
     fabric: Fabric,
     timing: Timing,
@@ -71,10 +72,14 @@ pub(super) struct WormEngine {
     flits: u32,
     buffer: u32,
     shift: u32,
-    /// Index of the first lane of a local port, and the end of the lanes of routers with nodes.
+    /// Index, in its router, of the first lane that leads to a processor.
+    ///
+    /// `homes` is the index at which the lanes of routers with nodes end.
     local: u32,
     homes: u32,
-    /// Index of the first sink, and of the first source that is not a buffer of a router.
+    /// Index of the first sink (a processor as receiver).
+    ///
+    /// `sources` is that of the first source (a processor as sender).
     sinks: u32,
     sources: u32,
     now: Cycle,
@@ -91,7 +96,7 @@ pub(super) struct WormEngine {
     events: Vec<u32>,
     requests: Vec<u32>,
     granted: Vec<(u32, u8, u8)>,
-    /// Lanes whose flits may leave now, because something has changed.
+    /// Lanes whose flits may leave now, because a lane was granted or space has become free.
     changed: Vec<u32>,
     counts: Counts,
 }
@@ -248,8 +253,10 @@ impl WormEngine {
         self.granted = granted;
     }
 
-    /// Connects lane `at` to the lane `target`, which was granted to its first packet. The head
-    /// leaves in cycle `first` at the earliest.
+    /// Connects the buffer `at` to the lane `target`, which was granted to the buffer's first
+    /// packet.
+    ///
+    /// The head leaves in cycle `first` at the earliest.
     fn connect(&mut self, at: u32, target: u32, first: Cycle) {
         let lane = &mut self.lanes[at as usize];
         lane.target = target;
@@ -265,7 +272,7 @@ impl WormEngine {
         }
     }
 
-    /// Starts the next packet of a processor whose turn it is.
+    /// Starts the next packet of a processor that is to be asked for one in this cycle.
     fn start_packet(&mut self, node: Node, load: &mut impl Load) {
         let message = match load.next(node, self.now) {
             Turn::Message(message) => message,
@@ -300,7 +307,8 @@ impl WormEngine {
         (at & ((1 << self.shift) - 1)) as usize / self.channels
     }
 
-    /// Whether all flits of a packet are available in lane `at` at once.
+    /// Whether packets enter the network at lane `at`, so that all flits of a packet are there at
+    /// once.
     fn is_source(&self, at: u32) -> bool {
         if self.timing.inject.is_some() {
             at >= self.sources
@@ -310,8 +318,9 @@ impl WormEngine {
         }
     }
 
-    /// Computes when flits leave lane `at`, as far as this is known by now. Returns the lane from
-    /// which the last packet of `at` comes if that lane has gained space.
+    /// Computes when flits leave the buffer `at`, as far as this is known by now.
+    ///
+    /// Returns the buffer from which the last packet of `at` comes, if `at` has gained space.
     fn advance(&mut self, at: u32) -> Option<u32> {
         let Lane { target, left, present, .. } = self.lanes[at as usize];
         if target == NONE {

@@ -40,27 +40,27 @@ use time::{
 use totals::{FINISHED, MAKESPAN, MAX_WAIT, REFUSED, UNUSABLE};
 use waits::{WAIT_FOR_NODES, WAIT_FOR_PRIORITY, WAIT_FOR_RESERVED, WAIT_FOR_SHAPE};
 
-/// Entry of a metric in the list of all metrics.
+/// Registry entry of a metric.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct MetricEntry {
-    /// Name, description and parameters of the metric.
+    /// Name, description and parameters of the metric, as in lists and in the manual.
     pub about: About,
     /// Unit of the metric's values.
     pub unit: &'static str,
-    /// How the metric is measured. Functions of the measurement get the parameters as
+    /// How the metric is measured. The functions that measure it get the metric's parameters as
     /// [`Rules::params`].
     pub measure: Measure,
 }
 
 impl MetricEntry {
-    /// Creates an entry of a metric.
+    /// Creates the registry entry of a metric.
     #[must_use]
     pub const fn new(about: About, unit: &'static str, measure: Measure) -> MetricEntry {
         MetricEntry { about, unit, measure }
     }
 
-    /// Replaces name, description and parameters of the entry.
+    /// Replaces name, description and parameters of the metric's registry entry.
     #[must_use]
     pub const fn described(mut self, about: About) -> MetricEntry {
         self.about = about;
@@ -87,24 +87,26 @@ impl Named for MetricEntry {
 pub enum Measure {
     /// Mean of a quantity over the finished jobs; jobs for which it is NaN are skipped.
     Mean(Quantity),
-    /// Mean of a function over the finished jobs; jobs for which it is NaN are skipped.
+    /// Mean, over the finished jobs, of a function of the job; jobs for which it is NaN are
+    /// skipped.
     PerJob(fn(&Running, Time, &Rules) -> f64),
     /// Ratio of two sums over the finished jobs. The function returns what a job adds to the
     /// numerator and to the denominator. Jobs for which one of them is NaN are skipped.
     Ratio(fn(&Running, Time, &Rules) -> (f64, f64)),
     /// Mean over the finished jobs of the time that a job waited for this reason.
     PerWait(Cause),
-    /// Mean over the started jobs of a function of the job.
+    /// Mean, over the started jobs, of a function of the job.
     PerStart(fn(&Running) -> f64),
     /// Ratio of two integrals over time.
     OverTime(Integrand, Integrand),
     /// Mean power of the machine in watts, including the energy of waking processors.
     Power,
-    /// Ratio of two integrals over time, after a subtraction. For each run of a job that has ended
-    /// or was interrupted, the value of the function, which is the wasted part, is subtracted from
-    /// the first integral.
+    /// Ratio of two integrals over time, without the wasted part of each run.
+    ///
+    /// The function gives the wasted part of a run of a job that has ended or was interrupted. It
+    /// is subtracted from the first integral.
     Net(Integrand, Integrand, fn(&Running) -> f64),
-    /// Sum over the finished jobs of a function of the job, divided by an integral over time.
+    /// Sum, over the finished jobs, of a function of the job, divided by an integral over time.
     Rate(fn(&Running) -> f64, Integrand),
     /// Mean, over arrivals, of the number of jobs that waited at the arrival.
     PerArrival,
@@ -118,8 +120,10 @@ pub enum Measure {
     PerMessage(fn(&Messages) -> f64),
     /// Jain's fairness index of the users' means of a quantity over the finished jobs.
     Evenness(Quantity),
-    /// Mean, over the finished jobs, of a function of a job's lateness. Lateness is how much later
-    /// a job started than it would have without the jobs that arrived after it.
+    /// Mean, over the finished jobs, of a function of a job's lateness.
+    ///
+    /// Lateness is how much later the job started than it would have started without the jobs that
+    /// arrived after it.
     PerLateness(fn(f64) -> f64),
     /// Mean, over the finished jobs, of a function that is made for each run. The function is made
     /// from the metric's description and the machine. Jobs for which its value is NaN are skipped.
@@ -135,6 +139,8 @@ pub enum Measure {
 
 impl Measure {
     /// Whether the metric depends, or may depend, on [`MachineState::blocked_by_shape`].
+    ///
+    /// That is costly, so it is kept up to date only if a metric needs it.
     pub(super) fn looks_at_what_blocks(&self) -> bool {
         match self {
             Measure::OverTime(over, under) | Measure::Net(over, under, _) => {
@@ -161,10 +167,10 @@ impl Measure {
     }
 }
 
-/// Function that gives each finished job a value; it is made for each run.
+/// Function that gives each finished job a value for a metric. It is made anew for each run.
 pub type JobValue = Box<dyn FnMut(&Running, Time, &Rules) -> f64 + Send>;
 
-/// Observer of one run that has a value at the end of the run.
+/// Metric that observes one run by itself, and has a value at the end of the run.
 ///
 /// ```
 /// use meshwork::catalogue::Catalogue;
@@ -387,8 +393,8 @@ static OF_MESSAGES: &[&MetricEntry] = &[
 
 /// Metrics measured only on request. Quantiles, functions made for a run and gauges are measured
 /// only on request too. Quantiles store a number for each job, and functions and gauges may be
-/// slow. Reasons for waits take allocator queries, and fair starts take whole runs. Most jobs have
-/// neither deadlines nor users.
+/// slow. Reasons for waits take allocator queries, and fair starts take whole runs. Metrics of
+/// deadlines and of users are among them because most jobs have neither.
 static ON_REQUEST: &[&MetricEntry] = &[
     &WAIT_FOR_NODES,
     &WAIT_FOR_SHAPE,
@@ -410,7 +416,7 @@ static ON_REQUEST: &[&MetricEntry] = &[
 static OF_PLACES: &[&MetricEntry] = &[&DISPERSAL, &WEIGHTED_DISPERSAL];
 
 /// Whether a metric depends on which nodes a job holds. A metric that is not from this crate is
-/// assumed to, if it is computed from jobs.
+/// assumed to depend on them if it is computed from jobs.
 pub(super) fn goes_by_place(metric: &'static MetricEntry) -> bool {
     let is_in = |list: &[&MetricEntry]| list.iter().any(|own| std::ptr::eq(*own, metric));
     let is_shown_jobs = matches!(
@@ -430,7 +436,7 @@ static OF_FAILURES: &[&MetricEntry] = &[&GOODPUT, &AVAILABILITY, &INTERRUPTIONS,
 /// Metrics of energy, measured by default only if the scenario has an energy model.
 static OF_ENERGY: &[&MetricEntry] = &[&ENERGY, &MEAN_POWER, &ENERGY_DELAY, &ASLEEP, &WAKE_UPS];
 
-/// Whether a metric depends on power, which only the key `energy` defines.
+/// Whether a metric depends on power, which only a scenario with the key `energy` models.
 pub(crate) fn is_of_energy(metric: &MetricEntry) -> bool {
     matches!(metric.measure, Measure::Energy(_) | Measure::Power)
         || OF_ENERGY.iter().any(|own| own.about.name == metric.about.name)

@@ -13,10 +13,10 @@ use crate::registry::About;
 use crate::topology::Topology;
 use crate::topology::types::CORES;
 
-/// Function that returns what a node adds to the numerator and to the denominator of a ratio.
+/// Function that gives what a node adds to the two sums (numerator and denominator) of a ratio.
 type OfNode = Box<dyn FnMut(&NodeAmounts<'_>) -> [f64; 2] + Send>;
 
-/// Gauge: mean over time of a sum over the nodes, or of a ratio of two such sums.
+/// Gauge: the mean over time of a sum over the nodes, or of a ratio of two sums over the nodes.
 struct NodeRatio {
     amounts: Option<Amounts>,
     of: OfNode,
@@ -25,13 +25,14 @@ struct NodeRatio {
     is_sum: bool,
     area: f64,
     time: f64,
-    /// Requests of the jobs that have arrived; `None` if the function does not depend on requests.
+    /// Requests of the arrived jobs, from which the function is built; `None` if it does not need
+    /// them.
     typical: Option<Learned>,
 }
 
 struct Learned {
     jobs: Vec<crate::gpus::GpuTask>,
-    /// Number of learned tasks at which the function is built again.
+    /// Number of learned requests at which the function is built again from them.
     due: usize,
 }
 
@@ -119,8 +120,9 @@ impl Gauge for NodeRatio {
     }
 }
 
-/// Gauge of the held share of one resource, such as GPUs. `kind` returns the free and the whole
-/// amount of a node.
+/// Gauge of the share of one resource, such as GPUs, that jobs hold.
+///
+/// The function `kind` returns the free and the whole amount of the resource on a node.
 fn allocated(machine: &[Topology], kind: fn(&NodeAmounts<'_>) -> (u32, u32)) -> Box<dyn Gauge> {
     let of = move |node: &NodeAmounts<'_>| {
         let (free, own) = kind(node);
@@ -137,7 +139,7 @@ fn mem(node: &NodeAmounts<'_>) -> (u32, u32) {
     (node.mem(), node.kind.mem)
 }
 
-/// Free and whole amount of GPUs of a node, in thousandths.
+/// Free GPUs and all GPUs of a node, both in thousandths of a GPU.
 fn gpu(node: &NodeAmounts<'_>) -> (u32, u32) {
     (node.gpu_shares().iter().sum(), node.kind.gpu * WHOLE_SHARE)
 }
@@ -167,8 +169,9 @@ allocation!(MEM_ALLOCATION, "mem", "memory", mem);
 allocation!(GPU_ALLOCATION, "gpu", "GPUs", gpu);
 allocation!(OTHER_ALLOCATION, "other", "units of the fourth kind", other);
 
-/// Gauge: mean over time of what pieces of running jobs request, as a share of the machine. One
-/// share for each kind of piece.
+/// Gauge: the share of the machine that the pieces of running jobs request, as a mean over time.
+///
+/// There is one such gauge for each kind of resource.
 struct Asked {
     kind: usize,
     own: f64,
@@ -356,8 +359,9 @@ stranded!(STRANDED_CPU, "cpu", "cores", 0);
 stranded!(STRANDED_MEM, "mem", "units of memory", 1);
 stranded!(STRANDED_GPU, "gpu", "GPUs", 2);
 
-/// Value of a job: number of different places, such as islands, in which it holds parts of nodes.
-/// `place` returns the place of one resource of a node.
+/// Number of different places in which a job holds parts of nodes. Places are islands, for example.
+///
+/// The function `place` returns the place of one resource of a node.
 fn spread(machine: &[Topology], place: fn(&Topology, u32, u16) -> Option<u32>) -> JobValue {
     let machine = machine.to_vec();
     Box::new(move |running, _, _| {
@@ -395,7 +399,9 @@ macro_rules! spread {
     };
 }
 
-/// The island of a node to which some of its cores belong; `None` if the resource is not cores.
+/// Number of the island (group of cores) to which a resource belongs, if it is cores of a node.
+///
+/// `None` if it is another resource.
 fn island(topology: &Topology, node: u32, cell: u16) -> Option<u32> {
     let islands = topology.types()?.of(node).islands;
     let own = (cell as usize).checked_sub(CORES)? as u32;

@@ -1,4 +1,4 @@
-//! Waiting jobs that may start sooner after a release.
+//! Finds out which waiting jobs may start sooner after nodes were released.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,16 +8,18 @@ use super::row::Row;
 use crate::cluster::Profile;
 use crate::job::Time;
 
-/// Time interval in which more nodes have become free since the plan was last compressed.
+/// Time interval in which nodes have become free since the plan was last compressed.
 pub(super) struct Freed {
     pub(super) from: Time,
     pub(super) until: Time,
-    /// Maximum number of free nodes in the interval.
+    /// Maximum number of free nodes at an instant of the interval.
     pub(super) most: i64,
-    /// Maximum number of free nodes right before and right after the interval.
+    /// Maximum number of free nodes at the two instants right before and right after the interval.
     pub(super) beside: i64,
-    /// Number of the row of jobs that freed the nodes, because a job of the row moved. `u64::MAX`
-    /// if no row did. Rows with greater numbers are checked after the move, in the same pass.
+    /// Number of the row whose job moved to an earlier start and so freed the nodes.
+    ///
+    /// It is `u64::MAX` if no move freed them. Rows with greater numbers are checked after the
+    /// move, in the same pass.
     pub(super) by: u64,
 }
 
@@ -28,10 +30,13 @@ impl Freed {
         Freed { from, until, most, beside, by }
     }
 
-    /// Whether a gap for a job of `row` may lie within this interval or overlap it.
+    /// Whether a job of `row` may get an earlier start with nodes that became free in this
+    /// interval.
     ///
-    /// If too few nodes are free right before and after the interval, such a gap lies within it.
-    /// The interval must then be as long as the job, or reach a reserved start of the row.
+    /// The job needs a gap (an interval in which enough nodes are free for it) that overlaps this
+    /// interval. If too few nodes are free right before and right after the interval, the gap lies
+    /// within it. Then the interval must be as long as the job's run time, or reach a reserved
+    /// start of the row.
     fn may_be_of_use_to(&self, row: &Row) -> bool {
         let count = row.count as i64;
         self.most >= count
@@ -42,12 +47,12 @@ impl Freed {
     }
 }
 
-/// Rows of waiting jobs, grouped by the number of nodes that each job needs.
+/// Classes of rows of waiting jobs. The jobs of all rows of a class need equally many nodes.
 ///
-/// A gap is an interval with enough free nodes. A job that could not start sooner when last checked
-/// can start sooner only in a gap that contains nodes released since. The gap must last for the
-/// job's run time or until its reserved start. Gaps are searched once for all rows of a class,
-/// whose jobs need equally many nodes.
+/// A gap is a time interval in which enough nodes for a job of the class are free. A job that could
+/// not start sooner when last checked can start sooner only in a gap that contains nodes released
+/// since. The gap must last for the job's run time or until its reserved start. Gaps are searched
+/// once for all rows of a class.
 #[derive(Default)]
 pub(super) struct Classes {
     classes: Vec<Class>,
@@ -57,9 +62,11 @@ pub(super) struct Classes {
 
 #[derive(Default)]
 struct Class {
-    /// Number of the compression pass for which the gaps and the other fields hold.
+    /// Number of the compression pass in which the gaps were last searched; older gaps are not
+    /// used.
     pass: u64,
-    /// Number of freed intervals that `gaps` accounts for.
+    /// Number of the pass's freed intervals that `gaps` takes into account; later ones are not
+    /// searched.
     known: usize,
     gaps: Gaps,
 }
@@ -82,7 +89,8 @@ impl Classes {
     /// Lower bound on the first instant at which a job of `row` may start sooner; `None` if no job
     /// can.
     ///
-    /// The first `seen` intervals of `freed` were considered when the row was last checked.
+    /// `freed` has the intervals in which nodes have become free, in order of their release. The
+    /// first `seen` of them were taken into account when the row was last checked.
     pub(super) fn may_start(
         &mut self,
         row: &Row,

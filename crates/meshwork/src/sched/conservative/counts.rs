@@ -7,7 +7,8 @@
 //!
 //! # Moving a row
 //! When processors become free, conservative backfilling moves each job of a row in turn to its
-//! earliest start, which is often the place that the preceding job of the row has just left:
+//! earliest start. Often the job takes the processors and the time interval, its *place*, that the
+//! preceding job of the row has just left:
 //!
 //! ```text
 //!            gap
@@ -15,11 +16,12 @@
 //! after    | 1 |  |   | 2 | 3 | 4 |   |
 //! ```
 //!
-//! The jobs are alike. So the net effect is that the last job moves to the gap, and that the jobs
-//! are renumbered. For each earliest instant with a gap, one start moves: the last one whose own
-//! place, together with the gap, covers the span. Jobs that share this start move together as far
-//! as they fit. The gap must last for the span, or up to the next start of the row. No job moves
-//! before a job of its row that arrived earlier, so the instants are visited once, in order.
+//! The jobs are alike. So the net effect is that the last job moves to the gap (the interval in
+//! which enough processors are free), and that the jobs are renumbered. At each instant at which a
+//! gap begins, one reserved start moves there. It is the last one whose own place, together with
+//! the gap, covers the span. Jobs that share this start move together as far as they fit. The gap
+//! must last for the span, or up to the next start of the row. No job moves before a job of its row
+//! that arrived earlier, so the instants are visited once, in order.
 //!
 //! # Overdrawn intervals
 //! After a job has outrun its estimate, the profile may be negative: more processors are reserved
@@ -53,18 +55,20 @@ pub(super) struct Counts {
     /// Rows of waiting jobs, in queue order; a row may be empty.
     rows: Vec<Row>,
     classes: Classes,
-    /// Time intervals with more free nodes than when the reservations were last checked.
+    /// Time intervals in which nodes have become free since the reservations were last checked.
     freed: Vec<Freed>,
-    /// First instant from which on the number of free nodes is never negative.
+    /// First instant from which on the profile's number of free nodes is never negative.
     overdrawn_until: Time,
-    /// Intervals of releases in which the number of free nodes was negative before the release.
+    /// Intervals in which nodes were released while the profile's number of free nodes was
+    /// negative.
     mended: Vec<(Time, Time)>,
-    /// Lower bound on the earliest reserved start.
+    /// Lower bound on the earliest reserved start of all waiting jobs.
     due: Time,
 }
 
-/// Maximum number of empty rows. With more of them, rows are compacted if also more than an eighth
-/// of all rows are empty.
+/// Number of empty rows up to which they are kept.
+///
+/// With more of them, empty rows are removed if they are also more than an eighth of all rows.
 const MAX_EMPTY: usize = 16;
 
 impl Counts {
@@ -191,11 +195,12 @@ impl Counts {
     /// Moves the jobs of a row, one after the other, to the earliest starts from `begin` on.
     ///
     /// No job moves before an earlier job of its row, because that job would fit there too. An
-    /// instant becomes a start if there is a gap from the instant to a later start of the row. The
-    /// place of the moved job passes to the next job, and so on to the last job that can use it.
-    /// Because the jobs are alike, the net effect is that only this last job moves. This holds
-    /// where the profile is non-negative. Where it is negative, no job can use a place given up,
-    /// and a job may only move to a start before the negative interval.
+    /// instant becomes a start if enough nodes are free from the instant to a later start of the
+    /// row. The moved job leaves its place (its nodes for its time) to the next job of the row, and
+    /// so on to the last job that can use it. Because the jobs are alike, the net effect is that
+    /// only this last job moves. All this holds where the profile is not negative. Where more nodes
+    /// are reserved than will be free, no job can use a place given up, and a job may only move to
+    /// a start before that interval.
     fn move_up(&mut self, index: usize, mut begin: Time) {
         loop {
             let row = &self.rows[index];

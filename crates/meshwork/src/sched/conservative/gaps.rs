@@ -1,9 +1,9 @@
 //! Gaps of the profile: maximal time intervals in which enough processors for a class are free.
 //!
-//! A class is a number of processors that some jobs ask for. The known gaps contain all real gaps.
-//! Intervals in which processors became free are searched again, together with the gaps that they
-//! touch. Processors that were taken are not subtracted. If there are more such intervals than a
-//! quarter of the known gaps, all gaps are searched anew.
+//! All waiting jobs that ask for the same number of processors form a class. The known gaps contain
+//! all real gaps. Intervals in which processors became free are searched again, together with the
+//! gaps that they touch. Processors that were taken are not subtracted. If there are more such
+//! intervals than a quarter of the known gaps, all gaps are searched anew.
 
 use std::ops::Range;
 
@@ -12,29 +12,31 @@ use super::row::Row;
 use crate::cluster::Profile;
 use crate::job::Time;
 
-/// Maximal time intervals with enough free nodes for a class of jobs. Nodes may have been taken
-/// since the gaps were found.
+/// Maximal time intervals in which enough nodes are free for a job of a class.
+///
+/// Nodes may have been taken since the gaps were found.
 #[derive(Default)]
 pub(super) struct Gaps {
-    /// Start and end of all gaps that begin before the field `end`, in order of time.
+    /// Start and end of every known gap that begins before the instant `end`, in order of time.
     gaps: Vec<(Time, Time)>,
     end: Time,
-    /// Upper bound on the length of the gaps that have an end.
+    /// Upper bound on the length of the known gaps, apart from one without an end.
     longest: f64,
 }
 
-/// Number of known gaps for each freed interval below which all gaps are searched again. With fewer
-/// known gaps, an update would not be faster.
+/// Minimum number of known gaps per freed interval for an update of the known gaps.
+///
+/// With fewer known gaps, an update would not be faster than a search for all of them.
 const SHARE: usize = 4;
 
 impl Gaps {
-    /// Drops all gaps and restarts at `now`.
+    /// Forgets all known gaps; gaps are searched from `now` on again.
     pub(super) fn forget(&mut self, now: Time) {
         self.gaps.clear();
         (self.end, self.longest) = (now, 0.0);
     }
 
-    /// Adds the gaps for `count` nodes that begin before `end`.
+    /// Searches the profile up to `end`: adds the gaps of `count` free nodes that begin before it.
     pub(super) fn extend(&mut self, end: Time, count: u64, profile: &Profile) {
         if self.end < end {
             // The last gap may extend beyond `end`.
@@ -45,7 +47,7 @@ impl Gaps {
         }
     }
 
-    /// Updates the gaps for `count` nodes after releases: the intervals `freed`.
+    /// Updates the gaps of `count` free nodes after releases of nodes in the intervals `freed`.
     ///
     /// Elsewhere the known gaps contain all real gaps, so only the freed intervals and the gaps
     /// that they touch are searched.
@@ -67,7 +69,8 @@ impl Gaps {
         }
     }
 
-    /// Replaces the gaps with indices in `range` by the profile's gaps between two instants.
+    /// Replaces the known gaps with indices in `range` by the gaps of the profile from `begin` to
+    /// `end`.
     fn look(&mut self, range: Range<usize>, begin: Time, end: Time, count: u64, profile: &Profile) {
         let Gaps { gaps, longest, .. } = self;
         let known = gaps.len();
@@ -82,7 +85,7 @@ impl Gaps {
         gaps.drain(range.start + found..range.end + found);
     }
 
-    /// Start of the first gap that a job of `row` may use; `None` if there is none.
+    /// Start of the first gap in which a job of `row` may start sooner; `None` if there is none.
     pub(super) fn first_for(&self, row: &Row) -> Option<Time> {
         // Bound on the rounding error of sums and differences of instants up to the latest.
         let rounding = 4.0 * f64::EPSILON * (self.longest + row.last.units());

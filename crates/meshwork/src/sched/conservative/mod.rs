@@ -78,7 +78,7 @@ enum Plan {
     Counts(Counts),
     /// Plan for allocators that depend only on which nodes are free.
     Shapes(Box<Shapes>),
-    /// Plan for all other machines and allocators.
+    /// Plan for machines and allocators for which neither of the faster plans works.
     Anew(Anew),
 }
 

@@ -1,15 +1,17 @@
-//! Rows: waiting jobs next to each other in the queue, with equal node counts and spans.
+//! Rows: waiting jobs next to each other in the queue that have equal node counts and spans.
 //!
-//! In a row, the *n*-th job in order of arrival has the *n*-th reserved start in order of time. A
-//! row stores its starts, each with a number of jobs, apart from its jobs. So a start is moved
-//! without looking up a job.
+//! A span is a job's run time by its estimate. In a row, the *n*-th job in order of arrival has the
+//! *n*-th reserved start in order of time. A row stores its starts, each with a number of jobs,
+//! apart from its jobs. So a start is moved without looking up a job.
 
 use std::collections::VecDeque;
 
 use crate::cluster::{Reservation, Ticket};
 use crate::job::Time;
 
-/// Row of waiting jobs with equal node counts and spans, in order of both arrival and start.
+/// Waiting jobs next to each other in the queue, with equal node counts and estimated run times.
+///
+/// The jobs are in order of both arrival and reserved start.
 pub(super) struct Row {
     /// Number of the row, ascending in queue order. Parts of a split row have equal numbers.
     pub(super) number: u64,
@@ -19,16 +21,17 @@ pub(super) struct Row {
     pub(super) count: u64,
     /// Estimated run time of each job.
     pub(super) span: f64,
-    /// First reserved start; infinity if the row is empty.
+    /// First reserved start of a job of the row; infinity if the row is empty.
     pub(super) first: Time,
-    /// Last reserved start; minus infinity if the row is empty.
+    /// Last reserved start of a job of the row; minus infinity if the row is empty.
     pub(super) last: Time,
-    /// Further data of the row, boxed to keep the row small because few passes read them.
+    /// Jobs and starts of the row, boxed to keep the row small because few passes read them.
     promised: Box<Promised>,
 }
 
 struct Promised {
-    /// Reservation that serves as a template for all jobs of the row.
+    /// Reservation of one job; those of the other jobs of the row differ from it only in their
+    /// starts.
     promise: Reservation,
     jobs: VecDeque<Ticket>,
     /// Distinct reserved starts, each with its number of jobs, in order of time.
@@ -48,7 +51,7 @@ impl Row {
         Row { number, class, count, span, first: at, last: at, promised: Box::new(promised) }
     }
 
-    /// When the reservation of a job of the row ends if it starts at `at`.
+    /// End of the reservation of a job of the row that starts at `at`.
     pub(super) fn until(&self, at: Time) -> Time {
         (at + self.span).max(at.next())
     }

@@ -19,14 +19,15 @@
 //! of some of these nodes follows
 //! ```
 //!
-//! A start in the opening lies before the end of the part in which the node was held, less than a
-//! span before this part begins, and not before the node is free without a break.
+//! A start in the opening lies before *c*, when the node's held interval would have ended, and less
+//! than a span before *b*, when that interval would have begun. It does not lie before *a*, from
+//! which the node is free without a break.
 //!
-//! If there is no placement throughout a span, bisection finds the last step from which there is
-//! none up to the span's end. A larger request has no placement either over a time that contains
-//! the interval between that step and that end. When a release leaves nodes free throughout this
-//! interval, the failure is only suspected, and the failed request is tried again before any larger
-//! one.
+//! If a request has no placement that is free throughout a span, bisection finds the last step from
+//! which there is none up to the span's end. Over a time that contains this interval, from the step
+//! to the span's end, a larger request has no placement either. When a release leaves nodes free
+//! throughout this interval, the failure is only suspected, and the failed request is tried again
+//! before any larger one.
 //!
 //! # Jobs past their estimate
 //! A job past its estimate counts as ended, so its nodes can be reserved again. If the job still
@@ -45,15 +46,15 @@
 use crate::cluster::{Cluster, Place, Planned, Space, StartOptions, Ticket};
 use crate::job::Time;
 
-/// Reservations as placements.
+/// Plan whose reservations are placements, for allocators that depend only on which nodes are free.
 ///
 /// A reservation is checked only if its job may need some of the nodes released since the last
-/// check, or if it is due but blocked by a job that outruns its estimate.
+/// check, or if its start has come but a job that outruns its estimate blocks it.
 pub(super) struct Shapes {
     space: Space,
     /// Reservations of waiting jobs, in queue order.
     promises: Vec<Promised>,
-    /// Lower bound on the earliest reserved start.
+    /// Lower bound on the earliest reserved start of all waiting jobs.
     due: Time,
 }
 
@@ -88,7 +89,8 @@ impl Shapes {
         }
     }
 
-    /// Makes each reservation that can improve again among all other reservations, in queue order.
+    /// Removes each reservation that can improve, in queue order, and makes it again among all
+    /// others.
     fn compress(&mut self) {
         let before = self.space.freed();
         for Promised { planned, .. } in &mut self.promises {

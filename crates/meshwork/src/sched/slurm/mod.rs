@@ -70,7 +70,8 @@ struct Slurm {
     settings: Settings,
     order: Order,
     last_main: Option<Time>,
-    /// Whether an event has occurred since the last pass of the main scheduler.
+    /// Whether an event, such as an arrival, has occurred since the last pass of the main
+    /// scheduler.
     is_main_due: bool,
     /// Time of the first pass of the main scheduler; `None` before.
     ///
@@ -80,7 +81,7 @@ struct Slurm {
     /// one.
     full_at: Option<Time>,
     last_backfill: Option<Time>,
-    /// Whether anything has changed since the last backfill pass.
+    /// Whether an event or a change of priorities has occurred since the last backfill pass.
     is_backfill_due: bool,
 }
 
@@ -135,7 +136,7 @@ impl Scheduler for Slurm {
 }
 
 impl Slurm {
-    /// Records the passes over an empty queue that were due before now.
+    /// Records the passes that were due before `now`, while the queue was empty.
     ///
     /// Such a pass starts no job. But later passes keep their minimum distance from it.
     fn pass_over_nothing(&mut self, now: Time) {
@@ -147,7 +148,7 @@ impl Slurm {
         }
     }
 
-    /// Time of the next pass of the main scheduler after an event; `None` if no event has occurred.
+    /// Earliest time of the next main pass after an event; `None` if no event has occurred since.
     fn main_at(&self) -> Option<Time> {
         let last = self.last_main.map(|last| last + self.settings.main_delay);
         self.is_main_due.then(|| last.unwrap_or(Time::new(f64::NEG_INFINITY)))
@@ -251,9 +252,9 @@ impl Slurm {
         }
     }
 
-    /// The reservation `found` rounded to steps of `bf_resolution`.
+    /// The reservation `found`, with start and end rounded to multiples of `bf_resolution`.
     ///
-    /// It begins at `now` at the earliest and lasts at least one step.
+    /// It begins at `now` at the earliest and lasts at least `bf_resolution`.
     fn rounded(&self, found: Reservation, now: Time) -> Reservation {
         let Settings { bf_resolution: step, rounds_up, .. } = self.settings;
         let end = (found.at + found.span).units() / step;

@@ -12,15 +12,15 @@ use crate::sched::usage::{Usage, User};
 
 /// Waiting jobs with their priorities, and the users' past usage from which priorities follow.
 ///
-/// A job's priority is computed when it joins the queue, with age 0 and the fair shares of the last
-/// tick, and again at each tick. Ticks occur every `PriorityCalcPeriod` from the first pass on.
-/// Between ticks priorities do not change.
+/// A job's priority is computed when it joins the queue, with age 0 and the fair-share factors of
+/// the last tick. It is computed again at each tick. Ticks occur every `PriorityCalcPeriod` from
+/// the first pass on. Between ticks priorities do not change.
 pub(super) struct Order {
     weights: Weights,
-    /// Seconds of waiting after which a job's age factor is 1.
+    /// Seconds of waiting from which on a job's age factor is 1; before, it grows linearly.
     max_age: f64,
     favors_small: bool,
-    /// Seconds between two ticks, at which all priorities are computed.
+    /// Seconds between two ticks (the times at which all priorities are computed).
     period: f64,
     next_tick: Option<Time>,
     /// Number of processors of the whole machine.
@@ -48,13 +48,13 @@ struct Weights {
 #[derive(Clone, Copy)]
 pub(super) struct Waiting {
     pub(super) user: User,
-    /// Index of the job's partition, in order of first appearance.
+    /// Index of the job's partition; partitions are numbered in order of first appearance.
     pub(super) partition: usize,
     pub(super) arrival: Time,
     pub(super) priority: u64,
     tier: u64,
     processors: u64,
-    /// Part of the job's priority that never changes.
+    /// Sum of the weighted factors of the job's priority that never change.
     fixed: f64,
 }
 
@@ -96,12 +96,12 @@ impl Order {
         })
     }
 
-    /// Whether priorities change while jobs wait.
+    /// Whether priorities change while jobs wait, because age or fair share has a weight.
     fn is_moving(&self) -> bool {
         self.weights.age > 0.0 || self.weights.fair_share > 0.0
     }
 
-    /// Next instant at which priorities are computed anew; `None` if the order of the queue stays.
+    /// Next instant at which priorities are computed anew; `None` if the order cannot change then.
     pub(super) fn next_tick(&self) -> Option<Time> {
         self.next_tick.filter(|_| self.waiting.len() > 1 && self.is_moving())
     }
@@ -210,7 +210,7 @@ fn sum(weights: &Weights, fair: &[f64], job: &Waiting, age: f64) -> u64 {
     (job.fixed + weights.age * age + weights.fair_share * fair) as u64
 }
 
-/// The fair-share factors of Fair Tree for users of one level, from their usages and shares.
+/// Fair-share factors of Fair Tree for users who are siblings, from their usages and shares.
 ///
 /// Users are ranked by share divided by usage. With *u* users, the factor is 1 for the first and 1
 /// / *u* for the last. Users with equal quotients have equal factors.

@@ -198,14 +198,15 @@ const fn weight(name: &'static str, help: &'static str) -> Param {
 pub(super) struct Settings {
     /// Seconds between backfill passes; `None` for never.
     pub(super) bf_interval: Option<f64>,
-    /// How far backfill looks into the future, in seconds.
+    /// Time, in seconds from now, within which backfill plans starts.
     pub(super) bf_window: f64,
     pub(super) bf_resolution: f64,
     pub(super) rounds_up: bool,
     pub(super) bf_max_job_test: u64,
-    /// Maximum jobs of one user in one backfill pass; `u64::MAX` without a limit.
+    /// Maximum number of jobs of one user that a backfill pass considers; `u64::MAX` if unlimited.
     pub(super) bf_max_job_user: u64,
-    /// Maximum jobs of one partition in one backfill pass; `u64::MAX` without a limit.
+    /// Maximum number of jobs of one partition that a backfill pass considers; `u64::MAX` if
+    /// unlimited.
     pub(super) bf_max_job_part: u64,
     /// Age of a job, in seconds, from which nodes may be reserved for it.
     pub(super) bf_min_age_reserve: f64,
@@ -244,7 +245,9 @@ impl Settings {
     }
 }
 
-/// Number for each named partition or QOS, such as its tier or factor, and the largest of them.
+/// A number for each partition or QOS that a parameter lists, such as its tier or its job factor.
+///
+/// Also the number of those that are not listed, and the largest of all numbers.
 pub(super) struct Named {
     of: BTreeMap<String, u64>,
     otherwise: u64,
@@ -252,7 +255,7 @@ pub(super) struct Named {
 }
 
 impl Named {
-    /// Reads the number `key` of each table in the list parameter `list`.
+    /// Reads the number under `key` in each table of the list parameter `list`.
     ///
     /// Names that are not listed have the value `otherwise`.
     ///

@@ -1,9 +1,9 @@
-//! Dependencies: replay of a log in which jobs are submitted after other jobs have ended.
+//! Dependencies: replay of a log in which a job is submitted after an earlier job has ended.
 //!
 //! Zakay and Feitelson (*Preserving user behavior characteristics in trace-based simulation of
 //! parallel job scheduling*, MASCOTS 2014): users wait for a job to end, think, and submit the next
-//! one. A replay at the recorded submission times ignores this. These times depend on the recorded
-//! machine and scheduler.
+//! one. A replay at the recorded submission times ignores this, although those times depend on the
+//! recorded machine and scheduler.
 
 mod sessions;
 
@@ -29,7 +29,7 @@ impl Named for DependenciesEntry {
     }
 }
 
-/// The family of sources of dependencies, which a study selects by name.
+/// The family of sources that tell which job follows which, as a study selects them by name.
 pub static DEPENDENCIES: Family = Family {
     kind: "source of dependencies",
     key: "of",
@@ -107,10 +107,10 @@ enum Replay {
 
 static REPLAYS: Words<Replay, 2> = Words::new([("closed", Replay::Closed), ("held", Replay::Held)]);
 
-/// Source of the dependencies between jobs.
+/// Where the dependencies between the jobs of a log come from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Source {
-    /// The log states the predecessor of each job.
+    /// The log states for each job its predecessor, after whose end it was submitted.
     Log,
     /// Predecessors are inferred from the submission times of each user.
     User {
@@ -120,19 +120,19 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// Reads the source of dependencies that a workload's parameters request; `None` without one.
+    /// Reads where dependencies come from, as a workload's parameters say; `None` without them.
     pub(super) fn of(workload: &Params) -> Option<Source> {
         let params = workload.get_component("dependencies", &DEPENDENCIES)?;
         let is_named = |entry: &&&DependenciesEntry| entry.about.name == params.name();
         ENTRIES.iter().find(is_named).and_then(|entry| (entry.source)(&params))
     }
 
-    /// Whether this source of dependencies needs the owners of jobs.
+    /// Whether the owners of jobs are needed to find the dependencies.
     pub(super) fn asks_for_owners(self) -> bool {
         matches!(self, Source::User { .. })
     }
 
-    /// Tracker of sessions if dependencies are inferred; `None` if the log states them.
+    /// The users' sessions, if dependencies are inferred from them; `None` if the log states them.
     pub(super) fn sessions(self) -> Option<Sessions> {
         match self {
             Source::Log => None,
@@ -146,7 +146,7 @@ pub(crate) fn are_asked_for(workload: &Params) -> bool {
     Source::of(workload).is_some()
 }
 
-/// Links jobs to their predecessors; returns jobs with a predecessor first.
+/// Links jobs to their predecessors. Returns the jobs that have a predecessor first.
 pub(super) fn linked(jobs: Submissions, params: &Params) -> Submissions {
     let replay = params.meaning("replay", &REPLAYS);
     let key = params.path().to_owned();
@@ -160,8 +160,10 @@ pub(super) fn linked(jobs: Submissions, params: &Params) -> Submissions {
     }))
 }
 
-/// For each number that is the number of a predecessor, how many jobs of the workload have it.
-/// Parts of a split job share a number. So do the several lines that some logs have for one job.
+/// Number of each job that others follow, with how many jobs of the workload have this number.
+///
+/// The parts of a split job have one number. So have the several lines that some logs have for one
+/// job.
 struct Followed(BTreeMap<u64, u32>);
 
 impl Followed {
@@ -242,7 +244,7 @@ impl Followed {
     }
 }
 
-/// Formats a cycle of jobs, starting with the least number.
+/// Formats a cycle of jobs that wait for each other, starting with the least job number.
 fn said(cycle: &[u64]) -> String {
     let least = (0..cycle.len()).min_by_key(|&at| cycle[at]).unwrap_or(0);
     let mut way: Vec<String> = cycle[least..]

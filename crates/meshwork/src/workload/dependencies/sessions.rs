@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::job::{After, Job, Time};
 
-/// Tracker of sessions, by which dependencies are inferred. A job that is submitted soon after its
-/// user's last job ended depends on that job.
+/// The users' sessions, from which dependencies are inferred job by job.
+///
+/// A job that is submitted soon after its user's last job ended is in one session with it, and
+/// depends on it.
 pub(crate) struct Sessions {
     /// Longest think time between two jobs of one session.
     longest: f64,
@@ -17,8 +19,9 @@ pub(crate) struct Sessions {
 
 #[derive(Default)]
 struct User {
-    /// The user's jobs that have not ended. For each its end, its place in the order of submission,
-    /// and its number.
+    /// Jobs of the user that have not ended.
+    ///
+    /// For each its end, its place in the order of submission, and its number.
     under_way: BinaryHeap<Reverse<(Time, u64, u64)>>,
     /// End and number of the user's job that ended last.
     last: Option<(Time, u64)>,
@@ -30,11 +33,11 @@ impl Sessions {
     }
 
     /// Returns the predecessor of a job among the jobs of its user, if there is one. Jobs must come
-    /// in order of submission. `wait` is how long the job itself waited in the log; the job's end
-    /// follows from it.
+    /// in order of submission. `wait` is how long the job itself waited in the log; its end is its
+    /// submission plus the wait and the run time.
     ///
     /// # Complexity
-    /// **O(log j)** for *j* unfinished jobs of the user, and O(log u) for *u* users.
+    /// **O(log j)** for *j* unfinished jobs of the user, and **O(log u)** for *u* users.
     pub(crate) fn after(&mut self, job: &Job, wait: f64) -> Option<After> {
         let user = job.owner.as_ref()?.user.as_ref()?;
         if !self.users.contains_key(user) {

@@ -1,10 +1,10 @@
-//! Mixture of two Erlang distributions of common order, fitted to three moments.
+//! Mixture of two Erlang distributions with equally many stages, fitted to three moments.
 
 use crate::rng::Stream;
 
 use super::runtimes::{Gamma, exponential};
 
-/// Highest order of an Erlang distribution that a fit tries.
+/// Highest order (number of stages) of an Erlang distribution that a fit tries.
 pub const MAX_ORDER: u32 = 1_000;
 
 /// First three moments of a positive quantity. The second and third are normalized so that they do
@@ -49,10 +49,10 @@ impl Moments {
     }
 }
 
-/// Mixture of two Erlang distributions of common order.
+/// Mixture of two Erlang distributions of common order: their number of stages.
 ///
-/// A draw is the sum of several exponential stages. With a fixed probability all stages are short,
-/// otherwise all are long.
+/// A draw is the sum of this number of exponential times, the stages. With a fixed probability all
+/// stages are short, otherwise all are long.
 ///
 /// Source: Johnson & Taaffe, *Matching moments to phase distributions: mixtures of Erlang
 /// distributions of common order*, Stochastic Models 5(4), 1989, as Jann et al. (JSSPP 1997) use
@@ -71,14 +71,16 @@ pub struct HyperErlang {
     order: u32,
     /// Probability that all stages are short.
     share: f64,
-    /// Mean duration of a short stage, and of a long stage.
+    /// Mean duration of a short stage. `long` is that of a long stage.
     short: f64,
     long: f64,
 }
 
 impl HyperErlang {
-    /// Fits the distribution of least order with these moments. Returns `None` if no order up to
-    /// [`MAX_ORDER`] allows for them, because the variation or the third moment is too small.
+    /// Fits the distribution of least order with these moments.
+    ///
+    /// Returns `None` if no order up to [`MAX_ORDER`] allows for them, because the variation or the
+    /// third moment is too small.
     ///
     /// The three moments of a sum of *n* stages follow from powers of the mean stage, multiplied by
     /// n, n(n + 1) and n(n + 1)(n + 2). So the problem is to find a distribution on two points with
@@ -114,7 +116,7 @@ impl HyperErlang {
         fits.then(|| HyperErlang { order, share, short: scaled(short), long: scaled(long) })
     }
 
-    /// Number of stages that make up a draw.
+    /// Order of the distribution: the number of exponential stages whose sum is a draw.
     #[must_use]
     pub fn order(&self) -> u32 {
         self.order
@@ -150,7 +152,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Checks that a sample with sufficient variation has a fit with the sample's moments.
+        /// Checks that a fit has the moments of its sample, if the sample varies enough to have a
+        /// fit.
         #[test]
         fn the_fit_has_the_moments_of_the_sample(
             values in prop::collection::vec(0.01..1000.0_f64, 2..40),

@@ -105,7 +105,7 @@ pub fn exponential(mean: f64, stream: &mut Stream) -> f64 {
     -mean * libm::log(stream.unit())
 }
 
-/// Normal distribution truncated to two bounds, as if values outside were drawn again.
+/// Normal distribution between two bounds, as if values outside them were drawn again.
 ///
 /// A draw takes one number of the stream and inverts the distribution function. This gives the
 /// distribution of repeated draws in bounded time. Bounds above the mean are mirrored below the
@@ -116,17 +116,20 @@ struct TruncatedNormal {
     sd: f64,
     min: f64,
     max: f64,
-    /// Bounds, in standard deviations from the mean. Their sign is reversed if `mirrored` is set.
+    /// Lower bound, in standard deviations from the mean; `high` is the upper one.
+    ///
+    /// If `mirrored` is set, both are mirrored at the mean.
     low: f64,
     high: f64,
     mirrored: bool,
-    /// Probability below the lower bound, and probability between the two bounds.
+    /// Probability of a value below `low`. `kept` is the probability of one between the bounds.
     below: f64,
     kept: f64,
 }
 
 impl TruncatedNormal {
-    /// Returns `None` if less than 10⁻¹² of the normal distribution lies between the bounds.
+    /// Creates the distribution; `None` if less than 10⁻¹² of the normal one lies between the
+    /// bounds.
     fn new(mean: f64, sd: f64, min: f64, max: f64) -> Option<TruncatedNormal> {
         let (low, high) = ((min - mean) / sd, (max - mean) / sd);
         let mirrored = low > 0.0;
@@ -302,8 +305,8 @@ static HYPEREXPONENTIAL: RuntimeEntry = RuntimeEntry {
     build: hyperexponential,
 };
 
-/// Means of the two phases that give the required mean and coefficient of variation. The short
-/// phase has probability `alpha`.
+/// Finds the mixture of two exponential distributions with the required mean and variation. With
+/// probability `alpha`, a run time comes from the one with the shorter mean.
 fn hyperexponential(params: &Params) -> Result<Law, Problem> {
     let (mean, alpha, cv) = (params.number("mean"), params.number("alpha"), params.number("cv"));
     let apart = mean * (0.5 * (cv * cv - 1.0) / (alpha * (1.0 - alpha))).sqrt();

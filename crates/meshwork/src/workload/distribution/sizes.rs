@@ -1,4 +1,4 @@
-//! Distributions of job sizes: integers, and the quantities that these integers measure.
+//! Distributions of job sizes: integers, and what these measure, such as sides of blocks.
 
 use std::sync::Arc;
 
@@ -36,12 +36,13 @@ pub struct Sizes {
     /// One distribution for each side if blocks are drawn, otherwise a single distribution.
     laws: Vec<Law>,
     mean_nodes: f64,
-    /// Requests for pieces, each with the cumulative share of jobs. If there are any, no other
-    /// requests are drawn.
+    /// Requests for pieces, each with the share of jobs that have it or one before it in the list.
+    ///
+    /// If there are any, no other requests are drawn.
     vectors: Arc<[(f64, Pieces)]>,
 }
 
-/// Quantity that a drawn integer measures.
+/// Quantity that a drawn integer measures, such as a side of a block or a number of processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// Each integer is one side of a block.
@@ -54,8 +55,9 @@ enum Form {
     Count,
 }
 
-/// Quantities that drawn integers measure (such as a side of a block), by name. Each is a function
-/// of the machine's number of dimensions.
+/// Quantities that drawn integers may measure, by name.
+///
+/// Some need the machine's number of dimensions.
 static FORMS: Words<fn(usize) -> Form, 4> = Words::new([
     ("block", |_| Form::Block),
     ("square", Form::Square),
@@ -121,8 +123,9 @@ impl Sizes {
         self.mean_nodes
     }
 
-    /// Requests that together contain every integer that can be drawn. These are all possible
-    /// requests. But of blocks only those are listed in which at most one side exceeds 1.
+    /// Requests that can be drawn, enough of them to check that every drawn integer is supported.
+    /// These are all possible requests, except that of blocks only those are listed in which at
+    /// most one side exceeds 1.
     pub fn samples(&self) -> impl Iterator<Item = Request> {
         let vectors = Arc::clone(&self.vectors);
         let vectors = (0..vectors.len()).map(move |at| Request::pieces(vectors[at].1.clone()));
@@ -143,7 +146,7 @@ impl Sizes {
         numbers.chain(vectors)
     }
 
-    /// Number of random streams needed for a draw, which is one for each independently drawn side.
+    /// Number of random streams that a draw needs: one for each independently drawn side.
     #[must_use]
     pub fn streams(&self) -> usize {
         self.laws.len().max(1)
@@ -176,7 +179,7 @@ impl Sizes {
     }
 }
 
-/// The distribution over requests for pieces that a study lists, drawn by their shares.
+/// The distribution of requests for pieces that a study lists, each with its share of the jobs.
 fn vectors(params: &Params, machine: &Topology) -> Result<Sizes, Problem> {
     if params.has("form") {
         let says = format!("`{}.form` is of counts and sides, and pieces have none", params.path());
@@ -234,8 +237,7 @@ fn form(params: &Params, machine: &Topology) -> Result<Form, Problem> {
     Ok(given)
 }
 
-/// Parameters and default bounds of one drawn integer, which is one side of a block or the only
-/// one.
+/// One drawn integer with its parameters and default bounds: one side of a block, or the only one.
 struct Side<'a> {
     params: &'a Params,
     form: Form,
@@ -246,8 +248,9 @@ struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// The value of a parameter for this side. A study gives one number for all sides, or one
-    /// number for each.
+    /// The value that a parameter has for this side of a block.
+    ///
+    /// A study gives one number for all sides, or one number for each.
     fn get(&self, key: &str) -> Result<Option<u32>, Problem> {
         let Some(list) = self.params.get_integers(key) else { return Ok(None) };
         match list.len() {
@@ -302,8 +305,7 @@ impl Side<'_> {
         Ok((min, max))
     }
 
-    /// Default of the largest size: the size of the machine, or the share of it that the study
-    /// gives.
+    /// Default of the largest size: the largest on this machine, times `max_share` of the study.
     fn most_of_share(&self) -> u32 {
         let share = self.params.get_number("max_share").unwrap_or(1.0);
         libm::floor(share * f64::from(self.most)) as u32
@@ -378,7 +380,7 @@ static VECTORS: SizeEntry = SizeEntry {
     build: |own| Err(own.params.problem("of", "pieces have no sides")),
 };
 
-/// Reads a request for pieces from keys in a study that are named like columns of a table of jobs.
+/// Reads a request for pieces from a table of a study, whose keys are columns of a table of jobs.
 ///
 /// # Errors
 /// If the machine's nodes have no types, or such pieces can never be placed there.
@@ -539,7 +541,9 @@ static NORMAL: SizeEntry = SizeEntry {
     },
 };
 
-/// Values of the parameter for cell probabilities; `true` if they are those printed in papers.
+/// Values of the parameter for the probabilities of normally distributed sizes.
+///
+/// `true` if the probabilities are those printed in papers.
 static CELLS: Words<bool, 2> = Words::new([("printed", true), ("computed", false)]);
 
 fn mirrored(half: &[f64]) -> Vec<f64> {

@@ -4,7 +4,8 @@ use crate::rng::Stream;
 
 /// Job sizes in two stages: serial jobs, then parallel jobs, many small and few large.
 ///
-/// The base-2 logarithm of a parallel size is uniform within each of two pieces.
+/// The base-2 logarithm of a parallel size is uniform among the small sizes, and uniform among the
+/// large ones.
 ///
 /// Source: Lublin & Feitelson, JPDC 63(11), 2003; uniform logarithms as in Downey (1997).
 #[derive(Clone, Debug, PartialEq)]
@@ -43,10 +44,12 @@ impl Stages {
         libm::round(libm::exp2(exponent)) as u32
     }
 
-    /// Fits the distribution to these sizes. 400 borders between small and large jobs are tried.
-    /// The best one has the smallest maximum distance between the distribution functions of the
-    /// rounded model and of the parallel jobs. The shares of serial jobs and of powers of two are
-    /// taken from the sizes.
+    /// Fits the distribution to these sizes.
+    ///
+    /// 400 borders between small and large jobs are tried. The best one has the smallest maximum
+    /// distance between two distribution functions of parallel jobs: that of the model's rounded
+    /// sizes, and that of the given sizes. The shares of serial jobs and of powers of two are taken
+    /// from the given sizes.
     ///
     /// ```
     /// use meshwork::workload::distribution::Stages;
@@ -59,8 +62,7 @@ impl Stages {
     /// **O(n log n + 400 d)** for *n* sizes of which *d* are different.
     #[must_use]
     pub fn fitted(sizes: &[u64]) -> Stages {
-        /// Base-2 logarithm of 1.5, which separates sizes that round to 1 from sizes that round to
-        /// 2.
+        /// Base-2 logarithm of 1.5, above which a size is rounded to 2 and not to 1.
         const LOW: f64 = 0.584_962_500_721_156_2;
         const PLACES: u32 = 400;
         let mut parallel: Vec<u64> = sizes.iter().copied().filter(|&size| size > 1).collect();
@@ -118,7 +120,10 @@ impl Stages {
     }
 }
 
-/// Distribution function of a logarithm that is uniform within each of two pieces, at `log`.
+/// Probability that the logarithm of a parallel job's size is at most `log`.
+///
+/// The logarithm is uniform from `low` to `med` and from `med` to `high`; `share` is the
+/// probability of the first range.
 fn piecewise(low: f64, med: f64, high: f64, share: f64, log: f64) -> f64 {
     if log <= low {
         return 0.0;

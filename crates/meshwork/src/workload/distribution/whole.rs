@@ -9,7 +9,8 @@ use super::functions::normal_cdf;
 pub(super) enum Law {
     /// Every number from `min` to `max` with equal probability.
     Uniform { min: u32, max: u32 },
-    /// The numbers `min`, `min + 1` and so on, with their cumulative probabilities.
+    /// The numbers `min`, `min + 1` and so on; `up_to` has the probability of each or a smaller
+    /// one.
     Weights { min: u32, up_to: Vec<f64> },
     /// An exponential variate, rounded up. It is drawn again while it is out of bounds; `min` is at
     /// least 1.
@@ -57,7 +58,7 @@ impl Law {
         })
     }
 
-    /// Visits every number that can be drawn with its probability, in order.
+    /// Calls `visit` with every number that can be drawn and its probability, in order.
     pub(super) fn for_each(&self, mut visit: impl FnMut(u32, f64)) {
         match self {
             Law::Uniform { min, max } => {
@@ -117,8 +118,10 @@ impl Law {
     }
 }
 
-/// Probability of each of `cells` equal cells of a normal variate. The cells range from −2.5 to 2.5
-/// standard deviations, and the probabilities are normalized.
+/// Probability of each of `cells` equal intervals of a normally distributed number.
+///
+/// Together the intervals range from −2.5 to 2.5 standard deviations, and their probabilities are
+/// scaled to a sum of 1.
 pub(super) fn normal_cells(cells: u32) -> Vec<f64> {
     let edge = |i: u32| 5.0 * f64::from(i) / f64::from(cells) - 2.5;
     let within = normal_cdf(2.5) - normal_cdf(-2.5);

@@ -1,4 +1,4 @@
-//! Models of users' run time estimates, which can be applied to any workload.
+//! Models of users' run time estimates, which replace the estimates of any workload.
 //!
 //! A scheduler knows estimates and not run times, so the benefit of backfilling depends on
 //! estimates.
@@ -32,7 +32,7 @@ pub static ESTIMATES: Family =
 
 static ENTRIES: &[&EstimatesEntry] = &[&EXACT, &FACTOR, &tsafrir::TSAFRIR];
 
-/// Whether the requested model needs all jobs, so that the workload must end.
+/// Whether the requested model needs all jobs in memory, so that the workload must end by itself.
 pub(super) fn holds_all(params: &Params) -> bool {
     entry(ENTRIES, params.name()).holds_all
 }
@@ -47,7 +47,7 @@ pub(super) fn given(
     (entry(ENTRIES, params.name()).build)(jobs, params, stream)
 }
 
-/// Replaces the estimate of each job by a function of the job.
+/// Replaces the estimate of each job by what a function makes of the job.
 fn each(jobs: Submissions, mut estimate: impl FnMut(&Job) -> f64 + Send + 'static) -> Submissions {
     Box::new(jobs.map(move |item| {
         item.map(|submission| match submission {

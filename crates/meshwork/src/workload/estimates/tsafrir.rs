@@ -1,4 +1,4 @@
-//! Model of Tsafrir, Etsion and Feitelson: users choose few round values, and often the longest.
+//! Model of estimates by Tsafrir, Etsion and Feitelson: few round values, and often the longest.
 //!
 //! Source: D. Tsafrir, Y. Etsion and D. Feitelson, *Modeling user runtime estimates*, JSSPP 2005.
 //! The constants are taken from the authors' program in the Parallel Workloads Archive.
@@ -87,19 +87,21 @@ const HEAD: usize = 20;
 
 const MINUTE: f64 = 60.0;
 
-/// Estimates that are popular in all four logs of the paper, in minutes.
+/// Estimates that are popular in all four logs of the paper of Tsafrir et al., in minutes.
 const SHARED: [f64; 15] = [
     5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 120.0, 180.0, 240.0, 300.0, 360.0, 480.0, 600.0, 720.0,
     1_080.0,
 ];
 
-/// Steps, in minutes, whose multiples are popular values too. The largest step comes first, and its
-/// multiples from the maximum down.
+/// Steps, in minutes, whose multiples are popular estimates too.
+///
+/// The largest step comes first, and its multiples from the longest estimate down.
 const ROUND: [f64; 10] = [12_000.0, 6_000.0, 3_000.0, 600.0, 300.0, 120.0, 60.0, 20.0, 10.0, 5.0];
 
-/// Popularity ranks of the popular values in four logs: SDSC-SP2, CTC-SP2, KTH-SP2 (up to 4 h) and
-/// SDSC-BLUE. There is a row for each value. The longest value comes first, then the remaining ones
-/// from the shortest on.
+/// Popularity rank that each popular value has in each of four logs; 1 is the most popular.
+///
+/// The logs are SDSC-SP2, CTC-SP2, KTH-SP2 (up to 4 h) and SDSC-BLUE. There is a row for each
+/// value. The longest value comes first, then the remaining ones from the shortest on.
 const RANKS: [[usize; 4]; HEAD] = [
     [3, 1, 1, 1],
     [1, 3, 4, 6],
@@ -123,8 +125,9 @@ const RANKS: [[usize; 4]; HEAD] = [
     [20, 19, 11, 12],
 ];
 
-/// Pairs of a number of jobs and the number of different estimates among them. Between pairs,
-/// interpolation is linear.
+/// Number of different estimates in logs of various sizes: the number of jobs, then of estimates.
+///
+/// Between these points, interpolation is linear.
 const VALUES: [(f64, f64); 7] = [
     (0.0, 0.0),
     (20.0, 10.0),
@@ -135,8 +138,7 @@ const VALUES: [(f64, f64); 7] = [
     (250_000.0, 565.0),
 ];
 
-/// Share of jobs, in percent, whose estimate is the popular value of a given rank. For ranks from 2
-/// on.
+/// Share of jobs, in percent, whose estimate is the popular value with a given rank, from 2 on.
 fn popularity(rank: usize) -> f64 {
     14.0491 * libm::exp(-0.177_531 * rank as f64) + 0.462_513
 }
@@ -185,7 +187,7 @@ impl Model {
         Ok(Model { path, max, popular, head: params.number("head"), values })
     }
 
-    /// Popular estimates: the maximum first, then the remaining ones from the shortest on.
+    /// Estimates that many users choose: the maximum first, then the others from the shortest on.
     fn popular_times(&self) -> Vec<f64> {
         let mut times = vec![self.max];
         let mut add = |time: f64| {
@@ -206,7 +208,7 @@ impl Model {
         times
     }
 
-    /// Popular estimates, each with its share of jobs. The shares sum to `head`.
+    /// Popular estimates, each with its share of jobs. The shares sum to the field `head`.
     fn popular_values(&self, stream: &mut Stream) -> Vec<(f64, f64)> {
         let times = self.popular_times();
         let known = |time: f64| self.popular.iter().find(|value| (value.0 - time).abs() <= 0.0);
@@ -333,12 +335,12 @@ fn values_among(jobs: usize) -> usize {
     libm::round(low + into * (high - low)) as usize
 }
 
-/// Ranks, from 0, of popular values, in the order of [`Model::popular_times`].
+/// Popularity rank, from 0, of each popular value, in the order of [`Model::popular_times`].
 ///
 /// `own` has the ranks that are already known. For each further value, the ranks that the value has
 /// in the four logs are added to the ranks to choose from. If one of these ranks does not occur in
-/// any log for later values, it is assigned at once. Otherwise two of these ranks are drawn, and
-/// the smaller one is taken.
+/// any log for later values, it is assigned at once. Otherwise two of the ranks to choose from are
+/// drawn, and the smaller one is taken.
 fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
     let count = own.len();
     let mut is_free = vec![true; count];
@@ -369,8 +371,9 @@ fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
     ranks
 }
 
-/// Expands shares to one estimate for each job, in the order of `values`. Job counts are rounded so
-/// that the largest remainders are rounded up.
+/// Expands estimates with shares of jobs to one estimate for each job, in the order of `values`.
+///
+/// Job counts are rounded so that the largest remainders are rounded up.
 fn rounded(values: &[(f64, f64)], jobs: usize) -> Vec<f64> {
     let exact = |share: f64| share * jobs as f64;
     let mut counts: Vec<usize> =
@@ -398,7 +401,7 @@ mod tests {
 
     const LUBLIN: &str = "name = 'lublin'\njobs = 20000\n";
 
-    /// Estimates, each with the share of jobs that have it; the most popular first.
+    /// The jobs' different estimates, each with its share of jobs; the most popular first.
     fn shares(jobs: &[Job]) -> Vec<(f64, f64)> {
         let mut counts: BTreeMap<u64, f64> = BTreeMap::new();
         for job in jobs {
@@ -441,8 +444,10 @@ mod tests {
         assert!(jobs.iter().all(|job| job.runtime <= job.estimate));
     }
 
-    /// Checks the values for various sites. The first is the CTC SP2, in whose log 23.8 % of the
-    /// jobs have the maximum and 88.9 % one of 20 values.
+    /// Checks that the shares of estimates sum to 1 for various sites.
+    ///
+    /// The first is the CTC SP2, in whose log 23.8 % of the jobs have the maximum and 88.9 % one of
+    /// 20 values.
     #[test]
     fn the_sum_of_shares_is_one_for_any_site() {
         for (max, values, jobs) in
@@ -460,7 +465,7 @@ mod tests {
         assert_eq!([0, 20, 110, 1_000_000].map(values_among), [0, 10, 15, 565]);
     }
 
-    /// Checks that every popular value gets a rank of its own, whatever is drawn.
+    /// Checks that every popular value gets a popularity rank of its own, whatever is drawn.
     #[test]
     fn ranks_are_a_permutation() {
         for replication in 0..200 {
@@ -482,8 +487,9 @@ mod tests {
         }
     }
 
-    /// Straightforward reference version. For each job, it lists the remaining estimates that are
-    /// long enough, and draws one of them.
+    /// Compares with a straightforward version of the model.
+    ///
+    /// For each job, it lists the remaining estimates that are long enough, and draws one of them.
     #[test]
     fn estimates_are_given_as_the_definition_says() {
         let times = [900.0_f64, 900.0, 600.0, 300.0, 300.0, 60.0];

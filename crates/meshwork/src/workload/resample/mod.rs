@@ -1,4 +1,4 @@
-//! Resampling: many logs made from one log, as a function of seed and replication.
+//! Resampling: makes many logs from one log, another one for each replication.
 //!
 //! A log is a single observation. With a resampling, each replication has another log that could
 //! have been recorded at the site. So results have confidence intervals.
@@ -20,7 +20,7 @@ struct ResampleEntry {
     about: About,
     /// Whether this resampling needs the owners of jobs.
     asks_for_owners: bool,
-    /// Makes another log from the jobs, which are given in order of arrival.
+    /// Makes another log from the jobs of a log, which are given in order of arrival.
     apply: fn(&Resampling, Vec<Job>, Stream) -> Result<Vec<Job>, WorkloadError>,
 }
 
@@ -30,7 +30,7 @@ impl Named for ResampleEntry {
     }
 }
 
-/// The family of ways of resampling, which a study selects by name.
+/// The family of methods of resampling, which a study selects by name.
 pub static RESAMPLES: Family =
     Family { kind: "way of resampling", key: "by", entries: || abouts(ENTRIES), common: &[] };
 
@@ -52,9 +52,9 @@ const PERIOD: Param = Param {
     help: "the length of a week by the clock of the jobs; jobs are moved by whole weeks, so weekday and hour stay",
 };
 
-/// A way of resampling with its parameters.
+/// A method of resampling with its parameters.
 struct Resampling {
-    /// Path of the parameters in the study, named by errors.
+    /// Path of the parameters in the study, to be named in errors.
     key: String,
     params: Params,
 }
@@ -123,8 +123,9 @@ impl Weeks {
         Ok(Weeks { first, period, count, wanted: own.params.get_integer("weeks").unwrap_or(count) })
     }
 
-    /// Week in which a job arrives, and its arrival within the week. `None` after the last whole
-    /// week of the log.
+    /// Index of the week in which a job arrives, and the time of its arrival within the week.
+    ///
+    /// `None` after the last whole week of the log.
     fn of_job(&self, job: &Job) -> Option<(u64, f64)> {
         let since = job.arrival - self.first;
         let week = libm::floor(since / self.period);
@@ -132,7 +133,7 @@ impl Weeks {
         ((week as u64) < self.count).then_some((week as u64, within))
     }
 
-    /// Instant in the resampled log: `within` after the start of a week.
+    /// Instant in the resampled log: `within` after the start of the week with index `week`.
     fn at(&self, week: u64, within: f64) -> Time {
         self.first + (week as f64 * self.period + within)
     }

@@ -1,4 +1,4 @@
-//! Resampling by small perturbations of every job.
+//! Resampling by small random changes of every job.
 
 use crate::job::{Job, Time};
 use crate::registry::{About, DefaultValue, Kind, Param, Range};

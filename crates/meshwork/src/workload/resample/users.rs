@@ -1,4 +1,4 @@
-//! Resampling by users: users keep their own jobs, and come in weeks drawn at random.
+//! Resampling by users: users keep their own jobs, which move to weeks drawn at random.
 
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ fn apply(own: &Resampling, jobs: Vec<Job>, mut stream: Stream) -> Result<Vec<Job
     Ok(taken)
 }
 
-/// Gives a job to another user. The new name consists of the old name and the number of the copy.
+/// Gives a job to a copy of its user. The new name is the old name with the copy's number.
 fn rename(job: &mut Job, copy: u64) {
     if let Some(owner) = &job.owner
         && let Some(user) = &owner.user

@@ -1,4 +1,4 @@
-//! Resampling by weeks: a block bootstrap.
+//! Resampling by weeks: each week of the new log is a week of the old one, drawn at random.
 
 use crate::job::Job;
 use crate::registry::About;

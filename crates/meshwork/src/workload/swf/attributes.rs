@@ -1,7 +1,6 @@
-//! Attributes of a log's jobs that are stored on request: owner, queue, partition, predecessor.
+//! Attributes of a log's jobs that are stored only if needed: owner, queue, partition, predecessor.
 //!
-//! These attributes are stored apart from the jobs, so that a log costs nothing more unless they
-//! are requested.
+//! They are stored apart from the jobs, so that a log takes no more memory unless they are needed.
 
 use super::{FIELDS, Record, RecordError};
 use crate::job::{After, Job, Owner, Terms};
@@ -18,14 +17,15 @@ type Key = [i64; 5];
 /// Store of attributes of the jobs of a log, such as their owners.
 pub(super) struct Attributes {
     owners: Owners<Key>,
-    /// Owner and predecessor of each job, if dependencies are requested. Otherwise `None`, and the
-    /// number of a job's attributes is the number of its owner.
+    /// Owner and predecessor of each job, if dependencies are requested; otherwise `None`. Without
+    /// dependencies, the number under which a job's attributes are stored is the number of its
+    /// owner.
     came: Option<Came>,
 }
 
 struct Came {
     lines: Vec<Line>,
-    /// Tracker of sessions if dependencies are inferred; `None` if the log states them.
+    /// The users' sessions, if dependencies are inferred from them; `None` if the log states them.
     sessions: Option<Sessions>,
 }
 

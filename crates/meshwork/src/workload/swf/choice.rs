@@ -1,9 +1,9 @@
-//! Selection of the lines of a log by user and queue.
+//! Choice of the lines of a log that are replayed, by user and queue.
 
 use super::Record;
 use crate::registry::Params;
 
-/// Selection of the lines of a log by user and queue; by default all lines are selected.
+/// The users and queues whose lines of a log are replayed; by default all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     /// Users whose jobs are selected; if empty, all users.

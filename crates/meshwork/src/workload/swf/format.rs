@@ -262,7 +262,7 @@ impl Record {
     }
 }
 
-/// The text `-1` and the blank after it, as the lowest bytes of a word.
+/// Text of an unknown number, `-1`, and the blank after it, as the lowest bytes of a word.
 const NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 \0\0\0\0\0");
 
 /// Whether a byte separates fields, as any blank or control character does.
@@ -341,7 +341,7 @@ pub(super) fn fault(line: &[u8]) -> RecordError {
 pub(super) struct Lines {
     reader: Box<dyn BufRead + Send>,
     path: String,
-    /// Bytes read so far; lines are parsed where they stand in this buffer.
+    /// Bytes of the file that have been read. Lines are parsed where they stand in this buffer.
     buffer: Vec<u8>,
     /// Range of the buffer that holds lines not yet returned.
     rest: std::ops::Range<usize>,
@@ -455,7 +455,7 @@ pub enum LogLine {
     Record {
         /// Number of the line in the file, from 1.
         line: u64,
-        /// Numbers of the line.
+        /// The numbers in the line's 18 fields.
         record: Record,
     },
 }

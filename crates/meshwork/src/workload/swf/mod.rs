@@ -30,7 +30,7 @@ use format::Lines;
 /// Default number of jobs held back while reading, so that slightly unordered logs can be sorted.
 pub const REORDER: usize = 10_000;
 
-/// Entry of the workload `swf`.
+/// Registry entry of the workload `swf`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     About::new("swf", "the jobs of a log in the Standard Workload Format")
         .definition(
@@ -91,8 +91,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 /// While reading, `reorder` jobs are held back for sorting. Lines that are not jobs are reported as
 /// they are read. The first error ends the log.
 ///
-/// In an ordered log, a line takes constant time. Otherwise it takes O(log `reorder`) comparisons
-/// and O(`reorder`) moves.
+/// In a log that is in order, a line takes constant time. Otherwise it takes **O(log r)**
+/// comparisons and **O(r)** moves, where *r* is `reorder`.
 pub fn jobs(
     reader: Box<dyn BufRead + Send>,
     path: &str,
@@ -101,7 +101,7 @@ pub fn jobs(
     chosen_jobs(reader, path, reorder, Choice::default(), None)
 }
 
-/// Reads the jobs of selected lines of a log, like [`jobs`].
+/// Reads the jobs of a log like [`jobs`], but only from the lines that `choice` selects.
 fn chosen_jobs(
     reader: Box<dyn BufRead + Send>,
     path: &str,
@@ -127,7 +127,7 @@ fn chosen_jobs(
     }
 }
 
-/// Converts a line to a job, or returns the reason why the line is not a job.
+/// Converts a line of a log to a job, or returns the reason why the line is not a job.
 ///
 /// The outer error is an invalid line. `count` is the index of the line, from 1, among all lines
 /// that may be jobs. It becomes the job's number if the line gives none.
@@ -231,11 +231,13 @@ struct Log {
     /// Jobs held back for sorting, in order of submission and, within one instant, in file order.
     held: VecDeque<Plain>,
     reorder: usize,
-    /// Submission of the job returned last.
+    /// Submission time of the job returned last.
     released: f64,
     choice: Choice,
-    /// Numbers of lines: those that are no comments, those not selected, and jobs among the
-    /// selected ones.
+    /// Number of lines so far that are no comments.
+    ///
+    /// `passed` is the number of lines not selected, and `usable` that of selected lines that are
+    /// jobs.
     seen: u64,
     passed: u64,
     usable: u64,

@@ -1,4 +1,4 @@
-//! Fast path for lines as programs write them: 18 numbers separated by single blanks.
+//! Fast reader of lines as programs write them: 18 numbers separated by single blanks.
 //!
 //! Nearly all lines of logs are plain and read here, directly from the buffer. The general reader
 //! reads all other lines.
@@ -6,12 +6,13 @@
 use super::format::{Record, is_blank, number_in};
 use crate::registry::LARGEST;
 
-/// The text `-1 `, once and three times, as the lowest bytes of a word. In most lines, most fields
-/// are unknown.
+/// The text of an unknown number, `-1 `, once and three times, as the lowest bytes of a word.
+///
+/// In most lines, most numbers are unknown.
 const NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 \0\0\0\0\0");
 const THREE_NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 -1 -1");
 
-/// The text `-1` at the end of a line, as the lowest bytes of a word.
+/// The text of an unknown number, `-1`, at the end of a line, as the lowest bytes of a word.
 const LAST_NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1\n\0\0\0\0\0");
 
 impl Record {
@@ -79,7 +80,9 @@ fn ahead(text: &[u8], at: usize) -> Option<(u64, u8)> {
     Some((u64::from_le_bytes(*bytes), ninth[0]))
 }
 
-/// Returns the values of eight digits, and a mask whose lowest set bit marks the first non-digit.
+/// Returns the values of eight digits, and a mask that marks where the digits end.
+///
+/// The lowest set bit of the mask is in the first byte that is not a digit.
 #[inline(always)]
 pub(super) fn digits(bytes: u64) -> (u64, u64) {
     // For a byte that is no digit, the high bit is set here or by the addition below.
@@ -99,8 +102,10 @@ pub(super) fn number(count: u32, values: u64) -> u32 {
     (fours.wrapping_mul(10_000 * 0x1_0000_0000 + 1) >> 32) as u32
 }
 
-/// Reads an integer of one to seven digits from the start of eight bytes. Returns the number and
-/// its count of digits, or `None` if `is_end` rejects the byte after the digits.
+/// Reads an integer of one to seven digits from the start of eight bytes.
+///
+/// Returns the number and its count of digits. `None` if `is_end` rejects the byte after the
+/// digits.
 #[inline(always)]
 pub(super) fn short(bytes: u64, is_end: impl Fn(u8) -> bool) -> Option<(u32, usize)> {
     let (values, others) = digits(bytes);
@@ -146,8 +151,7 @@ mod tests {
 
     use super::*;
 
-    /// Reference version of the fast path: parses the first line, if single blanks separate its
-    /// fields.
+    /// Reference version of the fast reader: splits the first line at single blanks, and parses it.
     fn by_lines(text: &[u8]) -> Option<(Record, usize)> {
         let length = text.iter().position(|&byte| byte == b'\n')?;
         let line = text[..length].strip_suffix(b"\r").unwrap_or(&text[..length]);

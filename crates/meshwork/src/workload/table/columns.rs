@@ -9,7 +9,7 @@ use crate::job::{Constraints, Job, Owner, Pieces, Request, Terms, Time, sides_te
 use crate::registry::{LARGEST, did_you_mean, nearest};
 use crate::topology::MAX_NODES;
 
-/// Kind of the cells of a column.
+/// Kind of value in the cells of a column, such as counts, times or texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
     /// An integer that identifies a job.
@@ -27,7 +27,7 @@ pub enum CellKind {
 }
 
 impl CellKind {
-    /// Name of the kind, for lists of columns.
+    /// Name of the kind of cells, for lists of columns.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -121,7 +121,7 @@ impl Column {
 const TIME: &str = "time";
 const PROCESSORS: &str = "processors";
 
-/// All columns of a table of jobs.
+/// All columns that a table of jobs may have.
 pub static COLUMNS: [Column; 35] = [
     Column {
         name: "job",
@@ -462,7 +462,7 @@ pub static COLUMNS: [Column; 35] = [
     },
 ];
 
-/// Columns that have a meaning only for jobs that request pieces.
+/// Columns that describe pieces: they have a meaning only for jobs that request parts of nodes.
 const OF_PIECES: [&str; 9] =
     ["pieces", "cpu", "mem", "gpu", "other", "per_node", "inside", "type", "roles"];
 
@@ -482,8 +482,9 @@ fn wanted(job: &Job, column: &str) -> Option<String> {
         .map(|(_, cell)| cell)
 }
 
-/// The cell of a column for a job whose pieces are all of one role; `None` if there are several
-/// roles.
+/// The cell of a job in a column that describes pieces.
+///
+/// `None` if the job's pieces have several roles, each with its own amounts.
 fn of_piece(job: &Job, column: &str) -> Option<String> {
     let [piece] = &pieces(job)?.roles[..] else { return None };
     piece.cells().into_iter().find(|(name, _)| *name == column).map(|(_, cell)| cell)
@@ -504,7 +505,7 @@ fn terms(job: &Job) -> Option<&Terms> {
     job.terms.as_deref()
 }
 
-/// A finished job with its outcome, as a row of per-job output.
+/// A finished job with its times and nodes, as per-job output has a row for it.
 #[derive(Clone, Debug)]
 pub struct Ended<'a> {
     /// The job.
@@ -539,7 +540,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The column with this name.
+    /// The column of per-job output with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Outcome> {
         OUTCOMES.iter().find(|outcome| outcome.name == name)
@@ -670,7 +671,7 @@ pub fn places<'n>(
     ))
 }
 
-/// Columns of which each row has exactly one. The columns from `pieces` on may occur together.
+/// Columns with what a job requests. A table has one of them, or several from `pieces` on.
 const ASKED: [&str; 7] = ["nodes", "block", "subcube", "pieces", "cpu", "gpu", "roles"];
 
 #[cfg(test)]

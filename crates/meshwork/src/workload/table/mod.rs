@@ -22,7 +22,7 @@ use super::{Rows, Submission, WorkloadEntry, WorkloadError};
 use columns::MOST_OF_A_KIND;
 pub use columns::{COLUMNS, CellKind, Column, Ended, OUTCOMES, Outcome, places};
 
-/// Entry of the workload `table`.
+/// Registry entry of the workload `table`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     About::new(
         "table",
@@ -61,7 +61,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 )
 .knows_owners(true);
 
-/// Content of a cell of a table, whatever the format of the file.
+/// Content of a cell of a table, whichever format the file has.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell<'a> {
     /// A text.
@@ -128,7 +128,7 @@ pub struct Row {
     pub cpu: Option<u32>,
     /// Memory of each piece in MiB.
     pub mem: Option<u32>,
-    /// GPUs of each piece, and the thousandths of each GPU.
+    /// GPUs of each piece: their number, and the thousandths that the piece needs of each.
     pub gpu: Option<(u32, u32)>,
     /// Amount for each piece of a node's resource `other`, whose meaning the study defines.
     pub other: Option<u32>,
@@ -160,7 +160,7 @@ pub fn jobs(rows: Rows, path: &str) -> Result<Vec<Submission>, WorkloadError> {
 /// Jobs of a table in the order of its rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
-    /// Every job in file order, with whether the table gives its estimate.
+    /// Every job in file order, and whether the table gives the job's estimate.
     pub jobs: Vec<(Job, bool)>,
     /// Wait of each job in an earlier run, in file order, if the table gives it.
     pub waits: Vec<Option<f64>>,
@@ -222,8 +222,9 @@ impl Listed {
         Ok(listed)
     }
 
-    /// Sorts the jobs by submission, and infers their predecessors. Predecessors in the table are
-    /// ignored.
+    /// Sorts the jobs by submission, and infers their predecessors from the users' sessions.
+    ///
+    /// Predecessors in the table are ignored.
     fn infer(&mut self, mut sessions: Sessions) {
         let waits = std::mem::take(&mut self.waits);
         let mut jobs: Vec<_> = std::mem::take(&mut self.jobs).into_iter().zip(waits).collect();
@@ -299,10 +300,10 @@ fn request(row: Row) -> Result<Request, String> {
     }
 }
 
-/// Reads a request for pieces from words, such as `pieces=4 cpu=8 gpu=1`. Names in the words are
-/// columns of a table of jobs.
+/// Reads a request for pieces from words, such as `pieces=4 cpu=8 gpu=1`.
 ///
-/// The function is the inverse of the display of [`Pieces`].
+/// The names in the words are columns of a table of jobs. The function is the inverse of the
+/// display of [`Pieces`].
 ///
 /// # Errors
 /// The first word that names no column of pieces, or the problem with the value of a word.
@@ -324,7 +325,7 @@ pub fn pieces_in_words(text: &str) -> Result<Request, String> {
     pieces(row)
 }
 
-/// The request for pieces of a row of a table.
+/// The request for pieces that the cells of a row describe.
 pub(super) fn pieces(row: Row) -> Result<Request, String> {
     let beside = row.constraints.cells().into_iter().find(|(column, _)| *column != "partition");
     if let Some((column, _)) = beside {
@@ -451,8 +452,9 @@ impl Cell<'_> {
         Ok(list)
     }
 
-    /// Whether the text of a cell is `node`, by which a job excludes other jobs from its nodes. The
-    /// other valid text is `topo`, by which it excludes other jobs from its base blocks.
+    /// Whether a cell of the column `exclusive` says `node`: no other job may use the job's nodes.
+    ///
+    /// The other valid text is `topo`, with which no other job may use its base blocks.
     fn is_exclusive_of_nodes(&self) -> Result<bool, String> {
         match self.text()?.as_str() {
             EXCLUSIVE => Ok(false),
@@ -461,7 +463,7 @@ impl Cell<'_> {
         }
     }
 
-    /// Reads a number of GPUs, and the thousandths of each GPU.
+    /// Reads from a cell a number of GPUs, and the thousandths needed of each.
     fn gpus(&self) -> Result<(u32, u32), String> {
         let share = |number: f64| (number * f64::from(WHOLE_SHARE)).round();
         match self {
@@ -494,7 +496,7 @@ impl Cell<'_> {
         known.map(|(_, inside)| *inside).ok_or_else(|| self.must_be(&format!("one of {words}")))
     }
 
-    /// Reads pieces of several roles, as [`Pieces::roles_text`] writes them.
+    /// Reads from a cell pieces of several roles, as [`Pieces::roles_text`] writes them.
     fn roles(&self) -> Result<Vec<Piece>, String> {
         let text = self.text()?;
         let wrong = || self.must_be("roles joined by +, such as 1*cpu=4+8*cpu=16,gpu=1");

@@ -1,9 +1,11 @@
-//! Tests of segmented jobs on machines of listed boxes. Segments are placed one after the other.
-//! Where boxes overlap, a failed job is retried with one node left out.
+//! Tests of segmented jobs (whose nodes are requested in equal parts) on machines of listed boxes.
+//!
+//! Segments are placed one after the other. Where boxes overlap, a failed job is retried with one
+//! node left out.
 
 use super::*;
 
-/// Misreadings of the rule which node is left out when segments are retried.
+/// Misreadings of the rule that decides which node is left out when a segmented job is retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hint {
     /// The lowest of all nodes selected so far is left out.
@@ -12,7 +14,7 @@ enum Hint {
     Never,
 }
 
-/// Whether a listed shape has two boxes, at different positions, that share a cell.
+/// Whether two listed boxes of the size of a listed shape share a position of the torus.
 fn overlaps(torus: &Plain, place: usize) -> bool {
     let shapes = torus.sorted(Misread::Nothing);
     let cells = (0..torus.cells.len() as u32).map(Some).collect();
@@ -113,8 +115,8 @@ fn segments_agree_with_their_definition_and_every_misreading_is_told_apart() {
     assert!(untold.is_empty(), "nothing tells {untold:?} from the definition");
 }
 
-/// A segmented job waits even if the machine can never hold its segments. Without segments, Slurm
-/// rejects a job of as many nodes, because that size is in no list.
+/// A segmented job waits even if the machine can never hold its segments. Slurm would reject a job
+/// of as many nodes without segments, because no listed box has that size.
 #[test]
 fn segments_wait_where_the_machine_has_too_few_places_for_them() {
     // A torus with two boxes of 4, and one with a third whose other cells are holes.

@@ -15,7 +15,7 @@ pub(crate) fn job(arrival: f64, request: Request, runtime: f64) -> Job {
     Job::new(0, Time::new(arrival), request, runtime)
 }
 
-/// A scenario read from TOML. If the text has no workload, an unused one is added.
+/// A scenario read from TOML. If the text has no workload, one is added that is not used.
 pub(crate) fn scenario(text: &str) -> Scenario {
     let mut table: toml::Table = text.parse().expect("the test writes TOML");
     if !table.contains_key("workload") {

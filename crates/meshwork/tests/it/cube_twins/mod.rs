@@ -1,4 +1,5 @@
-//! Slow twins of the hypercube allocators, which follow the published definitions literally.
+//! Slow reference implementations of the hypercube allocators. They follow the published
+//! definitions literally.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +7,8 @@ use meshwork::geometry::NodeSet;
 use meshwork::geometry::cube::Subcube;
 use meshwork::job::Request;
 
-/// A slow twin of an allocator: the subcubes that it proposes, and what it remembers.
+/// A slow reference implementation of an allocator. It has what the allocator remembers, and
+/// proposes subcubes.
 pub(crate) trait Twin {
     /// Chooses one free subcube of dimension `k`; `None` if there is none.
     fn choose(&mut self, _free: &NodeSet, _k: u32) -> Option<Subcube> {
@@ -51,8 +53,8 @@ pub(crate) fn free_cubes(free: &NodeSet, n: u32, k: u32) -> Vec<Subcube> {
     every_cube(n, k).into_iter().filter(|cube| is_free(*cube, free)).collect()
 }
 
-/// Slow twin of the buddy system with a bitmap. It takes the lowest m for which the nodes m 2ᵏ … (m
-/// + 1) 2ᵏ − 1 are free.
+/// Slow reference implementation of the buddy system with a bitmap. It takes the lowest m for which
+/// the nodes m 2ᵏ … (m + 1) 2ᵏ − 1 are free.
 pub(crate) struct BitmapBuddy;
 
 impl Twin for BitmapBuddy {
@@ -63,8 +65,8 @@ impl Twin for BitmapBuddy {
     }
 }
 
-/// Slow twin of the buddy system with lists. Each list of free blocks is a vector, and the block
-/// listed last is at the end.
+/// Slow reference implementation of the buddy system with lists. Each list of free blocks is a
+/// vector, and the block listed last is at the end.
 pub(crate) struct ListBuddy {
     lists: Vec<Vec<u32>>,
     recent: bool,
@@ -77,7 +79,7 @@ impl ListBuddy {
         ListBuddy { lists, recent }
     }
 
-    /// Aligned blocks that a subcube consists of: their dimension, and their bases.
+    /// The largest aligned blocks of which a subcube consists: their dimension, and their bases.
     fn blocks(cube: Subcube) -> (usize, Vec<u32>) {
         let mut k = 0;
         while cube.mask >> k & 1 == 1 {
@@ -130,8 +132,8 @@ impl Twin for ListBuddy {
     }
 }
 
-/// Slow twin of the modified buddy system. It takes the lowest half-block that has a free partner,
-/// and the first such partner.
+/// Slow reference implementation of the modified buddy system. It takes the lowest half-block that
+/// has a free partner, and the first such partner.
 pub(crate) struct ModifiedBuddy;
 
 impl Twin for ModifiedBuddy {
@@ -156,7 +158,8 @@ impl Twin for ModifiedBuddy {
     }
 }
 
-/// Slow twin of allocation by Gray codes. It tries each code position by position.
+/// Slow reference implementation of allocation by Gray codes. It tries each code position by
+/// position.
 pub(crate) struct GrayCodes {
     orders: Vec<Vec<u32>>,
 }
@@ -166,8 +169,8 @@ impl GrayCodes {
         GrayCodes { orders: vec![(0..n).collect()] }
     }
 
-    /// Gray codes of the published construction. Matching brackets are found by testing every
-    /// range.
+    /// Gray codes, as published for the multiple Gray codes. Matching brackets are found by testing
+    /// every range.
     pub(crate) fn multiple(n: u32) -> GrayCodes {
         let mut sets: Vec<Vec<u32>> = (0..1_u32 << n)
             .filter(|mask| mask.count_ones() == n / 2)
@@ -236,8 +239,8 @@ impl Twin for GrayCodes {
     }
 }
 
-/// Slow twin of tree collapsing. It tries masks in increasing order by Gosper's hack, and bases in
-/// increasing order.
+/// Slow reference implementation of tree collapsing. It tries masks in increasing order by Gosper's
+/// hack, and bases in increasing order.
 pub(crate) struct TreeCollapsing;
 
 impl Twin for TreeCollapsing {
@@ -261,8 +264,8 @@ impl Twin for TreeCollapsing {
     }
 }
 
-/// Slow twin of free lists. It has one vector of disjoint free cubes, which every step searches as
-/// a whole.
+/// Slow reference implementation of the allocator `free_list`. It has one vector of disjoint free
+/// cubes, which every step searches as a whole.
 pub(crate) struct FreeLists {
     n: u32,
     cubes: Vec<Subcube>,
@@ -275,7 +278,8 @@ impl FreeLists {
     }
 }
 
-/// Disjoint free cubes found anew: the largest one first, then by base, then by mask.
+/// Disjoint free cubes that cover the free nodes, found anew: the largest one first, then by base,
+/// then by mask.
 pub(crate) fn form_anew(n: u32, free: &NodeSet) -> Vec<Subcube> {
     let mut rest = free.clone();
     let mut cubes = Vec::new();
@@ -345,13 +349,13 @@ impl Twin for FreeLists {
     }
 }
 
-/// Number of cubes of each dimension, the largest dimension first.
+/// Dimension vector of a set of cubes: the number of cubes of each dimension, the largest first.
 fn vector(cubes: &[Subcube]) -> Vec<usize> {
     (0..=24).rev().map(|k| cubes.iter().filter(|cube| cube.dimension() == k).count()).collect()
 }
 
-/// Greatest dimension vector of disjoint cubes that cover the free nodes. All cubes with the lowest
-/// node are tried.
+/// Greatest dimension vector of all sets of disjoint cubes that cover the free nodes. It is found
+/// by trying all cubes with the lowest node, and so on.
 fn greatest(free: &NodeSet, known: &mut BTreeMap<Vec<u64>, Vec<usize>>) -> Vec<usize> {
     let Some(base) = free.first() else { return vector(&[]) };
     if let Some(vector) = known.get(free.words()) {
@@ -403,7 +407,8 @@ fn subcubes(cube: Subcube, n: u32, k: u32) -> Vec<Subcube> {
     every_cube(n, k).into_iter().filter(|part| cube.holds(*part)).collect()
 }
 
-/// Slow twin of best fit in the maximal set of subcubes.
+/// Slow reference implementation of `maximal_subcubes`. It takes the smallest sufficient cube of
+/// the maximal set.
 pub(crate) struct MaximalSubcubes;
 
 impl Twin for MaximalSubcubes {
@@ -472,7 +477,8 @@ fn shared(a: Subcube, b: Subcube) -> usize {
     a.nodes().filter(|node| node & !b.mask == b.base).count()
 }
 
-/// Choice by the rule of the prime-cube graph, edge by edge, among the primes that satisfy `among`.
+/// Subcube that the rule of the prime-cube graph chooses, computed edge by edge. Only the primes
+/// that satisfy `among` are considered.
 fn by_the_graph(
     free: &NodeSet,
     primes: &[Subcube],
@@ -490,7 +496,7 @@ fn by_the_graph(
     subcubes(prime, dimension_of(free), k).into_iter().min_by_key(touched)
 }
 
-/// Slow twin of allocation by the prime-cube graph.
+/// Slow reference implementation of allocation by the prime-cube graph.
 pub(crate) struct PrimeCubes;
 
 impl Twin for PrimeCubes {
@@ -499,7 +505,8 @@ impl Twin for PrimeCubes {
     }
 }
 
-/// Slow twin of the prime-cube graph for counts of nodes, which get a connected set of cubes.
+/// Slow reference implementation of the prime-cube graph for counts of nodes. A count gets a
+/// connected set of cubes.
 pub(crate) struct SeveralCubes;
 
 impl Twin for SeveralCubes {
@@ -544,7 +551,8 @@ impl Twin for SeveralCubes {
     }
 }
 
-/// Slow twin of cubic and noncubic allocation. It keeps one vector of disjoint free cubes.
+/// Slow reference implementation of the allocator `noncubic`. It keeps one vector of disjoint free
+/// cubes.
 pub(crate) struct Noncubic {
     n: u32,
     cubes: Vec<Subcube>,
@@ -555,8 +563,9 @@ impl Noncubic {
         Noncubic { n, cubes: vec![Subcube { base: 0, mask: (1 << n) - 1 }] }
     }
 
-    /// The dimension among `allowed` along which to halve a cube that is not in `cubes`. It leaves
-    /// the fewest distinct masks; ties go to the lowest remaining mask.
+    /// The dimension among `allowed` along which to halve a cube that is not in `cubes`. It is the
+    /// one with which the fewest distinct masks (sets of dimensions of a cube) remain; ties go to
+    /// the lowest remaining mask.
     fn split(cubes: &[Subcube], cube: Subcube, allowed: u32) -> u32 {
         let masks_with = |d: &u32| {
             let half = cube.mask & !(1 << d);

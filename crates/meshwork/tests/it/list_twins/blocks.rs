@@ -1,4 +1,4 @@
-//! Slow twin of the rule of Slurm's block topology.
+//! Slow reference implementation of the rule of Slurm's block topology.
 
 use super::{Failed, Job, Misread, Set, Tried, classes, shared};
 
@@ -10,8 +10,10 @@ pub(crate) struct Machine {
     pub blocks: Vec<Set>,
 }
 
-/// Sizes that the block rule uses for a segment, counted in base blocks. `per` is an aggregated
-/// block, `lower` the next smaller listed block, and `most` limits the number of lower blocks.
+/// Sizes that the block rule uses for a segment, counted in base blocks.
+///
+/// `per` is the aggregated block in which the segment must lie, and `lower` the next smaller listed
+/// block. If `is_limited`, the segment may use at most `most` lower blocks.
 struct Level {
     per: usize,
     lower: usize,
@@ -20,12 +22,12 @@ struct Level {
 }
 
 impl Machine {
-    /// Lowest level whose blocks hold `size` nodes.
+    /// Lowest level whose blocks hold `size` nodes. A block of level *k* joins 2ᵏ base blocks.
     fn needed(&self, size: u32) -> u32 {
         (0..).find(|&level| (u64::from(self.base) << level) >= u64::from(size)).unwrap()
     }
 
-    /// Number of base blocks in the lowest listed block of at least level `needed`.
+    /// Number of base blocks of the smallest listed block that has at least the level `needed`.
     fn joined(&self, needed: u32) -> usize {
         let listed = self.levels.iter().find(|&&level| level >= needed);
         listed.map_or(self.blocks.len(), |&level| 1 << level)
@@ -192,7 +194,7 @@ struct Placing<'a> {
     level: &'a Level,
     start: usize,
     size: usize,
-    /// Number of further lower-level blocks that the segment may use.
+    /// Number of lower blocks that the segment may still begin to use.
     left: i64,
     /// Indices of the base blocks that the segment uses so far.
     taken: Set,
@@ -213,9 +215,11 @@ impl Placing<'_> {
         self.taken.iter().any(|&other| self.lower(other as usize) == self.lower(block))
     }
 
-    /// Opens the base blocks that have usable nodes, in order. Each lower-level block is counted
-    /// when its first base block is opened. It is counted again if it was in use before, but only
-    /// by later base blocks.
+    /// Lets the segment use all base blocks that have usable nodes, in order, and counts lower
+    /// blocks.
+    ///
+    /// A lower block is counted when its first base block is used. If later base blocks of it were
+    /// in use before, it is counted again.
     fn open_all(&mut self, nodes: &Set) {
         let mut before = None;
         for block in self.inside() {
@@ -312,7 +316,8 @@ impl Placing<'_> {
         Ok(())
     }
 
-    /// Next base block for the segment, chosen by the number of open nodes at the first pick.
+    /// Next base block for the segment, chosen by numbers of usable nodes at the time of its first
+    /// choice.
     fn next(&self, open: &Set) -> Option<usize> {
         let free = |block: usize| shared(&self.machine.blocks[block], open) as usize;
         let all_taken = self.misread == Misread::RequiredNotFilledFirst;

@@ -1,5 +1,6 @@
-//! Slow twins of the rules of Slurm's topologies, over sets of nodes. Each twin can also follow
-//! misreadings of its rule. The retry loop that all rules share is here; each rule has a module.
+//! Slow reference implementations of the rules of Slurm's topologies, over sets of nodes. Each can
+//! also follow misreadings of its rule. The retry loop that all rules share is here; each rule has
+//! a module.
 
 pub(crate) mod blocks;
 pub(crate) mod ring;
@@ -10,7 +11,7 @@ use std::collections::BTreeSet;
 
 pub(crate) type Set = BTreeSet<u32>;
 
-/// Size and constraints of a job.
+/// A job to be placed: its size and its constraints.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Job {
     pub nodes: u32,
@@ -24,8 +25,8 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// Number and size of the job's segments; `None` if its nodes are no multiple of the segment
-    /// size.
+    /// Number and size of the job's segments (equal parts whose nodes lie together). It is `None`
+    /// if the job's nodes are no multiple of the segment size.
     pub(crate) fn parts(&self) -> Option<(u32, u32)> {
         match self.segment.filter(|&size| size <= self.nodes) {
             Some(size) => self.nodes.is_multiple_of(size).then(|| (self.nodes / size, size)),
@@ -38,7 +39,7 @@ impl Job {
     }
 }
 
-/// Reason why a rule fails, and the nodes that the retry loop leaves out next.
+/// Failure of a rule to place a job, which tells the retry loop which nodes to leave out next.
 pub(crate) enum Failed {
     Never,
     Stop,
@@ -113,7 +114,8 @@ pub(crate) enum Misread {
     OneRunOfContiguous,
 }
 
-/// Retry loop that all rules share.
+/// Nodes for a job, from the retry loop that all rules share. A rule is repeated without some of
+/// the nodes until it succeeds or gives up.
 pub(crate) fn choose(
     job: &Job,
     free: &Set,

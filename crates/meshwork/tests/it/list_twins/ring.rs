@@ -1,8 +1,8 @@
-//! Slow twin of the rule of Slurm's ring topology.
+//! Slow reference implementation of the rule of Slurm's ring topology.
 
 use super::{Failed, Job, Misread, Set, Tried};
 
-/// Consecutive nodes of a ring, with the key by which windows are compared.
+/// Window of a ring: consecutive nodes that a job could get, with a key to compare windows.
 #[derive(Clone, Debug)]
 struct Window {
     key: (u32, i64),

@@ -1,4 +1,4 @@
-//! Slow twin of the rule for runs of consecutive nodes on flat machines.
+//! Slow reference implementation of the rule for runs of consecutive nodes on flat machines.
 
 use super::{Failed, Job, Misread, Set, Tried};
 
@@ -6,7 +6,8 @@ struct Run {
     nodes: Vec<u32>,
     /// Number of nodes of the run that the job does not require.
     free: u32,
-    /// Position at which selection begins; `None` if the job requires no node of the run.
+    /// Position in the run at which the selection of nodes begins. It is `None` if the job requires
+    /// no node of the run.
     turn: Option<u32>,
     weight: u32,
 }

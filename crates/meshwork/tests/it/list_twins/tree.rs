@@ -1,4 +1,4 @@
-//! Slow twin of the rule of Slurm's tree topology.
+//! Slow reference implementation of the rule of Slurm's tree topology.
 
 use std::cmp::Ordering;
 
@@ -28,9 +28,10 @@ impl Machine {
         other.iter().position(|&own| own == up).map(|other| (other + down) as u32)
     }
 
-    /// Compares two switches for a job that still needs `missing` nodes. An ancestor may be
-    /// compared instead of a switch. The flag tells whether the first switch or its ancestor has
-    /// all missing nodes.
+    /// Compares two switches as places for a job that still needs `missing` nodes.
+    ///
+    /// If a switch has too few free nodes, its ancestors are compared instead. The flag tells
+    /// whether the first switch, or its ancestor, has all missing nodes.
     fn compare(
         &self,
         (mut i, mut j): (usize, usize),

@@ -58,8 +58,7 @@ pub(crate) struct Row {
     pub duration: u64,
     /// `None` if the job was dropped.
     pub started: Option<Started>,
-    /// Time that the job waited for processors, and time that it waited for a shape, from its first
-    /// try on.
+    /// Time from the job's first try for which it waited for processors, and for a shape.
     pub waits: [u64; 2],
     shape: [u32; 3],
     tried: bool,
@@ -79,7 +78,7 @@ pub(crate) struct Started {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Waiter {
-    /// Whether only an arrival ends the wait, and not also a completion.
+    /// Whether only the arrival of a job ends the wait, and not also the end of one.
     for_arrival: bool,
     job: usize,
 }
@@ -90,13 +89,13 @@ enum Event {
     Idle,
     Begin,
     Arrival(usize),
-    /// Signal of an arrival or a completion, with the waiting job that it wakes, if any.
+    /// Signal that a job has arrived or ended, with the waiting job that it wakes, if any.
     Signal(Option<Waiter>),
     Woken(Waiter),
     Try(usize),
     NewGuard,
-    /// Whether the guard, which waits for signals, had nothing to wait for when this event was
-    /// queued.
+    /// Event that follows the start of a job. The flag tells whether the guard, which waits for
+    /// signals, had nothing to wait for when this event was queued.
     Running(bool),
     Timer(u64, usize),
 }
@@ -213,7 +212,7 @@ impl Program {
         self.push(end, 1, Event::Timer(self.timers, job));
     }
 
-    /// The waiting job that an arrival or a completion wakes. It is returned only once.
+    /// The waiting job that the arrival or end of a job wakes. It is returned only once.
     fn wake(&mut self, is_arrival: bool) -> Option<Waiter> {
         let (waiter, used) = self.waiter.as_mut()?;
         if *used || waiter.for_arrival && !is_arrival {

@@ -1,5 +1,5 @@
-//! Slow twin of the wormhole network without caches. Flits are objects, and each cycle visits every
-//! buffer.
+//! Slow reference implementation of the wormhole network without caches. Flits are objects, and
+//! each cycle visits every buffer.
 
 use std::collections::VecDeque;
 
@@ -23,18 +23,18 @@ struct Flit {
     arrives: u64,
 }
 
-/// An input buffer of a router. It is also the lane of an output of the router before it, and may
-/// be granted to a packet as its owner.
+/// A virtual channel of a link, with its flits in the input buffer of the router behind the link.
+/// It may be granted to a packet, which then owns it.
 #[derive(Clone, Debug, Default)]
 struct Buffer {
     flits: VecDeque<Flit>,
-    /// Cycles in which flits have left the buffer.
+    /// Cycles in which a flit has left the buffer.
     left: Vec<u64>,
     entered: usize,
     last_tail_left: Option<u64>,
     owner: Option<usize>,
-    /// Cycle in which the last tail flit was sent to the buffer. It may be granted again from the
-    /// next cycle on.
+    /// Cycle in which the last tail flit of a packet was sent to the buffer. From the next cycle
+    /// on, the buffer may be granted to another packet.
     last_tail_came: Option<u64>,
 }
 
@@ -49,7 +49,8 @@ impl Buffer {
     }
 }
 
-/// A link on a packet's path: its router, its class of channels, and the port of the next router.
+/// A link on a packet's path: its router, the class of virtual channels, the next router and its
+/// port.
 #[derive(Clone, Copy, Debug)]
 struct Hop {
     at: u32,
@@ -69,13 +70,14 @@ pub(crate) struct Twin<'a> {
     sent: &'a [Sent],
     /// Buffers by router, port and channel. The buffer of a local port is filled by its processor.
     buffers: Vec<Buffer>,
-    /// Buffers by node and channel that stand for processors as receivers.
+    /// Buffers into which processors receive flits, by node and channel.
     sinks: Vec<Buffer>,
-    /// Index of the buffer granted to the first packet of each buffer. Indices beyond the buffers
-    /// are receivers.
+    /// For each buffer, the index of the buffer granted to its first packet. Indices beyond all
+    /// router buffers are those of receiving processors.
     grants: Vec<Option<usize>>,
     queues: Vec<VecDeque<usize>>,
-    /// Number of flits sent so far of the first packet in each queue, and its channel.
+    /// For the first packet in each processor's queue, the number of flits sent so far, and its
+    /// channel.
     sending: Vec<(u32, usize)>,
     pub arrived: Vec<u64>,
     // Round-robin pointers.
@@ -282,7 +284,8 @@ impl<'a> Twin<'a> {
         None
     }
 
-    /// Buffers that a packet at a router may be granted.
+    /// Buffers of which a packet at a router may be granted one. They are those of the permitted
+    /// channels of its next link.
     fn group(&self, packet: usize, at: u32) -> Vec<usize> {
         let channels = self.channels();
         match self.hop(packet, at) {
@@ -322,7 +325,7 @@ impl<'a> Twin<'a> {
         if number < lanes { &mut self.buffers[number] } else { &mut self.sinks[number - lanes] }
     }
 
-    /// Index of a buffer among the output lanes of its router, for round robins.
+    /// Number of a buffer among all channels that leave its router, for round-robin choices.
     fn output_number(&self, router: usize, target: usize) -> usize {
         let (channels, ports) = (self.channels(), self.ports());
         if target >= self.buffers.len() {

@@ -10,7 +10,7 @@ use meshwork::topology::{Node, Topology};
 use super::canvas::Canvas;
 use crate::picture::{Cell, Map};
 
-/// Side of a drawn processor in pixels. `PITCH` is the distance between neighbouring processors.
+/// Side of a drawn processor in pixels. `PITCH` is the distance from one processor to the next.
 const CELL: i32 = 22;
 const PITCH: i32 = 24;
 const MARGIN: i32 = 16;

@@ -12,10 +12,10 @@ use crate::job::Dims;
 use crate::machine::{Block, Site};
 use crate::topology::{Grid, Node};
 
-/// Finds the free base whose block has the most contact with held nodes.
+/// Search for the free block that touches the most held nodes, with its settings and buffers.
 ///
 /// Ties go to the greater [corner value](corner_value) if `corners` is set, then to the requested
-/// orientation, then to the base of lowest index.
+/// orientation, then to the block whose base (lowest corner) has the lowest index.
 #[derive(Clone, Debug)]
 pub(super) struct BestBase {
     rotation: Rotation,
@@ -50,7 +50,7 @@ impl BestBase {
     ///
     /// # Complexity
     /// The cost of [`FreeBases`] and [`Peaks`] for each orientation, and one call of `contact` for
-    /// each peak that could exceed the best block so far.
+    /// each candidate base (peak) whose block could exceed the best block so far.
     pub(super) fn search(
         &self,
         site: &Site,
@@ -117,5 +117,7 @@ impl BestBase {
     }
 }
 
-/// Rank of a block: contact, corner value, then earlier orientation and lower base.
+/// Rank of a free block: its contact, then its corner value, its orientation and its base.
+///
+/// Ties go to the earlier orientation, then to the base of lowest index.
 type Rank = (u64, u32, Reverse<usize>, Reverse<Node>);

@@ -7,9 +7,10 @@ use crate::topology::Grid;
 
 /// Counts the held neighbours of free blocks.
 ///
-/// A face of a block is a block of thickness 1. The number of its held nodes is its area minus its
-/// free nodes, which are counted word by word. This is fast only along dimension 0. So the faces
-/// across dimension 0 use a second set of free nodes, in which dimensions 0 and 1 are exchanged.
+/// The neighbours beyond one face of a free block form a block of thickness 1. The number of held
+/// nodes in it is its area minus its free nodes, which are counted in words of 64 nodes. This is
+/// fast only if the words go along dimension 0. So for the faces across dimension 0 there is a
+/// second set of free nodes, in which dimensions 0 and 1 are exchanged.
 ///
 /// # Complexity
 /// In two dimensions **O(s / 64)** for sides up to *s*; in *d* dimensions **O(sᵈ⁻² · s / 64)** for
@@ -18,13 +19,14 @@ use crate::topology::Grid;
 pub(super) struct Contact {
     /// The grid with dimensions 0 and 1 exchanged, and its free nodes; `None` in one dimension.
     turned: Option<(Grid, NodeSet)>,
-    /// Contact of each node of a face that lies off the mesh: 1 if walls count as held, otherwise
+    /// Contact of each node of a face at the edge of the mesh: 1 if walls count as held, otherwise
     /// 0.
     wall: u32,
 }
 
 impl Contact {
-    /// Creates the counter for a grid with all nodes free; `count_walls` counts walls as held.
+    /// Creates the counter for a grid with all nodes free. If `count_walls` is set, the walls of
+    /// the mesh count as held nodes.
     pub(super) fn new(grid: &Grid, count_walls: bool) -> Contact {
         let turned = (grid.dimensions() > 1).then(|| {
             let mut rings = grid.rings().to_vec();
@@ -60,8 +62,7 @@ impl Contact {
         }
     }
 
-    /// The boundary value of a free block: the number of pairs of a node of the block and a held
-    /// neighbour.
+    /// The number of pairs of a node of a free block and a held neighbour outside the block.
     ///
     /// If walls count, neighbours off the mesh count as held. A block that fills a ring has no
     /// neighbours along the ring. If it leaves one node of a ring, this node counts on both sides.
@@ -124,7 +125,7 @@ impl Contact {
     }
 }
 
-/// Set of faces of a block.
+/// Some of the faces of a block; a block has two faces across each dimension, a low and a high one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faces(u64);
 
@@ -139,8 +140,9 @@ impl Faces {
         all
     }
 
-    /// Adds a face across dimension `d` if `is` is set: the high face if `high` is set, otherwise
-    /// the low one.
+    /// Adds a face across dimension `d`, the high one if `high` is set, otherwise the low one.
+    ///
+    /// Does nothing if `is` is not set.
     pub(super) fn add(&mut self, d: usize, high: bool, is: bool) {
         self.0 |= u64::from(is) << (2 * d + usize::from(high));
     }
@@ -163,20 +165,20 @@ impl Faces {
     }
 }
 
-/// Nodes, wall or nothing next to a block on one of its sides.
+/// Neighbourhood of a block on one of its sides: nodes, the wall of the mesh, or nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beside {
-    /// Nothing lies outside the block, which fills the ring.
+    /// The block fills the ring, so that it has no neighbours along the ring.
     Nothing,
     /// The block ends at the edge of the mesh.
     Wall,
-    /// Next to the block are nodes. The value is their coordinate.
+    /// Nodes lie next to the block. The value is their coordinate along the dimension.
     Nodes(u32),
 }
 
-/// Surroundings of a block along dimension `d`: above it if `high` is set, otherwise below it.
+/// Neighbourhood of a block along dimension `d`: above it if `high` is set, otherwise below it.
 ///
-/// The block covers `length` coordinates from `at` on.
+/// Along `d` the block covers `length` coordinates from `at` on.
 pub(super) fn beside(grid: &Grid, d: usize, at: u32, length: u32, high: bool) -> Beside {
     let (side, end) = (grid.sides()[d], at + length);
     match (grid.is_ring(d), high) {
@@ -193,7 +195,7 @@ pub(super) fn beside(grid: &Grid, d: usize, at: u32, length: u32, high: bool) ->
 ///
 /// Around each corner are 2ᵈ − 1 nodes outside the block. In two dimensions these are one on the
 /// left or right, one above or below, and one diagonally across. Nodes off the mesh count as held.
-/// Rings wrap, so one node may count at several corners.
+/// Rings wrap around, so one node may count at several corners.
 ///
 /// # Complexity
 /// **O(4ᵈ · d)** in *d* dimensions.
@@ -222,10 +224,10 @@ pub(super) fn corner_value(grid: &Grid, free: &NodeSet, corner: &[u32], sides: &
     held
 }
 
-/// The coordinate `at`, or the neighbouring coordinate if `beyond` is set; `None` past a wall.
+/// The coordinate `at`, or the coordinate next to it if `beyond` is set; `None` past a wall.
 ///
-/// The neighbouring coordinate is the next higher one if `high` is set, otherwise the next lower
-/// one.
+/// The next coordinate is the higher one if `high` is set, otherwise the lower one. It serves to
+/// find the nodes around a corner of a block.
 fn step(grid: &Grid, d: usize, at: u32, high: bool, beyond: bool) -> Option<u32> {
     let side = grid.sides()[d];
     let at = if grid.is_ring(d) { at % side } else { at };
@@ -297,7 +299,7 @@ mod tests {
     use crate::machine::{Block, Site};
     use crate::topology::Topology;
 
-    /// Counts the held neighbours of the two free pockets in docs/weighted-boundary-search.md.
+    /// Checks the counts for two free pockets in the example of docs/weighted-boundary-search.md.
     #[test]
     fn two_pockets_of_which_one_has_the_greater_boundary() {
         let mut site = Site::new(Topology::mesh(&[18, 9]).unwrap(), 1.0);

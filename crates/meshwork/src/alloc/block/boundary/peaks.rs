@@ -1,4 +1,4 @@
-//! Candidate bases for the free block with the most contact with held nodes.
+//! Candidate positions (peaks) for the free block with the most contact with held nodes.
 
 use super::contact::Faces;
 use crate::alloc::block::held::Span;
@@ -14,9 +14,9 @@ use crate::topology::{Grid, Node};
 pub(super) struct Edges {
     pub(super) low: Vec<NodeSet>,
     pub(super) high: Vec<NodeSet>,
-    /// For each dimension, the nodes at the first coordinate.
+    /// For each dimension, the nodes of the grid whose coordinate in it is 0.
     first: Vec<NodeSet>,
-    /// For each dimension, the nodes at the last coordinate.
+    /// For each dimension, the nodes of the grid whose coordinate in it is the highest.
     last: Vec<NodeSet>,
     held: NodeSet,
 }
@@ -35,7 +35,9 @@ impl Edges {
         Edges { low: sets(), high: sets(), first, last, held: NodeSet::empty(grid.nodes()) }
     }
 
-    /// Sets the edges of the union of all held blocks. **O(d · n / 64)** for *n* nodes.
+    /// Finds the edges between held and free nodes; the borders between held blocks are no edges.
+    ///
+    /// **O(d · n / 64)** for *n* nodes in *d* dimensions.
     pub(super) fn of_held(&mut self, grid: &Grid, free: &NodeSet) {
         self.held.assign_complement(free);
         for d in 0..grid.dimensions() {
@@ -51,10 +53,9 @@ impl Edges {
         }
     }
 
-    /// Sets the edges of each span of held nodes by itself, because neighbours may differ in
-    /// weight.
+    /// Finds the edges of each held span, also between touching spans, whose weights may differ.
     ///
-    /// **O(n / 64)** for *n* nodes, and the number of nodes on the surfaces.
+    /// **O(n / 64)** for *n* nodes, plus the number of nodes on the surfaces of the spans.
     pub(super) fn of_spans<'a>(&mut self, grid: &Grid, spans: impl Iterator<Item = &'a Span>) {
         self.low.iter_mut().chain(&mut self.high).for_each(NodeSet::clear);
         for span in spans {
@@ -70,18 +71,19 @@ impl Edges {
     }
 }
 
-/// Finds those free bases of a block that may have the most contact, the lowest one included.
+/// Finds the positions of a free block that may have the most contact with held nodes.
 ///
-/// Consider a block that moves along one dimension as far as its nodes stay free. It has contact
-/// across this dimension only at both ends of its range. In between, only its other faces have
-/// contact; each step adds the nodes that enter at the front of a face and subtracts those that
-/// leave at its back. Where contact has risen and does not rise further, there is an edge of a held
-/// block. Either a low edge is level with the back of the moving block, or a high edge is level
-/// with its front. So a base is a peak only if, along each dimension, it is an end of its range or
-/// is level with an edge of a held block in a face across another dimension. Das Sharma & Pradhan
-/// show with a similar argument, for lists of blocks, that the best place lies at the corners of
-/// held blocks. Here the argument is for sets of nodes. It requires only that no contact is
-/// negative, so that held blocks may have different weights.
+/// A position is given by the base, the lowest corner of the block. The lowest position of most
+/// contact is always found. Consider a block that moves along one dimension as far as its nodes
+/// stay free. It has contact across this dimension only at both ends of its range. In between, only
+/// its other faces have contact; each step adds the nodes that enter at the front of a face and
+/// subtracts those that leave at its back. Where contact has risen and does not rise further, there
+/// is an edge of a held block. Either a low edge is level with the back of the moving block, or a
+/// high edge is level with its front. So a base is a candidate, called a peak, only if, along each
+/// dimension, it is an end of its range or is level with an edge of a held block in a face across
+/// another dimension. Das Sharma & Pradhan show with a similar argument, for lists of blocks, that
+/// the best place lies at the corners of held blocks. Here the argument is for sets of nodes. It
+/// requires only that no contact is negative, so that held blocks may have different weights.
 ///
 /// If `corners` is set, ties in contact go to the block with more held nodes around its corners.
 /// This number can rise along the range without a change in contact where a held block begins level
@@ -93,20 +95,21 @@ impl Edges {
 #[derive(Clone, Debug)]
 pub(super) struct Peaks {
     peaks: NodeSet,
-    /// Indices of the nonzero words of the set `peaks`.
+    /// Indices of the nonzero words (of 64 nodes) of the set `peaks`.
     words: Vec<usize>,
-    /// For each dimension, the nodes without a base directly below.
+    /// For each dimension, the bases from which the block cannot move one step down along it.
     ///
-    /// They include nodes that are not bases. Around a ring, they include some bases from which the
-    /// block can move down.
+    /// The sets also contain nodes that are not bases. Around a ring, they also contain some bases
+    /// from which the block can move down.
     low: Vec<NodeSet>,
-    /// For each dimension, the nodes without a base directly above. Like for `low`, some more nodes
-    /// are included.
+    /// For each dimension, the bases from which the block cannot move one step up along it.
+    ///
+    /// The sets also contain some more nodes, as those in `low` do.
     high: Vec<NodeSet>,
-    /// Candidate bases along one dimension: ends of ranges of bases, and bases next to an edge of a
-    /// held block.
+    /// Bases that may be peaks by one dimension: ends of ranges in which the block can move along
+    /// this dimension, and bases level with an edge of a held block.
     candidates: NodeSet,
-    /// Positions of bases whose blocks end level with an edge of a held block, along one dimension.
+    /// Bases of blocks that begin or end level with an edge of a held block, along one dimension.
     level: NodeSet,
     reached: NodeSet,
     spare: NodeSet,
@@ -128,8 +131,8 @@ impl Peaks {
         }
     }
 
-    /// Finds the peaks among the free `bases` of a block with these sides. Bases that are no peaks
-    /// may be among them.
+    /// Finds the peaks among `bases`, the free positions of a block with these sides. Some bases
+    /// that are no peaks may be among them.
     pub(super) fn find(
         &mut self,
         grid: &Grid,
@@ -166,11 +169,12 @@ impl Peaks {
         self.words.extend(words.filter(|(_, word)| **word != 0).map(|(index, _)| index));
     }
 
-    /// Calls `visit` for each peak with the faces across which its block cannot move, lowest peak
-    /// first.
+    /// Calls `visit` for each peak, lowest first, with the faces across which its block cannot
+    /// move.
     ///
-    /// If `all_sides` is set, visits only the peaks that are blocked on all sides, otherwise only
-    /// the others. A block has contact only at blocked faces.
+    /// If `all_sides` is set, visits only the peaks whose block cannot move in any direction,
+    /// otherwise only the other peaks. A block touches held nodes only at the faces across which it
+    /// cannot move.
     pub(super) fn for_each(&self, all_sides: bool, mut visit: impl FnMut(Node, Faces)) {
         let faces = || self.low.iter().zip(&self.high);
         for &i in &self.words {
@@ -191,8 +195,7 @@ impl Peaks {
         }
     }
 
-    /// Maps edges of held blocks along dimension `d` to coordinates of bases that are level with
-    /// them. A base is level with an edge if its block begins or ends there.
+    /// Sets `level` to the bases of blocks that begin or end at an edge of a held block along `d`.
     fn level_with(&mut self, grid: &Grid, d: usize, side: u32, edges: &Edges, corners: bool) {
         let (low, high) = (&edges.low[d], &edges.high[d]);
         self.level.copy_from(low);
@@ -204,8 +207,10 @@ impl Peaks {
         }
     }
 
-    /// Adds bases of blocks that have an edge of a held block level with them, beside one of their
-    /// faces. The face is across a dimension other than `d`.
+    /// Adds to the candidates the bases of blocks that have an edge of a held block beside a face.
+    ///
+    /// The edge is level with an end of the block along dimension `d`. The face is one across any
+    /// other dimension.
     fn beside_faces(&mut self, grid: &Grid, d: usize, sides: &[u32], corners: bool) {
         for across in (0..sides.len()).filter(|&across| across != d) {
             if sides.len() == 2 {
@@ -222,9 +227,11 @@ impl Peaks {
         }
     }
 
-    /// Maps nodes within a block along a dimension to the block's base.
+    /// Replaces each node in `reached` by all bases whose block contains the node along a
+    /// dimension.
     ///
-    /// If `corners` is set, nodes one step before or beyond the block are mapped too.
+    /// If `corners` is set, also by the bases of blocks that end one step before the node or begin
+    /// one step after it.
     fn spread(&mut self, grid: &Grid, along: usize, side: u32, corners: bool) {
         let mut length = side;
         if corners {
@@ -242,8 +249,8 @@ impl Peaks {
     }
 }
 
-/// Adds to `to` every node from which the node `steps` ahead along `d` is in `from`. Some more
-/// nodes may be added.
+/// Adds to `to` each node for which the node `steps` higher along dimension `d` is in `from`. Some
+/// more nodes may be added.
 fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     let steps = if grid.is_ring(d) { steps % side } else { steps };
@@ -253,8 +260,8 @@ fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32
     }
 }
 
-/// Adds to `to` every node from which the node one step back along `d` is in `from`. Some more
-/// nodes may be added.
+/// Adds to `to` each node for which the node one step lower along dimension `d` is in `from`. Some
+/// more nodes may be added.
 fn add_behind(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     to.unite_shifted_up(from, stride);

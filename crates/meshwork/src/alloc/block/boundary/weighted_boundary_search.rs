@@ -1,4 +1,6 @@
-//! Weighted boundary search: the weight of a held neighbour decreases with its age.
+//! Weighted boundary search: free blocks are preferred whose held neighbours weigh the most.
+//!
+//! The weight of a held neighbour decreases with the time since it was claimed.
 
 use std::cell::LazyCell;
 
@@ -102,11 +104,12 @@ enum Weighting {
     Exponential,
 }
 
-/// The weight 1, in units of 2⁻³². Walls have this weight, and blocks claimed at this instant.
+/// The weight 1, in units of 2⁻³². Walls and blocks that are claimed at the present instant have
+/// this weight.
 const ONE: u64 = 1 << 32;
 
 impl WeightedBoundarySearch {
-    /// Weight of a held neighbour of the given age, in units of 2⁻³².
+    /// Weight of a neighbour that has been held for the time `age`, in units of 2⁻³².
     fn weight(&self, age: f64) -> u64 {
         let age = age.max(0.0) / self.alpha;
         let share = match self.weighting {
@@ -157,8 +160,9 @@ impl Allocator for WeightedBoundarySearch {
 
 /// Held blocks with a positive weight, sorted by begin and by end along each dimension.
 ///
-/// A held block that touches a free block from above begins exactly where the free block ends. So
-/// only a few of the held blocks are compared with each face of a free block.
+/// They serve to sum the weights of the nodes that touch a free block. A held block that touches a
+/// free block from above begins exactly where the free block ends. So only a few of the held blocks
+/// are compared with each face of a free block.
 struct Surfaces<'a> {
     begins: Vec<Vec<(u32, u64, &'a Span)>>,
     ends: Vec<Vec<(u32, u64, &'a Span)>>,

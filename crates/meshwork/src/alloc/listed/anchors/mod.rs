@@ -77,7 +77,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(About::new("anchors", "bo
         .asks(Asks::Constrained)
         .finds(Finds::SomeBlocks);
 
-/// Tori with their lists of placements, and the criteria that decide between boxes.
+/// Placement rule of the allocator `anchors`: tori, each with its lists of boxes, and criteria.
+///
+/// The criteria decide between free boxes.
 #[derive(Clone, Debug)]
 pub struct Anchors {
     toruses: Vec<Torus>,
@@ -85,13 +87,14 @@ pub struct Anchors {
     covered: NodeSet,
 }
 
-/// The best free boxes of one listed placement of a torus (boxes of one shape).
+/// The best free boxes of one listed placement of a torus, which all have the same sides.
 struct Found {
     torus: usize,
     entry: usize,
-    /// Corner cells of the boxes that no criterion has removed.
+    /// Corner cells of the boxes that no criterion has rejected.
     bases: NodeSet,
-    /// Costs by which the listed placement is compared with others; lower is better.
+    /// Cost of these boxes by each criterion; lower is better. By these costs they are compared
+    /// with the boxes of other listed placements.
     key: Vec<i64>,
 }
 
@@ -241,11 +244,10 @@ impl Rule for Anchors {
         true
     }
 
-    /// Whether a job that cannot start even on the empty machine waits. It waits if it has
-    /// segments.
+    /// Whether a job waits although it could not start even on the empty machine.
     ///
-    /// Slurm rejects a job with segments only if no list has boxes of their size. It does not check
-    /// that there are enough boxes.
+    /// This holds for a job in segments. Slurm rejects such a job only if no list has boxes of the
+    /// size of its segments. It does not check that there are enough boxes.
     fn waits_in_vain(&self, request: &NodeRequest) -> bool {
         request.is_cut()
     }

@@ -1,4 +1,4 @@
-//! Overlaps between the boxes of a torus.
+//! Overlaps between boxes of a torus: how many other boxes overlap each box.
 
 use super::Shape;
 use crate::geometry::NodeSet;
@@ -49,7 +49,7 @@ pub(super) trait Count: Copy + Ord + Into<u32> {
     /// The maximum value of the type.
     const MOST: Self;
 
-    /// Converts a number that is known to fit into the type.
+    /// Converts a number that the caller knows to fit into the type.
     fn of(number: u32) -> Self;
 
     /// Returns `self` if all bits of the mask are ones, and `other` if the mask is 0.
@@ -93,7 +93,7 @@ impl Count for u32 {
     }
 }
 
-/// For each box with the sides `own`, by its corner, counts the other boxes that overlap it.
+/// Counts for each box with the sides `own` the other boxes that overlap it, by the box's corner.
 ///
 /// The other boxes have the sides `other` and corners in `others`. The torus wraps in every
 /// dimension. Two boxes overlap if the corner of one lies in a window around the corner of the
@@ -143,8 +143,8 @@ const LONGEST_ROW_OF_BITS: usize = 32;
 
 /// Counts the members of a set in a window around each position of each row of `length` nodes.
 ///
-/// The window of a position has `window` positions and begins `before` positions earlier. Most rows
-/// are full or empty.
+/// The window of a position has `window` positions and begins `before` positions earlier. Full and
+/// empty rows, the most frequent ones, are not examined bit by bit.
 fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usize) -> Vec<C> {
     let mut counts = vec![C::ZERO; set.universe() as usize];
     let full = (1_u64 << length) - 1;
@@ -174,7 +174,7 @@ fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usi
     counts
 }
 
-/// For each byte, a mask for each of its eight bits: all ones if the bit is 1, otherwise 0.
+/// Masks of the bits of a byte, by the byte's value: all ones for a bit 1, and 0 for a bit 0.
 const LANES: [[u16; 8]; 256] = {
     let mut lanes = [[0; 8]; 256];
     let mut i = 0;
@@ -211,7 +211,7 @@ fn sum_windows<C: Count, const L: usize>(twice: u64, counts: &mut [C], window: u
     }
 }
 
-/// The minimum and maximum of the numbers whose bit in `word` is 1; there are up to 64 numbers.
+/// The minimum and maximum of those numbers, of up to 64, whose bit in `word` is 1.
 pub(super) fn extremes<C: Count>(word: u64, numbers: &[C]) -> (C, C) {
     let (mut least, mut most) = ([C::MOST; 8], [C::ZERO; 8]);
     let mut look_at = |byte: u8, numbers: &[C; 8]| {
@@ -237,16 +237,17 @@ pub(super) fn extremes<C: Count>(word: u64, numbers: &[C]) -> (C, C) {
     (least, most.into_iter().fold(C::ZERO, C::max))
 }
 
-/// One number for each node of the universe: 1 if the node is in the set, otherwise 0.
+/// The set as numbers, one for each node: 1 if the node is in the set, otherwise 0.
 fn as_numbers<C: Count>(set: &NodeSet) -> Vec<C> {
     let mut numbers = vec![C::ZERO; set.universe() as usize];
     set.iter().for_each(|node| numbers[node as usize] = C::of(1));
     numbers
 }
 
-/// Sums `window` rows around each of `length` rows; a row has `stride` numbers.
+/// Writes, for each of `length` rows of numbers, the sum of the `window` rows around it to `to`.
 ///
-/// The window of a row begins `before` rows earlier and wraps around.
+/// A row has `stride` numbers, which are summed position by position. The window of a row begins
+/// `before` rows earlier and wraps around.
 fn slide<C: Count>(
     from: &[C],
     to: &mut [C],
@@ -301,14 +302,17 @@ mod tests {
     use super::*;
     use crate::rng::Stream;
 
-    /// Whether windows of these lengths that begin at two positions of a ring overlap.
+    /// Whether windows of the lengths `own` and `other` that begin at two positions of a ring
+    /// overlap.
     fn share(a: u32, own: u32, b: u32, other: u32, length: u32) -> bool {
         (0..own).any(|i| (0..other).any(|j| (a + i) % length == (b + j) % length))
     }
 
-    /// Compares counts of overlapping boxes with counts of all pairs, for all windows.
+    /// Compares the counts of overlapping boxes with counts by examining all pairs, for all
+    /// windows.
     ///
-    /// Rows have up to 16, up to 32, and more positions.
+    /// The tori have rows of up to 16, of up to 32, and of more positions, which are counted in
+    /// different ways.
     #[test]
     fn boxes_are_counted_as_they_meet() {
         let mut rng = Stream::new(3, 0, "boxes");

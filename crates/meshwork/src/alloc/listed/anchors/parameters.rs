@@ -94,7 +94,10 @@ pub(super) fn build(params: &Params, machine: &Topology) -> Result<RuleAllocator
     Ok(if looks { allocator.remembering_ends() } else { allocator })
 }
 
-/// The machine as one torus. Dimensions beyond the third become further layers of the third.
+/// The machine as one torus of three dimensions.
+///
+/// If the machine has more than three, the layers along the further ones are stacked along the
+/// third.
 fn of_machine(params: &Params, grid: &Grid, listed: Option<&[Params]>) -> Result<Torus, Problem> {
     let side = |axis: usize| grid.sides().get(axis).copied().unwrap_or(1);
     let sides = [side(0), side(1), grid.sides().iter().skip(2).product()];
@@ -189,8 +192,9 @@ fn three(params: &Params, key: &str) -> Result<Option<[u32; 3]>, Problem> {
     })
 }
 
-/// Placements with boxes of all sizes from one node to the whole torus. From each to the next, the
-/// box doubles along one axis.
+/// Listed placements with boxes of all sizes from one node to the whole torus.
+///
+/// From each placement to the next, the box doubles along one axis.
 fn nested(sides: [u32; 3]) -> Vec<Shape> {
     let mut shapes = vec![Shape::aligned([1; 3])];
     let mut dims = [1; 3];

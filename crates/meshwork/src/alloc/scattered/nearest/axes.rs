@@ -3,11 +3,11 @@
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// Tables of distances and coordinates of a grid. They do not depend on which nodes are free.
+/// Tables of distances and coordinates of a grid, which do not depend on which nodes are free.
 #[derive(Clone)]
 pub(super) struct Axes {
     pub(super) axes: Vec<Axis>,
-    /// Coordinates of all nodes, node by node.
+    /// Coordinates of every node, one node after another.
     places: Vec<u16>,
 }
 
@@ -16,9 +16,9 @@ pub(super) struct Axis {
     pub(super) side: usize,
     pub(super) stride: usize,
     pub(super) is_ring: bool,
-    /// Distances between all pairs of coordinates, one row for each coordinate.
+    /// Distances between all pairs of coordinates of this dimension, one row for each coordinate.
     apart: Vec<u32>,
-    /// Maximum distance between two nodes, over all lower dimensions together.
+    /// Maximum sum of the distances between two nodes along all lower dimensions.
     below: u32,
 }
 
@@ -52,7 +52,7 @@ impl Axis {
         Axis { side: side as usize, stride, is_ring, apart, below }
     }
 
-    /// Distance of each coordinate from the coordinate `here`.
+    /// Distances of all coordinates of this dimension from the coordinate `here`.
     pub(super) fn apart(&self, here: u16) -> &[u32] {
         &self.apart[usize::from(here) * self.side..][..self.side]
     }
@@ -60,10 +60,10 @@ impl Axis {
 
 /// Takes the first free nodes of a shell, at most `left`, and returns the number taken.
 ///
-/// The shell has the nodes at `distance` from the centre `here` over the dimensions of `axes`. In
-/// the higher dimensions, its nodes have the coordinates of node `row`. `count` is called with a
-/// dimension, a coordinate in it, and the number of taken nodes with this coordinate. `left` is
-/// reduced by the number of taken nodes.
+/// The shell consists of the nodes at `distance` from the centre `here`, summed over the dimensions
+/// of `axes`. In the higher dimensions, its nodes have the coordinates of node `row`. `count` is
+/// called with a dimension, a coordinate in it, and the number of taken nodes with this coordinate.
+/// `left` is reduced by the number of taken nodes.
 pub(super) fn take_of_shell(
     axes: &[Axis],
     here: &[u16],
@@ -99,7 +99,7 @@ pub(super) fn take_of_shell(
     taken
 }
 
-/// Takes nodes of a shell in one dimension, where it has at most two nodes.
+/// Takes nodes of a shell (nodes at one distance) in one dimension, where it has at most two nodes.
 #[inline(always)]
 fn take_of_row(
     axis: &Axis,

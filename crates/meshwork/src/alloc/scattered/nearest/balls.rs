@@ -1,33 +1,36 @@
-//! Balls: numbers of free nodes within each distance of each node, for all centres at once.
+//! Balls (nodes within a distance of a centre): counts of their free nodes, for all centres at
+//! once.
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
 /// Counts of free nodes in balls around all nodes, computed radius by radius as far as needed.
 ///
-/// A ball has the nodes within a radius of a centre. Its count is a sum over the positions along
-/// one dimension. Each position adds a ball over the preceding dimensions, whose radius is smaller
-/// by the distance from the centre. For the next radius, the sum on one side of the centre is the
-/// present sum of the adjacent position plus one ball. So each count is computed from a few other
-/// counts, for all centres in parallel. For each dimension, the balls over all other dimensions are
-/// kept. They give the number of a ball's nodes with a given coordinate: it is the ball over the
-/// other dimensions around the centre moved to this coordinate.
+/// A ball consists of the nodes within a radius of a centre. Its count is a sum over the positions
+/// along one dimension: each position adds a ball over the preceding dimensions, whose radius is
+/// smaller by the distance of the position from the centre. For the next radius, the sum on one
+/// side of the centre is the present sum of the adjacent position plus one ball. So each count is
+/// computed from a few other counts, for all centres in parallel.
 ///
-/// Balls within planes are kept too. A plane has the nodes that agree in all coordinates except
-/// those of the lower dimensions.
+/// For each dimension, the balls over all other dimensions are kept. They give the number of a
+/// ball's nodes with a given coordinate in this dimension: it is the count of the ball over the
+/// other dimensions whose centre is moved to this coordinate.
+///
+/// Balls within planes are kept too. A plane consists of the nodes that agree in all coordinates
+/// except those of the lower dimensions.
 pub(super) struct Balls {
     /// The number 1 for each free node, and 0 for each held node.
     free: Vec<u16>,
-    /// Sums of balls along one dimension more. Each comes after the table from which it is
+    /// Tables of counts that are computed from others, each after the table from which it is
     /// computed.
     sums: Vec<Sum>,
-    /// For each dimension, the balls over all other dimensions.
+    /// For each dimension, the counts of balls over all other dimensions.
     pub(super) slices: Vec<Source>,
-    /// For each lower dimension, the balls over all other lower dimensions.
+    /// For each lower dimension, the counts of balls over all other lower dimensions.
     pub(super) slices_of_planes: Vec<Source>,
-    /// Balls over all lower dimensions, which are balls within planes.
+    /// Counts of balls over all lower dimensions, which are balls within planes.
     pub(super) planes: Source,
-    /// Balls over all dimensions.
+    /// Counts of balls over all dimensions.
     all: Source,
 }
 
@@ -39,23 +42,25 @@ pub(super) enum Source {
     Sum(usize),
 }
 
-/// Balls over one dimension more than the balls of their source.
+/// Counts of balls over one dimension more than those of the table from which they are computed.
 struct Sum {
     of: Source,
     dimension: usize,
     /// Counts for all radii so far, radius by radius.
     layers: Vec<u16>,
-    /// Counts of the last radius over the part of a ball from the centre on, along the dimension.
+    /// Counts of the last radius for one side of each ball: the nodes from the centre upwards along
+    /// `dimension`.
     ahead: Vec<u16>,
-    /// Counts of the last radius over the part of a ball behind the centre, along the dimension.
+    /// Counts of the last radius for the other side of each ball: the nodes below the centre along
+    /// `dimension`.
     behind: Vec<u16>,
     spare: Vec<u16>,
 }
 
-/// Extent of a given number of nodes nearest to a centre.
+/// How far a given number of nodes nearest to a centre extends.
 ///
-/// The extent has all nodes at a distance below `shell`, and the first `of_it` nodes at the
-/// distance `shell`.
+/// These are all nodes at a distance below `shell`, and the first `of_it` nodes at the distance
+/// `shell`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reached {
     pub(super) centre: Node,
@@ -63,11 +68,13 @@ pub(super) struct Reached {
     pub(super) of_it: u32,
 }
 
-/// Maximum number of stored counts. A long and narrow machine may have thousands of radii.
+/// Maximum number of stored counts, to limit the memory.
+///
+/// A long and narrow machine may have thousands of radii.
 const MAX_COUNTS: usize = 1 << 24;
 
 impl Balls {
-    /// Creates balls for a grid whose first `lower` dimensions are the lower ones.
+    /// Creates the tables for a grid of which the first `lower` dimensions count as the lower ones.
     pub(super) fn new(grid: &Grid, lower: usize) -> Balls {
         let (free, sums) = (Vec::new(), Vec::new());
         let (planes, all) = (Source::Free, Source::Free);
@@ -81,8 +88,10 @@ impl Balls {
         balls
     }
 
-    /// For each dimension in `first..end`, the sum of `outside` over the other dimensions of the
+    /// For each dimension in `first..end`, the table for balls over all other dimensions of the
     /// range.
+    ///
+    /// Each is computed from the table `outside`, which covers the dimensions outside the range.
     fn each_left_out(&mut self, first: usize, end: usize, outside: Source) -> Vec<Source> {
         if end - first == 1 {
             return vec![outside];
@@ -95,7 +104,7 @@ impl Balls {
         each
     }
 
-    /// The sum of a source along one more dimension, created only once.
+    /// The table for balls over one more dimension than those of `of`, created only once.
     fn push(&mut self, of: Source, dimension: usize) -> Source {
         let made = self.sums.iter().position(|sum| sum.of == of && sum.dimension == dimension);
         Source::Sum(made.unwrap_or_else(|| {
@@ -104,7 +113,7 @@ impl Balls {
         }))
     }
 
-    /// Counts around every node within `radius`, which must have been computed.
+    /// Counts of the nodes within `radius` of every node, which must have been computed.
     pub(super) fn layer(&self, source: Source, radius: u32) -> &[u16] {
         let nodes = self.free.len();
         match source {
@@ -114,7 +123,7 @@ impl Balls {
         }
     }
 
-    /// Counts around every node within each of the first `radii` radii, radius by radius.
+    /// Counts of the nodes within each of the first `radii` radii of every node, radius by radius.
     pub(super) fn layers(&self, source: Source, radii: u32) -> &[u16] {
         match source {
             Source::Free => &self.free,
@@ -122,7 +131,7 @@ impl Balls {
         }
     }
 
-    /// Extent of the `count` nearest free nodes of each centre, in order of centres.
+    /// How far the `count` nearest free nodes of each centre extend, in order of centres.
     ///
     /// `None` if that needs more than [`MAX_COUNTS`] counts, or counts of more than 16 bits.
     pub(super) fn reach(
@@ -180,7 +189,7 @@ impl Balls {
         Some(reached.collect())
     }
 
-    /// Computes all balls for the next radius.
+    /// Computes the counts of all balls for the next radius.
     fn widen(&mut self, grid: &Grid) {
         for index in 0..self.sums.len() {
             let (before, sum) = self.sums.split_at_mut(index);
@@ -212,10 +221,10 @@ impl Balls {
     }
 }
 
-/// Layers from which the next layer of a sum is computed.
+/// Counts from which a [`Sum`] computes its counts for the next radius.
 ///
-/// They are layers of its source: at the new radius, at the preceding radius, and at the radii that
-/// must be subtracted on a ring.
+/// They are counts of balls over one dimension fewer: at the next radius, at the preceding one, and
+/// at the radii that must be subtracted on a ring.
 struct Sources<'a> {
     here: &'a [u16],
     before: Option<&'a [u16]>,
@@ -229,8 +238,7 @@ impl Sum {
         Sum { of, dimension, layers: Vec::new(), ahead, behind, spare }
     }
 
-    /// Computes the counts for the next radius from those of the source. The source has balls over
-    /// one dimension fewer.
+    /// Computes the counts for the next radius from counts of balls over one dimension fewer.
     fn widen(&mut self, grid: &Grid, sources: &Sources<'_>) {
         let Sum { dimension, layers, ahead, behind, spare, .. } = self;
         let (side, stride) =
@@ -260,7 +268,9 @@ impl Sum {
     }
 }
 
-/// Lines of nodes along a dimension, in chunks of `length` nodes that agree in higher dimensions.
+/// Lines of nodes along one dimension of a grid.
+///
+/// Each chunk of `length` nodes contains the lines that agree in the higher dimensions.
 struct Lines {
     length: usize,
     stride: usize,
@@ -268,8 +278,9 @@ struct Lines {
 }
 
 impl Lines {
-    /// Changes each entry of `to` by the entry of `from` that is `places` positions ahead on its
-    /// line.
+    /// Changes each entry of `to` by the entry of `from` that is `places` positions ahead of it.
+    ///
+    /// Positions are counted along lines, around the end if they are rings.
     #[inline]
     fn ahead(&self, to: &mut [u16], from: &[u16], places: usize, change: impl Fn(&mut u16, u16)) {
         let by = places * self.stride % self.length;
@@ -286,8 +297,9 @@ impl Lines {
         }
     }
 
-    /// Changes each entry of `to` by the entry of `from` that is `places` positions behind on its
-    /// line.
+    /// Changes each entry of `to` by the entry of `from` that is `places` positions behind it.
+    ///
+    /// Positions are counted along lines, around the end if they are rings.
     #[inline]
     fn behind(&self, to: &mut [u16], from: &[u16], places: usize, change: impl Fn(&mut u16, u16)) {
         let by = places * self.stride % self.length;

@@ -1,4 +1,4 @@
-//! Search for the best centre, with counts of nodes for all centres at once.
+//! Search for the best centre, with counts of the nodes around all centres at once.
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
@@ -8,7 +8,7 @@ use super::balls::{Balls, Reached};
 use super::planes::Planes;
 use super::stretch::Stretch;
 
-/// Counts for all centres, with buffers to compare the centres.
+/// Counts of the nodes around all centres, with buffers to compare the centres.
 pub(super) struct BestOfAll {
     axes: Axes,
     balls: Balls,
@@ -32,7 +32,7 @@ impl BestOfAll {
 
     /// The centre with the fewest hops over all pairs of its `count` nearest free nodes.
     ///
-    /// The first of several; `None` if [`Balls::reach`] exceeds its limits.
+    /// Ties go to the first centre. `None` if [`Balls::reach`] exceeds its limits.
     pub(super) fn best(
         &mut self,
         grid: &Grid,

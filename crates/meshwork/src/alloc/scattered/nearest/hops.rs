@@ -1,14 +1,14 @@
-//! Hops over all pairs of nodes, from the number of nodes at each coordinate.
+//! Hops over all pairs of nodes along one dimension, from the number of nodes at each coordinate.
 
 /// The sum of distances over all pairs of items on a line or ring.
 ///
-/// `counts` has the number of items at each place. On a line, each gap between two places is
-/// crossed by the pairs with one item on either side. On a ring, a pair is separated by two half
-/// rings for each step of its distance: by the half ring that begins at this step, and by the other
-/// half.
+/// `counts` has the number of items at each position. On a line, each step between two positions is
+/// crossed by the pairs with one item on either side of it. On a ring, each half ring separates the
+/// pairs with one item inside it and one outside. The number of half rings that separate a pair is
+/// twice its distance.
 ///
 /// # Complexity
-/// **O(s)** for *s* places.
+/// **O(s)** for *s* positions.
 pub(super) fn hops_over_pairs(counts: &[u32], is_ring: bool) -> u64 {
     let all = u64::from(counts.iter().sum::<u32>());
     let parted = |some: u64| some * (all - some);

@@ -1,9 +1,9 @@
-//! Hops over all pairs for several centres at once, each in a lane of vector registers.
+//! Hops over all pairs of nodes for several centres at once, one centre in each vector lane.
 
-/// Number of centres handled at once, which fills several vector registers.
+/// Number of centres handled at once, chosen so that it fills several vector registers.
 pub(super) const LANES: usize = 32;
 
-/// A value for each of the centres handled at once.
+/// One value for each of the centres that are handled at once.
 pub(super) type Lanes<T> = [T; LANES];
 
 /// Computes [`hops_over_pairs`](super::hops::hops_over_pairs) in each lane.
@@ -39,8 +39,7 @@ pub(super) fn hops_side_by_side(
     sums
 }
 
-/// Adds to each sum the number of pairs of an item among `some` and any other item of `all`. The
-/// second item must not be among `some`.
+/// Adds to each sum the number of pairs of an item among `some` and an item of `all` not among it.
 fn add_parted(sums: &mut Lanes<u64>, some: &Lanes<u16>, all: &Lanes<u16>) {
     for ((sum, &some), &all) in sums.iter_mut().zip(some).zip(all) {
         *sum += u64::from(u32::from(some) * u32::from(all.wrapping_sub(some)));

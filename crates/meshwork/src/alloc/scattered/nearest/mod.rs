@@ -18,7 +18,7 @@ use crate::job::Dims;
 use crate::machine::{Block, Placement, Site};
 use crate::topology::{Grid, Node};
 
-/// Rule for the nodes that may be centres.
+/// Which nodes may be the centre of a job's nodes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Centres {
     /// Every free node may be a centre.
@@ -33,12 +33,13 @@ pub(super) enum Centres {
 /// in row-major order; of several best ones the first is taken.
 ///
 /// # Complexity
-/// With *c* centres, *n* nodes in *d* dimensions of side *s*, and a reached radius *r*: **O(d · log
-/// d · n · r)** for the counts of all centres at once. With *p* planes of *l* dimensions, **O(n · p
-/// · r · l)** for the nodes taken from the last shells, and **O(c · (p + l · s))** for the centres.
-/// One plane is examined for each centre that may be the best. Few centres are handled [one by
-/// one](OneByOne). This is also done on machines so long that counts for all their radii would need
-/// too much memory.
+/// For *c* centres, *n* nodes in *d* dimensions of side *s*, and the radius *r* of the `count`
+/// nearest nodes, the time has three parts. **O(d · log d · n · r)** to count the nodes around all
+/// centres at once. With *p* planes of *l* dimensions, **O(n · p · r · l)** for the nodes at the
+/// largest distance, of which only some are taken, and **O(c · (p + l · s))** to compare the
+/// centres. One plane is examined for each centre that may be the best. Few centres are handled
+/// [one by one](OneByOne). So are the centres of machines so long that counts for all their radii
+/// would need too much memory.
 pub(super) struct NearestNodes {
     centres: Centres,
     one_by_one: OneByOne,
@@ -48,8 +49,9 @@ pub(super) struct NearestNodes {
 /// Number of nodes of the largest supported machine; every node may be a centre.
 pub(super) const MAX_NODES: u32 = 1 << 14;
 
-/// Threshold above which counts are computed for all centres at once. Compared with it is the
-/// number of pairs of a centre and a free node, divided by the number of nodes and of dimensions.
+/// Number of distances per node and dimension above which counts for all centres are faster.
+///
+/// The distances are those from each centre to each free node.
 const LOOKS: u64 = 16;
 
 impl NearestNodes {
@@ -58,8 +60,9 @@ impl NearestNodes {
         NearestNodes { centres, one_by_one, best_of_all }
     }
 
-    /// The centre with the fewest hops over all pairs of its `count` nearest nodes; the first of
-    /// several.
+    /// The centre with the fewest hops over all pairs of its `count` nearest nodes.
+    ///
+    /// Ties go to the first centre.
     fn best(&mut self, site: &Site, count: u32) -> Option<Node> {
         let centres = match self.centres {
             Centres::Free => site.free().clone(),
@@ -74,9 +77,9 @@ impl NearestNodes {
         self.best_one_by_one(site, &centres, count)
     }
 
-    /// The [`best`](NearestNodes::best) centre by counts for all centres at once.
+    /// The [`best`](NearestNodes::best) centre, found with counts for all centres at once.
     ///
-    /// `None` if the counts exceed their limits.
+    /// `None` if the counts would exceed their limits.
     fn best_of_all(&mut self, site: &Site, centres: &NodeSet, count: u32) -> Option<Node> {
         self.best_of_all.best(site.grid(), site.free(), centres, count)
     }
@@ -91,7 +94,7 @@ impl NearestNodes {
     }
 }
 
-/// The nodes whose coordinates each occur among the free nodes.
+/// The nodes of which each coordinate occurs among the free nodes.
 fn crossings(site: &Site) -> NodeSet {
     let grid = site.grid();
     let mut crossings = NodeSet::full(grid.nodes());
@@ -149,7 +152,7 @@ mod tests {
         assert_eq!(nearest.best(&site, 5), Some(0));
     }
 
-    /// Checks that requests with counts of more than 16 bits are left to the search one by one.
+    /// Checks that the search one by one serves requests with counts of more than 16 bits.
     #[test]
     fn more_nodes_than_can_be_counted_are_left_to_others() {
         let grid = Grid::new(&[42, 42, 42], true).unwrap();
@@ -163,7 +166,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares counts for all centres at once with the distances from each centre.
+        /// Compares the result of counts for all centres at once with that of distances from each
+        /// centre.
         #[test]
         fn all_centres_at_once_score_as_one_by_one(
             sides in prop::collection::vec((1_u32..8, any::<bool>()), 1..4),

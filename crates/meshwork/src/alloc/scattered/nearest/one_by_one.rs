@@ -14,11 +14,12 @@ use super::hops::hops_over_pairs;
 /// Free nodes and their distances from one centre at a time.
 ///
 /// # Complexity
-/// **O(F + h)** for each centre, with *F* free nodes. The dimensions of the grid are divided into
-/// lower and higher ones. *h* is the number of nodes of a grid of the lower dimensions plus that of
-/// a grid of the higher ones, which is about twice the square root of all nodes. A distance is the
-/// sum of two table entries, one for the lower and one for the higher dimensions. Hops over all
-/// pairs follow, dimension by dimension, from the number of nodes with each coordinate.
+/// **O(F + h)** for each centre, with *F* free nodes and *h* as follows. The dimensions of the grid
+/// are divided into lower and higher ones. *h* is the number of nodes of a grid of the lower
+/// dimensions plus that of a grid of the higher ones, which is about twice the square root of all
+/// nodes. A distance is the sum of two table entries, one for the lower and one for the higher
+/// dimensions. Hops over all pairs follow, dimension by dimension, from the number of nodes with
+/// each coordinate.
 #[derive(Clone)]
 pub(super) struct OneByOne {
     /// Free nodes in ascending order, with their distances from the present centre.
@@ -29,21 +30,22 @@ pub(super) struct OneByOne {
     shells: Vec<u32>,
 }
 
-/// Tables for some of the dimensions of a grid.
+/// Tables for the lower half or the higher half of the dimensions of a grid.
 #[derive(Clone)]
 struct Half {
     sides: Dims,
     are_rings: Vec<bool>,
-    /// For each free node, its row-major index among the coordinates of these dimensions.
+    /// For each free node, the row-major index of its coordinates in these dimensions.
     at: Vec<u32>,
-    /// For each index, its distance from the present centre over the dimensions of this half.
+    /// For each such index, the distance from the present centre along these dimensions.
     apart: Vec<u32>,
-    /// Number of taken nodes at each index.
+    /// For each such index, the number of taken nodes.
     counts: Vec<u32>,
 }
 
-/// Extent of the nodes nearest to a centre. It has all nodes nearer than `shell`, and `of_it` nodes
-/// at the distance `shell`.
+/// How far a given number of nodes nearest to a centre extends.
+///
+/// These are all nodes nearer than `shell`, and `of_it` nodes at the distance `shell`.
 #[derive(Clone, Copy)]
 struct Reach {
     shell: u32,
@@ -94,8 +96,8 @@ impl OneByOne {
         in_order(grid, self.free.iter().take(count as usize).map(|&(node, _)| node))
     }
 
-    /// Computes the distances of all free nodes from a centre, and the extent of its `count`
-    /// nearest.
+    /// Computes the distances of all free nodes from a centre, and how far its `count` nearest
+    /// extend.
     fn reach(&mut self, grid: &Grid, centre: Node, count: u32) -> Reach {
         let centre = grid.coordinates(centre);
         let (below, above) = centre.split_at(self.halves[0].sides.len());
@@ -116,7 +118,7 @@ impl OneByOne {
         Reach { shell: shell as u32, of_it: count - nearer }
     }
 
-    /// Hops over all pairs of the nodes within an extent.
+    /// Hops over all pairs of the nodes nearest to the present centre, as far as `reach` extends.
     fn hops(&mut self, reach: Reach) -> u64 {
         let [lower, higher] = &mut self.halves;
         lower.counts.fill(0);
@@ -142,7 +144,7 @@ impl Half {
         Half { sides, are_rings, at: Vec::new(), apart, counts }
     }
 
-    /// Computes the distance of each index from a centre, given by its coordinates.
+    /// Computes the distance of each index (combination of coordinates) from a centre.
     fn look_from(&mut self, centre: &[u32]) {
         self.apart.clear();
         self.apart.push(0);
@@ -161,7 +163,7 @@ impl Half {
         }
     }
 
-    /// Sum of hops over all pairs of taken nodes, along the dimensions of this half.
+    /// Sum of hops over all pairs of taken nodes, along these dimensions only.
     ///
     /// The counts of taken nodes are set to 0.
     fn hops_over_pairs(&mut self) -> u64 {
@@ -170,9 +172,9 @@ impl Half {
         sum
     }
 
-    /// Calls `visit` for each dimension, the last one first, and sets the counts to 0.
+    /// Calls `visit` for each of these dimensions, the last one first, and sets the counts to 0.
     ///
-    /// The arguments of `visit` are the number of nodes with each coordinate, and whether the
+    /// The arguments of `visit` are the number of taken nodes with each coordinate, and whether the
     /// dimension is a ring.
     fn for_each_dimension(&mut self, mut visit: impl FnMut(&[u32], bool)) {
         let mut length = self.counts.len();

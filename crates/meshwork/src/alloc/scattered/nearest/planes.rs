@@ -1,4 +1,4 @@
-//! Counts around all centres of one plane at once, plane by plane.
+//! Counts of the nodes around all centres of one plane at once, plane by plane.
 
 use crate::topology::{Grid, Node};
 
@@ -9,13 +9,15 @@ use super::lanes::{LANES, Lanes};
 /// For all centres of a plane, the number of nearest nodes around them that have each coordinate.
 ///
 /// A plane consists of the nodes that agree in all coordinates except those of the lower
-/// dimensions. So planes are consecutive in row-major order. Of the last shell around a centre, all
-/// nodes are taken in the first planes, some nodes in one plane, and none in later planes. The
-/// number of nodes in each plane follows from the balls within planes. The number of nodes with a
-/// given coordinate along a lower dimension is stored for each number of planes with the whole
-/// shell taken. It depends on the remaining radius and on the position in the plane, not on the
-/// centre. So it is computed once for all centres of a plane. Nodes are examined only in the one
-/// plane that is partly taken.
+/// dimensions. So planes are consecutive in row-major order. The last shell around a centre
+/// consists of the nodes at the largest distance, of which only some are taken: all in the first
+/// planes, some in one plane, and none in later planes. The number of nodes in each plane follows
+/// from the balls within planes.
+///
+/// The number of nodes with a given coordinate along a lower dimension is stored for each number of
+/// planes in which the whole last shell is taken. It depends on the remaining radius and on the
+/// position in the plane, not on the centre. So it is computed once for all centres of a plane.
+/// Nodes are examined only in the one plane that is partly taken.
 ///
 /// # Complexity
 /// With *p* planes and *l* lower dimensions: **O(l · r / 8)** for each node and plane up to a
@@ -28,16 +30,16 @@ pub(super) struct Planes {
     nodes: usize,
     /// Number of nodes of the grid.
     all: usize,
-    /// For each lower dimension, the number of nodes at each distance over the other lower
+    /// For each lower dimension, the number of free nodes at each distance over the other lower
     /// dimensions.
     ///
     /// Ordered by distance, then by node of the grid.
     rings: Vec<Vec<u16>>,
-    /// For each lower dimension, the number of near nodes that share a plane node's coordinate in
-    /// it.
+    /// For each lower dimension and node of a plane, the number of near nodes with its coordinate.
     ///
-    /// Ordered by the number of planes with the whole shell taken, then radius, then node of the
-    /// present plane. Radius 0 is preceded by a row of zeros, for nodes out of reach.
+    /// Ordered by the number of planes in which the whole last shell is taken, then by radius, then
+    /// by node of the present plane. Radius 0 is preceded by a row of zeros, for nodes out of
+    /// reach.
     taken: Vec<Vec<u16>>,
     /// Number of radii in the table `taken`.
     radii: usize,
@@ -51,7 +53,7 @@ pub(super) struct Planes {
 }
 
 impl Planes {
-    /// The number of lower dimensions (those of a plane) for which the estimated cost is lowest.
+    /// The number of dimensions of a plane for which the estimated cost is lowest.
     pub(super) fn lower(grid: &Grid) -> usize {
         // For each centre: `lower + 1` lookups for each plane, and about ten for each row of the
         // plane that is examined.
@@ -87,21 +89,19 @@ impl Planes {
         self.nodes
     }
 
-    /// Index of a node in its plane.
+    /// Index of a node within its plane.
     pub(super) fn lane(&self, node: Node) -> usize {
         node as usize % self.nodes
     }
 
-    /// Index of a node's plane, and of the stretch of [`LANES`] nodes of the plane that has the
-    /// node.
+    /// Index of a node's plane, and index of the node's stretch ([`LANES`] nodes) in the plane.
     pub(super) fn stretch(&self, node: Node) -> (usize, usize) {
         (node as usize / self.nodes, self.lane(node) / LANES)
     }
 
-    /// For [`LANES`] nodes, the number of nodes of `plane` within `distance`, and of those nearer
-    /// than it.
+    /// Numbers of nodes of `plane` around each of [`LANES`] centres: within `distance`, and nearer.
     ///
-    /// The [`LANES`] nodes are nodes of the present plane from index `first` on.
+    /// The centres are nodes of the present plane from index `first` on.
     pub(super) fn within(
         &self,
         plane: usize,
@@ -119,13 +119,15 @@ impl Planes {
     /// The counts along lower dimension `d` if the whole last shell is taken in the first `whole`
     /// planes.
     ///
-    /// Ordered by radius, then by node of the plane, after a row of zeros.
+    /// The last shell consists of the nodes at the largest distance from a centre. Ordered by
+    /// radius, then by node of the plane, after a row of zeros.
     pub(super) fn taken(&self, d: usize, whole: usize) -> &[u16] {
         let table = (self.radii + 1) * self.nodes;
         &self.taken[d][whole * table..][..table]
     }
 
-    /// The first node of plane `whole`, and the part of `distance` that remains within this plane.
+    /// The first node of the plane of index `whole`, and what remains of `distance` within this
+    /// plane.
     pub(super) fn after(&self, whole: usize, distance: u32) -> (usize, u32) {
         (whole * self.nodes, distance - self.away[whole])
     }

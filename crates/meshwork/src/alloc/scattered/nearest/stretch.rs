@@ -12,9 +12,9 @@ use super::planes::Planes;
 /// Up to [`LANES`] adjacent centres of a plane, with the number of nodes around each by coordinate.
 ///
 /// # Complexity
-/// The cost for each centre is **O(p)** with *p* planes, repeated for each distinct last shell
-/// (nodes at one distance), and one lookup for each coordinate of the lower dimensions. One plane
-/// is examined for each centre that may be the best.
+/// The cost for each centre is **O(p)** with *p* planes, and one lookup for each coordinate of the
+/// lower dimensions. The planes are counted again for each distinct largest distance among the
+/// centres. One plane is examined for each centre that may be the best.
 pub(super) struct Stretch {
     /// Number of nodes around each centre in each plane.
     by_plane: Vec<Lanes<u16>>,
@@ -22,12 +22,12 @@ pub(super) struct Stretch {
     along: Vec<Lanes<u16>>,
     /// Number of nodes around each centre by coordinate of each lower dimension.
     ///
-    /// Nodes of the last shell in the partly taken plane are not counted.
+    /// In the plane where the nodes at the largest distance are only partly taken, those nodes are
+    /// not counted.
     lower: Vec<Vec<Lanes<u16>>>,
-    /// For each centre, the number of planes in which all nodes of its last shell are taken. A
-    /// shell has the nodes at one distance from the centre.
+    /// For each centre, the number of planes in which all nodes at the largest distance are taken.
     whole: Lanes<u16>,
-    /// Number of nodes taken in the next plane, for each centre.
+    /// For each centre, the number of nodes at the largest distance taken in the plane after those.
     rest: Lanes<u16>,
     /// Number of nodes counted in `lower`, for each centre.
     counted: Lanes<u16>,
@@ -40,7 +40,7 @@ pub(super) struct Stretch {
 }
 
 impl Stretch {
-    /// Creates a stretch for a grid whose first `lower` dimensions are the lower ones.
+    /// Creates a stretch for a grid of which the first `lower` dimensions count as the lower ones.
     pub(super) fn new(grid: &Grid, lower: usize) -> Stretch {
         let (below, above) = grid.sides().split_at(lower);
         let rows = |count: u32| vec![[0; LANES]; count as usize];
@@ -65,7 +65,7 @@ impl Stretch {
         Stretch { by_plane, along, lower, counts, ..*self }
     }
 
-    /// Counts the `count` nodes around each centre of one [stretch](Planes::stretch).
+    /// Counts the `count` nearest nodes around each centre of one [stretch](Planes::stretch).
     ///
     /// The centres must be in the present plane of `planes`.
     pub(super) fn look_at(
@@ -101,7 +101,7 @@ impl Stretch {
 
     /// Hops over all pairs of the nodes nearest to one of the centres.
     ///
-    /// `None` if `may_be` rejects a lower bound of the hops.
+    /// `None` if `may_be` rejects a lower bound of the hops, because another centre is better.
     pub(super) fn hops(
         &mut self,
         planes: &Planes,
@@ -139,7 +139,7 @@ impl Stretch {
 
     /// Counts the nodes of each plane around each centre.
     ///
-    /// All centres with equal last shells are handled at once.
+    /// All centres with the same largest distance are handled at once.
     fn count_planes(&mut self, planes: &Planes, centres: &[Reached]) {
         let Stretch { by_plane, whole, rest, .. } = self;
         by_plane.fill([0; LANES]);

@@ -1,4 +1,4 @@
-//! Torus of the allocator `anchors`: its cells, its listed placements, and their free boxes.
+//! Torus of the allocator `anchors`: its cells, its listed placements (boxes), and free boxes.
 
 mod narrow;
 
@@ -9,12 +9,13 @@ use crate::topology::{Grid, Node, TopologyError};
 
 /// Listed placement: the sides of a box, and its possible positions.
 ///
-/// All values are in nodes along x, y and z. A spacing of 0 stands for the side of the box.
+/// All values are in nodes along x, y and z. A spacing (distance between positions) of 0 stands for
+/// the side of the box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Sides of the box.
     pub sides: [u32; 3],
-    /// Distance from one position of the box to the next along each axis.
+    /// Distance along each axis from one position of the box to the next.
     pub spacing: [u32; 3],
     /// First position of the box along each axis.
     pub seed: [u32; 3],
@@ -54,25 +55,28 @@ impl Shape {
     }
 }
 
-/// Maximum number of cells of a torus for which listed placements store their boxes in order.
+/// Maximum number of cells of a torus whose boxes are stored in the order in which they are tried.
+///
+/// On a larger torus this would need too much memory.
 const MOST_IN_ORDER: u32 = 1 << 16;
 
-/// Maximum number of boxes for which the first box is found by rank. For more boxes, the stored
-/// order is faster.
+/// Maximum number of free boxes among which the first one is found by comparing their positions.
+///
+/// For more boxes, a search in the stored order is faster.
 const FEW: u32 = 32;
 
-/// Entry of a torus: a listed placement with all of its boxes.
+/// Listed placement of a torus, with all boxes that it stands for.
 #[derive(Clone, Debug)]
 pub struct Entry {
     shape: Shape,
-    /// For each axis and coordinate, the index of this position in the order of positions. `None`
-    /// if the coordinate is no position.
+    /// For each axis and coordinate, the index of the coordinate in the order in which positions
+    /// are tried. `None` if no box begins at the coordinate.
     order: [Vec<Option<u32>>; 3],
-    /// Corner cells of all boxes of the entry.
+    /// Corner cells of all boxes of the listed placement.
     bases: NodeSet,
     /// Corner cells in the order in which boxes are tried; empty on a large torus, to save memory.
     in_order: Vec<u32>,
-    /// Corner cells of the boxes that have a node in every cell, with no node in two cells.
+    /// Corner cells of the boxes that can be allocated: those with a different node in every cell.
     complete: NodeSet,
     overlaps_others: bool,
 }
@@ -90,7 +94,8 @@ impl Entry {
         self.shape.size()
     }
 
-    /// Number of boxes, including boxes with holes and boxes with equal nodes.
+    /// Number of boxes, including those with holes and those that have the same nodes as another
+    /// box.
     #[must_use]
     pub fn anchors(&self) -> u32 {
         self.bases.count()
@@ -102,7 +107,7 @@ impl Entry {
         self.complete.count()
     }
 
-    /// Whether a box of this entry overlaps another listed box of equal size.
+    /// Whether a box of this listed placement overlaps another listed box of equal size.
     #[must_use]
     pub fn overlaps_others(&self) -> bool {
         self.overlaps_others
@@ -137,13 +142,14 @@ impl Entry {
 pub struct Torus {
     grid: Grid,
     cells: Vec<Option<Node>>,
-    /// Runs of consecutive cells with consecutive nodes. Each is its first cell, its first node and
-    /// its length.
+    /// Runs of consecutive cells with consecutive nodes. Each is given by its first cell, its first
+    /// node and its length.
     runs: Vec<(u32, Node, u32)>,
     holes: NodeSet,
-    /// Whether every node is in a single cell of the torus.
+    /// Whether no node is in two cells of the torus.
     is_plain: bool,
-    /// Listed placements sorted by size. Placements of equal size are in the order of the list.
+    /// Listed placements sorted by the size of their boxes. Those of equal size are in the order of
+    /// the list.
     entries: Vec<Entry>,
     free_bases: FreeBases,
 }
@@ -152,11 +158,11 @@ pub struct Torus {
 #[derive(Clone)]
 pub(super) struct View {
     free: NodeSet,
-    /// For each weight, lightest first, the free cells of up to this weight. Empty if all weights
-    /// are equal.
+    /// For each weight of nodes, lightest first, the free cells whose nodes have at most this
+    /// weight. Empty if all weights are equal.
     by_weight: Vec<(u32, NodeSet)>,
     required: Option<NodeSet>,
-    /// Whether all required nodes are in the torus.
+    /// Whether all nodes that the job requires are in the torus.
     holds_required: bool,
     ends: Option<Ends>,
 }
@@ -287,12 +293,12 @@ impl Torus {
         &self.cells
     }
 
-    /// The cells of the box of an entry whose corner cell is given.
+    /// The cells of a box, given its corner cell and the listed placement to which it belongs.
     pub fn cells_of_box(&self, entry: usize, corner: u32) -> impl Iterator<Item = u32> + '_ {
         self.cells_of(corner, &self.entries[entry].shape)
     }
 
-    /// Number of different sets of nodes among the boxes of an entry.
+    /// Number of boxes of a listed placement, where boxes with the same nodes count once.
     #[must_use]
     pub fn distinct_boxes(&self, entry: usize) -> u32 {
         let shape = &self.entries[entry].shape;
@@ -320,11 +326,10 @@ impl Torus {
         boxes.len() as u32
     }
 
-    /// The smallest and the largest number of boxes of entry `other` that one box of `entry`
-    /// overlaps.
+    /// The smallest and largest number of boxes of `other` that one box of `entry` overlaps.
     ///
-    /// Counted on the empty machine. `None` if `entry` has no box with a different node in every
-    /// cell.
+    /// Both arguments are indices of listed placements. All nodes of the machine count as free.
+    /// `None` if `entry` has no box with a different node in every cell.
     #[must_use]
     pub fn breaks(&self, entry: usize, other: usize) -> Option<(u32, u32)> {
         let mut free = NodeSet::empty(self.grid.nodes());
@@ -370,7 +375,7 @@ impl Torus {
         View { free, by_weight, required, holds_required, ends: ends.cloned() }
     }
 
-    /// The corner cells of the free boxes of an entry; `None` if there are none.
+    /// The corner cells of the free boxes of a listed placement; `None` if no box is free.
     pub(super) fn free_bases(&self, view: &View, entry: usize) -> Option<NodeSet> {
         if !view.holds_required {
             return None;
@@ -398,7 +403,9 @@ impl Torus {
         (!bases.is_empty()).then_some(bases)
     }
 
-    /// The first box of an entry whose corner cell is one of `bases`, in the order of the entry.
+    /// The corner cell of the box that is tried first, of the boxes with a corner in `bases`.
+    ///
+    /// `entry` is the index of their listed placement.
     pub(super) fn first_in_order(&self, entry: usize, bases: &NodeSet) -> Option<u32> {
         let in_order = &self.entries[entry].in_order;
         if !in_order.is_empty() && bases.count() > FEW {
@@ -436,7 +443,7 @@ impl Torus {
         set
     }
 
-    /// The total number of nodes of all boxes that are not entirely free.
+    /// The total number of nodes of all listed boxes that are not entirely free.
     pub(super) fn fragmentation(&self, available: &NodeSet) -> u64 {
         let mut free = self.cells_in(available);
         free.unite(&self.holes);
@@ -450,8 +457,9 @@ impl Torus {
     }
 }
 
-/// Runs of consecutive cells with consecutive nodes. Each is its first cell, its first node and its
-/// length.
+/// Runs of consecutive cells with consecutive nodes.
+///
+/// Each is given by its first cell, its first node and its length.
 fn runs_of(cells: &[Option<Node>]) -> Vec<(u32, Node, u32)> {
     let mut runs: Vec<(u32, Node, u32)> = Vec::new();
     for (cell, node) in (0..).zip(cells) {

@@ -6,7 +6,7 @@ use crate::alloc::listed::criteria::Criterion;
 use crate::geometry::NodeSet;
 
 impl Torus {
-    /// Keeps the free boxes of an entry that are best by one criterion.
+    /// Keeps the free boxes of a listed placement that are best by one criterion.
     ///
     /// Returns the cost of these boxes by the criterion; lower is better.
     pub(in super::super) fn narrow(
@@ -65,7 +65,9 @@ impl Torus {
         0
     }
 
-    /// For each free box of an entry, counts the free boxes of entry `other` that overlap it.
+    /// For each free box of placement `entry`, counts the free boxes of `other` that overlap it.
+    ///
+    /// Both arguments are indices of listed placements.
     pub(super) fn meeting<C: Count>(
         &self,
         view: &View,
