@@ -234,7 +234,6 @@ fn contains(about: &About, text: &str) -> bool {
 
 /// Entries of any kind with this name or alias. `first_fit`, for example, is an allocator and a
 /// selector.
-/// selector.
 pub(super) fn of_any_kind(
     catalogue: &Catalogue,
     given: &str,
