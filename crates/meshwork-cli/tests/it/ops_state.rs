@@ -74,7 +74,14 @@ fn state(machine: &SlurmMachine, numbers: &mut Numbers, sizes: &[u32], size: u32
     });
     let running = running.collect();
     let waiting = vec![stay(&"w", size)];
-    MachineState { machine: machine.clone(), now: 50, running, waiting, clock: LocalClock::utc() }
+    MachineState {
+        machine: machine.clone(),
+        now: 50,
+        running,
+        waiting,
+        past: Vec::new(),
+        clock: LocalClock::utc(),
+    }
 }
 
 /// Whether `job` starts if only the jobs with the numbers in `running` run.

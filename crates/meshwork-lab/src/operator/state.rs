@@ -7,6 +7,7 @@ use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
 
 use super::controller::Controller;
+use super::controller::future::ReplayState;
 use super::controller::rules::SiteRules;
 use super::folder::{Folder, SlurmMachine, asked};
 use super::history::{History, JobRecord, Second};
@@ -14,6 +15,9 @@ use super::sacct::{LocalClock, TimeFormat};
 use super::{FileProblem, read_text, sacct};
 use crate::slurm::desk::SlurmAllocator;
 use crate::slurm::hostlist;
+
+/// Seconds before an instant whose scheduler passes determine the wait reasons at the instant.
+const PAST: Second = 900;
 
 /// Running job with the nodes that it holds.
 #[derive(Clone, Debug)]
@@ -34,6 +38,8 @@ pub struct MachineState {
     pub running: Vec<RunningJob>,
     /// Waiting jobs, in queue order.
     pub waiting: Vec<JobRecord>,
+    /// Records of jobs that have ended not long before; empty if the past is unknown.
+    pub past: Vec<JobRecord>,
     /// Clock that converts times to local dates for output.
     pub clock: LocalClock,
 }
@@ -70,7 +76,12 @@ impl MachineState {
         };
         let running: Vec<JobRecord> = history.stays.iter().filter(is_running).cloned().collect();
         let waiting: Vec<JobRecord> = history.stays.iter().filter(is_waiting).cloned().collect();
-        MachineState::of(machine, now, running, waiting, LocalClock::utc())
+        let has_ended = |stay: &&JobRecord| {
+            stay.end.is_some_and(|end| (now - PAST..=now).contains(&end)) && !stay.is_rejected()
+        };
+        let past = history.stays.iter().filter(has_ended).cloned().collect();
+        let state = MachineState::of(machine, now, running, waiting, LocalClock::utc())?;
+        Ok(MachineState { past, ..state })
     }
 
     /// Second from which the last attempt of a job in a history waited.
@@ -269,7 +280,7 @@ impl MachineState {
         };
         let running =
             running.into_iter().map(holder).collect::<Result<Vec<RunningJob>, String>>()?;
-        let mut state = MachineState { machine, now, running, waiting, clock };
+        let mut state = MachineState { machine, now, running, waiting, past: Vec::new(), clock };
         let first = state.running.len();
         let order = state.controller(&state.rules(), &state.waiting).order();
         state.waiting = order.into_iter().map(|job| state.waiting[job - first].clone()).collect();
@@ -328,11 +339,13 @@ impl MachineState {
 
     /// Reasons of all waiting jobs, in queue order.
     ///
-    /// If Slurm has recorded a reason for a job, this reason is used. Otherwise the reason comes
-    /// from a pass of the modelled main scheduler over the present queue.
+    /// If Slurm has recorded a reason for a job, this reason is used. Otherwise the reason is that
+    /// of the last pass of a modelled scheduler that reached the job: Slurm keeps a reason until a
+    /// pass changes it. If the past is unknown, it comes from a pass over the present queue.
     ///
     /// # Complexity
-    /// A query to the placement rule for each waiting job.
+    /// A replay of the past with its recorded starts, or a query to the placement rule for each
+    /// waiting job.
     #[must_use]
     pub fn reasons(&self) -> Vec<QueueReason> {
         // In accounting records, limits of a partition have another word than in Slurm's queue.
@@ -341,11 +354,23 @@ impl MachineState {
         let eligible = self.waiting.iter().filter(|stay| held_back(stay).is_none());
         let eligible: Vec<JobRecord> = eligible.cloned().collect();
         let rules = self.rules();
-        let found = self.controller(&rules, &eligible).reasons(self.now);
-        let mut found = (self.running.len()..).map_while(|job| found.get(&job));
+        let (last_pass, found) = match self.replayed(&rules, &eligible) {
+            Some(state) => (state.last_pass(), state.reasons().to_vec()),
+            None => {
+                let found = self.controller(&rules, &eligible).reasons(self.now);
+                let count = self.running.len() + eligible.len();
+                (None, (0..count).map(|job| found.get(&job).copied().unwrap_or("None")).collect())
+            }
+        };
+        let mut found = found.into_iter().skip(self.running.len());
+        // Slurm gives a job its reason not to be eligible in a pass, too.
+        let is_new = |stay: &JobRecord| {
+            last_pass.zip(stay.submit).is_some_and(|(last, submit)| submit as f64 >= last)
+        };
         let reason = |stay: &JobRecord| {
             let held = held_back(stay);
-            let predicted = if held.is_none() { found.next().copied() } else { None };
+            let predicted = if held.is_none() { found.next() } else { None };
+            let held = held.filter(|own| own.kind != "begin_time" || !is_new(stay));
             let is_recorded =
                 stay.start.is_none() && !matches!(&*stay.reason, "" | "None" | "PartitionConfig");
             let says = match (&held, predicted) {
@@ -362,6 +387,23 @@ impl MachineState {
             QueueReason { id: stay.id.clone(), nodes: stay.nodes, kind, says, predicted }
         };
         self.waiting.iter().map(reason).collect()
+    }
+
+    /// Controller model after the passes of the past, in which the recorded starts were made.
+    ///
+    /// `None` if the past is unknown.
+    fn replayed<'s>(
+        &'s self,
+        rules: &'s SiteRules,
+        waiting: &[JobRecord],
+    ) -> Option<ReplayState<'s>> {
+        if self.past.is_empty() {
+            return None;
+        }
+        let running = self.running.iter().map(|own| &own.stay);
+        let known: Vec<JobRecord> = running.chain(waiting).chain(&self.past).cloned().collect();
+        let present = known.len() - self.past.len();
+        ReplayState::recorded(&self.machine, rules, known, present, self.now).ok()
     }
 
     /// Two earliest starts of a waiting job, with its nodes, if jobs end at their time limits.

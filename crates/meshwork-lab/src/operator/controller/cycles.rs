@@ -50,6 +50,11 @@ impl Cycles {
         Some(self.last_backfill.map_or(f64::NEG_INFINITY, |last| last + every as f64))
     }
 
+    /// Time of the last cycle of either scheduler; `None` before the first cycle.
+    pub(in crate::operator) fn last(&self) -> Option<f64> {
+        self.last_main.into_iter().chain(self.last_backfill).reduce(f64::max)
+    }
+
     /// Registers a cycle of the main scheduler.
     ///
     /// The first cycle counts as one over the whole queue, whatever `is_full` says.

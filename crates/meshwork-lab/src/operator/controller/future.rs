@@ -6,6 +6,7 @@ use meshwork::job::{Job, Request, Time};
 
 use super::Controller;
 use super::cycles::Cycles;
+use super::moment::WaitReasons;
 use super::replay::{GivenStarts, JobOutcome, Turn};
 use super::request::ControlledJob;
 use super::rules::SiteRules;
@@ -24,6 +25,8 @@ pub(in crate::operator) struct ReplayState<'a> {
     cycles: Cycles,
     next_tick: Option<Second>,
     at: Second,
+    /// Last wait reason of each running or waiting job.
+    reasons: Vec<&'static str>,
     /// All jobs known at the instant. Later submissions are copies of these jobs.
     known: Vec<(JobRecord, ControlledJob)>,
 }
@@ -72,9 +75,12 @@ impl<'a> ReplayState<'a> {
         cancels.sort_unstable();
         let mut turn = Turn::new(controller);
         turn.cancels = cancels;
+        turn.reasons = Some(WaitReasons::default());
         turn.follow(Some(GivenStarts { outcomes: &outcomes, until: at }));
         turn.run(jobs, Some(at), |_, _| true)?;
-        let Turn { mut controller, cycles, next_tick, .. } = turn;
+        let Turn { mut controller, cycles, next_tick, reasons, .. } = turn;
+        let reasons = reasons.unwrap_or_default();
+        let reasons = (0..present).map(|job| reasons.of(&controller, job)).collect();
         let count = controller.stays.len();
         for job in present..count {
             drop(controller.end(job, at));
@@ -88,7 +94,17 @@ impl<'a> ReplayState<'a> {
         controller.jobs.truncate(present);
         controller.seen.truncate(present);
         let controller = Mutex::new(controller);
-        Ok(ReplayState { controller, is_queued, cycles, next_tick, at, known })
+        Ok(ReplayState { controller, is_queued, cycles, next_tick, at, reasons, known })
+    }
+
+    /// Last wait reason of each running or waiting job in Slurm's words, by the passes so far.
+    pub(in crate::operator) fn reasons(&self) -> &[&'static str] {
+        &self.reasons
+    }
+
+    /// Time of the last pass of a scheduler; `None` before the first pass.
+    pub(in crate::operator) fn last_pass(&self) -> Option<f64> {
+        self.cycles.last()
     }
 
     /// Registers that a waiting job was changed. The main scheduler runs after that.

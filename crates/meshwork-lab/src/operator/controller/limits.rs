@@ -60,6 +60,11 @@ const ASSOCIATION_NAMES: [[&str; 3]; 3] = [
     ["AssocMaxJobsLimit", "AssocMaxNodePerJobLimit", "AssocMaxCpuPerJobLimit"],
 ];
 
+/// Whether a wait reason names a limit of a QOS or an association.
+pub(super) fn is_name(reason: &str) -> bool {
+    QOS_NAMES.iter().chain(&ASSOCIATION_NAMES).flatten().any(|own| *own == reason)
+}
+
 fn scopes(job: &ControlledJob, partition_qos: Option<usize>) -> Vec<Scope> {
     let mut scopes = Vec::new();
     let mut all: Vec<usize> = job.qos.into_iter().chain(partition_qos).collect();

@@ -6,7 +6,7 @@ use meshwork::geometry::NodeSet;
 
 use super::plan::{Planned, blocks_around};
 use super::rules::SiteRules;
-use super::{Controller, Test};
+use super::{Controller, Pair, Queue, Test, limits};
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 
@@ -113,60 +113,220 @@ impl<'a> Controller<'a> {
         best
     }
 
-    /// Wait reason of each waiting job in Slurm's words.
+    /// Wait reason of each waiting job in Slurm's words, if nothing is known of the past.
     ///
-    /// It is the reason that a pass of the main scheduler over the whole queue would give now.
+    /// It is the reason after a pass of the main scheduler over the whole queue. Jobs that start in
+    /// this pass wait for their priority.
     ///
     /// # Complexity
     /// That of a pass of the main scheduler.
     pub(in crate::operator) fn reasons(&self, now: Second) -> BTreeMap<usize, &'static str> {
-        let near = self.near();
-        let (mut kept, mut taken) = (self.closed(now), self.no_nodes());
-        let mut failed = vec![false; self.desks.len()];
-        let mut reasons = BTreeMap::new();
+        let mut reasons = WaitReasons::default();
         for pair in &self.pairs {
-            let job = &self.jobs[pair.job];
-            let request = &job.requests[pair.request];
-            let rules = &self.rules.partitions[request.partition];
-            let limit = |test| self.sums.exceeded(self.rules, job, rules.qos, test);
-            let is_outside = |own: u64| own < u64::from(rules.least) || own > u64::from(rules.most);
+            reasons.note(self, pair.job, self.limit(pair, Test::Before));
+            reasons.note(self, pair.job, self.limit(pair, Test::After));
+        }
+        let is_old = |pair: &&Pair| now - self.jobs[pair.job].eligible > NEW;
+        let queue = Queue(self.pairs.iter().filter(is_old).copied().collect());
+        self.note_main(&queue, now, (true, true), &mut reasons);
+        self.pairs.iter().map(|own| (own.job, reasons.of(self, own.job))).collect()
+    }
+
+    fn limit(&self, pair: &Pair, test: Test) -> Option<&'static str> {
+        let (job, rules) = (&self.jobs[pair.job], self.rules);
+        let partition = &rules.partitions[job.requests[pair.request].partition];
+        self.sums.exceeded(rules, job, partition.qos, test)
+    }
+
+    /// Limit of a partition that keeps a job out of both schedulers; `None` without such a limit.
+    fn barred(&self, pair: &Pair) -> Option<&'static str> {
+        let job = &self.jobs[pair.job];
+        let request = &job.requests[pair.request];
+        let rules = &self.rules.partitions[request.partition];
+        let is_outside = |own: u64| own < u64::from(rules.least) || own > u64::from(rules.most);
+        if !rules.is_up {
+            Some("PartitionDown")
+        } else if rules.max_time.is_some_and(|most| request.limit > most) {
+            Some("PartitionTimeLimit")
+        } else if is_outside(job.nodes) {
+            Some("PartitionNodeLimit")
+        } else {
+            None
+        }
+    }
+
+    /// Notes the limits of partitions. A further partition that admits the job removes them again.
+    fn note_barred(&self, queue: &Queue, reasons: &mut WaitReasons) {
+        for pair in &queue.0 {
+            let is_named = reasons.of(self, pair.job).starts_with("Partition");
+            let reason = self.barred(pair).or(is_named.then_some("None"));
+            reasons.note(self, pair.job, reason);
+        }
+    }
+
+    /// Notes the wait reasons that a pass of the main scheduler gives to the jobs of a queue.
+    ///
+    /// The starts of the pass have been made. A job that could start nevertheless counts as one
+    /// that starts if `starts`, and otherwise as one that does not find nodes. A job that the pass
+    /// does not reach keeps its reason, as does a job behind one that blocks its partition, unless
+    /// it has none or waits for nodes.
+    ///
+    /// # Complexity
+    /// A query to the placement rule for each partition and each job that could start.
+    pub(super) fn note_main(
+        &self,
+        queue: &Queue,
+        now: Second,
+        (is_full, starts): (bool, bool),
+        reasons: &mut WaitReasons,
+    ) {
+        let near = self.near();
+        let parameters = &self.rules.parameters;
+        let depth = if is_full { usize::MAX } else { parameters.default_queue_depth };
+        let (mut kept, mut taken) = (self.closed(now), self.completing.clone());
+        let mut failed = vec![false; self.desks.len()];
+        let (mut tested, mut considered) = (0_usize, vec![0_usize; self.desks.len()]);
+        self.note_barred(queue, reasons);
+        for pair in &queue.0 {
+            let request = &self.jobs[pair.job].requests[pair.request];
+            let partition = request.partition;
+            if self.barred(pair).is_some() {
+                continue;
+            }
+            if self.is_throttled(pair.job) {
+                reasons.note(self, pair.job, Some("JobArrayTaskLimit"));
+                continue;
+            }
+            considered[partition] += 1;
+            if considered[partition] > parameters.partition_job_depth {
+                if reasons.of(self, pair.job) == "None" {
+                    reasons.note(self, pair.job, Some("Priority"));
+                }
+                continue;
+            }
+            tested += 1;
+            if tested > depth.saturating_add(1) {
+                break;
+            }
+            if self.running.contains_key(&pair.job) {
+                continue;
+            }
+            let is_reserved = !self.jobs[pair.job].reservation.is_empty();
+            if failed[partition] && !is_reserved {
+                if matches!(reasons.of(self, pair.job), "None" | "Resources" | RESERVED_NODES) {
+                    reasons.note(self, pair.job, Some("Priority"));
+                }
+                continue;
+            }
+            if let Some(limit) = self.limit(pair, Test::Before) {
+                reasons.note(self, pair.job, Some(limit));
+                continue;
+            }
+            let mut open = self.desks[partition].site().whole.clone();
+            open.subtract(&kept);
+            let are_enough = open.count() >= request.wanted().nodes;
+            if let Some(limit) = self.limit(pair, Test::After).filter(|_| are_enough) {
+                reasons.note(self, pair.job, Some(limit));
+                continue;
+            }
             let mut busy = kept.clone();
             busy.unite(&taken);
             self.keep(pair.job, now, (now, request.limit), &mut busy);
-            let reason = if !rules.is_up {
-                "PartitionDown"
-            } else if rules.max_time.is_some_and(|most| request.limit > most) {
-                "PartitionTimeLimit"
-            } else if is_outside(job.nodes) {
-                "PartitionNodeLimit"
-            } else if self.is_throttled(pair.job) {
-                "JobArrayTaskLimit"
-            } else if let Some(limit) = limit(Test::Before).or_else(|| limit(Test::After)) {
-                limit
-            } else if now - job.eligible <= NEW {
-                "None"
-            } else if failed[request.partition] {
-                "Priority"
-            } else {
-                let mut open = self.desks[request.partition].site().whole.clone();
-                open.subtract(&kept);
-                let are_enough = open.count() >= request.wanted().nodes;
-                match self.find(request, &busy).filter(|_| are_enough) {
-                    // The job starts in the next pass, so other jobs do not get its nodes.
-                    Some(nodes) => {
-                        taken.unite(&nodes);
-                        "Priority"
-                    }
-                    None => {
-                        failed[request.partition] = true;
-                        kept.unite(&self.desks[request.partition].site().whole);
-                        if are_enough { "Resources" } else { RESERVED_NODES }
-                    }
+            let found = self.find(request, &busy).filter(|_| are_enough);
+            match found {
+                Some(nodes) if starts => {
+                    taken.unite(&nodes);
+                    reasons.note(self, pair.job, Some("Priority"));
                 }
-            };
-            reasons.insert(pair.job, reason);
+                _ => {
+                    failed[partition] = true;
+                    kept.unite(&self.desks[partition].site().whole);
+                    let reason = if are_enough { "Resources" } else { RESERVED_NODES };
+                    reasons.note(self, pair.job, Some(reason));
+                }
+            }
         }
         self.set_near(near);
-        reasons
+    }
+
+    /// Notes the wait reason of a job that is submitted now, before any pass has reached it.
+    ///
+    /// Slurm tests at once whether the job would find nodes, and whether it comes first.
+    pub(super) fn note_submission(&self, job: usize, now: Second, reasons: &mut WaitReasons) {
+        let own = &self.jobs[job];
+        let mut pairs = self.pairs.iter().filter(|pair| pair.job == job);
+        let near = self.near();
+        let finds = own.requests.iter().any(|request| {
+            let mut busy = self.closed(now);
+            busy.unite(&self.completing);
+            self.find(request, &busy).is_some()
+        });
+        self.set_near(near);
+        let priority = pairs.next().map_or(f64::MAX, |pair| pair.priority);
+        let is_higher = |pair: &Pair| match self.rules.weights.is_multifactor {
+            true => pair.priority > priority,
+            false => pair.rank < own.rank,
+        };
+        let is_first = !self.pairs.iter().any(|pair| {
+            pair.job != job && is_higher(pair) && !limits::is_name(reasons.of(self, pair.job))
+        });
+        let reason = match (finds, is_first) {
+            (false, _) => "Resources",
+            (true, false) => "Priority",
+            (true, true) => return,
+        };
+        if reasons.of(self, job) == "None" {
+            reasons.note(self, job, Some(reason));
+        }
+    }
+
+    /// Notes the wait reasons that a pass of the backfill scheduler gives to the jobs of a queue.
+    ///
+    /// It notes limits, and removes the reasons of jobs that are within their limits again.
+    pub(super) fn note_backfill(&self, queue: &Queue, reasons: &mut WaitReasons) {
+        self.note_barred(queue, reasons);
+        let most = self.rules.parameters.bf_max_job_test;
+        for pair in queue.0.iter().filter(|own| self.barred(own).is_none()).take(most) {
+            let last = reasons.of(self, pair.job);
+            if self.is_throttled(pair.job) {
+                reasons.note(self, pair.job, Some("JobArrayTaskLimit"));
+            } else if let Some(limit) = self.limit(pair, Test::Before) {
+                reasons.note(self, pair.job, Some(limit));
+            } else {
+                let cleared = limits::is_name(last).then_some("None");
+                reasons.note(self, pair.job, self.limit(pair, Test::After).or(cleared));
+            }
+        }
+    }
+}
+
+/// Last wait reason that a scheduler pass gave to each job. The tasks of an array share one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WaitReasons {
+    jobs: BTreeMap<usize, &'static str>,
+    arrays: BTreeMap<u64, &'static str>,
+}
+
+impl WaitReasons {
+    fn array(controller: &Controller<'_>, job: usize) -> Option<u64> {
+        let array = controller.jobs[job].array;
+        array.filter(|_| controller.stays[job].attempt == 1).map(|own| own.0)
+    }
+
+    fn note(&mut self, controller: &Controller<'_>, job: usize, reason: Option<&'static str>) {
+        let Some(reason) = reason else { return };
+        match WaitReasons::array(controller, job) {
+            Some(array) => self.arrays.insert(array, reason),
+            None => self.jobs.insert(job, reason),
+        };
+    }
+
+    /// Last reason of a job, or `None` as Slurm's word if no pass has reached it.
+    pub(super) fn of(&self, controller: &Controller<'_>, job: usize) -> &'static str {
+        let own = match WaitReasons::array(controller, job) {
+            Some(array) => self.arrays.get(&array),
+            None => self.jobs.get(&job),
+        };
+        own.copied().unwrap_or("None")
     }
 }

@@ -16,6 +16,7 @@ use meshwork::workload::{Submission, Submissions};
 use meshwork::{Component, Scenario};
 
 use super::cycles::Cycles;
+use super::moment::WaitReasons;
 use super::rules::SiteRules;
 use super::{Controller, Start};
 use crate::operator::causes::{Causes, WaitsByCause};
@@ -198,6 +199,8 @@ pub(super) struct Turn<'a> {
     pub(super) next_tick: Option<Second>,
     pub(super) cycles: Cycles,
     causes: Option<Causes>,
+    /// Wait reasons after the given starts of each pass; `None` if they are not requested.
+    pub(super) reasons: Option<WaitReasons>,
     /// Number of allocations and releases so far.
     changes: u64,
     /// For each job, the last clock second in which backfill considered it.
@@ -240,6 +243,9 @@ impl Scheduler for Turn<'_> {
             }
             if !self.outcomes[job].is_refused {
                 self.controller.submit(job);
+                if let Some(reasons) = &mut self.reasons {
+                    self.controller.note_submission(job, now, reasons);
+                }
             }
             has_news = true;
         }
@@ -326,6 +332,7 @@ impl<'a> Turn<'a> {
             next_tick: None,
             cycles: Cycles::default(),
             causes: None,
+            reasons: None,
             changes: 0,
             looked: vec![Second::MIN; count],
             freed: Second::MIN,
@@ -390,10 +397,14 @@ impl<'a> Turn<'a> {
         let follows = now < self.until;
         if is_main && is_phase(self.phases[0]) || follows && self.has_given(now, StartedBy::Main) {
             self.cycles.ran_main(at, is_full);
+            let queue = self.reasons.as_ref().map(|_| self.controller.queue());
             let starts = match follows {
                 true => self.given_starts(now, |by| by != StartedBy::Backfill),
                 false => self.controller.main(now, is_full, None),
             };
+            if let Some((queue, reasons)) = queue.zip(self.reasons.as_mut()) {
+                self.controller.note_main(&queue, now, (is_full, false), reasons);
+            }
             self.controller.ran(false);
             self.make(cluster, now, starts, StartedBy::Main);
         }
@@ -409,6 +420,9 @@ impl<'a> Turn<'a> {
                 true => self.given_starts(now, |by| by == StartedBy::Backfill),
                 false => self.controller.backfill(now, None),
             };
+            if let Some(reasons) = &mut self.reasons {
+                self.controller.note_backfill(&self.controller.queue(), reasons);
+            }
             self.controller.ran(true);
             self.make(cluster, now, starts, StartedBy::Backfill);
         }
