@@ -114,7 +114,8 @@ impl Scale {
 
     /// Change of the metric that corresponds to a difference on this scale.
     pub(crate) fn change(&self, difference: f64) -> f64 {
-        self.distance(if self.is_highest { -difference } else { difference })
+        // The sum turns a negative zero into zero.
+        self.distance(if self.is_highest { -difference } else { difference }) + 0.0
     }
 }
 

@@ -80,7 +80,7 @@ impl Axis {
             let values: Vec<&Value> = axis.values.iter().collect();
             Axis {
                 key: axis.key.clone(),
-                labels: short(&axis.key, &values),
+                labels: short(&axis.key, &values).into_iter().map(whole).collect(),
                 kind: kind(&axis.values),
                 contrasted: contrasted.contains(&axis.key),
             }
@@ -90,6 +90,17 @@ impl Axis {
 
     pub(super) fn count(&self) -> usize {
         self.labels.len()
+    }
+
+    /// Indices of the values that a scenario has, one for each axis. Scenarios are numbered from 1.
+    pub(super) fn places(axes: &[Axis], scenario: usize) -> Vec<usize> {
+        let mut rest = scenario - 1;
+        let mut places = vec![0; axes.len()];
+        for (axis, place) in axes.iter().zip(&mut places).rev() {
+            *place = rest % axis.count();
+            rest /= axis.count();
+        }
+        places
     }
 
     /// Numbers of a numeric axis; `None` if its values are shown side by side. Names are shown side
@@ -107,6 +118,14 @@ impl Axis {
     /// Whether the values of the axis can be joined to a line.
     pub(super) fn is_line(&self) -> bool {
         self.kind != Kind::Names && self.count() >= MIN_OF_A_LINE
+    }
+}
+
+/// Removes the decimals of a whole number.
+fn whole(label: String) -> String {
+    match label.strip_suffix(".0") {
+        Some(whole) if whole.parse::<i64>().is_ok() => whole.to_owned(),
+        _ => label,
     }
 }
 
