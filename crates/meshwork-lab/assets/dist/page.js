@@ -2137,7 +2137,8 @@
     for (const { x, y, label } of points) {
       if (!label) continue;
       const width2 = wide(label, SMALL);
-      const places = [[x + 8, y + 4], [x - 8 - width2, y + 4], [x - width2 / 2, y - 8], [x - width2 / 2, y + 17]];
+      const places = [[x + 8, y + 4], [x - 8 - width2, y + 4]];
+      for (const level of [y - 8, y + 17]) for (const begin of [x - width2 / 2, x - 4, x + 4 - width2]) places.push([begin, level]);
       const boxOf = ([x2, y2]) => [x2, x2 + width2, y2 - 9, y2 + 2];
       const isFree = ([from, until, above, below]) => from >= left && until <= right && above >= top && below <= bottom && taken.every((box) => until <= box[0] || from >= box[1] || below <= box[2] || above >= box[3]);
       const place2 = places.find((place3) => isFree(boxOf(place3)));
@@ -2212,7 +2213,7 @@
     for (const [row, place2] of places.entries()) {
       const begin = top + row * step + head;
       if (isBeside) svg += text([left - 10, begin + bar2 / 2 + 2], names2[place2], theme2.ink, "end");
-      else svg += text([left, begin - 6], shortened(names2[place2], width2 - left - 8, isOne ? void 0 : BOLD), theme2.ink, "start", isOne ? "" : ' font-weight="600"');
+      else svg += text([left + 4, begin - 6], shortened(names2[place2], width2 - left - 12, isOne ? void 0 : BOLD), theme2.ink, "start", isOne ? "" : ' font-weight="600"');
       for (const point of points) {
         if (point.x !== place2) continue;
         const index = isOne ? 0 : colours.indexOf(point.colour);

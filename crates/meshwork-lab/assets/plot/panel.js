@@ -195,14 +195,15 @@ function namesOf(ends, bottom, [left, width], theme) {
   return svg;
 }
 
-/** Writes the names of points beside their marks: to the right, to the left, above or below, the first that is free, or not at all. @param {{ x: number, y: number, label: string }[]} points @param {number[]} frame @param {Theme} theme */
+/** Writes the names of points beside their marks: to a side, above or below, at the first place that is free, or not at all. @param {{ x: number, y: number, label: string }[]} points @param {number[]} frame @param {Theme} theme */
 function labelsOf(points, [left, right, top, bottom], theme) {
   const taken = points.map(({ x, y }) => [x - CLEAR, x + CLEAR, y - CLEAR, y + CLEAR]);
   let svg = "";
   for (const { x, y, label } of points) {
     if (!label) continue;
     const width = wide(label, SMALL);
-    const places = [[x + 8, y + 4], [x - 8 - width, y + 4], [x - width / 2, y - 8], [x - width / 2, y + 17]];
+    const places = [[x + 8, y + 4], [x - 8 - width, y + 4]];
+    for (const level of [y - 8, y + 17]) for (const begin of [x - width / 2, x - 4, x + 4 - width]) places.push([begin, level]);
     const boxOf = (/** @type {number[]} */ [x, y]) => [x, x + width, y - 9, y + 2];
     const isFree = (/** @type {number[]} */ [from, until, above, below]) => from >= left && until <= right && above >= top && below <= bottom
       && taken.every((box) => until <= box[0] || from >= box[1] || below <= box[2] || above >= box[3]);
@@ -290,7 +291,7 @@ function rowsOf(/** @type {View} */ view, /** @type {Common} */ { domain, log, i
   for (const [row, place] of places.entries()) {
     const begin = top + row * step + head;
     if (isBeside) svg += text([left - 10, begin + bar / 2 + 2], names[place], theme.ink, "end");
-    else svg += text([left, begin - 6], shortened(names[place], width - left - 8, isOne ? undefined : BOLD), theme.ink, "start", isOne ? "" : ' font-weight="600"');
+    else svg += text([left + 4, begin - 6], shortened(names[place], width - left - 12, isOne ? undefined : BOLD), theme.ink, "start", isOne ? "" : ' font-weight="600"');
     for (const point of points) {
       if (point.x !== place) continue;
       const index = isOne ? 0 : colours.indexOf(point.colour);

@@ -24,6 +24,9 @@ const MAX_LINES: usize = 6;
 /// Number of candidates that must stay in the plot when those that were dropped first are left out.
 const MIN_LINES: usize = 2;
 
+/// Ratio of the largest to the smallest value above which a scale of the trade-off is logarithmic.
+const SPREAD: f64 = 4.0;
+
 /// Maximum number of rows of the table.
 const MAX_ROWS: usize = 500;
 
@@ -383,7 +386,7 @@ impl StoredChoice {
             label: figures::title(metric),
             key: metric.to_owned(),
             unit: clock.on_axis(meanings.unit(metric)),
-            log: figures::is_wide(numbers.iter()),
+            log: is_spread(&numbers),
             ..Scale::default()
         };
         let x = scale(second, series.iter().flat_map(|line| line.x.clone()).collect());
@@ -478,6 +481,12 @@ impl StoredChoice {
             more: all.len().saturating_sub(MAX_ROWS),
         }
     }
+}
+
+/// Whether a logarithmic scale sets numbers apart that a linear one would crowd at its begin.
+fn is_spread(numbers: &[f64]) -> bool {
+    let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+    least > 0.0 && numbers.iter().any(|&number| number > SPREAD * least)
 }
 
 /// Short name of a candidate: the values of the swept keys that have several, without the keys.

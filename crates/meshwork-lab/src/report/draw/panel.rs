@@ -316,8 +316,8 @@ impl<'a> Common<'a> {
             } else {
                 let (size, weight) =
                     if is_one { (SIZE, "") } else { (BOLD, " font-weight=\"600\"") };
-                let name = shortened(&names[place], width - left - 8.0, size);
-                text(&mut svg, [left, begin - 6.0], &name, theme.ink, "start", weight);
+                let name = shortened(&names[place], width - left - 12.0, size);
+                text(&mut svg, [left + 4.0, begin - 6.0], &name, theme.ink, "start", weight);
             }
             for point in points.iter().filter(|point| point.x as usize == place) {
                 let index = if is_one {
@@ -422,8 +422,8 @@ fn names_of_lines(
 
 /// Writes the names of points beside their marks.
 ///
-/// A name is to the right, to the left, above or below, at the first place that is free. Without
-/// one it is left out.
+/// A name is to a side, above or below, at the first place that is free. Without one it is left
+/// out.
 fn labels(
     svg: &mut String,
     points: &[(At, &str)],
@@ -434,10 +434,11 @@ fn labels(
         points.iter().map(|([x, y], _)| [x - CLEAR, x + CLEAR, y - CLEAR, y + CLEAR]).collect();
     for &([x, y], label) in points.iter().filter(|(_, label)| !label.is_empty()) {
         let width = wide(label, SMALL);
-        let middle = x - width / 2.0;
-        let places: [At; 4] =
-            [[x + 8.0, y + 4.0], [x - 8.0 - width, y + 4.0], [middle, y - 8.0], [middle, y + 17.0]];
-        let free = places.into_iter().find_map(|place| {
+        let beside = [[x + 8.0, y + 4.0], [x - 8.0 - width, y + 4.0]];
+        let others = [y - 8.0, y + 17.0].into_iter().flat_map(|level| {
+            [x - width / 2.0, x - 4.0, x + 4.0 - width].map(|begin| [begin, level])
+        });
+        let free = beside.into_iter().chain(others).find_map(|place| {
             let [x, y] = place;
             let own = [x, x + width, y - 9.0, y + 2.0];
             let [from, until, above, below] = own;
