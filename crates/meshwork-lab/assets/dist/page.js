@@ -2193,7 +2193,7 @@
     }
     const bar2 = isOne ? 20 : colours.length > 4 ? 14 : 17;
     const widest = Math.max(...places.map((place2) => wide(names2[place2]))) + 10;
-    const isBeside = isOne && widest <= Math.max(width2 * 0.42, Math.min(width2 * 0.6, 200));
+    const isBeside = isOne && widest <= width2 * 0.42;
     const head = isBeside ? 4 : isOne ? 18 : 24;
     const step = bar2 * (isOne ? 1 : colours.length) + head;
     const left = isBeside ? widest : 8;

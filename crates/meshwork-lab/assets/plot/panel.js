@@ -269,7 +269,7 @@ function rowsOf(/** @type {View} */ view, /** @type {Common} */ { domain, log, i
   const bar = isOne ? 20 : colours.length > 4 ? 14 : 17;
   const widest = Math.max(...places.map((place) => wide(names[place]))) + 10;
   // A name too long to stand beside its bar stands above it.
-  const isBeside = isOne && widest <= Math.max(width * 0.42, Math.min(width * 0.6, 200));
+  const isBeside = isOne && widest <= width * 0.42;
   const head = isBeside ? 4 : isOne ? 18 : 24;
   const step = bar * (isOne ? 1 : colours.length) + head;
   const left = isBeside ? widest : 8;

@@ -276,7 +276,7 @@ impl<'a> Common<'a> {
         };
         let widest = extent(places.iter().map(|&place| wide(&names[place], SIZE)))[1] + 10.0;
         // A name too long to stand beside its bar stands above it.
-        let is_beside = is_one && widest <= (width * 0.42).max((width * 0.6).min(200.0));
+        let is_beside = is_one && widest <= width * 0.42;
         let head = match (is_beside, is_one) {
             (true, _) => 4.0,
             (false, true) => 18.0,
