@@ -96,8 +96,18 @@ impl<'a> Scheduler<'a> {
     }
 
     /// Text of a `slurm.conf` in which these parameters have the values of the scheduler.
-    fn put_into(&self, text: &str, keys: &BTreeSet<&str>) -> String {
+    ///
+    /// `included` is the text of the files that it includes. Their lines are not changed, but hold
+    /// unless a later line sets the same key.
+    fn put_into(&self, text: &str, included: &str, keys: &BTreeSet<&str>) -> String {
         let mut text = text.to_owned();
+        let value_of =
+            |text: &str, key: &str| value_of(text, key).or_else(|| value_of(included, key));
+        let set = |text: &mut String, key: &str, value: &str| {
+            if value_of(text, key).as_deref() != Some(value) {
+                put_line(text, key, value);
+            }
+        };
         let kind = self.plugin().unwrap_or(BACKFILL);
         if text.is_empty()
             || value_of(&text, "SchedulerType").as_deref().unwrap_or(BACKFILL) != kind
@@ -108,7 +118,7 @@ impl<'a> Scheduler<'a> {
             key.starts_with("PriorityWeight") && value.as_integer().is_some_and(|own| own > 0)
         };
         if self.name == "slurm" && self.all.as_table().is_some_and(|all| all.iter().any(weight)) {
-            put_line(&mut text, "PriorityType", "priority/multifactor");
+            set(&mut text, "PriorityType", "priority/multifactor");
         }
         let words = value_of(&text, "SchedulerParameters").unwrap_or_default();
         let mut words: Vec<String> =
@@ -117,7 +127,7 @@ impl<'a> Scheduler<'a> {
         for &key in keys {
             let Some(value) = self.get(key).filter(|_| self.name == "slurm") else { continue };
             if key.starts_with("Priority") {
-                put_line(&mut text, key, &plain(value, ["YES", "NO"]));
+                set(&mut text, key, &plain(value));
                 continue;
             }
             let word = match value {
@@ -141,10 +151,10 @@ impl<'a> Scheduler<'a> {
     }
 }
 
-/// Text of a value in `slurm.conf`, with words for true and false.
-fn plain(value: &Value, [yes, no]: [&str; 2]) -> String {
+/// Text of a value in `slurm.conf`.
+fn plain(value: &Value) -> String {
     match value {
-        Value::Boolean(flag) => if *flag { yes } else { no }.to_owned(),
+        Value::Boolean(flag) => if *flag { "YES" } else { "NO" }.to_owned(),
         Value::String(text) => text.clone(),
         value => value.to_string(),
     }
@@ -161,9 +171,6 @@ fn put_line(text: &mut String, key: &str, value: &str) {
     let is_own =
         |pairs: &[(String, String)]| matches!(pairs, [(own, _)] if own.eq_ignore_ascii_case(key));
     let own = all.iter().rfind(|line| is_own(&line.pairs)).map(|line| line.number - 1);
-    if value_of(text, key).as_deref() == Some(value) {
-        return;
-    }
     let line = format!("{key}={value}");
     let mut rows: Vec<String> = text.lines().map(str::to_owned).collect();
     match own {
@@ -199,6 +206,10 @@ pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) ->
     };
     let [conf, old_conf] = [&own, &other].map(|scenario| name(scenario, "conf"));
     let (mut new, mut old) = (text(conf.as_ref()), text(old_conf.as_ref()));
+    let beside = Path::new(conf.as_deref().unwrap_or_default()).parent().unwrap_or(Path::new(""));
+    let included = |path: &str| text(Some(&beside.join(path).display().to_string()));
+    let included: String =
+        lines(&new).iter().filter_map(|line| line.get("Include")).map(included).collect();
     let mut others: Vec<String> = Vec::new();
     let mut elsewhere: Vec<String> = Vec::new();
     let [scheduler, baseline] = [(&own, ours), (&other, theirs)]
@@ -221,9 +232,9 @@ pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) ->
             others.push("scheduler".to_owned());
         } else {
             let before = (old.clone(), new.clone());
-            new = scheduler.put_into(&new, &keys);
+            new = scheduler.put_into(&new, &included, &keys);
             if old_conf.is_none() && baseline.plugin().is_some() {
-                old = baseline.put_into(&old, &keys);
+                old = baseline.put_into(&old, "", &keys);
             }
             if old == new && before.0 == before.1 && elsewhere.is_empty() {
                 others.push("scheduler".to_owned());
@@ -273,6 +284,10 @@ mod tests {
 
     /// Lines of a `slurm.conf` that are changed so that a scheduler's given parameters hold.
     fn change(conf: &str, scheduler: &str) -> String {
+        change_beside("", conf, scheduler)
+    }
+
+    fn change_beside(included: &str, conf: &str, scheduler: &str) -> String {
         let all: Table = scheduler.parse().unwrap();
         let all = Value::Table(all);
         let given: BTreeSet<&str> = all
@@ -283,7 +298,7 @@ mod tests {
             .filter(|key| *key != "name")
             .collect();
         let own = Scheduler { name: "slurm", given: given.clone(), all: &all };
-        let changed = difference(conf, &own.put_into(conf, &given), "old", "new");
+        let changed = difference(conf, &own.put_into(conf, included, &given), "old", "new");
         let is_change = |line: &&str| !line.starts_with("---") && !line.starts_with("+++");
         let lines = changed.lines().filter(is_change).filter(|line| line.starts_with(['-', '+']));
         lines.collect::<Vec<_>>().join("\n")
@@ -305,6 +320,12 @@ mod tests {
         assert_eq!(
             change("SchedulerParameters=\\\n  bf_window=10\nX=1\n", "bf_window = 20"),
             "-SchedulerParameters=\\\n-  bf_window=10\n+SchedulerParameters=bf_window=20"
+        );
+        // Lines of included files count, and stay where they are.
+        let included = "SchedulerType=sched/backfill\nSchedulerParameters=defer,bf_interval=60\n";
+        assert_eq!(
+            change_beside(included, "Include more.conf\n", "bf_interval = 30"),
+            "+SchedulerParameters=defer,bf_interval=30"
         );
         // Without backfill, Slurm has another plugin.
         assert_eq!(
