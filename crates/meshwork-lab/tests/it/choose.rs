@@ -245,13 +245,13 @@ fn exact_ties_are_printed_as_equal() {
     assert!(!choice.json().to_string().contains("-0.0"));
     // A gain of nothing is a gain that is not confirmed.
     let few = tied.replace("['fcfs', 'sjf']", "['fcfs']");
-    let request = ChoiceRequest { budget: Some("12".to_owned()), ..ChoiceRequest::default() };
+    let request = ChoiceRequest { budget: Some("18".to_owned()), ..ChoiceRequest::default() };
     let request = ChoiceRequest { baseline: vec!["allocator=paging".to_owned()], ..request };
     let choice = made(&study(&few), request, None).unwrap();
     let said = choice.sentences();
     let equal = "(scheduler = fcfs, allocator = paging) is not confirmed: on fresh replications wait is equal.";
     assert!(said[0].ends_with(equal), "{said:?}");
-    let wins = "It wins in 0 of 4 replications and is equal in 4 (anytime-valid sign test: p = 1).";
+    let wins = "It wins in 0 of 6 replications and is equal in 6 (anytime-valid sign test: p = 1).";
     assert!(said.contains(&wins.to_owned()), "{said:?}");
 }
 
@@ -598,7 +598,7 @@ fn what_cannot_be_chosen_is_refused_in_one_sentence() {
             "budget below one run of each",
             &plain,
             |own| own.budget = Some("5".into()),
-            "--budget 5: one run of each of 6 candidates takes more",
+            "--budget 5: the first round of 6 candidates takes 18 runs",
             "",
         ),
     ];
