@@ -274,7 +274,10 @@ impl Contest<'_> {
             let verb = if lead.best.len() > 1 { "They are" } else { "It is" };
             Some(format!(" {verb} {last}, not significantly either."))
         };
-        let beaten = rest.iter().find_map(significant).or_else(|| rest.last().and_then(last));
+        let is_apart =
+            |&&own: &&usize| lead.next.as_ref().is_some_and(|(next, _)| !self.is_equal(own, *next));
+        let beaten = (rest.iter().find_map(significant))
+            .or_else(|| rest.last().filter(is_apart).and_then(last));
         let have = if lead.best.len() > 1 { ", equal to each other, have" } else { " has" };
         format!(
             "No significant {} {metric}: {best}{have} the {} mean, {by}.{}",
