@@ -268,7 +268,7 @@ fn section_html(section: &Section, is_alone: bool) -> Markup {
             }
             @if let Some(runs) = section.facts.first() { p.runs { (sentence(&runs.text)) } }
             @if let Some(finding) = section.findings.first() {
-                p.finding.open[!finding.is_clear] { (finding.text.replace(" %", "\u{a0}%")) }
+                p.finding.open[!finding.is_clear] { (finding.text) }
             }
             (list("warnings", &section.warnings))
             (list("notes", &section.notes))
