@@ -52,8 +52,9 @@ const PLUGINS: [(&str, &str); 4] = [
 /// Default `SchedulerType` of Slurm.
 const BACKFILL: &str = "sched/backfill";
 
-/// Parameters of the scheduler `slurm` that are no parameters of `slurm.conf` as a whole, each with
-/// the place where Slurm has it.
+/// Parameters of the scheduler `slurm` without a line of their own in `slurm.conf`.
+///
+/// Each is given with the place where Slurm has it.
 const ELSEWHERE: [(&str, &str); 5] = [
     ("bf_rounding", "the version of Slurm decides"),
     ("PriorityWeightSite", "the site factor of jobs counts in full"),
@@ -63,7 +64,7 @@ const ELSEWHERE: [(&str, &str); 5] = [
 ];
 
 /// Name and parameters of a scheduler.
-struct Scheduler<'a> {
+struct GivenScheduler<'a> {
     name: &'a str,
     /// Parameters that the study gives.
     given: BTreeSet<&'a str>,
@@ -71,15 +72,15 @@ struct Scheduler<'a> {
     all: &'a Value,
 }
 
-impl<'a> Scheduler<'a> {
+impl<'a> GivenScheduler<'a> {
     /// Reads the scheduler of a candidate from its scenario without defaults, and from that with
     /// defaults.
-    fn of(scenario: &'a Table, filled: &'a Table) -> Option<Scheduler<'a>> {
+    fn of(scenario: &'a Table, filled: &'a Table) -> Option<GivenScheduler<'a>> {
         let all = filled.get("scheduler")?;
         let given = scenario.get("scheduler").and_then(Value::as_table);
         let given = given.into_iter().flat_map(Table::keys).map(String::as_str);
         let given = given.filter(|key| *key != "name").collect();
-        Some(Scheduler { name: name_of(all)?, given, all })
+        Some(GivenScheduler { name: name_of(all)?, given, all })
     }
 
     fn get(&self, key: &str) -> Option<&Value> {
@@ -213,7 +214,7 @@ pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) ->
     let mut others: Vec<String> = Vec::new();
     let mut elsewhere: Vec<String> = Vec::new();
     let [scheduler, baseline] = [(&own, ours), (&other, theirs)]
-        .map(|(scenario, point)| Scheduler::of(scenario, point.scenario.table()));
+        .map(|(scenario, point)| GivenScheduler::of(scenario, point.scenario.table()));
     if let (Some(scheduler), Some(baseline)) = (scheduler, baseline)
         && scheduler.all != baseline.all
     {
@@ -297,7 +298,7 @@ mod tests {
             .map(String::as_str)
             .filter(|key| *key != "name")
             .collect();
-        let own = Scheduler { name: "slurm", given: given.clone(), all: &all };
+        let own = GivenScheduler { name: "slurm", given: given.clone(), all: &all };
         let changed = difference(conf, &own.put_into(conf, included, &given), "old", "new");
         let is_change = |line: &&str| !line.starts_with("---") && !line.starts_with("+++");
         let lines = changed.lines().filter(is_change).filter(|line| line.starts_with(['-', '+']));

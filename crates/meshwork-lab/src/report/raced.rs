@@ -483,7 +483,7 @@ impl StoredChoice {
     }
 }
 
-/// Whether a logarithmic scale sets numbers apart that a linear one would crowd at its begin.
+/// Whether a logarithmic scale sets numbers apart that a linear one would crowd at its beginning.
 fn is_spread(numbers: &[f64]) -> bool {
     let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
     least > 0.0 && numbers.iter().any(|&number| number > SPREAD * least)
