@@ -42,6 +42,8 @@ export interface Series {
   replications?: number[];
   /** Whether each mean is of a run that is made once by design. */
   once?: boolean[];
+  /** Names of the points, written beside their marks where there is space. */
+  labels?: string[];
 }
 
 export interface View {
@@ -79,6 +81,8 @@ export interface Point {
   /** Whether it is of a run that is made once by design. */
   once: boolean;
   name: string;
+  /** Name of the point itself, if it has one. */
+  label?: string;
   colour: number;
   panel: number;
 }

@@ -200,16 +200,18 @@ fn text(out: &mut Output, choice: &ChoiceOutcome) -> Result<(), Stop> {
     }
     if !choice.effects.is_empty() {
         out.line("")?;
-        let lines = choice.effect_lines();
-        for line in wrapped(&lines[0], out.width, "  ").iter().chain(&lines[1..]) {
-            out.line(line)?;
+        for line in choice.effect_lines() {
+            let indent = if line.starts_with(' ') { "  " } else { "" };
+            for line in wrapped(&line, out.width - indent.len(), "  ") {
+                out.line(&format!("{indent}{line}"))?;
+            }
         }
     }
     if !choice.slurm.is_empty() {
         out.line("")?;
         out.line("changed lines of the configuration:")?;
         for line in &choice.slurm {
-            out.line(&format!("  {line}"))?;
+            out.line(line)?;
         }
     }
     Ok(())

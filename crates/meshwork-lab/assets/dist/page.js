@@ -568,13 +568,14 @@
     known() {
       return this.recording.answers_until ?? this.recording.until;
     }
-    // Default instant: within the part with recorded reasons, the first one at which most jobs are running.
+    // Default instant: within the part with recorded reasons, the first one at which most jobs are running, while one waits if ever.
     busiest(after2, before2) {
       const { from } = this.recording;
       const until = this.known();
       const [first2, last] = [after2, before2].map((share) => upTo(this.at, from + share * (until - from), this.at.length));
+      const rank = (i) => (this.waits[i] > 0 ? 1e9 : 0) + this.runs[i];
       let best = -1;
-      for (let i = first2; i < last; i += 1) if (best < 0 || this.runs[i] > this.runs[best]) best = i;
+      for (let i = first2; i < last; i += 1) if (best < 0 || rank(i) > rank(best)) best = i;
       return best < 0 ? from : Math.max(this.at[best], from);
     }
     // The previous or next instant, or the next end.
@@ -1425,7 +1426,7 @@
     const free = run.processors - moment.held - moment.out;
     const out = down > 0 ? ` and ${number(moment.out)} out of service` : "";
     const sentences = [
-      `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${amount(run, run.processors)} ${is("are", "were")} held (${share} %), ${number(free)} ${is(verb(free, "is", "are"), verb(free, "was", "were"))} free${out}; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`
+      `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${amount(run, run.processors)} ${is(verb(run.processors, "is", "are"), verb(run.processors, "was", "were"))} held (${share} %), ${number(free)} ${is(verb(free, "is", "are"), verb(free, "was", "were"))} free${out}; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`
     ];
     if (run.sites.length > 1) {
       const held = run.sites.map(() => 0);
@@ -1580,6 +1581,7 @@
   var LISTED = 20;
   var CAPTION = 44;
   var BESIDE = 400;
+  var NARROWEST = 200;
   var PATIENCE = 120;
   var Still = class {
     /**
@@ -1668,7 +1670,7 @@
       const [below, beside] = [fit(width2), fit(width2 - BESIDE)];
       const isBeside = width2 > 2 * BESIDE && beside[0].cell >= 0.7 * below[0].cell;
       this.layouts = isBeside ? beside : below;
-      const widest = this.maps.length > 1 ? width2 - BESIDE : this.layouts[0].width;
+      const widest = this.maps.length > 1 ? width2 - BESIDE : Math.max(NARROWEST, this.layouts[0].width);
       stage.classList.toggle("m-beside", isBeside);
       stage.style.setProperty("--m-widest", `${widest}px`);
       this.now.style.minHeight = "";
@@ -1920,6 +1922,7 @@
         replications: series.replications?.[i] ?? 0,
         once: series.once?.[i] ?? false,
         name: series.name,
+        label: series.labels?.[i],
         colour: series.colour,
         panel: series.panel
       };
@@ -1941,6 +1944,7 @@
   var isLog = (view) => (view.style === "steps" ? view.x.log : view.y.log) ?? false;
   function padded(low, high) {
     const available = (high - low) * 0.05 || Math.abs(high) * 0.1 || 1;
+    if (low === 0 && high === 0) return [0, available];
     return [low === 0 ? 0 : low - available, high === 0 ? 0 : high + available];
   }
   function extent(numbers) {
@@ -1982,10 +1986,12 @@
 
   // plot/panel.js
   var SMALL = 11;
+  var BOLD = 13;
   var SMALLER = ' font-size="11"';
   var NAMED = 420;
-  var NAME = 130;
+  var NAME = 0.4;
   var BETWEEN = 13;
+  var CLEAR = 5;
   function common(view, log, inPercent = hasPercent(view), isFree = false) {
     const points = pointsOf(view, inPercent);
     const order = new Map([...new Set(points.map((point) => point.x))].map((x) => {
@@ -2044,7 +2050,7 @@
     const colours = [...new Set(points.map((point) => point.colour))];
     const titles = new Map(view.series.map((series) => [series.colour, series.name]));
     const isNamed = view.style === "lines" && colours.length > 1 && width2 >= NAMED;
-    const name2 = isNamed ? Math.min(NAME, Math.max(...colours.map((number2) => wide(titles.get(number2) ?? "", SMALL)))) : 0;
+    const name2 = isNamed ? Math.min(NAME * width2, Math.max(...colours.map((number2) => wide(titles.get(number2) ?? "", SMALL)))) : 0;
     const [top, bottom, right] = [26, height - 42, width2 - 18 - name2];
     const y = scale(domain, [bottom, top], isUpLog);
     const step = (right - left) / Math.max(1, names2.length);
@@ -2103,6 +2109,7 @@
       for (const point of own) hits.push({ x: x(point.x), y: y(point.mean), point });
     }
     if (isNamed) svg += namesOf(ends, bottom, [right, name2], theme2);
+    svg += labelsOf(points.map((point) => ({ x: x(point.x), y: y(point.mean), label: point.label ?? "" })), [left, right, top, bottom], theme2);
     for (const bound of bounds) {
       svg += drawnBound([x(bound.x), y(bound.y)], [0, bound.is_upper ? 1 : -1], colourOf(theme2, view.series[bound.series].colour));
     }
@@ -2121,6 +2128,23 @@
     for (const [i, { x, y, name: name2, colour }] of sorted.entries()) {
       svg += line([x + 5, y, left + 4, places[i]], colour, 1, ' stroke-opacity="0.6"');
       svg += text([left + 7, places[i] + 4], shortened(name2, width2 + 8, SMALL), theme2.ink, "start", SMALLER);
+    }
+    return svg;
+  }
+  function labelsOf(points, [left, right, top, bottom], theme2) {
+    const taken = points.map(({ x, y }) => [x - CLEAR, x + CLEAR, y - CLEAR, y + CLEAR]);
+    let svg = "";
+    for (const { x, y, label } of points) {
+      if (!label) continue;
+      const width2 = wide(label, SMALL);
+      const places = [[x + 8, y + 4], [x - 8 - width2, y + 4]];
+      for (const level of [y - 8, y + 17]) for (const begin of [x - width2 / 2, x - 4, x + 4 - width2]) places.push([begin, level]);
+      const boxOf = ([x2, y2]) => [x2, x2 + width2, y2 - 9, y2 + 2];
+      const isFree = ([from, until, above, below]) => from >= left && until <= right && above >= top && below <= bottom && taken.every((box) => until <= box[0] || from >= box[1] || below <= box[2] || above >= box[3]);
+      const place2 = places.find((place3) => isFree(boxOf(place3)));
+      if (!place2) continue;
+      taken.push(boxOf(place2));
+      svg += text(place2, label, theme2.ink, "start", SMALLER);
     }
     return svg;
   }
@@ -2168,10 +2192,11 @@
       places.sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0) || a - b);
     }
     const bar2 = isOne ? 20 : colours.length > 4 ? 14 : 17;
-    const head = isOne ? 4 : 24;
-    const step = bar2 * (isOne ? 1 : colours.length) + head;
     const widest = Math.max(...places.map((place2) => wide(names2[place2]))) + 10;
-    const left = isOne ? Math.min(widest, Math.max(width2 * 0.42, Math.min(width2 * 0.6, 200))) : 8;
+    const isBeside = isOne && widest <= width2 * 0.42;
+    const head = isBeside ? 4 : isOne ? 18 : 24;
+    const step = bar2 * (isOne ? 1 : colours.length) + head;
+    const left = isBeside ? widest : 8;
     const said = width2 - left >= 260 ? Math.max(...points.map((point) => wide(wordsOf(point, inPercent), SMALL))) + 10 : 0;
     const right = width2 - Math.max(22, said);
     const top = 6, bottom = top + places.length * step + 4, height = bottom + 42;
@@ -2187,8 +2212,8 @@
     const hits = [];
     for (const [row, place2] of places.entries()) {
       const begin = top + row * step + head;
-      if (isOne) svg += text([left - 10, begin + bar2 / 2 + 2], shortened(names2[place2], left - 10), theme2.ink, "end");
-      else svg += text([left, begin - 6], shortened(names2[place2], width2 - left - 8), theme2.ink, "start", ' font-weight="600"');
+      if (isBeside) svg += text([left - 10, begin + bar2 / 2 + 2], names2[place2], theme2.ink, "end");
+      else svg += text([left + 4, begin - 6], shortened(names2[place2], width2 - left - 12, isOne ? void 0 : BOLD), theme2.ink, "start", isOne ? "" : ' font-weight="600"');
       for (const point of points) {
         if (point.x !== place2) continue;
         const index = isOne ? 0 : colours.indexOf(point.colour);
@@ -2342,10 +2367,12 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   }
   function numbersOf(view) {
     const hasIntervals = view.series.some((series) => (series.half?.length ?? 0) > 0);
+    const hasLabels = view.series.some((series) => (series.labels?.length ?? 0) > 0);
     const hasPanels = Boolean(view.panel) && panelsOf(view).length > 0;
-    const heads = [hasPanels ? view.panel?.key : null, view.colour?.key, headOf(view.x), headOf(view.y), ...hasIntervals ? ["half_width", "replications"] : []];
+    const heads = [hasPanels ? view.panel?.key : null, hasLabels ? view.colour?.label : null, view.colour?.key, headOf(view.x), headOf(view.y), ...hasIntervals ? ["half_width", "replications"] : []];
     const rows2 = pointsOf(view).map((point) => [
       ...hasPanels ? [view.panels?.[point.panel]] : [],
+      ...hasLabels ? [point.label] : [],
       ...view.colour ? [point.name] : [],
       placeOf(view, point.x),
       point.mean,
@@ -2444,7 +2471,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   // report/tip.js
   var REACH = 40;
   function told(view, point, { panel, inPercent }) {
-    const lines = [...panel ? [panel] : [], `${view.x.label}: ${view.x.names?.length || view.x.dates ? placeOf(view, point.x) : brief(point.x)}`];
+    const lines = [...panel ? [panel] : [], ...point.label ? [point.label] : [], `${view.x.label}: ${view.x.names?.length || view.x.dates ? placeOf(view, point.x) : brief(point.x)}`];
     if (view.colour) lines.push(`${view.colour.label}: ${point.name}`);
     lines.push(`${inPercent ? view.y.label : labelOf(view.y)}: ${wordsOf(point, inPercent)}`);
     if (isPartial(view, point)) lines.push(`of ${point.replications} of ${view.expected} replications so far`);
@@ -2776,7 +2803,8 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     }
     const found = all.find(({ at: at3 }) => at3.every(([key, value]) => !values.has(key) || values.get(key) === value));
     if (!place2 || !found) return;
-    if (place2.textContent !== found.text) place2.textContent = found.text;
+    const text2 = found.text.replaceAll(" %", " %");
+    if (place2.textContent !== text2) place2.textContent = text2;
     place2.classList.toggle("open", !found.is_clear);
   }
   function fillChoices(element) {

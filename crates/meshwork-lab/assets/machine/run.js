@@ -435,13 +435,14 @@ export class Run {
     return this.recording.answers_until ?? this.recording.until;
   }
 
-  // Default instant: within the part with recorded reasons, the first one at which most jobs are running.
+  // Default instant: within the part with recorded reasons, the first one at which most jobs are running, while one waits if ever.
   busiest(after, before) {
     const { from } = this.recording;
     const until = this.known();
     const [first, last] = [after, before].map((share) => upTo(this.at, from + share * (until - from), this.at.length));
+    const rank = (i) => (this.waits[i] > 0 ? 1e9 : 0) + this.runs[i];
     let best = -1;
-    for (let i = first; i < last; i += 1) if (best < 0 || this.runs[i] > this.runs[best]) best = i;
+    for (let i = first; i < last; i += 1) if (best < 0 || rank(i) > rank(best)) best = i;
     return best < 0 ? from : Math.max(this.at[best], from);
   }
 

@@ -14,6 +14,7 @@ export const LISTED = 20;
 
 const CAPTION = 44; // pixels for the words below a map,
 const BESIDE = 400; // and for the lists beside it
+const NARROWEST = 200; // pixels for a map with its words
 const PATIENCE = 120; // milliseconds between two of them
 
 export class Still {
@@ -114,7 +115,7 @@ export class Still {
     const [below, beside] = [fit(width), fit(width - BESIDE)];
     const isBeside = width > 2 * BESIDE && beside[0].cell >= 0.7 * below[0].cell;
     this.layouts = isBeside ? beside : below;
-    const widest = this.maps.length > 1 ? width - BESIDE : this.layouts[0].width;
+    const widest = this.maps.length > 1 ? width - BESIDE : Math.max(NARROWEST, this.layouts[0].width);
     stage.classList.toggle("m-beside", isBeside);
     stage.style.setProperty("--m-widest", `${widest}px`);
     this.now.style.minHeight = "";

@@ -29,7 +29,7 @@ export function summary(run, moment) {
   const free = run.processors - moment.held - moment.out;
   const out = down > 0 ? ` and ${number(moment.out)} out of service` : "";
   const sentences = [
-    `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${amount(run, run.processors)} ${is("are", "were")} held ` +
+    `${run.clock.words(moment.time)}${is("", ", the end")}: ${number(moment.held)} of ${amount(run, run.processors)} ${is(verb(run.processors, "is", "are"), verb(run.processors, "was", "were"))} held ` +
       `(${share}\u202f%), ${number(free)} ${is(verb(free, "is", "are"), verb(free, "was", "were"))} free${out}; ${jobs(moment.runs)} ${runs}, ${number(moment.waits)} ${waits}.`,
   ];
   if (run.sites.length > 1) {

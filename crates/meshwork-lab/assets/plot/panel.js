@@ -9,13 +9,17 @@ import { COLOURS, at, beyond, dashed, escaped, line, mark, path, rect, shortened
 import { along, hasPercent, isClear, isPartial, labelOf, measured, pointsOf, scale, wordsOf } from "./view.js";
 
 const SMALL = 11;
+/** Size of a text that is as wide as a bold one of the usual size. */
+const BOLD = 13;
 const SMALLER = ' font-size="11"';
 
-/** Minimum width of a panel with names at the ends of lines, and maximum width of such a name. */
+/** Minimum width of a panel with names at the ends of lines, and largest share of it that these names take. */
 const NAMED = 420;
-const NAME = 130;
+const NAME = 0.4;
 /** Minimum distance between two of these names. */
 const BETWEEN = 13;
+/** Half the size of a mark, with the space around it that names of points leave free. */
+const CLEAR = 5;
 
 /**
  * Data of a view shared by all its panels. `order` is that of sorted rows, by their means over all panels.
@@ -107,7 +111,7 @@ function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all,
   const colours = [...new Set(points.map((point) => point.colour))];
   const titles = new Map(view.series.map((series) => [series.colour, series.name]));
   const isNamed = view.style === "lines" && colours.length > 1 && width >= NAMED;
-  const name = isNamed ? Math.min(NAME, Math.max(...colours.map((number) => wide(titles.get(number) ?? "", SMALL)))) : 0;
+  const name = isNamed ? Math.min(NAME * width, Math.max(...colours.map((number) => wide(titles.get(number) ?? "", SMALL)))) : 0;
   const [top, bottom, right] = [26, height - 42, width - 18 - name];
   const y = scale(domain, [bottom, top], isUpLog);
   const step = (right - left) / Math.max(1, names.length);
@@ -166,6 +170,7 @@ function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all,
     for (const point of own) hits.push({ x: x(point.x), y: y(point.mean), point });
   }
   if (isNamed) svg += namesOf(ends, bottom, [right, name], theme);
+  svg += labelsOf(points.map((point) => ({ x: x(point.x), y: y(point.mean), label: point.label ?? "" })), [left, right, top, bottom], theme);
   for (const bound of bounds) {
     svg += drawnBound([x(bound.x), y(bound.y)], [0, bound.is_upper ? 1 : -1], colourOf(theme, view.series[bound.series].colour));
   }
@@ -186,6 +191,26 @@ function namesOf(ends, bottom, [left, width], theme) {
   for (const [i, { x, y, name, colour }] of sorted.entries()) {
     svg += line([x + 5, y, left + 4, places[i]], colour, 1, ' stroke-opacity="0.6"');
     svg += text([left + 7, places[i] + 4], shortened(name, width + 8, SMALL), theme.ink, "start", SMALLER);
+  }
+  return svg;
+}
+
+/** Writes the names of points beside their marks: to a side, above or below, at the first place that is free, or not at all. @param {{ x: number, y: number, label: string }[]} points @param {number[]} frame @param {Theme} theme */
+function labelsOf(points, [left, right, top, bottom], theme) {
+  const taken = points.map(({ x, y }) => [x - CLEAR, x + CLEAR, y - CLEAR, y + CLEAR]);
+  let svg = "";
+  for (const { x, y, label } of points) {
+    if (!label) continue;
+    const width = wide(label, SMALL);
+    const places = [[x + 8, y + 4], [x - 8 - width, y + 4]];
+    for (const level of [y - 8, y + 17]) for (const begin of [x - width / 2, x - 4, x + 4 - width]) places.push([begin, level]);
+    const boxOf = (/** @type {number[]} */ [x, y]) => [x, x + width, y - 9, y + 2];
+    const isFree = (/** @type {number[]} */ [from, until, above, below]) => from >= left && until <= right && above >= top && below <= bottom
+      && taken.every((box) => until <= box[0] || from >= box[1] || below <= box[2] || above >= box[3]);
+    const place = places.find((place) => isFree(boxOf(place)));
+    if (!place) continue;
+    taken.push(boxOf(place));
+    svg += text(place, label, theme.ink, "start", SMALLER);
   }
   return svg;
 }
@@ -242,10 +267,12 @@ function rowsOf(/** @type {View} */ view, /** @type {Common} */ { domain, log, i
     places.sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0) || a - b);
   }
   const bar = isOne ? 20 : colours.length > 4 ? 14 : 17;
-  const head = isOne ? 4 : 24;
-  const step = bar * (isOne ? 1 : colours.length) + head;
   const widest = Math.max(...places.map((place) => wide(names[place]))) + 10;
-  const left = isOne ? Math.min(widest, Math.max(width * 0.42, Math.min(width * 0.6, 200))) : 8;
+  // A name too long to stand beside its bar stands above it.
+  const isBeside = isOne && widest <= width * 0.42;
+  const head = isBeside ? 4 : isOne ? 18 : 24;
+  const step = bar * (isOne ? 1 : colours.length) + head;
+  const left = isBeside ? widest : 8;
   const said = width - left >= 260 ? Math.max(...points.map((point) => wide(wordsOf(point, inPercent), SMALL))) + 10 : 0;
   const right = width - Math.max(22, said);
   const top = 6, bottom = top + places.length * step + 4, height = bottom + 42;
@@ -263,8 +290,8 @@ function rowsOf(/** @type {View} */ view, /** @type {Common} */ { domain, log, i
   const hits = [];
   for (const [row, place] of places.entries()) {
     const begin = top + row * step + head;
-    if (isOne) svg += text([left - 10, begin + bar / 2 + 2], shortened(names[place], left - 10), theme.ink, "end");
-    else svg += text([left, begin - 6], shortened(names[place], width - left - 8), theme.ink, "start", ' font-weight="600"');
+    if (isBeside) svg += text([left - 10, begin + bar / 2 + 2], names[place], theme.ink, "end");
+    else svg += text([left + 4, begin - 6], shortened(names[place], width - left - 12, isOne ? undefined : BOLD), theme.ink, "start", isOne ? "" : ' font-weight="600"');
     for (const point of points) {
       if (point.x !== place) continue;
       const index = isOne ? 0 : colours.indexOf(point.colour);

@@ -19,7 +19,7 @@ export function pointsOf(view, inPercent = false) {
     const [low, high] = ends ?? [mean - (half ?? 0), mean + (half ?? 0)];
     return {
       x, mean, half, low, high, replications: series.replications?.[i] ?? 0, once: series.once?.[i] ?? false,
-      name: series.name, colour: series.colour, panel: series.panel,
+      name: series.name, label: series.labels?.[i], colour: series.colour, panel: series.panel,
     };
   }));
 }
@@ -57,6 +57,8 @@ export const isLog = (/** @type {View} */ view) => (view.style === "steps" ? vie
 /** Adds a margin at both ends, except at an end that is 0. */
 function padded(/** @type {number} */ low, /** @type {number} */ high) {
   const available = (high - low) * 0.05 || Math.abs(high) * 0.1 || 1;
+  // A range of zero alone has a plot too.
+  if (low === 0 && high === 0) return [0, available];
   return [low === 0 ? 0 : low - available, high === 0 ? 0 : high + available];
 }
 

@@ -328,7 +328,9 @@ function sayFinding(/** @type {Element} */ home) {
   }
   const found = all.find(({ at }) => at.every(([key, value]) => !values.has(key) || values.get(key) === value));
   if (!place || !found) return;
-  if (place.textContent !== found.text) place.textContent = found.text;
+  // A number and its percent sign stay in one line.
+  const text = found.text.replaceAll(" %", "\u00a0%");
+  if (place.textContent !== text) place.textContent = text;
   place.classList.toggle("open", !found.is_clear);
 }
 

@@ -24,10 +24,11 @@ function headOf({ key, label, unit }) {
 /** Columns and rows of the numbers of a view. @param {View} view */
 export function numbersOf(view) {
   const hasIntervals = view.series.some((series) => (series.half?.length ?? 0) > 0);
+  const hasLabels = view.series.some((series) => (series.labels?.length ?? 0) > 0);
   const hasPanels = Boolean(view.panel) && panelsOf(view).length > 0;
-  const heads = [hasPanels ? view.panel?.key : null, view.colour?.key, headOf(view.x), headOf(view.y), ...(hasIntervals ? ["half_width", "replications"] : [])];
+  const heads = [hasPanels ? view.panel?.key : null, hasLabels ? view.colour?.label : null, view.colour?.key, headOf(view.x), headOf(view.y), ...(hasIntervals ? ["half_width", "replications"] : [])];
   const rows = pointsOf(view).map((point) => [
-    ...(hasPanels ? [view.panels?.[point.panel]] : []), ...(view.colour ? [point.name] : []), placeOf(view, point.x), point.mean,
+    ...(hasPanels ? [view.panels?.[point.panel]] : []), ...(hasLabels ? [point.label] : []), ...(view.colour ? [point.name] : []), placeOf(view, point.x), point.mean,
     ...(hasIntervals ? [point.half, point.replications] : []),
   ]);
   return { heads: heads.filter((head) => head !== null && head !== undefined), rows };

@@ -13,7 +13,7 @@ const REACH = 40;
 
 /** Text of a point, line by line. @param {View} view @param {Point} point @param {Place} place */
 export function told(view, point, { panel, inPercent }) {
-  const lines = [...(panel ? [panel] : []), `${view.x.label}: ${view.x.names?.length || view.x.dates ? placeOf(view, point.x) : brief(point.x)}`];
+  const lines = [...(panel ? [panel] : []), ...(point.label ? [point.label] : []), `${view.x.label}: ${view.x.names?.length || view.x.dates ? placeOf(view, point.x) : brief(point.x)}`];
   if (view.colour) lines.push(`${view.colour.label}: ${point.name}`);
   lines.push(`${inPercent ? view.y.label : labelOf(view.y)}: ${wordsOf(point, inPercent)}`);
   if (isPartial(view, point)) lines.push(`of ${point.replications} of ${view.expected} replications so far`);

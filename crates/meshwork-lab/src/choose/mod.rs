@@ -115,7 +115,8 @@ impl Scale {
 
     /// Converts a difference on this scale to the change of the metric, with the metric's own sign.
     pub(crate) fn change(&self, difference: f64) -> f64 {
-        self.distance(if self.is_highest { -difference } else { difference })
+        // The sum turns a negative zero into zero.
+        self.distance(if self.is_highest { -difference } else { difference }) + 0.0
     }
 }
 

@@ -33,9 +33,10 @@ impl Raced<'_> {
             _ => u64::MAX,
         };
         let wanted = self.wanted(&race);
-        if wanted.iter().sum::<u64>() > allowed {
+        let first: u64 = wanted.iter().sum();
+        if first > allowed {
             return Err(Refused(format!(
-                "--budget {allowed}: one run of each of {} candidates takes more",
+                "--budget {allowed}: the first round of {} candidates takes {first} runs",
                 self.points.len()
             )));
         }

@@ -1,5 +1,6 @@
 //! Writes the winner of a race as a study, and as changed lines of Slurm's configuration files.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -7,113 +8,274 @@ use meshwork::registry::name_of;
 use toml::{Table, Value};
 
 use super::Raced;
+use crate::operator::propose::text::difference;
 use crate::run::inputs::Files;
+use crate::slurm::lines::lines;
 use crate::study::expand::Point;
 use crate::study::set::set;
 use crate::study::{SCENARIO_KEYS, Study};
 
-/// Text of a study with only one candidate: the study of the race without its sweep.
-pub(super) fn study_file(study: &Study, point: &Point) -> String {
+/// Scenario of a candidate as the study has it, without defaults.
+fn scenario_of(study: &Study, point: &Point) -> Table {
     let mut table: Table = study.scenario.clone();
-    for (key, value) in &point.swept {
+    let settings = study.settings.iter().filter(|setting| {
+        let first = setting.key.split(['.', '[']).next().unwrap_or_default();
+        SCENARIO_KEYS.contains(&first)
+    });
+    let settings = settings.map(|setting| (&setting.key, &setting.value));
+    for (key, value) in point.swept.iter().map(|(key, value)| (key, value)).chain(settings) {
         // This cannot fail: the value was already set when the study was expanded.
         let _ = set(&mut table, key, value.clone());
     }
-    for setting in &study.settings {
-        let first = setting.key.split(['.', '[']).next().unwrap_or_default();
-        if SCENARIO_KEYS.contains(&first) {
-            let _ = set(&mut table, &setting.key, setting.value.clone());
-        }
-    }
+    table
+}
+
+/// Text of a study with only one candidate: the study of the race without its sweep.
+pub(super) fn study_file(study: &Study, point: &Point) -> String {
     // Leave out the folder, which may be temporary, so that equal studies give equal texts.
     let file = Path::new(&study.file).file_name().unwrap_or_default().display();
     let mut text = format!("# The choice of `meshwork choose {file}`.\n");
     let mut head = Table::new();
     head.insert("name".to_owned(), Value::String(format!("{} winner", study.name)));
     let _ = write!(text, "{}", toml::to_string(&head).unwrap_or_default());
-    text + &toml::to_string(&table).unwrap_or_default()
+    text + &toml::to_string(&scenario_of(study, point)).unwrap_or_default()
 }
 
-/// Schedulers of Meshwork that Slurm has too, each with the line of `slurm.conf` that sets it.
-const SLURM_LINES: [(&str, &str); 3] = [
-    ("fcfs", "SchedulerType=sched/builtin"),
-    ("easy", "SchedulerType=sched/backfill"),
-    ("conservative", "SchedulerType=sched/backfill"),
+/// Schedulers that exist in Slurm too, each with its `SchedulerType`.
+const PLUGINS: [(&str, &str); 4] = [
+    ("fcfs", "sched/builtin"),
+    ("easy", BACKFILL),
+    ("conservative", BACKFILL),
+    ("slurm", BACKFILL),
 ];
 
-/// Lines of `slurm.conf` and `topology.yaml` that differ between the baseline and the winner.
+/// Default `SchedulerType` of Slurm.
+const BACKFILL: &str = "sched/backfill";
+
+/// Parameters of the scheduler `slurm` without a line of their own in `slurm.conf`.
 ///
-/// A line of the baseline has the mark `-`, a line of the winner the mark `+`; both stand below the
-/// name of their file. Swept keys that differ but have no line in Slurm's files are listed by name.
-/// The result is empty if the machine is not read from Slurm files.
+/// Each is given with the place where Slurm has it.
+const ELSEWHERE: [(&str, &str); 5] = [
+    ("bf_rounding", "the version of Slurm decides"),
+    ("PriorityWeightSite", "the site factor of jobs counts in full"),
+    ("shares", "`sacctmgr modify user NAME set fairshare=SHARE`"),
+    ("partitions", "PriorityTier and PriorityJobFactor in the lines of PartitionName"),
+    ("qos", "`sacctmgr modify qos NAME set priority=PRIORITY`"),
+];
+
+/// Name and parameters of a scheduler.
+struct GivenScheduler<'a> {
+    name: &'a str,
+    /// Parameters that the study gives.
+    given: BTreeSet<&'a str>,
+    /// All parameters, with their defaults.
+    all: &'a Value,
+}
+
+impl<'a> GivenScheduler<'a> {
+    /// Reads the scheduler of a candidate from its scenario without defaults, and from that with
+    /// defaults.
+    fn of(scenario: &'a Table, filled: &'a Table) -> Option<GivenScheduler<'a>> {
+        let all = filled.get("scheduler")?;
+        let given = scenario.get("scheduler").and_then(Value::as_table);
+        let given = given.into_iter().flat_map(Table::keys).map(String::as_str);
+        let given = given.filter(|key| *key != "name").collect();
+        Some(GivenScheduler { name: name_of(all)?, given, all })
+    }
+
+    fn get(&self, key: &str) -> Option<&Value> {
+        self.all.get(key)
+    }
+
+    /// `SchedulerType` that makes Slurm schedule in this way, if there is one.
+    fn plugin(&self) -> Option<&'static str> {
+        let has_no_backfill = self.get("bf_interval").and_then(Value::as_str) == Some("never");
+        match PLUGINS.iter().find(|(own, _)| *own == self.name)?.1 {
+            BACKFILL if self.name == "slurm" && has_no_backfill => Some("sched/builtin"),
+            plugin => Some(plugin),
+        }
+    }
+
+    /// Text of a `slurm.conf` in which these parameters have the values of the scheduler.
+    ///
+    /// `included` is the text of the files that it includes. Their lines are not changed, but hold
+    /// unless a later line sets the same key.
+    fn put_into(&self, text: &str, included: &str, keys: &BTreeSet<&str>) -> String {
+        let mut text = text.to_owned();
+        let value_of =
+            |text: &str, key: &str| value_of(text, key).or_else(|| value_of(included, key));
+        let set = |text: &mut String, key: &str, value: &str| {
+            if value_of(text, key).as_deref() != Some(value) {
+                put_line(text, key, value);
+            }
+        };
+        let kind = self.plugin().unwrap_or(BACKFILL);
+        if text.is_empty()
+            || value_of(&text, "SchedulerType").as_deref().unwrap_or(BACKFILL) != kind
+        {
+            put_line(&mut text, "SchedulerType", kind);
+        }
+        let weight = |(key, value): (&String, &Value)| {
+            key.starts_with("PriorityWeight") && value.as_integer().is_some_and(|own| own > 0)
+        };
+        if self.name == "slurm" && self.all.as_table().is_some_and(|all| all.iter().any(weight)) {
+            set(&mut text, "PriorityType", "priority/multifactor");
+        }
+        let words = value_of(&text, "SchedulerParameters").unwrap_or_default();
+        let mut words: Vec<String> =
+            words.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        let before = words.clone();
+        for &key in keys {
+            let Some(value) = self.get(key).filter(|_| self.name == "slurm") else { continue };
+            if key.starts_with("Priority") {
+                set(&mut text, key, &plain(value));
+                continue;
+            }
+            let word = match value {
+                Value::Boolean(true) => Some(key.to_owned()),
+                Value::Boolean(false) => None,
+                Value::String(_) if key == "bf_interval" => None,
+                Value::String(_) => Some(format!("{key}=-1")),
+                value => Some(format!("{key}={value}")),
+            };
+            let is_own = |word: &String| {
+                word.split('=').next().is_some_and(|name| name.trim().eq_ignore_ascii_case(key))
+            };
+            let place = words.iter().position(is_own).unwrap_or(words.len());
+            words.retain(|word| !is_own(word));
+            words.splice(place.min(words.len())..place.min(words.len()), word);
+        }
+        if words != before {
+            put_line(&mut text, "SchedulerParameters", &words.join(","));
+        }
+        text
+    }
+}
+
+/// Text of a value in `slurm.conf`.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Boolean(flag) => if *flag { "YES" } else { "NO" }.to_owned(),
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}
+
+/// Value of a key of a `slurm.conf`. If the key occurs several times, the last one counts.
+fn value_of(text: &str, key: &str) -> Option<String> {
+    lines(text).iter().rev().find_map(|line| line.get(key).map(str::to_owned))
+}
+
+/// Sets the line of a key in a `slurm.conf`, or adds it at the end.
+fn put_line(text: &mut String, key: &str, value: &str) {
+    let all = lines(text);
+    let is_own =
+        |pairs: &[(String, String)]| matches!(pairs, [(own, _)] if own.eq_ignore_ascii_case(key));
+    let own = all.iter().rfind(|line| is_own(&line.pairs)).map(|line| line.number - 1);
+    let line = format!("{key}={value}");
+    let mut rows: Vec<String> = text.lines().map(str::to_owned).collect();
+    match own {
+        Some(begin) => {
+            let is_continued = |row: &&String| row.trim_end().ends_with('\\');
+            let end = begin + rows[begin..].iter().take_while(is_continued).count();
+            rows.splice(begin..=end.min(rows.len() - 1), [line]);
+        }
+        None => rows.push(line),
+    }
+    *text = rows.join("\n") + "\n";
+}
+
+/// Change of `slurm.conf` and of `topology.yaml` from the baseline to the winner.
+///
+/// It is a unified diff of each file. If the study names no `slurm.conf`, only the lines that set
+/// the scheduler are compared, below the name of the file. Then follow differing keys for which
+/// Slurm has no line. The result is empty if the machine is not read from Slurm files.
 pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) -> Vec<String> {
-    let machine = raced.study.scenario.get("machine").and_then(Value::as_table);
-    let swept = &raced.points[winner].swept;
-    let is_slurm = machine.is_some_and(|machine| machine.contains_key("slurm"))
-        || swept.iter().any(|(key, value)| {
-            key == "machine.slurm" || key == "machine" && value.get("slurm").is_some()
-        });
-    if !is_slurm || winner == reference {
+    let study = raced.study;
+    let [ours, theirs] = [winner, reference].map(|own| &raced.points[own]);
+    let [own, other] = [ours, theirs].map(|point| scenario_of(study, point));
+    let name = |scenario: &Table, key: &str| -> Option<String> {
+        Some(scenario.get("machine")?.get(key)?.as_str()?.to_owned())
+    };
+    if winner == reference || name(&own, "slurm").is_none() {
         return Vec::new();
     }
-    let files = Files::of(raced.study);
-    let text = |value: &Value| -> Option<String> {
-        let path = value.as_str()?;
-        files.companion(path, &files.locate_companion(path)).ok()
+    let files = Files::of(study);
+    let text = |name: Option<&String>| -> String {
+        let read = |path: &String| files.companion(path, &files.locate_companion(path)).ok();
+        name.and_then(read).unwrap_or_default()
     };
-    let (mut conf, mut topology, mut others) = (Vec::new(), Vec::new(), Vec::new());
-    for ((key, ours), (_, theirs)) in swept.iter().zip(&raced.points[reference].swept) {
-        if ours == theirs {
-            continue;
+    let [conf, old_conf] = [&own, &other].map(|scenario| name(scenario, "conf"));
+    let (mut new, mut old) = (text(conf.as_ref()), text(old_conf.as_ref()));
+    let beside = Path::new(conf.as_deref().unwrap_or_default()).parent().unwrap_or(Path::new(""));
+    let included = |path: &str| text(Some(&beside.join(path).display().to_string()));
+    let included: String =
+        lines(&new).iter().filter_map(|line| line.get("Include")).map(included).collect();
+    let mut others: Vec<String> = Vec::new();
+    let mut elsewhere: Vec<String> = Vec::new();
+    let [scheduler, baseline] = [(&own, ours), (&other, theirs)]
+        .map(|(scenario, point)| GivenScheduler::of(scenario, point.scenario.table()));
+    if let (Some(scheduler), Some(baseline)) = (scheduler, baseline)
+        && scheduler.all != baseline.all
+    {
+        let differs = |key: &&str| scheduler.get(key) != baseline.get(key);
+        let names = scheduler.all.as_table().into_iter().flat_map(Table::keys).map(String::as_str);
+        let is_same = scheduler.name == baseline.name;
+        let differing = names.filter(|key| is_same && *key != "name").filter(differs);
+        let keys: BTreeSet<&str> =
+            differing.chain(scheduler.given.iter().chain(&baseline.given).copied()).collect();
+        let place = |key: &str| ELSEWHERE.iter().find(|(own, _)| *own == key);
+        for (key, how) in keys.iter().filter(|key| differs(key)).filter_map(|key| place(key)) {
+            elsewhere.push(format!("scheduler.{key}: {how}"));
         }
-        match &**key {
-            "machine.slurm" => topology.extend(changed(text(theirs), text(ours))),
-            "machine.conf" => conf.extend(changed(text(theirs), text(ours))),
-            "scheduler" => {
-                let line = |value: &Value| {
-                    let name = name_of(value)?;
-                    SLURM_LINES.iter().find(|(own, _)| *own == name).map(|(_, line)| *line)
-                };
-                match (line(theirs), line(ours)) {
-                    (Some(old), Some(new)) if old != new => {
-                        conf.extend([format!("-{old}"), format!("+{new}")]);
-                    }
-                    (_, Some(new)) => conf.push(format!(" {new}")),
-                    _ => others.push(key.clone()),
-                }
+        let keys: BTreeSet<&str> = keys.into_iter().filter(|key| place(key).is_none()).collect();
+        if scheduler.plugin().is_none() {
+            others.push("scheduler".to_owned());
+        } else {
+            let before = (old.clone(), new.clone());
+            new = scheduler.put_into(&new, &included, &keys);
+            if old_conf.is_none() && baseline.plugin().is_some() {
+                old = baseline.put_into(&old, "", &keys);
             }
-            _ => others.push(key.clone()),
+            if old == new && before.0 == before.1 && elsewhere.is_empty() {
+                others.push("scheduler".to_owned());
+            }
         }
     }
-    let mut lines = Vec::new();
-    for (name, own) in [("slurm.conf", conf), ("topology.yaml", topology)] {
-        if !own.is_empty() {
-            lines.push(format!("{name}:"));
-            lines.extend(own);
+    let mut lines: Vec<String> = Vec::new();
+    let title = |name: Option<String>| name.unwrap_or_else(|| "slurm.conf".to_owned());
+    let is_file = conf.is_some() || old_conf.is_some();
+    let change = difference(&old, &new, &title(old_conf), &title(conf));
+    let change = change.lines().map(str::to_owned);
+    if is_file {
+        lines.extend(change);
+    } else if old != new {
+        lines.push("slurm.conf:".to_owned());
+        // The names and the place in the file mean nothing without a file.
+        lines.extend(change.skip(3));
+    }
+    let [topology, old_topology] = [&own, &other].map(|scenario| name(scenario, "slurm"));
+    if topology != old_topology {
+        let [old, new] = [&old_topology, &topology].map(|name| text(name.as_ref()));
+        let title = |name: Option<String>| name.unwrap_or_default();
+        let change = difference(&old, &new, &title(old_topology), &title(topology));
+        lines.extend(change.lines().map(str::to_owned));
+    }
+    let covered = ["machine.slurm", "machine.conf"];
+    for ((key, ours), (_, theirs)) in ours.swept.iter().zip(&theirs.swept) {
+        let is_machine = key == "machine" && {
+            let partition = |value: &Value| value.get("partition").cloned();
+            partition(ours) == partition(theirs)
+        };
+        let is_scheduler = key.split('.').next() == Some("scheduler");
+        if ours != theirs && !is_machine && !is_scheduler && !covered.contains(&&**key) {
+            others.push(key.clone());
         }
     }
+    lines.extend(elsewhere);
     if !others.is_empty() {
         lines.push(format!("no line of Slurm sets: {}", others.join(", ")));
     }
-    lines
-}
-
-/// Lines that only one of two texts has: of the old text marked with `-`, then of the new with `+`.
-fn changed(old: Option<String>, new: Option<String>) -> Vec<String> {
-    let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
-    let only = |text: &str, other: &str, sign: char| -> Vec<String> {
-        let mut left: Vec<&str> = other.lines().collect();
-        let mut own = Vec::new();
-        for line in text.lines() {
-            match left.iter().position(|other| *other == line) {
-                Some(place) => drop(left.remove(place)),
-                None => own.push(format!("{sign}{line}")),
-            }
-        }
-        own
-    };
-    let mut lines = only(&old, &new, '-');
-    lines.extend(only(&new, &old, '+'));
     lines
 }
 
@@ -121,10 +283,68 @@ fn changed(old: Option<String>, new: Option<String>) -> Vec<String> {
 mod tests {
     use super::*;
 
+    /// Lines of a `slurm.conf` that are changed so that a scheduler's given parameters hold.
+    fn change(conf: &str, scheduler: &str) -> String {
+        change_beside("", conf, scheduler)
+    }
+
+    fn change_beside(included: &str, conf: &str, scheduler: &str) -> String {
+        let all: Table = scheduler.parse().unwrap();
+        let all = Value::Table(all);
+        let given: BTreeSet<&str> = all
+            .as_table()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .filter(|key| *key != "name")
+            .collect();
+        let own = GivenScheduler { name: "slurm", given: given.clone(), all: &all };
+        let changed = difference(conf, &own.put_into(conf, included, &given), "old", "new");
+        let is_change = |line: &&str| !line.starts_with("---") && !line.starts_with("+++");
+        let lines = changed.lines().filter(is_change).filter(|line| line.starts_with(['-', '+']));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
     #[test]
-    fn changed_lines_by_hand() {
-        let text = |text: &str| Some(text.to_owned());
-        assert_eq!(changed(text("a\nb\na\n"), text("a\nc\n")), ["-b", "-a", "+c"]);
-        assert!(changed(text("a\n"), text("a\n")).is_empty());
+    fn parameters_by_hand() {
+        // Other parameters stay, in their order; the last line of a key counts.
+        let conf = "NodeName=n[1-4]\nschedulerparameters=bf_interval=60,defer,nohold_on_prolog_fail\n\
+                    SchedulerParameters=BF_Interval=90,defer # more\n";
+        assert_eq!(
+            change(conf, "bf_interval = 30\nbf_continue = true\ndefer = false"),
+            "-SchedulerParameters=BF_Interval=90,defer # more\n\
+             +SchedulerParameters=bf_interval=30,bf_continue"
+        );
+        // Values that a file already has are no change.
+        assert_eq!(change("SchedulerParameters=bf_window=2880\n", "bf_window = 2880"), "");
+        // A continued line is replaced as a whole.
+        assert_eq!(
+            change("SchedulerParameters=\\\n  bf_window=10\nX=1\n", "bf_window = 20"),
+            "-SchedulerParameters=\\\n-  bf_window=10\n+SchedulerParameters=bf_window=20"
+        );
+        // Lines of included files count, and stay where they are.
+        let included = "SchedulerType=sched/backfill\nSchedulerParameters=defer,bf_interval=60\n";
+        assert_eq!(
+            change_beside(included, "Include more.conf\n", "bf_interval = 30"),
+            "+SchedulerParameters=defer,bf_interval=30"
+        );
+        // Without backfill, Slurm has another plugin.
+        assert_eq!(
+            change("SchedulerType=sched/backfill\n", "bf_interval = 'never'"),
+            "-SchedulerType=sched/backfill\n+SchedulerType=sched/builtin"
+        );
+        assert_eq!(
+            change("A=1\n", "sched_interval = 'never'"),
+            "+SchedulerParameters=sched_interval=-1"
+        );
+        // Weights count with the multifactor plugin only.
+        assert_eq!(
+            change(
+                "PriorityType=priority/basic\nPriorityWeightAge=5\n",
+                "PriorityWeightAge = 1000\nPriorityFavorSmall = true\nPriorityMaxAge = '1-0'"
+            ),
+            "-PriorityType=priority/basic\n-PriorityWeightAge=5\n+PriorityType=priority/multifactor\n\
+             +PriorityWeightAge=1000\n+PriorityFavorSmall=YES\n+PriorityMaxAge=1-0"
+        );
     }
 }

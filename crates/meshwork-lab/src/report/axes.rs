@@ -83,7 +83,7 @@ impl Axis {
             let values: Vec<&Value> = axis.values.iter().collect();
             Axis {
                 key: axis.key.clone(),
-                labels: short(&axis.key, &values),
+                labels: short(&axis.key, &values).into_iter().map(whole).collect(),
                 kind: kind(&axis.values),
                 contrasted: contrasted.contains(&axis.key),
             }
@@ -95,11 +95,20 @@ impl Axis {
         self.labels.len()
     }
 
-    /// Numbers of an axis with a numeric scale; `None` if its values are shown side by side.
-    ///
-    /// Names are shown side by side, and so are fewer than three numbers. So are also numbers with
-    /// a wide range of which some are 0 or less, because they would need a logarithmic scale, which
-    /// cannot show these.
+    /// Indices of the values that a scenario has, one for each axis. Scenarios are numbered from 1.
+    pub(super) fn places(axes: &[Axis], scenario: usize) -> Vec<usize> {
+        let mut rest = scenario - 1;
+        let mut places = vec![0; axes.len()];
+        for (axis, place) in axes.iter().zip(&mut places).rev() {
+            *place = rest % axis.count();
+            rest /= axis.count();
+        }
+        places
+    }
+
+    /// Numbers of a numeric axis; `None` if its values are shown side by side. Names are shown side
+    /// by side. So are numbers with a wide range that include non-positive ones, which a
+    /// logarithmic scale cannot show.
     pub(super) fn numbers(&self) -> Option<&[f64]> {
         let Kind::Numbers(numbers) = &self.kind else { return None };
         let sizes = || numbers.iter().map(|number| number.abs()).filter(|&size| size > 0.0);
@@ -112,6 +121,14 @@ impl Axis {
     /// Whether the values of the axis can be joined to a line.
     pub(super) fn is_line(&self) -> bool {
         self.kind != Kind::Names && self.count() >= MIN_OF_A_LINE
+    }
+}
+
+/// Removes the decimals of a whole number.
+fn whole(label: String) -> String {
+    match label.strip_suffix(".0") {
+        Some(whole) if whole.parse::<i64>().is_ok() => whole.to_owned(),
+        _ => label,
     }
 }
 

@@ -13,6 +13,12 @@ const MAX_LINES: usize = sample::MAX;
 /// Largest number of time intervals of a line. With more, noise would hide the other lines.
 const MAX_SPANS: usize = 100;
 
+/// Seconds of a day.
+const DAY: f64 = 86_400.0;
+
+/// Largest time that is shown in seconds: two days.
+const MAX_SECONDS: f64 = 2.0 * DAY;
+
 /// Rounds a number to six significant digits, as many as a plot can show.
 fn brief(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
@@ -53,6 +59,7 @@ pub(super) fn figures(
         percent: Vec::new(),
         replications: Vec::new(),
         once: Vec::new(),
+        labels: Vec::new(),
     };
     let view = |at: Vec<Option<usize>>,
                 title: &str,
@@ -114,7 +121,12 @@ pub(super) fn figures(
         });
     }
     if runs.iter().any(|run| run.from < run.until) {
+        let end = runs.iter().map(|run| run.until / clock.factor).fold(0.0, f64::max);
+        // Long times are in days, as those of the machine are.
+        let in_days = clock.unit == Some("seconds") && end > MAX_SECONDS && clock.start.is_none();
+        let factor = clock.factor * if in_days { DAY } else { 1.0 };
         let (unit, dates) = match &clock.start {
+            _ if in_days => ("days".to_owned(), None),
             Some(start) => {
                 let dates = clock.seconds().map(|(seconds, start)| Dates { seconds, start });
                 (start.place(), dates)
@@ -134,8 +146,8 @@ pub(super) fn figures(
         ];
         let views = both.iter().enumerate().map(|(which, (label, metric, unit, words))| {
             let of = |run: &Timeline| match which {
-                0 => spans(run, &run.utilization, clock.factor),
-                _ => spans(run, &run.queue, clock.factor),
+                0 => spans(run, &run.utilization, factor),
+                _ => spans(run, &run.queue, factor),
             };
             let series = runs.iter().enumerate().map(|(i, run)| line(i, of(run))).collect();
             let y = Scale {
@@ -176,16 +188,8 @@ fn each(key: &str, shown: usize, all: usize) -> String {
 /// the key, the values that all runs share as a text, the name of each run, and the index of each
 /// run's colour.
 fn lines(runs: &[Timeline], axes: &[Axis]) -> (Key, String, Vec<String>, Vec<usize>) {
-    let place = |run: &Timeline| {
-        let mut rest = run.scenario as usize - 1;
-        let mut at = vec![0; axes.len()];
-        for (axis, at) in axes.iter().zip(&mut at).rev() {
-            *at = rest % axis.count();
-            rest /= axis.count();
-        }
-        at
-    };
-    let places: Vec<Vec<usize>> = runs.iter().map(place).collect();
+    let places: Vec<Vec<usize>> =
+        runs.iter().map(|run| Axis::places(axes, run.scenario as usize)).collect();
     let varies = |&axis: &usize| places.iter().any(|place| place[axis] != places[0][axis]);
     let varying: Vec<usize> = (0..axes.len()).filter(varies).collect();
     let is_once =

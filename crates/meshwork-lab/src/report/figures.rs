@@ -350,7 +350,7 @@ pub(super) fn word(key: &str) -> String {
         "machine.dims" => "machine size".to_owned(),
         "measure.jobs" => "measured jobs".to_owned(),
         _ => {
-            let inner = ["workload.", "machine.", "measure.", "network."];
+            let inner = ["workload.", "machine.", "measure.", "network.", "energy.", "failures."];
             let inner = inner.iter().find_map(|outer| key.strip_prefix(outer)).unwrap_or(key);
             inner.replace(['.', '_'], " ")
         }
@@ -399,6 +399,7 @@ fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> Figu
                 percent: Vec::new(),
                 replications: Vec::new(),
                 once: Vec::new(),
+                labels: Vec::new(),
             };
             for number in 0..axis.count() {
                 let mut at = fixed.to_vec();

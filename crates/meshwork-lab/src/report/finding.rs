@@ -266,7 +266,18 @@ impl Contest<'_> {
             })
         };
         let ranked = self.ranked(among);
-        let beaten = ranked.iter().skip(lead.best.len() + 1).find_map(significant);
+        let rest = ranked.get(lead.best.len() + 1..).unwrap_or_default();
+        // Without one, the distance from the last.
+        let last = |&other: &usize| {
+            let last =
+                apart(&self.ratio(lead.best[0], other)?, &format!("{}, the last", name(other)));
+            let verb = if lead.best.len() > 1 { "They are" } else { "It is" };
+            Some(format!(" {verb} {last}, not significantly either."))
+        };
+        let is_apart =
+            |&&own: &&usize| lead.next.as_ref().is_some_and(|(next, _)| !self.is_equal(own, *next));
+        let beaten = (rest.iter().find_map(significant))
+            .or_else(|| rest.last().filter(is_apart).and_then(last));
         let have = if lead.best.len() > 1 { ", equal to each other, have" } else { " has" };
         format!(
             "No significant {} {metric}: {best}{have} the {} mean, {by}.{}",

@@ -167,6 +167,13 @@ fn paper_heading(report: &Report, section: &Section) -> Markup {
 
 /// Verdicts by paper, with reasons for claims that are not borne out.
 fn overview_table(overview: &Overview, report: &Report) -> Markup {
+    // The last verdict, of claims that cannot be checked, is rare.
+    let last = overview.verdicts.len() - 1;
+    let count = match overview.papers.iter().any(|paper| paper.counts[last] > 0) {
+        true => last + 1,
+        false => last,
+    };
+    let verdicts = &overview.verdicts[..count];
     html! {
         section.overview aria-labelledby="overview" {
             h2 #overview { "Which claims hold" }
@@ -175,7 +182,7 @@ fn overview_table(overview: &Overview, report: &Report) -> Markup {
                     thead {
                         tr {
                             th scope="col" { "paper" }
-                            @for verdict in &overview.verdicts {
+                            @for verdict in verdicts {
                                 th.n scope="col" { span class={ "verdict " (class(verdict)) } { (verdict) } }
                             }
                         }
@@ -186,7 +193,7 @@ fn overview_table(overview: &Overview, report: &Report) -> Markup {
                                 th scope="row" {
                                     a href={ "#" (report.sections[paper.sections[0]].id) } { (paper.authors) }
                                 }
-                                @for (number, verdict) in paper.counts.iter().zip(&overview.verdicts) {
+                                @for (number, verdict) in paper.counts.iter().zip(verdicts) {
                                     td.n.none[*number == 0] {
                                         @if *number == 0 {
                                             "0"

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::markup::{embedded, list};
 use super::sample::sample;
-use super::{Content, Section};
+use super::{Content, Section, StoredChoice};
 use crate::findings::summary::shown;
 use crate::findings::words::short_label;
 use crate::run::store::{Archive, RunRecord};
@@ -178,7 +178,8 @@ fn chosen(
 ) -> Result<Vec<(usize, RunRecord)>, Refused> {
     let of = |scenario: usize, replication: u64| run(content, archive, scenario, replication);
     if maps.runs.is_empty() {
-        let shown = sample(&content.study).into_iter();
+        let raced = content.choice.as_ref().map(StoredChoice::sample);
+        let shown = raced.unwrap_or_else(|| sample(&content.study)).into_iter();
         return Ok(shown.filter_map(|i| Some((i, of(i, 0)?))).take(MAPS).collect());
     }
     maps.runs.iter().map(|&run| one(content, archive, run)).collect()

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::axes::Axis;
 use super::finding::SummarySentence;
 use super::views::{Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
 use super::{Content, ReportTable, Section, TableCell, figures};
@@ -23,7 +24,10 @@ const MAX_LINES: usize = 6;
 /// Minimum number of lines that the plot must keep if the candidates dropped first are left out.
 const MIN_LINES: usize = 2;
 
-/// Maximum number of rows of the table of candidates.
+/// Ratio of the largest to the smallest value above which a scale of the trade-off is logarithmic.
+const SPREAD: f64 = 4.0;
+
+/// Maximum number of rows of the table.
 const MAX_ROWS: usize = 500;
 
 /// The outcome of a choice, as read from a results folder.
@@ -36,6 +40,7 @@ pub struct StoredChoice {
     confidence: f64,
     within: Option<f64>,
     choice: Option<ChosenCandidate>,
+    baseline: ChosenCandidate,
     looks: Vec<StoredLook>,
     candidates: Vec<StoredCandidate>,
     effects: Vec<StoredEffect>,
@@ -121,15 +126,24 @@ impl StoredChoice {
         all
     }
 
+    /// Indices of the scenarios whose runs the page shows: the choice, and what it is compared with.
+    pub(super) fn sample(&self) -> Vec<usize> {
+        let choice = self.choice.as_ref().map(|own| own.scenario);
+        let mut both: Vec<usize> = choice.into_iter().chain([self.baseline.scenario]).collect();
+        both.dedup();
+        both.into_iter().filter_map(|scenario| scenario.checked_sub(1)).collect()
+    }
+
     /// Puts the figures, the table and the sentences of the choice into a section.
     pub(super) fn put_into(&self, section: &mut Section, content: &Content) {
         let (id, clock) = (section.id.clone(), section.clock.clone());
         let meanings = Meanings::of(&content.study.catalogue);
+        let axes = Axis::all(&content.study);
         section.figures = [
-            self.race(&id),
+            self.race(&id, &axes),
             self.left(&id),
             self.effects(&id),
-            self.trade_off(&id, &clock, &meanings),
+            self.trade_off(&id, &axes, &clock, &meanings),
         ]
         .into_iter()
         .flatten()
@@ -155,7 +169,7 @@ impl StoredChoice {
     }
 
     /// Figure that shows how much the best candidates differ from the chosen one, with intervals.
-    fn race(&self, section: &str) -> Option<Figure> {
+    fn race(&self, section: &str, axes: &[Axis]) -> Option<Figure> {
         let mut shown: Vec<&StoredCandidate> = self
             .ranked()
             .into_iter()
@@ -169,7 +183,7 @@ impl StoredChoice {
             shown.retain(|own| Some(end(own)) > first);
         }
         let line = |(colour, own): (usize, &&StoredCandidate)| {
-            let mut line = Series { name: own.label.clone(), colour, ..Series::default() };
+            let mut line = Series { name: name(own, axes), colour, ..Series::default() };
             for &(pairs, mean, low, high) in &own.course {
                 let (Some(mean), Some(low)) = (mean, low) else { continue };
                 line.x.push(pairs as f64);
@@ -213,7 +227,7 @@ impl StoredChoice {
         };
         let view = FigureView {
             differences: true,
-            colour: Some(Key { label: "candidate".to_owned(), key: "candidate".to_owned() }),
+            colour: Some(Key { label: keys(axes), key: "candidate".to_owned() }),
             series,
             fixed: true,
             ..self.view("The race", &sentence, Style::Lines, pairs(grid), y)
@@ -239,7 +253,7 @@ impl StoredChoice {
         let lines = [
             (
                 "Candidates left",
-                "candidates",
+                "",
                 "How many candidates are in the race after each number of pairs.".to_owned(),
                 steps(&|look| Some(look.racing as f64)),
             ),
@@ -345,7 +359,13 @@ impl StoredChoice {
     }
 
     /// Figure of the trade-off between the metric of the race and a second metric.
-    fn trade_off(&self, section: &str, clock: &Clock, meanings: &Meanings) -> Option<Figure> {
+    fn trade_off(
+        &self,
+        section: &str,
+        axes: &[Axis],
+        clock: &Clock,
+        meanings: &Meanings,
+    ) -> Option<Figure> {
         let second = self.second.as_ref()?;
         let states = ["the choice", "survives", "dropped"];
         let mut series: Vec<Series> = states
@@ -353,7 +373,7 @@ impl StoredChoice {
             .enumerate()
             .map(|(colour, name)| Series { name: (*name).to_owned(), colour, ..Series::default() })
             .collect();
-        for own in &self.candidates {
+        for own in self.ranked() {
             let (Some(mean), Some(other)) = (own.mean, own.second) else { continue };
             let state = match own.fate.as_str() {
                 _ if self.is_chosen(own) => 0,
@@ -362,22 +382,25 @@ impl StoredChoice {
             };
             series[state].x.push(shown(other, second, clock, meanings));
             series[state].mean.push(shown(mean, &self.metric, clock, meanings));
+            series[state].labels.push(name(own, axes));
         }
         series.retain(|line| !line.x.is_empty());
         let scale = |metric: &str, numbers: Vec<f64>| Scale {
             label: figures::title(metric),
             key: metric.to_owned(),
             unit: clock.on_axis(meanings.unit(metric)),
-            log: figures::is_wide(numbers.iter()),
+            log: is_spread(&numbers),
             ..Scale::default()
         };
         let x = scale(second, series.iter().flat_map(|line| line.x.clone()).collect());
         let y = scale(&self.metric, series.iter().flat_map(|line| line.mean.clone()).collect());
         let kind = self.kind_of_mean();
         let sentence = format!(
-            "Each mark is a candidate: the {kind} of {} and the mean of {}, over its replications.",
+            "Each mark is a candidate: the {kind} of {} and the mean of {}, over its replications. Marks have the values of \
+             {} beside them where there is space.",
             figures::title(&self.metric),
-            figures::title(second)
+            figures::title(second),
+            keys(axes)
         );
         let view = FigureView {
             colour: Some(Key { label: "candidate".to_owned(), key: "fate".to_owned() }),
@@ -431,7 +454,9 @@ impl StoredChoice {
         };
         let all = self.ranked();
         let row = |own: &&StoredCandidate| {
-            let mut row = vec![cell(own.label.clone(), false), cell(count(own.replications), true)];
+            // The outcomes refer to candidates by these numbers.
+            let label = format!("#{} {}", own.scenario, own.label);
+            let mut row = vec![cell(label, false), cell(count(own.replications), true)];
             let values = [own.mean, own.second];
             row.extend(names.clone().zip(values).map(|(name, value)| {
                 let text = value.map(|value| significant(shown(value, name, clock, meanings), 4));
@@ -459,6 +484,27 @@ impl StoredChoice {
             more: all.len().saturating_sub(MAX_ROWS),
         }
     }
+}
+
+/// Whether a logarithmic scale sets numbers apart that a linear one would crowd at its beginning.
+fn is_spread(numbers: &[f64]) -> bool {
+    let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+    least > 0.0 && numbers.iter().any(|&number| number > SPREAD * least)
+}
+
+/// Short name of a candidate: the values of the swept keys that have several, without the keys.
+fn name(own: &StoredCandidate, axes: &[Axis]) -> String {
+    let places = Axis::places(axes, own.scenario);
+    let values = axes.iter().zip(places).filter(|(axis, _)| axis.count() > 1);
+    let values: Vec<&str> =
+        values.filter_map(|(axis, place)| axis.labels.get(place)).map(String::as_str).collect();
+    if values.is_empty() { own.label.clone() } else { values.join(", ") }
+}
+
+/// The keys whose values a [`name`] has, in the same order.
+fn keys(axes: &[Axis]) -> String {
+    let keys = axes.iter().filter(|axis| axis.count() > 1).map(|axis| figures::word(&axis.key));
+    keys.collect::<Vec<_>>().join(", ")
 }
 
 /// Converts a value of a metric to the unit in which the page shows it.

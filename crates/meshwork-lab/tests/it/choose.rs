@@ -13,6 +13,7 @@ use meshwork_lab::choose::outcome::{ChoiceOutcome, RaceEnd};
 use meshwork_lab::choose::race::Fate;
 use meshwork_lab::choose::request::ChoiceRequest;
 use meshwork_lab::choose::{CHOICE, ChooseOptions, WINNER, choose, choose_shard};
+use meshwork_lab::report::Report;
 use meshwork_lab::sweep::{Shard, collect};
 
 /// A study with six candidates on a small machine. Each run takes some hundred microseconds.
@@ -223,6 +224,156 @@ fn effects_are_changes_of_the_metric() {
     assert!(json["effects"][0]["replications"].as_u64() >= Some(20));
 }
 
+/// Candidates that give equal results are printed as equal. No rounding error is printed as an
+/// effect.
+#[test]
+fn exact_ties_are_printed_as_equal() {
+    let tied = STUDY.replace("['first_fit', 'random']", "['naive', 'random', 'paging']");
+    let tied = tied.replace("['fcfs', 'easy', 'sjf']", "['fcfs', 'sjf']");
+    let choice = made(&study(&tied), ChoiceRequest::default(), None).unwrap();
+    let allocators: Vec<_> =
+        choice.effects.iter().filter(|effect| effect.key == "allocator").collect();
+    assert_eq!(allocators.len(), 3);
+    for effect in allocators {
+        assert_eq!((effect.effect, effect.half_width), (0.0, Some(0.0)), "{effect:?}");
+    }
+    let lines = choice.effect_lines();
+    assert!(lines.contains(&"  allocator = naive: 0 % (0 % to 0 %)".to_owned()), "{lines:?}");
+    let sentences = choice.sentences();
+    assert!(sentences[0].starts_with("These 3 are equal: "), "{}", sentences[0]);
+    let survivors = choice.rows();
+    assert!(survivors[1][5] == "survives, and none is better", "{survivors:?}");
+    assert!(!choice.json().to_string().contains("-0.0"));
+    // A gain of nothing is a gain that is not confirmed.
+    let few = tied.replace("['fcfs', 'sjf']", "['fcfs']");
+    let request = ChoiceRequest { budget: Some("18".to_owned()), ..ChoiceRequest::default() };
+    let request = ChoiceRequest { baseline: vec!["allocator=paging".to_owned()], ..request };
+    let choice = made(&study(&few), request, None).unwrap();
+    let said = choice.sentences();
+    let equal = "(scheduler = fcfs, allocator = paging) is not confirmed: on fresh replications wait is equal.";
+    assert!(said[0].ends_with(equal), "{said:?}");
+    let wins = "It wins in 0 of 6 replications and is equal in 6 (anytime-valid sign test: p = 1).";
+    assert!(said.contains(&wins.to_owned()), "{said:?}");
+}
+
+/// Writes a pod of Slurm with two lists of boxes, and a `slurm.conf`.
+fn slurm_files(folder: &Path) {
+    let yaml = |boxes: &str| {
+        format!(
+            "- topology: pod\n  cluster_default: true\n  torus3d:\n    toruses:\n      - name: pod1\n        \
+             dims: {{x: 4, y: 4, z: 4}}\n        nodes: n[01-64]\n        placements:\n          \
+             - dims: {{x: 1, y: 1, z: 1}}\n          - dims: {{x: 2, y: 1, z: 1}}\n          \
+             - dims: {{x: 2, y: 2, z: 1}}\n{boxes}          - dims: {{x: 4, y: 4, z: 4}}\n"
+        )
+    };
+    let eight = "          - dims: {x: 2, y: 2, z: 2}\n";
+    fs::write(folder.join("few.yaml"), yaml("          - dims: {x: 4, y: 2, z: 1}\n")).unwrap();
+    fs::write(folder.join("many.yaml"), yaml(eight)).unwrap();
+    let conf = "ClusterName=pod\nSchedulerType=sched/backfill\n\
+                SchedulerParameters=bf_interval=30,defer,bf_window=1440\n\
+                NodeName=n[01-64] CPUs=8\n\
+                PartitionName=batch Nodes=ALL Default=YES Topology=pod OverSubscribe=EXCLUSIVE\n";
+    fs::write(folder.join("slurm.conf"), conf).unwrap();
+}
+
+/// Study of jobs with long limits, on a machine that Slurm files describe.
+fn of_slurm(folder: &Path, machine: &str, more: &str) -> Study {
+    let text = format!(
+        "machine = {{ {machine} }}\nworkload = {{ name = 'synthetic', load = 0.85, \
+         runtimes = {{ name = 'exponential', mean = 600.0 }}, \
+         sizes = {{ name = 'uniform', form = 'subcube', min = 0, max = 3 }} }}\n\
+         measure = {{ jobs = 150, metrics = ['wait'] }}\n{more}"
+    );
+    Study::parse("study.toml", &text, folder, &[]).unwrap()
+}
+
+fn lines(study: &Study) -> Vec<String> {
+    let choice = made(study, ChoiceRequest::default(), None).unwrap();
+    let text = choice.json()["slurm"].clone();
+    assert_eq!(serde_json::from_value::<Vec<String>>(text).unwrap(), choice.slurm);
+    choice.slurm
+}
+
+/// The parameters of Slurm's scheduler become the lines that a `slurm.conf` would have. The rest of
+/// the file stays as it is.
+#[test]
+fn the_winner_has_lines_for_slurm_conf() {
+    let folder = tempfile::tempdir().unwrap();
+    slurm_files(folder.path());
+    let sweep = "scheduler = 'slurm'\n[sweep]\n'scheduler.bf_interval' = [600, 10]\n";
+    // With a file, the change is a patch of it.
+    let study = of_slurm(folder.path(), "slurm = 'few.yaml', conf = 'slurm.conf'", sweep);
+    assert_eq!(
+        lines(&study),
+        [
+            "--- slurm.conf",
+            "+++ slurm.conf",
+            "@@ -1,5 +1,5 @@",
+            " ClusterName=pod",
+            " SchedulerType=sched/backfill",
+            "-SchedulerParameters=bf_interval=30,defer,bf_window=1440",
+            "+SchedulerParameters=bf_interval=10,defer,bf_window=1440",
+            " NodeName=n[01-64] CPUs=8",
+            " PartitionName=batch Nodes=ALL Default=YES Topology=pod OverSubscribe=EXCLUSIVE",
+        ]
+    );
+    // Without one, the lines of both candidates are compared.
+    let study = of_slurm(folder.path(), "slurm = 'few.yaml'", sweep);
+    assert_eq!(
+        lines(&study),
+        [
+            "slurm.conf:",
+            " SchedulerType=sched/backfill",
+            "-SchedulerParameters=bf_interval=600",
+            "+SchedulerParameters=bf_interval=10",
+        ]
+    );
+    // Another scheduler, whose other parameters are given too.
+    let sweep = "[sweep]\nscheduler = ['fcfs', { name = 'slurm', bf_interval = 10, bf_continue = true, \
+                 PriorityWeightAge = 1000, bf_rounding = 'up' }]\n";
+    let study = of_slurm(folder.path(), "slurm = 'few.yaml'", sweep);
+    assert_eq!(
+        lines(&study),
+        [
+            "slurm.conf:",
+            "-SchedulerType=sched/builtin",
+            "+SchedulerType=sched/backfill",
+            "+PriorityType=priority/multifactor",
+            "+PriorityWeightAge=1000",
+            "+SchedulerParameters=bf_continue,bf_interval=10",
+            "scheduler.bf_rounding: the version of Slurm decides",
+        ]
+    );
+    // A scheduler that Slurm has not.
+    let sweep = "[sweep]\nscheduler = ['fcfs', 'sjf']\n";
+    let study = of_slurm(folder.path(), "slurm = 'few.yaml'", sweep);
+    assert_eq!(lines(&study), ["no line of Slurm sets: scheduler"]);
+}
+
+/// Another list of boxes is a patch of `topology.yaml`, in the indentation of the file.
+#[test]
+fn the_winner_has_lines_for_topology_yaml() {
+    let folder = tempfile::tempdir().unwrap();
+    slurm_files(folder.path());
+    let sweep = "scheduler = 'easy'\n[sweep]\n'machine.slurm' = ['few.yaml', 'many.yaml']\n";
+    let study = of_slurm(folder.path(), "slurm = 'few.yaml', conf = 'slurm.conf'", sweep);
+    let change = lines(&study);
+    assert_eq!(
+        change,
+        [
+            "--- few.yaml",
+            "+++ many.yaml",
+            "@@ -9,5 +9,5 @@",
+            "           - dims: {x: 1, y: 1, z: 1}",
+            "           - dims: {x: 2, y: 1, z: 1}",
+            "           - dims: {x: 2, y: 2, z: 1}",
+            "-          - dims: {x: 4, y: 2, z: 1}",
+            "+          - dims: {x: 2, y: 2, z: 2}",
+            "           - dims: {x: 4, y: 4, z: 4}",
+        ]
+    );
+}
+
 /// Writes a log of two users over a number of weeks; the second half is busier.
 fn log(folder: &Path, weeks: u64) -> String {
     let mut text = "; MaxProcs: 16\n".to_owned();
@@ -282,6 +433,51 @@ fn a_log_becomes_a_distribution_and_its_end_a_test() {
     if choice.is_confirmed() == Some(false) {
         assert!(choice.sentences()[0].contains("is not confirmed"));
     }
+}
+
+#[test]
+fn the_page_of_a_choice_names_its_candidates() {
+    let folder = tempfile::tempdir().unwrap();
+    let request = request(|own| own.second = Some("utilization".to_owned()));
+    let choice = made(&study(STUDY), request, Some(folder.path())).unwrap();
+    let report = Report::read(folder.path()).unwrap();
+    let section = &report.sections[0];
+    let view = |name: &str| {
+        let figure = section.figures.iter().find(|figure| figure.id.ends_with(name)).unwrap();
+        &figure.views[0]
+    };
+    let marks = &view("-trade-off").series;
+    let mut labels: Vec<&str> =
+        marks.iter().flat_map(|line| &line.labels).map(String::as_str).collect();
+    labels.sort_unstable();
+    let all = ["easy, first_fit", "easy, random", "fcfs, first_fit", "fcfs, random"];
+    assert_eq!(labels, [&all[..], &["sjf, first_fit", "sjf, random"]].concat());
+    let race = view("-race");
+    assert_eq!(race.colour.as_ref().unwrap().label, "scheduler, allocator");
+    assert!(race.series.iter().all(|line| labels.contains(&&*line.name)));
+    // The table has the numbers by which outcomes refer to candidates.
+    let chosen = format!("#{} scheduler = ", choice.recommended.unwrap() + 1);
+    assert!(section.tables[0].rows[0][0].text.starts_with(&chosen));
+}
+
+/// A small version of the measurement of 500 policies in docs/performance.md.
+#[test]
+fn a_race_takes_a_tenth_of_the_runs_of_two_stages() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = log(folder.path(), 16);
+    let study = study(&format!(
+        "machine = {{ topology = 'mesh', dims = [4, 4] }}\n\
+         workload = {{ name = 'swf', path = '{path}', resample = {{ by = 'weeks', weeks = 4 }} }}\n\
+         measure = {{ metrics = ['bounded_slowdown'] }}\n\
+         [sweep]\nscheduler = ['fcfs', 'easy', 'sjf', 'window']\n\
+         allocator = ['first_fit', 'best_fit', 'frame_sliding', 'boundary_search', 'naive']\n"
+    ));
+    let request = ChoiceRequest { within: "5%".to_owned(), ..ChoiceRequest::default() };
+    let choice = made(&study, request, None).unwrap();
+    assert_eq!(choice.stopped, RaceEnd::Decided);
+    let two_stages = choice.clark_yang.unwrap();
+    assert!(10 * choice.runs <= two_stages, "{} of {two_stages}", choice.runs);
+    assert!(choice.runs < choice.full_grid);
 }
 
 /// A choice that must be refused: its name, the study, the change that makes it wrong, and the
@@ -403,7 +599,7 @@ fn what_cannot_be_chosen_is_refused_in_one_sentence() {
             "budget below one run of each",
             &plain,
             |own| own.budget = Some("5".into()),
-            "--budget 5: one run of each of 6 candidates takes more",
+            "--budget 5: the first round of 6 candidates takes 18 runs",
             "",
         ),
     ];

@@ -294,7 +294,8 @@ impl Topology {
     /// If there are none, or more than [`MAX_NODES`].
     pub fn flat(processors: u32) -> Result<Topology, TopologyError> {
         let grid = Grid::new(&[processors], false)?;
-        let text = format!("flat machine of {processors} processors");
+        let plural = if processors == 1 { "" } else { "s" };
+        let text = format!("flat machine of {processors} processor{plural}");
         Ok(Topology {
             wiring: Wiring::Flat,
             grid,

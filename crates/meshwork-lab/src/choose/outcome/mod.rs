@@ -493,8 +493,15 @@ fn effects(raced: &Raced<'_>, race: &Race) -> Vec<Effect> {
                 let sum: f64 = own.iter().map(|&own| race.values(own)[replication]).sum();
                 sum / own.len() as f64
             };
-            let each: Vec<f64> =
-                (0..shared).map(|row| centre(&with, row) - centre(&fit, row)).collect();
+            let difference = |row: usize| {
+                let difference = centre(&with, row) - centre(&fit, row);
+                // The means of equal values differ by rounding errors, at most by this much.
+                let largest =
+                    fit.iter().map(|&own| race.values(own)[row].abs()).fold(0.0, f64::max);
+                let is_rounding = difference.abs() <= fit.len() as f64 * f64::EPSILON * largest;
+                if is_rounding { 0.0 } else { difference }
+            };
+            let each: Vec<f64> = (0..shared).map(difference).collect();
             let Some(effect) = mean(&each) else { continue };
             effects.push(Effect {
                 key: axis.key.clone(),

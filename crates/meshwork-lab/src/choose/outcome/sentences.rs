@@ -15,13 +15,19 @@ impl ChoiceOutcome {
 
     /// Text of a change of the metric, such as `3.1 % lower`.
     fn change(&self, change: f64) -> String {
+        if change == 0.0 {
+            return "equal".to_owned();
+        }
         let word = if change < 0.0 { "lower" } else { "higher" };
         let size = if self.raw { significant(change.abs(), 3) } else { percent(change.abs()) };
         format!("{size} {word}")
     }
 
     fn gain(&self, gain: &Gain) -> String {
-        let ends = interval(gain.ends, |change| self.change(change));
+        let ends = match gain.ends {
+            Some([0.0, 0.0]) => String::new(),
+            ends => interval(ends, |change| self.change(change)),
+        };
         format!("on {} {} is {}{ends}", gain.on, self.metric, self.change(gain.change))
     }
 
@@ -81,10 +87,14 @@ impl ChoiceOutcome {
                 self.equal.iter().take(6).map(|&own| &*self.candidates[own].label).collect();
             let more = self.equal.len().saturating_sub(labels.len());
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let is_tie = self.equal.iter().all(|&own| self.candidates[own].bound == Some(0.0));
+            let within = match is_tie {
+                true => String::new(),
+                false => format!(" within {}", self.distance(self.within)),
+            };
             all.push(format!(
-                "These {} are equal within {}: {}{more}.",
+                "These {} are equal{within}: {}{more}.",
                 self.equal.len(),
-                self.distance(self.within),
                 labels.join("; ")
             ));
         }
@@ -131,8 +141,12 @@ impl ChoiceOutcome {
         if own != self.reference {
             let Wins { won, lost, equal } = self.wins;
             let all_pairs = won + lost + equal;
+            let equal = match equal {
+                0 => String::new(),
+                equal => format!(" and is equal in {}", count(equal)),
+            };
             all.push(format!(
-                "It wins in {won} of {} (anytime-valid sign test: p {}).",
+                "It wins in {won} of {}{equal} (anytime-valid sign test: p {}).",
                 plural(all_pairs, "replication"),
                 p_value(self.wins.p_value())
             ));
@@ -281,6 +295,7 @@ impl ChoiceOutcome {
         match &candidate.fate {
             Fate::Racing if Some(own) == self.recommended => "chosen".to_owned(),
             Fate::Racing => match candidate.bound {
+                Some(0.0) => "survives, and none is better".to_owned(),
                 Some(bound) => format!("survives, within {} of the best", self.distance(bound)),
                 None => "survives".to_owned(),
             },
@@ -365,7 +380,11 @@ fn digits(share: f64) -> i32 {
 }
 
 fn percent_with_sign(share: f64) -> String {
-    let sign = if share < 0.0 { "-" } else { "+" };
+    let sign = match share {
+        0.0 => "",
+        _ if share < 0.0 => "-",
+        _ => "+",
+    };
     format!("{sign}{}", percent(share.abs()))
 }
 

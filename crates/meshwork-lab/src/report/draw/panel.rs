@@ -12,16 +12,22 @@ use super::view::{Point, along, extent, has_percent, label, measured, points, sc
 use crate::report::views::{Bound, FigureView, Scale, Style};
 
 const SMALL: f64 = 11.0;
+
+/// Size of a text that is as wide as a bold one of the usual size.
+const BOLD: f64 = 13.0;
 const SMALLER: &str = " font-size=\"11\"";
 
 /// Minimum width in pixels of a panel in which each line has its name at its end.
 const NAMED: f64 = 420.0;
 
-/// Maximum width of a name at the end of a line, in pixels.
-const NAME: f64 = 130.0;
+/// Largest share of a panel's width that the names at the ends of its lines take.
+const NAME: f64 = 0.4;
 
 /// Minimum vertical distance between two names at the ends of lines, in pixels.
 const BETWEEN: f64 = 13.0;
+
+/// Half the size of a mark in pixels, with the space around it that names of points leave free.
+const CLEAR: f64 = 5.0;
 
 /// Colours for the parts of a drawing, such as axes and text.
 pub(super) struct Theme {
@@ -150,7 +156,7 @@ impl<'a> Common<'a> {
             view.series.iter().map(|series| (series.colour, series.name.as_str())).collect();
         let is_named = view.style == Style::Lines && colours.len() > 1 && width >= NAMED;
         let widths = colours.iter().map(|number| wide(titles[number], SMALL));
-        let name = if is_named { extent(widths)[1].min(NAME) } else { 0.0 };
+        let name = if is_named { extent(widths)[1].min(NAME * width) } else { 0.0 };
         let (top, bottom, right) = (26.0, height - 42.0, width - 18.0 - name);
         let y = scale(domain, [bottom, top], up_log);
         let step = (right - left) / (names.len().max(1) as f64);
@@ -236,6 +242,11 @@ impl<'a> Common<'a> {
         if is_named {
             names_of_lines(&mut svg, ends, bottom, [right, name], theme);
         }
+        let labelled = view.series.iter().filter(|series| series.panel == panel).flat_map(|own| {
+            let place = |i: usize| [x(own.x[i]), y(own.mean[i])];
+            (0..own.x.len()).map(move |i| (place(i), own.labels.get(i).map_or("", |own| &**own)))
+        });
+        labels(&mut svg, &labelled.collect::<Vec<_>>(), [left, right, top, bottom], theme);
         for (bound, number) in self.bounds(panel) {
             let (at, up) = ([x(bound.x), y(bound.y)], if bound.is_upper { 1.0 } else { -1.0 });
             draw_bound(&mut svg, at, [0.0, up], theme.colours[number % COLOURS]);
@@ -265,11 +276,16 @@ impl<'a> Common<'a> {
             (false, 5..) => 14.0,
             (false, _) => 17.0,
         };
-        let head = if is_one { 4.0 } else { 24.0 };
-        let step = bar * (if is_one { 1.0 } else { colours.len() as f64 }) + head;
         let widest = extent(places.iter().map(|&place| wide(&names[place], SIZE)))[1] + 10.0;
-        let available = (width * 0.42).max((width * 0.6).min(200.0));
-        let left = if is_one { widest.min(available) } else { 8.0 };
+        // A name too long to stand beside its bar stands above it.
+        let is_beside = is_one && widest <= width * 0.42;
+        let head = match (is_beside, is_one) {
+            (true, _) => 4.0,
+            (false, true) => 18.0,
+            (false, false) => 24.0,
+        };
+        let step = bar * (if is_one { 1.0 } else { colours.len() as f64 }) + head;
+        let left = if is_beside { widest } else { 8.0 };
         let said = if width - left >= 260.0 {
             let words = points.iter().map(|point| wide(&point.words(self.in_percent), SMALL));
             extent(words)[1] + 10.0
@@ -296,14 +312,14 @@ impl<'a> Common<'a> {
         }
         for (row, &place) in places.iter().enumerate() {
             let begin = top + row as f64 * step + head;
-            if is_one {
-                let name = shortened(&names[place], left - 10.0, SIZE);
+            if is_beside {
                 let at = [left - 10.0, begin + bar / 2.0 + 2.0];
-                text(&mut svg, at, &name, theme.ink, "end", "");
+                text(&mut svg, at, &names[place], theme.ink, "end", "");
             } else {
-                let name = shortened(&names[place], width - left - 8.0, SIZE);
-                let at = [left, begin - 6.0];
-                text(&mut svg, at, &name, theme.ink, "start", " font-weight=\"600\"");
+                let (size, weight) =
+                    if is_one { (SIZE, "") } else { (BOLD, " font-weight=\"600\"") };
+                let name = shortened(&names[place], width - left - 12.0, size);
+                text(&mut svg, [left + 4.0, begin - 6.0], &name, theme.ink, "start", weight);
             }
             for point in points.iter().filter(|point| point.x as usize == place) {
                 let index = if is_one {
@@ -403,6 +419,41 @@ fn names_of_lines(
         line(svg, [x + 5.0, y, left + 4.0, place], colour, 1.0, " stroke-opacity=\"0.6\"");
         let name = shortened(name, width + 8.0, SMALL);
         text(svg, [left + 7.0, place + 4.0], &name, theme.ink, "start", SMALLER);
+    }
+}
+
+/// Writes the names of points beside their marks.
+///
+/// A name is to a side, above or below, at the first place that is free. Without one it is left
+/// out.
+fn labels(
+    svg: &mut String,
+    points: &[(At, &str)],
+    [left, right, top, bottom]: [f64; 4],
+    theme: &Theme,
+) {
+    let mut taken: Vec<[f64; 4]> =
+        points.iter().map(|([x, y], _)| [x - CLEAR, x + CLEAR, y - CLEAR, y + CLEAR]).collect();
+    for &([x, y], label) in points.iter().filter(|(_, label)| !label.is_empty()) {
+        let width = wide(label, SMALL);
+        let beside = [[x + 8.0, y + 4.0], [x - 8.0 - width, y + 4.0]];
+        let others = [y - 8.0, y + 17.0].into_iter().flat_map(|level| {
+            [x - width / 2.0, x - 4.0, x + 4.0 - width].map(|begin| [begin, level])
+        });
+        let free = beside.into_iter().chain(others).find_map(|place| {
+            let [x, y] = place;
+            let own = [x, x + width, y - 9.0, y + 2.0];
+            let [from, until, above, below] = own;
+            let is_inside = from >= left && until <= right && above >= top && below <= bottom;
+            let is_clear = |other: &[f64; 4]| {
+                until <= other[0] || from >= other[1] || below <= other[2] || above >= other[3]
+            };
+            (is_inside && taken.iter().all(is_clear)).then_some((place, own))
+        });
+        if let Some((place, own)) = free {
+            taken.push(own);
+            text(svg, place, label, theme.ink, "start", SMALLER);
+        }
     }
 }
 

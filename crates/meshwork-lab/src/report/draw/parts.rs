@@ -40,8 +40,8 @@ pub(in crate::report) fn parts(
     }
     for (number, (name, words, own)) in bars.iter().enumerate() {
         let y = ROW * number as f64;
-        let name = shortened(name, width - 4.0, SIZE);
-        text(&mut out, [2.0, y + 14.0], &name, "var(--ink)", "start", r#" font-weight="600""#);
+        let name = shortened(name, width - 10.0, SIZE);
+        text(&mut out, [6.0, y + 14.0], &name, "var(--ink)", "start", r#" font-weight="600""#);
         let mut from = 0.0;
         for (part, &size) in own.iter().enumerate().filter(|(_, size)| **size > 0.0) {
             let place = [x(from), y + 20.0, x(from + size) - x(from), 16.0];

@@ -108,12 +108,15 @@ pub(in crate::report) fn is_log(view: &FigureView) -> bool {
     if view.style == Style::Steps { view.x.log } else { view.y.log }
 }
 
-/// Adds a margin to both ends of a range, except to an end that is 0.
+/// Range with a margin at both ends, except at an end that is 0. A range of 0 alone extends upwards.
 fn padded(low: f64, high: f64) -> [f64; 2] {
     let available = [(high - low) * 0.05, high.abs() * 0.1, 1.0]
         .into_iter()
         .find(|&available| available != 0.0);
     let available = available.unwrap_or(1.0);
+    if low == 0.0 && high == 0.0 {
+        return [0.0, available];
+    }
     [
         if low == 0.0 { 0.0 } else { low - available },
         if high == 0.0 { 0.0 } else { high + available },
