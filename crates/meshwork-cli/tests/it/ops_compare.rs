@@ -98,12 +98,18 @@ fn what_another_list_changes_is_what_it_is_by_hand() {
         assert!((difference - (fine - own)).abs() < 1e-12, "{key}: {json:#}");
         // Equal topologies have no difference and no uncertainty.
         let same = &topology(2)["differences"][key];
-        let none = json!({ "mean": 0.0, "half_width": 0.0, "excludes_zero": false });
+        let none = json!({
+            "mean": 0.0, "half_width": 0.0, "excludes_zero": false, "weeks_to_decide": null
+        });
         assert_eq!(*same, none, "{key}");
     }
     // Five jobs, one of which waits 20 s less: mean -4, s = √80, t(4) = 2.776.
     let half = topology(1)["differences"]["wait"]["half_width"].as_f64().unwrap();
     assert!((half - 2.776_445 * 80.0_f64.sqrt() / 5.0_f64.sqrt()).abs() < 1e-3, "{half}");
+    // The half width would have to shrink to 4, with the square root of the length of the history.
+    let span = json["last"].as_f64().unwrap() - json["first"].as_f64().unwrap();
+    let weeks = topology(1)["differences"]["wait"]["weeks_to_decide"].as_f64().unwrap();
+    assert!((weeks - ((half / 4.0).powi(2) - 1.0) * span / 604_800.0).abs() < 1e-9, "{weeks}");
     let json = compared(
         folder.path(),
         &["fine.yaml", "same.yaml", "--cleanup", "0", "--baseline", "first"],
@@ -117,6 +123,7 @@ fn what_another_list_changes_is_what_it_is_by_hand() {
     );
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
     assert!(said.out.contains("from the site's own topology"), "{}", said.out);
+    assert!(said.out.contains("would decide it: fine.yaml: 1 hour."), "{}", said.out);
     let line = said.out.lines().find(|line| line.starts_with("wait, s")).unwrap();
     let cells: Vec<&str> = line.split_whitespace().collect();
     assert_eq!(cells[2..], ["8", "4", "-4", "±", "11"], "{line}");

@@ -47,6 +47,24 @@ impl Interval {
     pub fn excludes_zero(&self) -> bool {
         self.mean.zip(self.half_width).is_some_and(|(mean, half_width)| mean.abs() > half_width)
     }
+
+    /// Number of times as much data with which the interval would exclude 0 if the mean stayed.
+    ///
+    /// Half widths shrink with the square root of the amount of data. Returns `None` if the
+    /// interval excludes 0 already, or if the mean is 0 or the half width unknown.
+    ///
+    /// ```
+    /// use meshwork_lab::operator::paired::interval;
+    /// let own = Interval { mean: Some(-2.0), half_width: Some(6.0), ..interval(&[1.0]) };
+    /// # use meshwork_lab::findings::statistics::Interval;
+    /// assert_eq!(own.factor_to_decide(), Some(9.0));
+    /// ```
+    #[must_use]
+    pub fn factor_to_decide(&self) -> Option<f64> {
+        let (mean, half_width) = self.mean.zip(self.half_width)?;
+        let factor = (half_width / mean).powi(2);
+        (!self.excludes_zero() && factor.is_finite()).then_some(factor)
+    }
 }
 
 /// Mean of values of independent replications, with its Student-t interval. If there is a single

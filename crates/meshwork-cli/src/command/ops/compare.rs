@@ -147,7 +147,31 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
     }
     out.line("")?;
     table(out, &compared, &titles)?;
+    let undecided = titles.iter().skip(1).zip(&compared.differences).filter_map(|(name, own)| {
+        let weeks = compared.weeks_to_decide(&own[0])?;
+        Some(format!("{name}: {}", more_weeks(weeks)))
+    });
+    let undecided: Vec<String> = undecided.collect();
+    if !undecided.is_empty() {
+        let text = format!(
+            "The difference in mean wait is not decided. If it stays as it is, this much more history would \
+             decide it: {}.",
+            undecided.join("; ")
+        );
+        out.line("")?;
+        paragraph(out, &text)?;
+    }
     Ok(Verdict::Done)
+}
+
+/// A number of weeks in words: rounded up, and in hours below one day.
+fn more_weeks(weeks: f64) -> String {
+    match weeks * 7.0 {
+        days if days < 1.0 => plural((days * 24.0).ceil() as u64, "hour"),
+        days if days < 14.0 => plural(days.ceil() as u64, "day"),
+        _ if weeks > 520.0 => "more than ten years".to_owned(),
+        _ => plural(weeks.ceil() as u64, "week"),
+    }
 }
 
 pub(super) fn paragraph(out: &mut Output, text: &str) -> Result<(), Stop> {

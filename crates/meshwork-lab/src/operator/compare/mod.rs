@@ -309,6 +309,13 @@ fn beside(
 }
 
 impl Comparison {
+    /// Weeks of further history that would decide a difference; `None` if it is decided, or 0.
+    #[must_use]
+    pub fn weeks_to_decide(&self, difference: &Interval) -> Option<f64> {
+        let weeks = (self.span.1 - self.span.0) as f64 / (7.0 * 86_400.0);
+        difference.factor_to_decide().map(|factor| (factor - 1.0) * weeks)
+    }
+
     /// The comparison as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
@@ -331,7 +338,8 @@ impl Comparison {
                         .map(|(measure, difference)| {
                             let own = json!({
                                 "mean": difference.mean, "half_width": difference.half_width,
-                                "excludes_zero": difference.excludes_zero()
+                                "excludes_zero": difference.excludes_zero(),
+                                "weeks_to_decide": self.weeks_to_decide(difference)
                             });
                             (measure.key().to_owned(), own)
                         })
