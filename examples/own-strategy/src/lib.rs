@@ -1,16 +1,18 @@
-//! An allocator and a scheduler of one's own: a library that depends on `meshwork` alone.
+//! Strategies of one's own: a library that depends on `meshwork` alone.
 
+mod backfilling;
 mod shortest_first;
 mod two_ends;
 
 use meshwork::catalogue::{Catalogue, EntryError};
 
-/// Everything that Meshwork has, and both.
+/// Everything that Meshwork has, and the strategies of this library.
 ///
 /// # Errors
 /// If one of them cannot be added.
 pub fn catalogue() -> Result<Catalogue, EntryError> {
-    Catalogue::standard().with(&two_ends::ENTRY)?.with(&shortest_first::ENTRY)
+    let catalogue = Catalogue::standard().with(&two_ends::ENTRY)?.with(&shortest_first::ENTRY)?;
+    catalogue.with(&backfilling::EASY)?.with(&backfilling::CONSERVATIVE)
 }
 
 #[cfg(test)]
@@ -21,10 +23,12 @@ mod tests {
     use meshwork::{Component, NoInputs, Scenario};
 
     #[test]
-    fn both_keep_the_rules_of_their_lists() -> Result<(), Box<dyn Error>> {
+    fn all_keep_the_rules_of_their_lists() -> Result<(), Box<dyn Error>> {
         let catalogue = super::catalogue()?;
         check_allocator(&catalogue, "two_ends")?;
-        check_scheduler(&catalogue, "shortest_first")?;
+        for scheduler in ["shortest_first", "own_easy", "own_conservative"] {
+            check_scheduler(&catalogue, scheduler)?;
+        }
         Ok(())
     }
 

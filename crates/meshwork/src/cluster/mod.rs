@@ -11,7 +11,6 @@ mod earliest;
 mod ends;
 mod fits;
 mod forms;
-mod free_sets;
 mod least_busy;
 mod outlook;
 mod power;
@@ -21,20 +20,18 @@ mod queue;
 mod reservation;
 mod reshape;
 mod service;
-mod space;
 mod starts;
 mod waits;
 
 pub(crate) use breach::{Breach, Culprit};
 pub use candidates::{Candidates, Startable};
-pub use outlook::Outlook;
+pub(crate) use outlook::Outlook;
 pub use preempt::Preempted;
 pub(crate) use profile::Profile;
 pub use queue::Ticket;
 pub use reservation::{Guard, Hold, Reservation};
 pub use reshape::{Reshape, ReshapeError};
 pub use service::{MAX_IDLE_STEPS, MAX_INTERRUPTIONS, Unsatisfiable};
-pub(crate) use space::{Planned, Space};
 pub use starts::{Place, StartOptions};
 
 // Job identifiers, for schedulers.
@@ -252,6 +249,12 @@ impl<'a> Cluster<'a> {
         self.queue.job(ticket)
     }
 
+    /// Whether the job of a ticket still waits.
+    #[must_use]
+    pub fn is_waiting(&self, ticket: Ticket) -> bool {
+        self.queue.has(ticket)
+    }
+
     /// Jobs that joined the queue at this instant, including requeued ones.
     #[must_use]
     pub fn arrivals(&self) -> &[Ticket] {
@@ -267,7 +270,8 @@ impl<'a> Cluster<'a> {
     /// Jobs for which a plan kept between scheduling passes has no reservation yet. These are the
     /// new arrivals. They are all waiting jobs if the cluster [is
     /// disturbed](Cluster::is_disturbed), because then the plan must be rebuilt.
-    pub(crate) fn to_plan(&self) -> Vec<Ticket> {
+    #[must_use]
+    pub fn to_plan(&self) -> Vec<Ticket> {
         if self.is_disturbed() { self.waiting().collect() } else { self.arrivals.clone() }
     }
 
@@ -319,8 +323,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// The future availability that the running jobs leave, for planning.
-    #[must_use]
-    pub fn outlook(&self) -> Outlook {
+    pub(crate) fn outlook(&self) -> Outlook {
         let running = self.ends().iter().map(|end| self.ran(end));
         let headroom = self.is_capped().then(|| self.headroom());
         let gate = self.gate.as_ref().filter(|gate| !gate.is_open());
@@ -330,7 +333,7 @@ impl<'a> Cluster<'a> {
 
     /// Whether only running jobs can delay waiting jobs. Then no outage is planned, every node is
     /// open to every job, and there is no power cap.
-    pub(super) fn is_unbounded(&self) -> bool {
+    pub(crate) fn is_unbounded(&self) -> bool {
         let is_open = self.gate.as_ref().is_none_or(|gate| gate.is_open());
         is_open && self.closures().is_empty() && !self.is_capped()
     }

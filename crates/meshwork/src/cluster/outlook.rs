@@ -21,7 +21,7 @@ use crate::topology::Node;
 /// The number of free nodes is a step function of time. Where only counts matter, it answers
 /// queries. Where shape matters, it shows the instants at which a query may succeed. The allocator
 /// is then asked on a copy of its site in the state of such an instant.
-pub struct Outlook {
+pub(crate) struct Outlook {
     now: Time,
     facility: Facility,
     free: Vec<Profile>,
@@ -66,7 +66,7 @@ impl Outlook {
     }
 
     /// Adds a reservation to the plan: its nodes are not free from its start to its end.
-    pub fn hold(&mut self, reservation: &Reservation) {
+    pub(crate) fn hold(&mut self, reservation: &Reservation) {
         self.change(reservation, -1);
         if let Hold::Nodes(_) = reservation.hold {
             self.planned.push(reservation.clone());
@@ -74,7 +74,7 @@ impl Outlook {
     }
 
     /// Removes a planned reservation.
-    pub fn drop_hold(&mut self, reservation: &Reservation) {
+    pub(crate) fn drop_hold(&mut self, reservation: &Reservation) {
         self.change(reservation, 1);
         if let Some(at) = self.planned.iter().position(|planned| planned == reservation) {
             self.planned.swap_remove(at);
@@ -97,7 +97,7 @@ impl Outlook {
     /// **O(s)** for *s* steps of the profile where only counts matter. Where shape matters, the
     /// allocator is asked at each step with enough free nodes. Each query uses a copy of the site,
     /// which takes **O(r)** for *r* running and planned jobs.
-    pub fn earliest(&self, job: &Job, by: Option<Time>) -> Option<Reservation> {
+    pub(crate) fn earliest(&self, job: &Job, by: Option<Time>) -> Option<Reservation> {
         (0..self.free.len())
             .filter_map(|site| self.earliest_on(site, job, by))
             .filter(|found| by.is_none_or(|by| found.at <= by))
@@ -112,7 +112,7 @@ impl Outlook {
     /// # Complexity
     /// **O(r log r)** for *r* running and planned jobs.
     #[must_use]
-    pub fn sooner(&self, job: &Job, reservation: &Reservation) -> Reservation {
+    pub(crate) fn sooner(&self, job: &Job, reservation: &Reservation) -> Reservation {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.clone() };
         if placement.parts.is_some() {
             return self.sooner_parts(job, reservation, placement);

@@ -436,6 +436,12 @@ impl Queue {
         self.line().next_that(ticket, may_start)
     }
 
+    /// Whether the job of a ticket has not left the queue.
+    pub(crate) fn has(&self, ticket: Ticket) -> bool {
+        let waiting = self.jobs.get(ticket.slot as usize);
+        waiting.is_some_and(|waiting| waiting.ticket.place == ticket.place)
+    }
+
     /// The entry of a ticket; a placeholder if the job has left the queue.
     #[inline]
     fn waiting(&self, ticket: Ticket) -> &Waiting {
