@@ -33,6 +33,7 @@ mod measures;
 mod mesh_allocators;
 mod messages;
 mod metamorphic;
+mod own_draws;
 mod own_topologies;
 mod partitions;
 mod plan;
