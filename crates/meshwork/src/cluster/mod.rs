@@ -69,8 +69,8 @@ pub struct Cluster<'a> {
     kill_at_estimate: bool,
     queue: Queue,
     running: Slab<Box<Running>>,
-    /// Recycled records of finished jobs, reused for arriving ones. A record is large and stays in
-    /// one allocation from the job's arrival until the instant after its end.
+    /// Recycled records of finished jobs, reused for starting ones. A record is large and stays in
+    /// one allocation from the job's start until the instant after its end.
     #[expect(clippy::vec_box, reason = "it is the boxes that are kept")]
     recycled: Vec<Box<Running>>,
     /// Running jobs in order of expected end. Built on first use, since most schedulers never need
@@ -365,8 +365,7 @@ impl<'a> Cluster<'a> {
 
     /// Removes a waiting job from the queue unserved; its ticket becomes invalid.
     pub fn turn_away(&mut self, ticket: Ticket) {
-        let Some(record) = self.queue.remove(ticket) else { return };
-        let mut job = record.job;
+        let Some(mut job) = self.queue.remove(ticket) else { return };
         self.facility.counts.waiting -= 1;
         if let Some(service) = &mut self.service {
             job = service.turns_away(ticket.id, job);

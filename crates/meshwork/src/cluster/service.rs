@@ -344,9 +344,7 @@ impl Cluster<'_> {
             return Err(Unsatisfiable::Bug("a job that ran fits nowhere".to_owned()));
         };
         self.facility.counts.waiting += 1;
-        let mut record = self.record_for(job);
-        record.id = ran.id;
-        let ticket = self.queue.put_back(record, fewest, to_the_end, form);
+        let ticket = self.queue.put_back(ran.id, job, fewest, to_the_end, form);
         self.arrivals.push(ticket);
         Ok(ticket)
     }

@@ -162,26 +162,6 @@ pub struct Wear {
 }
 
 impl Running {
-    /// Returns the record of a waiting job. Fields that are known only from the start on hold
-    /// placeholders.
-    pub(crate) fn waiting(id: JobId, job: Job) -> Running {
-        Running {
-            id,
-            job,
-            site: 0,
-            placement: Placement::default(),
-            asked: 0,
-            held: 0,
-            stretch: 1.0,
-            rate: 1.0,
-            start: Time::ZERO,
-            expected_end: Time::ZERO,
-            dispersal: 0.0,
-            messages: None,
-            wear: None,
-        }
-    }
-
     /// Sums over the job's messages; all 0 if the job sent none.
     #[must_use]
     pub fn messages(&self) -> Messages {
