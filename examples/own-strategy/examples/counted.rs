@@ -18,11 +18,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("mesh") => (Scenario::builder().mesh([16, 16]).allocator("first_fit"), 5_000),
         _ => (Scenario::builder().flat(256), 20_000),
     };
+    let estimates = Component::new("tsafrir").with("max", 200_000);
     let workload = Component::new("lublin").with("jobs", jobs).with("load", 0.8);
     let scenario = builder
         .catalogue(&own_strategy::catalogue()?)
-        .scheduler(scheduler)
-        .workload(workload)
+        .scheduler(scheduler.as_str())
+        .workload(workload.with("estimates", estimates))
         .seed(3)
         .metrics(["wait"]);
     let outcome = scenario.build()?.run(0, &NoInputs, &mut ())?;
