@@ -25,6 +25,7 @@ mod waits;
 
 pub(crate) use breach::{Breach, Culprit};
 pub use candidates::{Candidates, Startable};
+pub use ends::BusyNodes;
 pub(crate) use outlook::Outlook;
 pub use preempt::Preempted;
 pub(crate) use profile::Profile;
@@ -44,7 +45,7 @@ use std::sync::Arc;
 use slab::Slab;
 
 use closures::Closures;
-use ends::{End, Ends};
+use ends::{End, Ends, OutOfService};
 use fits::Fits;
 use forms::Forms;
 use queue::Queue;
@@ -52,7 +53,7 @@ use queue::Queue;
 use crate::facility::Facility;
 use crate::form::Finds;
 use crate::job::{Job, Request, Time};
-use crate::machine::Site;
+use crate::machine::{Placement, Site};
 use crate::network::{Network, NetworkError};
 use crate::observe::{Event, MachineState, Observer, Running};
 use crate::sizing::Size;
@@ -69,12 +70,14 @@ pub struct Cluster<'a> {
     kill_at_estimate: bool,
     queue: Queue,
     running: Slab<Box<Running>>,
+    /// Nodes and GPUs that are out of service, unless they never return.
+    out: Slab<OutOfService>,
     /// Recycled records of finished jobs, reused for starting ones. A record is large and stays in
     /// one allocation from the job's start until the instant after its end.
     #[expect(clippy::vec_box, reason = "it is the boxes that are kept")]
     recycled: Vec<Box<Running>>,
-    /// Running jobs in order of expected end. Built on first use, since most schedulers never need
-    /// it.
+    /// Running jobs and outages in order of expected end. Built on first use, since most schedulers
+    /// never need it.
     ends: OnceCell<Ends>,
     arrivals: Vec<Ticket>,
     departures: Vec<Departure>,
@@ -150,6 +153,7 @@ impl<'a> Cluster<'a> {
             kill_at_estimate,
             queue: Queue::default(),
             running: Slab::new(),
+            out: Slab::new(),
             recycled: Vec::new(),
             ends: OnceCell::new(),
             arrivals: Vec::new(),
@@ -281,26 +285,42 @@ impl<'a> Cluster<'a> {
         if self.is_disturbed() { &[] } else { &self.departures }
     }
 
-    /// The running jobs in the order of their expected ends. They include
-    /// [stand-ins](Running::is_stand_in), which hold nodes that are out of service until these are
-    /// expected back.
+    /// The running jobs in the order of their expected ends.
     pub fn running(&self) -> impl Iterator<Item = (RunKey, &Running)> {
-        self.ends().iter().map(|end| (end.key, self.ran(end)))
+        let jobs = self.ends().iter().filter(|end| !end.is_outage);
+        jobs.map(|end| (end.key(), &*self.running[end.slot as usize]))
     }
 
-    /// Whether any running job has reached or exceeded its estimate.
+    /// Busy nodes in the order in which they are expected to be free.
+    ///
+    /// Running jobs hold them, or they are out of service and expected back.
+    pub fn busy_nodes(&self) -> impl Iterator<Item = BusyNodes<'_>> {
+        self.ends().iter().map(|end| {
+            let (site, until, placement) = (end.site as usize, end.at, self.held_at(end));
+            let (since, job) = match end.is_outage {
+                true => (self.out[end.slot as usize].since, None),
+                false => (self.running[end.slot as usize].start, Some(end.key())),
+            };
+            BusyNodes { site, placement, since, until, job }
+        })
+    }
+
+    /// Whether any running job or outage has reached or exceeded its expected end.
     pub(crate) fn runs_late(&self) -> bool {
         self.ends().first().is_some_and(|end| end.at <= self.now)
     }
 
     fn ends(&self) -> &Ends {
-        let all = || self.running.iter().map(|(slot, ran)| End::of(slot, ran)).collect();
+        let all = || {
+            let out = self.out.iter().map(|(slot, out)| End::of_outage(slot, out));
+            self.running.iter().map(|(slot, ran)| End::of(slot, ran)).chain(out).collect()
+        };
         self.ends.get_or_init(all)
     }
 
-    /// The running job to which an expected end belongs.
-    fn ran(&self, end: &End) -> &Running {
-        &self.running[end.key.slot as usize]
+    /// The nodes that are released at an expected end.
+    fn held_at(&self, end: &End) -> &Placement {
+        ends::held_at(&self.running, &self.out, end)
     }
 
     /// Returns a running job; `None` if it no longer runs.
@@ -324,11 +344,10 @@ impl<'a> Cluster<'a> {
 
     /// The future availability that the running jobs leave, for planning.
     pub(crate) fn outlook(&self) -> Outlook {
-        let running = self.ends().iter().map(|end| self.ran(end));
         let headroom = self.is_capped().then(|| self.headroom());
         let gate = self.gate.as_ref().filter(|gate| !gate.is_open());
         let closures = Closures::new(self.closures(), gate.cloned());
-        Outlook::new(self.now, &self.facility, running, closures, headroom)
+        Outlook::new(self.now, &self.facility, self.busy_nodes(), closures, headroom)
     }
 
     /// Whether only running jobs can delay waiting jobs. Then no outage is planned, every node is

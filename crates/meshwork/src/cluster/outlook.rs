@@ -4,6 +4,7 @@ use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use super::closures::{Closure, Closures};
+use super::ends::BusyNodes;
 use super::profile::Profile;
 use super::reservation::{Hold, Reservation};
 use crate::facility::{Facility, SiteAhead};
@@ -11,7 +12,6 @@ use crate::form::Finds;
 use crate::geometry::NodeSet;
 use crate::job::{Job, Time};
 use crate::machine::Placement;
-use crate::observe::Running;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 use crate::topology::Node;
@@ -25,8 +25,8 @@ pub(crate) struct Outlook {
     now: Time,
     facility: Facility,
     free: Vec<Profile>,
-    /// Expected ends, sites and placements of running jobs, earliest first. Used only where shape
-    /// matters.
+    /// Expected ends, sites and placements of running jobs and outages, earliest first. Used only
+    /// where shape matters.
     running: Vec<(Time, usize, Placement)>,
     /// Planned reservations of particular nodes. Used only where shape matters.
     planned: Vec<Reservation>,
@@ -40,7 +40,7 @@ impl Outlook {
     pub(super) fn new<'a>(
         now: Time,
         facility: &Facility,
-        jobs: impl Iterator<Item = &'a Running>,
+        busy: impl Iterator<Item = BusyNodes<'a>>,
         closures: Closures,
         headroom: Option<u64>,
     ) -> Outlook {
@@ -51,15 +51,15 @@ impl Outlook {
         let mut headroom = headroom.map(|more| Profile::new(now, more));
         let only_running = closures.is_empty() && headroom.is_none();
         let mut running = Vec::new();
-        for job in jobs {
-            let end = job.expected_end.max(now);
-            free[job.site].add(end, None, i64::from(job.held));
-            let counts = only_running && facility.sites()[job.site].finds() == Finds::AnyNodes;
+        for BusyNodes { site, placement, until, job, .. } in busy {
+            let (end, held) = (until.max(now), i64::from(placement.len()));
+            free[site].add(end, None, held);
+            let counts = only_running && facility.sites()[site].finds() == Finds::AnyNodes;
             if !counts {
-                running.push((end, job.site, job.placement.clone()));
+                running.push((end, site, placement.clone()));
             }
-            if let Some(headroom) = headroom.as_mut().filter(|_| !job.is_stand_in()) {
-                headroom.add(end, None, i64::from(job.held));
+            if let Some(headroom) = headroom.as_mut().filter(|_| job.is_some()) {
+                headroom.add(end, None, held);
             }
         }
         Outlook { now, facility, free, running, planned: Vec::new(), closures, headroom }

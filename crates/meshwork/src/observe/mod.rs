@@ -21,16 +21,6 @@ use crate::workload::Unusable;
 // Identifier of a job in events.
 pub use crate::job::JobId;
 
-impl JobId {
-    /// Identifier of the stand-in that holds an out-of-service node in the list of running jobs.
-    pub(crate) fn stand_in(slot: usize) -> JobId {
-        JobId(STAND_INS + slot as u64)
-    }
-}
-
-/// Smallest identifier that no job has. A run with 2⁵² jobs would take centuries.
-const STAND_INS: u64 = 1 << 52;
-
 /// Event of a run, which happens at an instant.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -172,14 +162,6 @@ impl Running {
     #[must_use]
     pub fn wear(&self) -> Wear {
         self.wear.as_deref().copied().unwrap_or_default()
-    }
-
-    /// Whether this is not a job but a stand-in for a node that is out of service. Stand-ins appear
-    /// among the [running jobs](crate::cluster::Cluster::running), so that planners take them into
-    /// account.
-    #[must_use]
-    pub fn is_stand_in(&self) -> bool {
-        self.id.0 >= STAND_INS
     }
 
     /// Time from arrival to this start, minus the time for which earlier runs held processors.

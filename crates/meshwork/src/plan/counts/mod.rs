@@ -77,8 +77,8 @@ impl Counts {
     pub(super) fn new(cluster: &Cluster<'_>) -> Counts {
         let now = cluster.now();
         let mut profile = Profile::new(now, u64::from(cluster.site(0).free_nodes()));
-        for (_, job) in cluster.running() {
-            profile.add(job.expected_end.max(now), None, i64::from(job.held));
+        for holding in cluster.busy_nodes() {
+            profile.add(holding.until.max(now), None, i64::from(holding.placement.len()));
         }
         Counts {
             profile,

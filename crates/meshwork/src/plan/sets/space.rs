@@ -134,8 +134,8 @@ impl Space {
             return None;
         }
         let mut sets = FreeSets::new(now, site.free());
-        for (_, job) in cluster.running() {
-            sets.release(job.expected_end.max(now), &job.placement, site.grid());
+        for holding in cluster.busy_nodes() {
+            sets.release(holding.until.max(now), holding.placement, site.grid());
         }
         Some(Space {
             now,
