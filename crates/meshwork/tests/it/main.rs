@@ -40,6 +40,7 @@ mod plan;
 mod pool;
 mod priority;
 mod reconfigurable;
+mod reservations;
 mod rfold;
 mod rfold_program;
 mod scattered;
