@@ -80,10 +80,10 @@ allocator = ['naive', 'fewest_leaves']";
 
 #[test]
 fn a_distribution_from_outside_is_in_sweeps_and_in_the_schema() {
-    static HALVES: RuntimeEntry =
-        RuntimeEntry::new(About::new("halves", "half a unit of time, or a whole one"), |_| {
-            Ok(Runtime::drawn_by(0.75, |stream| if stream.unit() < 0.5 { 0.5 } else { 1.0 }))
-        });
+    static HALVES: RuntimeEntry = RuntimeEntry::new(
+        About::new("half_or_whole", "half a unit of time, or a whole one"),
+        |_| Ok(Runtime::drawn_by(0.75, |stream| if stream.unit() < 0.5 { 0.5 } else { 1.0 })),
+    );
     let catalogue = Catalogue::standard().with(&HALVES).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let text = "machine = { topology = 'flat', processors = 8 }
@@ -93,13 +93,13 @@ name = 'synthetic'
 load = 0.3
 sizes = { name = 'constant', value = 1 }
 [sweep]
-'workload.runtimes' = [{ name = 'constant', value = 1 }, 'halves']";
+'workload.runtimes' = [{ name = 'constant', value = 1 }, 'half_or_whole']";
     let study = Study::parse_in(&catalogue, "a.toml", text, folder.path(), &[]).unwrap();
     let finished = run(&study, &Options::default()).unwrap();
     assert!(finished.failures.is_empty(), "{:?}", finished.failures);
     let service: Vec<_> = finished.summary.rows.iter().map(|row| row.metrics[0].1.mean).collect();
     assert_eq!(service[0], Some(1.0));
     assert!((service[1].unwrap() - 0.75).abs() < 0.05, "{service:?}");
-    assert!(schema(&catalogue).to_string().contains("\"halves\""));
-    assert!(!schema(&Catalogue::standard()).to_string().contains("\"halves\""));
+    assert!(schema(&catalogue).to_string().contains("\"half_or_whole\""));
+    assert!(!schema(&Catalogue::standard()).to_string().contains("\"half_or_whole\""));
 }

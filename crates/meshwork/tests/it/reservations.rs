@@ -25,7 +25,7 @@ impl Scheduler for Wavering {
         plan.compress(cluster);
         let mut again = cluster.to_plan();
         assert!(again.iter().all(|&ticket| !plan.release(ticket)), "none of them has one");
-        let wavers = |id: u64| (id + self.passes) % 7 == 0;
+        let wavers = |id: u64| (id + self.passes).is_multiple_of(7);
         for ticket in cluster.waiting().filter(|ticket| wavers(ticket.id.0)) {
             if plan.release(ticket) {
                 again.push(ticket);
