@@ -1,20 +1,22 @@
 //! The catalogue: all strategies, workloads, metrics and topologies that a scenario may name.
 
-use std::any::Any;
-
 use crate::alloc::parts::orders::{self, NODE_ORDERS, NodeOrderEntry};
 use crate::alloc::parts::within::{self, WITHIN, WithinEntry};
 use crate::alloc::{self, ALLOCATORS, AllocatorEntry};
+use crate::network::pattern::{self, PATTERNS, PatternEntry};
 use crate::network::{self, NETWORKS, NetworkEntry};
 use crate::observe::metrics::{self, METRICS, Measure, MetricEntry};
 use crate::presets::{self, MACHINES, MachineEntry};
 use crate::registry::{
-    About, DefaultValue, EntrySource, Family, Kind, ListedEntry, Param, Range, abouts,
+    About, Added, DefaultValue, EntrySource, Family, Kind, ListedEntry, Param, Range, abouts,
 };
 use crate::sched::{self, SCHEDULERS, SchedulerEntry};
 use crate::select::{self, SELECTORS, SelectorEntry};
 use crate::sizing::{self, SIZINGS, SizingEntry};
 use crate::topology::{TOPOLOGIES, TopologyEntry, Wiring};
+use crate::workload::distribution::{
+    RUNTIME_DISTRIBUTIONS, RUNTIMES, RuntimeEntry, SIZE_DISTRIBUTIONS, SIZES, SizeEntry,
+};
 use crate::workload::{self, WORKLOADS, WorkloadEntry};
 
 /// The family of topologies, which a study selects by name. A site also has a speed, and may have
@@ -64,17 +66,9 @@ pub static SITE_FAMILY: Family = Family {
 /// assert_eq!(taken.to_string(), "the allocator `mine` cannot be added: `mine` is a name of the allocator `mine`");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Catalogue {
-    added: Vec<Added>,
-}
-
-/// An entry that a caller added to those of this crate.
-#[derive(Clone, Copy)]
-struct Added {
-    family: &'static Family,
-    about: &'static About,
-    entry: &'static (dyn Any + Send + Sync),
+    added: Added,
 }
 
 /// The reason why an entry cannot be added to a catalogue, in one sentence.
@@ -94,7 +88,7 @@ impl Catalogue {
     /// The catalogue with all entries of this crate.
     #[must_use]
     pub fn standard() -> Catalogue {
-        Catalogue { added: Vec::new() }
+        Catalogue { added: Added::default() }
     }
 
     /// A copy of this catalogue with one more entry, as the last in the list of its family.
@@ -118,9 +112,7 @@ impl Catalogue {
                 return Err(refuse(format!("`{taken}` is a name of the {kind} `{by}`")));
             }
         }
-        let mut added = self.added.clone();
-        added.push(Added { family, about, entry });
-        Ok(Catalogue { added })
+        Ok(Catalogue { added: self.added.with(entry) })
     }
 
     /// The entries of a family, in the order of lists and pages.
@@ -131,11 +123,7 @@ impl Catalogue {
     /// ```
     #[must_use]
     pub fn list<E: ListedEntry>(&self) -> Vec<&'static E> {
-        let added = self.added.iter().filter_map(|added| {
-            let entry: &'static dyn Any = added.entry;
-            entry.downcast_ref::<E>()
-        });
-        E::standard().iter().copied().chain(added).collect()
+        self.added.list()
     }
 
     /// The entry with this name.
@@ -145,7 +133,7 @@ impl Catalogue {
     /// here is a bug.
     #[must_use]
     pub fn entry<E: ListedEntry>(&self, name: &str) -> &'static E {
-        crate::registry::entry(&self.list::<E>(), name)
+        self.added.entry(name)
     }
 
     /// Whether the catalogue has only entries of this crate; entries are never removed from it.
@@ -169,17 +157,8 @@ impl TryFrom<Result<Catalogue, EntryError>> for Catalogue {
 }
 
 impl EntrySource for Catalogue {
-    fn entries(&self, family: &Family) -> Vec<&'static About> {
-        let of_family = |added: &&Added| std::ptr::eq(family, added.family);
-        let added = self.added.iter().filter(of_family).map(|added| added.about);
-        (family.entries)().into_iter().chain(added).collect()
-    }
-}
-
-impl std::fmt::Debug for Catalogue {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let added = self.added.iter().map(|added| (added.family.kind, added.about.name));
-        f.debug_struct("Catalogue").field("added", &added.collect::<Vec<_>>()).finish()
+    fn added(&self) -> Added {
+        self.added.clone()
     }
 }
 
@@ -215,6 +194,9 @@ listed_entries! {
     SelectorEntry, select::FAMILY, SELECTORS, |_| Ok(());
     NetworkEntry, network::FAMILY, NETWORKS, |_| Ok(());
     WorkloadEntry, workload::FAMILY, WORKLOADS, |_| Ok(());
+    SizeEntry, SIZES, SIZE_DISTRIBUTIONS, |_| Ok(());
+    RuntimeEntry, RUNTIMES, RUNTIME_DISTRIBUTIONS, |_| Ok(());
+    PatternEntry, pattern::FAMILY, PATTERNS, |_| Ok(());
     MetricEntry, metrics::FAMILY, METRICS, is_given_parameters;
     TopologyEntry, SITE_FAMILY, TOPOLOGIES, |_| Ok(());
     MachineEntry, presets::FAMILY, MACHINES, MachineEntry::is_toml;

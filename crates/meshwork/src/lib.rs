@@ -134,6 +134,7 @@ pub mod failures;
 pub mod network;
 pub mod observe;
 pub mod cluster;
+pub mod plan;
 pub mod sched;
 pub mod energy;
 pub mod engine;

@@ -1,16 +1,18 @@
-//! An allocator and a scheduler of one's own: a library that depends on `meshwork` alone.
+//! Strategies of one's own: a library that depends on `meshwork` alone.
 
+mod backfilling;
 mod shortest_first;
 mod two_ends;
 
 use meshwork::catalogue::{Catalogue, EntryError};
 
-/// The standard catalogue with the allocator and the scheduler of this library added.
+/// Everything that Meshwork has, and the strategies of this library.
 ///
 /// # Errors
 /// If one of the two cannot be added.
 pub fn catalogue() -> Result<Catalogue, EntryError> {
-    Catalogue::standard().with(&two_ends::ENTRY)?.with(&shortest_first::ENTRY)
+    let catalogue = Catalogue::standard().with(&two_ends::ENTRY)?.with(&shortest_first::ENTRY)?;
+    catalogue.with(&backfilling::EASY)?.with(&backfilling::CONSERVATIVE)
 }
 
 #[cfg(test)]

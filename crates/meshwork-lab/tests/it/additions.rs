@@ -7,8 +7,10 @@ use std::path::Path;
 use meshwork::catalogue::Catalogue;
 use meshwork::observe::metrics::{Measure, MetricEntry};
 use meshwork::registry::About;
+use meshwork::workload::distribution::{Runtime, RuntimeEntry};
 use meshwork_lab::report::{Maps, Report};
 use meshwork_lab::study::papers::{paper, studies};
+use meshwork_lab::study::schema::schema;
 use meshwork_lab::{Options, Study, run};
 
 use crate::clique::CLIQUE;
@@ -74,4 +76,30 @@ allocator = ['naive', 'fewest_leaves']";
     let page = report.html();
     assert!(page.contains("clique of 6 routers with 4 nodes each"), "the page names the machine");
     assert!(Report::with_maps_in(&Catalogue::standard(), &out, &Maps::default()).is_err());
+}
+
+#[test]
+fn a_distribution_from_outside_is_in_sweeps_and_in_the_schema() {
+    static HALVES: RuntimeEntry = RuntimeEntry::new(
+        About::new("half_or_whole", "half a unit of time, or a whole one"),
+        |_| Ok(Runtime::drawn_by(0.75, |stream| if stream.unit() < 0.5 { 0.5 } else { 1.0 })),
+    );
+    let catalogue = Catalogue::standard().with(&HALVES).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let text = "machine = { topology = 'flat', processors = 8 }
+measure = { jobs = 400, metrics = ['service'] }
+[workload]
+name = 'synthetic'
+load = 0.3
+sizes = { name = 'constant', value = 1 }
+[sweep]
+'workload.runtimes' = [{ name = 'constant', value = 1 }, 'half_or_whole']";
+    let study = Study::parse_in(&catalogue, "a.toml", text, folder.path(), &[]).unwrap();
+    let finished = run(&study, &Options::default()).unwrap();
+    assert!(finished.failures.is_empty(), "{:?}", finished.failures);
+    let service: Vec<_> = finished.summary.rows.iter().map(|row| row.metrics[0].1.mean).collect();
+    assert_eq!(service[0], Some(1.0));
+    assert!((service[1].unwrap() - 0.75).abs() < 0.05, "{service:?}");
+    assert!(schema(&catalogue).to_string().contains("\"half_or_whole\""));
+    assert!(!schema(&Catalogue::standard()).to_string().contains("\"half_or_whole\""));
 }

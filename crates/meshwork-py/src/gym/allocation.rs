@@ -134,9 +134,9 @@ impl Env for Allocation {
         numbers(dimensions, cluster.waiting_jobs() as f64);
         let first = dimensions + 1;
         (0..site.nodes() as usize).for_each(|node| numbers(first + node, 0.0));
-        for (_, running) in cluster.running() {
-            let remaining = (running.expected_end - cluster.now()).max(0.0);
-            running.placement.for_each_run(site.grid(), |start, count| {
+        for holding in cluster.busy_nodes() {
+            let remaining = (holding.until - cluster.now()).max(0.0);
+            holding.placement.for_each_run(site.grid(), |start, count| {
                 for node in start..start + count {
                     numbers(first + node as usize, remaining);
                 }

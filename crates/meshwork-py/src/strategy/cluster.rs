@@ -189,8 +189,8 @@ impl Cluster {
         })?;
         let site = Site::new(Arc::clone(topology));
         self.ask(|cluster| {
-            for (_, running) in cluster.running().filter(|(_, running)| running.site == index) {
-                site.claimed(&running.placement, running.start);
+            for holding in cluster.busy_nodes().filter(|holding| holding.site == index) {
+                site.claimed(holding.placement, holding.since);
             }
             site.sync(cluster.site(index).free());
         })?;

@@ -5,57 +5,33 @@ use super::fits::fits_on;
 use super::forms::Form;
 use crate::form::Finds;
 use crate::job::Job;
-use crate::observe::{Event, JobId, Running};
+use crate::observe::{Event, JobId};
 
 impl Cluster<'_> {
     /// Appends a job to the queue. A job that does not fit the empty machine is refused, which
     /// returns `false`.
     #[inline(always)]
-    pub(crate) fn arrive(&mut self, mut record: Box<Running>) -> bool {
+    pub(crate) fn arrive(&mut self, mut job: Job) -> bool {
         let id = JobId(self.arrived);
         self.arrived += 1;
-        record.id = id;
-        let Some((fewest, form)) = self.admit(&record.job) else {
-            self.observer.observe(self.now, &Event::Refused(id, &record.job));
-            self.recycled.push(record);
+        let Some((fewest, form)) = self.admit(&job) else {
+            self.observer.observe(self.now, &Event::Refused(id, &job));
             return false;
         };
-        self.observer.observe(self.now, &Event::Arrived(id, &record.job));
-        self.facility.arrived(&record.job);
+        self.observer.observe(self.now, &Event::Arrived(id, &job));
+        self.facility.arrived(&job);
         self.facility.counts.waiting += 1;
         if let Some(service) = &mut self.service {
-            record.job = service.interruptions.arrives(id, record.job);
+            job = service.interruptions.arrives(id, job);
         }
-        let ticket = self.queue.push(record, fewest, form);
+        let ticket = self.queue.push(id, job, fewest, form);
         self.arrivals.push(ticket);
         true
     }
 
-    /// A record in which the machine keeps an arriving job until its end.
-    ///
-    /// If possible, it is a finished job's record that is used again. The job's arrival sets the
-    /// `id` of the record, and its start sets the fields about the run.
-    #[inline(always)]
-    pub(crate) fn record_for(&mut self, job: Job) -> Box<Running> {
-        match self.recycled.pop() {
-            Some(mut record) => {
-                let Job { number, arrival, request, runtime, estimate, owner, terms } = job;
-                (record.job.number, record.job.arrival, record.job.request) =
-                    (number, arrival, request);
-                (record.job.runtime, record.job.estimate) = (runtime, estimate);
-                (record.job.owner, record.job.terms) = (owner, terms);
-                (record.messages, record.wear) = (None, None);
-                record
-            }
-            None => Box::new(Running::waiting(JobId(self.arrived), job)),
-        }
-    }
-
-    /// The minimum number of nodes with which an arriving job could start, and its request's form.
-    ///
-    /// A form is the size and shape in which a request is put to the allocator; it is `None` if the
-    /// request may take several. The result is `None` if the job is not admitted or does not fit
-    /// the empty machine.
+    /// The minimum number of nodes with which an arriving job could start, and its form. The form
+    /// is that of its request, and `None` if the request may take several. The result is `None` if
+    /// the job is not admitted or does not fit the empty machine.
     #[inline(always)]
     fn admit(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         let (fewest, form) = self.need(job)?;

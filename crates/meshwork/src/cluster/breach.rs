@@ -145,11 +145,14 @@ impl Cluster<'_> {
         Some(Box::new(Breach { by, job: Some(ticket.id), at: self.now, what }))
     }
 
-    /// Whether jobs wait and no job runs. If `ever` is set, also no job may have run earlier in the
-    /// run.
+    /// Whether jobs wait, no job runs and no outage is expected to end. If `ever` is set, also no
+    /// job may have run earlier in the run.
     #[inline]
     pub(crate) fn is_idle(&self, ever: bool) -> bool {
-        self.queue.len() > 0 && self.running.is_empty() && (!ever || self.changes == 0)
+        self.queue.len() > 0
+            && self.running.is_empty()
+            && self.out.is_empty()
+            && (!ever || self.changes == 0)
     }
 }
 

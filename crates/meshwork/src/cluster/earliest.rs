@@ -1,6 +1,7 @@
 //! Earliest starts of waiting jobs, and guards that protect them.
 
 use super::Cluster;
+use super::ends::held_at;
 use super::forms::Form;
 use super::queue::Ticket;
 use super::reservation::{BesideParts, Guard, Hold, Reservation};
@@ -9,7 +10,6 @@ use crate::form::Finds;
 use crate::geometry::NodeSet;
 use crate::job::Time;
 use crate::machine::Placement;
-use crate::network::RunKey;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
@@ -140,7 +140,7 @@ impl Cluster<'_> {
             at = ends.peek()?.at.max(self.now);
             while let Some(end) = ends.next_if(|end| end.at <= at) {
                 if end.site as usize == site {
-                    ahead.release(&self.ran(end).placement);
+                    ahead.release(self.held_at(end));
                 }
             }
         }
@@ -153,7 +153,7 @@ impl Cluster<'_> {
         self.ends();
         self.guards.set(self.guards.get() + 1);
         let number = self.guards.get();
-        let Cluster { now, facility, ends, running, forms, queue, .. } = self;
+        let Cluster { now, facility, ends, running, out, forms, queue, .. } = self;
         let (now, job, ends) = (*now, queue.job(ticket), ends.get()?);
         let form = forms.request(queue.form(ticket)?);
         let stretch = 1.0 / facility.sites()[0].site().speed();
@@ -166,8 +166,7 @@ impl Cluster<'_> {
                 }
                 at = ends.peek().filter(|end| end.at < limit)?.at.max(now);
                 while let Some(end) = ends.next_if(|end| end.at <= at) {
-                    let ended = &running[end.key.slot as usize];
-                    site.site_mut().release(&ended.placement);
+                    site.site_mut().release(held_at(running, out, end));
                 }
             };
             let limits = site.site().left_beside(&placement);
@@ -207,12 +206,10 @@ impl Cluster<'_> {
     /// that ends before it.
     fn earliest_by_halves(&self, ticket: Ticket, fewest: u64, limit: Time) -> Option<Reservation> {
         let job = self.queue.job(ticket);
-        let ends = self.ends().iter().map(|end| (end.at.max(self.now), end.key));
-        let ends: Vec<(Time, RunKey)> = ends.take_while(|(at, _)| *at < limit).collect();
-        let release = |then: &mut SiteAhead, ends: &[(Time, RunKey)]| {
-            for (_, key) in ends {
-                then.release(&self.running[key.slot as usize].placement);
-            }
+        let ends = self.ends().iter().map(|end| (end.at.max(self.now), self.held_at(end)));
+        let ends: Vec<(Time, &Placement)> = ends.take_while(|(at, _)| *at < limit).collect();
+        let release = |then: &mut SiteAhead, ends: &[(Time, &Placement)]| {
+            ends.iter().for_each(|(_, held)| then.release(held));
         };
         let mut then = self.facility.fork_site(0);
         let (mut given_back, mut at) = (0, self.now);
@@ -265,7 +262,7 @@ impl Cluster<'_> {
             placement.add_to(&mut nodes, grid);
             let blocking = self.ends().iter().rev().find(|end| {
                 end.site as usize == reservation.site
-                    && !self.ran(end).placement.is_clear_of(&nodes, grid)
+                    && !self.held_at(end).is_clear_of(&nodes, grid)
             });
             blocking.map_or(self.now, |end| end.at.max(self.now))
         };
@@ -285,7 +282,7 @@ impl Cluster<'_> {
             if then.site().has_free(placement) {
                 break;
             }
-            then.release(&self.ran(end).placement);
+            then.release(self.held_at(end));
             at = end.at.max(self.now);
         }
         at
@@ -301,7 +298,7 @@ impl Cluster<'_> {
         let mut then = self.facility.fork_site(reservation.site);
         for end in self.ends().iter() {
             if end.site as usize == reservation.site && end.at.max(self.now) <= reservation.at {
-                then.release(&self.ran(end).placement);
+                then.release(self.held_at(end));
             }
         }
         self.guards.set(self.guards.get() + 1);

@@ -1,32 +1,97 @@
-//! Expected ends of running jobs.
+//! Expected ends of running jobs and of outages.
+
+use slab::Slab;
 
 use crate::job::Time;
+use crate::machine::Placement;
 use crate::network::{Ending, RunKey};
 use crate::observe::{JobId, Running};
 
-/// Expected end of a running job, and the number of nodes that it then releases. A walk along the
-/// ends can therefore count free nodes without reading the jobs.
+/// Expected end of a running job or of an outage, and the number of nodes that are then released.
+/// A walk along the ends can therefore count free nodes without reading the jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct End {
     pub(super) at: Time,
-    pub(super) key: RunKey,
+    /// The job's identifier, or the slot of the outage.
+    number: u64,
+    /// Slot among the running jobs, or among the nodes out of service.
+    pub(super) slot: u32,
     pub(super) site: u32,
     pub(super) held: u32,
+    pub(super) is_outage: bool,
 }
 
-/// Expected ends of all running jobs, along which scheduling passes walk.
+/// Expected ends of all running jobs and outages, along which scheduling passes walk.
 pub(super) type Ends = crate::network::Ends<End>;
+
+/// A node or GPU that is out of service and expected back.
+pub(super) struct OutOfService {
+    pub(super) site: usize,
+    pub(super) placement: Placement,
+    pub(super) since: Time,
+    pub(super) until: Time,
+}
+
+/// Nodes that are not free until an expected instant, and what holds them until then.
+#[derive(Clone, Copy, Debug)]
+pub struct BusyNodes<'a> {
+    /// Index of the site of the nodes.
+    pub site: usize,
+    /// The nodes.
+    pub placement: &'a Placement,
+    /// When the job started or the outage began.
+    pub since: Time,
+    /// When the nodes are expected to be free; the instant may have passed.
+    pub until: Time,
+    /// The job that holds the nodes; `None` if they are out of service.
+    pub job: Option<RunKey>,
+}
 
 impl End {
     pub(super) fn of(slot: usize, ran: &Running) -> End {
-        let key = RunKey { id: ran.id, slot: slot as u32 };
-        End { at: ran.expected_end, key, site: ran.site as u32, held: ran.held }
+        End {
+            at: ran.expected_end,
+            number: ran.id.0,
+            slot: slot as u32,
+            site: ran.site as u32,
+            held: ran.held,
+            is_outage: false,
+        }
+    }
+
+    pub(super) fn of_outage(slot: usize, out: &OutOfService) -> End {
+        End {
+            at: out.until,
+            number: slot as u64,
+            slot: slot as u32,
+            site: out.site as u32,
+            held: out.placement.len(),
+            is_outage: true,
+        }
+    }
+
+    /// The key of the job.
+    pub(super) fn key(&self) -> RunKey {
+        RunKey { id: JobId(self.number), slot: self.slot }
+    }
+}
+
+/// The nodes that are released at an expected end.
+pub(super) fn held_at<'a>(
+    running: &'a Slab<Box<Running>>,
+    out: &'a Slab<OutOfService>,
+    end: &End,
+) -> &'a Placement {
+    match end.is_outage {
+        true => &out[end.slot as usize].placement,
+        false => &running[end.slot as usize].placement,
     }
 }
 
 impl Ending for End {
+    /// At one instant jobs end before outages.
     #[inline(always)]
-    fn order(&self) -> (Time, JobId) {
-        (self.at, self.key.id)
+    fn order(&self) -> (Time, u64) {
+        (self.at, self.number | u64::from(self.is_outage) << 63)
     }
 }

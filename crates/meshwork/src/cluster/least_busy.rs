@@ -94,8 +94,8 @@ impl Cluster<'_> {
                 busy.until[run].iter_mut().for_each(|end| *end = until.max(*end));
             });
         };
-        for (_, running) in self.running().filter(|(_, running)| running.site == site) {
-            add(&running.placement, 1, running.expected_end.max(self.now));
+        for holding in self.busy_nodes().filter(|holding| holding.site == site) {
+            add(holding.placement, 1, holding.until.max(self.now));
         }
         for (_, placement) in kept.iter().filter(|(on, _)| *on == site) {
             add(placement, KEPT, Time::ZERO);

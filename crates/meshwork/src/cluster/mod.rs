@@ -11,7 +11,6 @@ mod earliest;
 mod ends;
 mod fits;
 mod forms;
-mod free_sets;
 mod least_busy;
 mod outlook;
 mod power;
@@ -21,20 +20,19 @@ mod queue;
 mod reservation;
 mod reshape;
 mod service;
-mod space;
 mod starts;
 mod waits;
 
 pub(crate) use breach::{Breach, Culprit};
 pub use candidates::{Candidates, Startable};
-pub use outlook::Outlook;
+pub use ends::BusyNodes;
+pub(crate) use outlook::Outlook;
 pub use preempt::Preempted;
 pub(crate) use profile::Profile;
 pub use queue::Ticket;
 pub use reservation::{Guard, Hold, Reservation};
 pub use reshape::{Reshape, ReshapeError};
 pub use service::{MAX_IDLE_STEPS, MAX_INTERRUPTIONS, Unsatisfiable};
-pub(crate) use space::{Planned, Space};
 pub use starts::{Place, StartOptions};
 
 // Job identifiers, for schedulers.
@@ -47,7 +45,7 @@ use std::sync::Arc;
 use slab::Slab;
 
 use closures::Closures;
-use ends::{End, Ends};
+use ends::{End, Ends, OutOfService};
 use fits::Fits;
 use forms::Forms;
 use queue::Queue;
@@ -55,7 +53,7 @@ use queue::Queue;
 use crate::facility::Facility;
 use crate::form::Finds;
 use crate::job::{Job, Request, Time};
-use crate::machine::Site;
+use crate::machine::{Placement, Site};
 use crate::network::{Network, NetworkError};
 use crate::observe::{Event, MachineState, Observer, Running};
 use crate::sizing::Size;
@@ -72,12 +70,14 @@ pub struct Cluster<'a> {
     kill_at_estimate: bool,
     queue: Queue,
     running: Slab<Box<Running>>,
-    /// Recycled records of finished jobs, reused for arriving ones. A record is large and stays in
-    /// one allocation from the job's arrival until the instant after its end.
+    /// Nodes and GPUs that are out of service, unless they never return.
+    out: Slab<OutOfService>,
+    /// Recycled records of finished jobs, reused for starting ones. A record is large and stays in
+    /// one allocation from the job's start until the instant after its end.
     #[expect(clippy::vec_box, reason = "it is the boxes that are kept")]
     recycled: Vec<Box<Running>>,
-    /// Running jobs in order of expected end. Built on first use, since most schedulers never need
-    /// it.
+    /// Running jobs and outages in order of expected end. Built on first use, since most schedulers
+    /// never need it.
     ends: OnceCell<Ends>,
     arrivals: Vec<Ticket>,
     departures: Vec<Departure>,
@@ -158,6 +158,7 @@ impl<'a> Cluster<'a> {
             kill_at_estimate,
             queue: Queue::default(),
             running: Slab::new(),
+            out: Slab::new(),
             recycled: Vec::new(),
             ends: OnceCell::new(),
             arrivals: Vec::new(),
@@ -258,6 +259,12 @@ impl<'a> Cluster<'a> {
         self.queue.job(ticket)
     }
 
+    /// Whether the job of a ticket still waits.
+    #[must_use]
+    pub fn is_waiting(&self, ticket: Ticket) -> bool {
+        self.queue.has(ticket)
+    }
+
     /// Jobs that joined the queue at this instant, including requeued ones.
     #[must_use]
     pub fn arrivals(&self) -> &[Ticket] {
@@ -270,11 +277,11 @@ impl<'a> Cluster<'a> {
         &self.departures
     }
 
-    /// Jobs that have no reservation yet in a plan which is kept between scheduling passes.
-    ///
-    /// They are the new arrivals. If the cluster [is disturbed](Cluster::is_disturbed), they are
-    /// all waiting jobs, because the plan must then be rebuilt.
-    pub(crate) fn to_plan(&self) -> Vec<Ticket> {
+    /// Jobs for which a plan kept between scheduling passes has no reservation yet. These are the
+    /// new arrivals. They are all waiting jobs if the cluster [is
+    /// disturbed](Cluster::is_disturbed), because then the plan must be rebuilt.
+    #[must_use]
+    pub fn to_plan(&self) -> Vec<Ticket> {
         if self.is_disturbed() { self.waiting().collect() } else { self.arrivals.clone() }
     }
 
@@ -285,26 +292,42 @@ impl<'a> Cluster<'a> {
         if self.is_disturbed() { &[] } else { &self.departures }
     }
 
-    /// The running jobs in the order of their expected ends. They include
-    /// [stand-ins](Running::is_stand_in), which hold nodes that are out of service until these are
-    /// expected back.
+    /// The running jobs in the order of their expected ends.
     pub fn running(&self) -> impl Iterator<Item = (RunKey, &Running)> {
-        self.ends().iter().map(|end| (end.key, self.ran(end)))
+        let jobs = self.ends().iter().filter(|end| !end.is_outage);
+        jobs.map(|end| (end.key(), &*self.running[end.slot as usize]))
     }
 
-    /// Whether any running job has reached or exceeded its estimate.
+    /// Busy nodes in the order in which they are expected to be free.
+    ///
+    /// Running jobs hold them, or they are out of service and expected back.
+    pub fn busy_nodes(&self) -> impl Iterator<Item = BusyNodes<'_>> {
+        self.ends().iter().map(|end| {
+            let (site, until, placement) = (end.site as usize, end.at, self.held_at(end));
+            let (since, job) = match end.is_outage {
+                true => (self.out[end.slot as usize].since, None),
+                false => (self.running[end.slot as usize].start, Some(end.key())),
+            };
+            BusyNodes { site, placement, since, until, job }
+        })
+    }
+
+    /// Whether any running job or outage has reached or exceeded its expected end.
     pub(crate) fn runs_late(&self) -> bool {
         self.ends().first().is_some_and(|end| end.at <= self.now)
     }
 
     fn ends(&self) -> &Ends {
-        let all = || self.running.iter().map(|(slot, ran)| End::of(slot, ran)).collect();
+        let all = || {
+            let out = self.out.iter().map(|(slot, out)| End::of_outage(slot, out));
+            self.running.iter().map(|(slot, ran)| End::of(slot, ran)).chain(out).collect()
+        };
         self.ends.get_or_init(all)
     }
 
-    /// The running job to which an expected end belongs.
-    fn ran(&self, end: &End) -> &Running {
-        &self.running[end.key.slot as usize]
+    /// The nodes that are released at an expected end.
+    fn held_at(&self, end: &End) -> &Placement {
+        ends::held_at(&self.running, &self.out, end)
     }
 
     /// Returns a running job; `None` if it no longer runs.
@@ -326,20 +349,17 @@ impl<'a> Cluster<'a> {
         &self.facility
     }
 
-    /// The free nodes from now on, as the running jobs leave them, on which future starts are
-    /// planned.
-    #[must_use]
-    pub fn outlook(&self) -> Outlook {
-        let running = self.ends().iter().map(|end| self.ran(end));
+    /// The future availability that the running jobs leave, for planning.
+    pub(crate) fn outlook(&self) -> Outlook {
         let headroom = self.is_capped().then(|| self.headroom());
         let gate = self.gate.as_ref().filter(|gate| !gate.is_open());
         let closures = Closures::new(self.closures(), gate.cloned());
-        Outlook::new(self.now, &self.facility, running, closures, headroom)
+        Outlook::new(self.now, &self.facility, self.busy_nodes(), closures, headroom)
     }
 
     /// Whether only running jobs can delay waiting jobs. Then no outage is planned, every node is
     /// open to every job, and there is no power cap.
-    pub(super) fn is_unbounded(&self) -> bool {
+    pub(crate) fn is_unbounded(&self) -> bool {
         let is_open = self.gate.as_ref().is_none_or(|gate| gate.is_open());
         is_open && self.closures().is_empty() && !self.is_capped()
     }
@@ -373,8 +393,7 @@ impl<'a> Cluster<'a> {
 
     /// Removes a waiting job from the queue unserved; its ticket becomes invalid.
     pub fn turn_away(&mut self, ticket: Ticket) {
-        let Some(record) = self.queue.remove(ticket) else { return };
-        let mut job = record.job;
+        let Some(mut job) = self.queue.remove(ticket) else { return };
         self.facility.counts.waiting -= 1;
         if let Some(service) = &mut self.service {
             job = service.turns_away(ticket.id, job);

@@ -4,6 +4,7 @@ use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use super::closures::{Closure, Closures};
+use super::ends::BusyNodes;
 use super::profile::Profile;
 use super::reservation::{Hold, Reservation};
 use crate::facility::{Facility, SiteAhead};
@@ -11,23 +12,21 @@ use crate::form::Finds;
 use crate::geometry::NodeSet;
 use crate::job::{Job, Time};
 use crate::machine::Placement;
-use crate::observe::Running;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 use crate::topology::Node;
 
 /// The future if running jobs end at their estimates and planned jobs start as planned.
 ///
-/// The number of free nodes is a step function of time. Where only counts matter, this function
-/// answers queries. Where shape matters, the function shows the instants at which a query may
-/// succeed. The allocator is then asked on a copy of its site in the state of such an instant.
-pub struct Outlook {
+/// The number of free nodes is a step function of time. Where only counts matter, it answers
+/// queries. Where shape matters, it shows the instants at which a query may succeed. The allocator
+/// is then asked on a copy of its site in the state of such an instant.
+pub(crate) struct Outlook {
     now: Time,
     facility: Facility,
     free: Vec<Profile>,
-    /// Expected end, site and placement of each running job, in order of the ends.
-    ///
-    /// Used only where shape matters.
+    /// Expected ends, sites and placements of running jobs and outages, earliest first. Used only
+    /// where shape matters.
     running: Vec<(Time, usize, Placement)>,
     /// Planned reservations of particular nodes, not of a number of nodes.
     ///
@@ -47,7 +46,7 @@ impl Outlook {
     pub(super) fn new<'a>(
         now: Time,
         facility: &Facility,
-        jobs: impl Iterator<Item = &'a Running>,
+        busy: impl Iterator<Item = BusyNodes<'a>>,
         closures: Closures,
         headroom: Option<u64>,
     ) -> Outlook {
@@ -58,22 +57,22 @@ impl Outlook {
         let mut headroom = headroom.map(|more| Profile::new(now, more));
         let only_running = closures.is_empty() && headroom.is_none();
         let mut running = Vec::new();
-        for job in jobs {
-            let end = job.expected_end.max(now);
-            free[job.site].add(end, None, i64::from(job.held));
-            let counts = only_running && facility.sites()[job.site].finds() == Finds::AnyNodes;
+        for BusyNodes { site, placement, until, job, .. } in busy {
+            let (end, held) = (until.max(now), i64::from(placement.len()));
+            free[site].add(end, None, held);
+            let counts = only_running && facility.sites()[site].finds() == Finds::AnyNodes;
             if !counts {
-                running.push((end, job.site, job.placement.clone()));
+                running.push((end, site, placement.clone()));
             }
-            if let Some(headroom) = headroom.as_mut().filter(|_| !job.is_stand_in()) {
-                headroom.add(end, None, i64::from(job.held));
+            if let Some(headroom) = headroom.as_mut().filter(|_| job.is_some()) {
+                headroom.add(end, None, held);
             }
         }
         Outlook { now, facility, free, running, planned: Vec::new(), closures, headroom }
     }
 
     /// Adds a reservation to the plan: its nodes are not free from its start to its end.
-    pub fn hold(&mut self, reservation: &Reservation) {
+    pub(crate) fn hold(&mut self, reservation: &Reservation) {
         self.change(reservation, -1);
         if let Hold::Nodes(_) = reservation.hold {
             self.planned.push(reservation.clone());
@@ -81,7 +80,7 @@ impl Outlook {
     }
 
     /// Removes a planned reservation.
-    pub fn drop_hold(&mut self, reservation: &Reservation) {
+    pub(crate) fn drop_hold(&mut self, reservation: &Reservation) {
         self.change(reservation, 1);
         if let Some(at) = self.planned.iter().position(|planned| planned == reservation) {
             self.planned.swap_remove(at);
@@ -104,7 +103,7 @@ impl Outlook {
     /// **O(s)** for *s* steps of the profile where only counts matter. Where shape matters, the
     /// allocator is asked at each step with enough free nodes. Each query uses a copy of the site,
     /// which takes **O(r)** for *r* running and planned jobs.
-    pub fn earliest(&self, job: &Job, by: Option<Time>) -> Option<Reservation> {
+    pub(crate) fn earliest(&self, job: &Job, by: Option<Time>) -> Option<Reservation> {
         (0..self.free.len())
             .filter_map(|site| self.earliest_on(site, job, by))
             .filter(|found| by.is_none_or(|by| found.at <= by))
@@ -120,7 +119,7 @@ impl Outlook {
     /// # Complexity
     /// **O(r log r)** for *r* running and planned jobs.
     #[must_use]
-    pub fn sooner(&self, job: &Job, reservation: &Reservation) -> Reservation {
+    pub(crate) fn sooner(&self, job: &Job, reservation: &Reservation) -> Reservation {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.clone() };
         if placement.parts.is_some() {
             return self.sooner_parts(job, reservation, placement);

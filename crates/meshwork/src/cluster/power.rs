@@ -180,15 +180,14 @@ impl Cluster<'_> {
     /// assumed to end at their estimates.
     fn headroom_at(&self, at: Time) -> u64 {
         let ended = self.running().take_while(|(_, ran)| ran.expected_end.max(self.now) <= at);
-        let jobs = ended.filter(|(_, ran)| !ran.is_stand_in());
-        self.headroom() + jobs.map(|(_, ran)| u64::from(ran.held)).sum::<u64>()
+        self.headroom() + ended.map(|(_, ran)| u64::from(ran.held)).sum::<u64>()
     }
 
     /// First instant, not before `from`, when the power cap permits a reservation. Running jobs are
     /// assumed to end at their estimates.
     pub(super) fn held_from(&self, reservation: &Reservation, from: Time) -> Time {
         let count = reservation.hold.nodes();
-        let ends = self.running().map(|(_, ran)| ran.expected_end.max(from));
+        let ends = self.busy_nodes().map(|holding| holding.until.max(from));
         let mut instants = std::iter::once(from).chain(ends);
         instants.find(|&at| self.headroom_at(at) >= count).unwrap_or(from)
     }

@@ -7,7 +7,7 @@ use slab::Slab;
 
 use super::forms::Form;
 use crate::job::{Job, Request, Time};
-use crate::observe::{JobId, Running};
+use crate::observe::JobId;
 use crate::offer::QueueView;
 
 /// Handle of a waiting job, valid until the job leaves the queue. Tickets are ordered like the
@@ -70,8 +70,7 @@ pub(crate) struct Queue {
 }
 
 struct Waiting {
-    /// The job's record from arrival to end, boxed so that the large record is never moved.
-    record: Box<Running>,
+    job: Job,
     key: ScanKey,
     /// The size and shape in which the allocator is asked for the job; `None` if there may be
     /// several.
@@ -331,12 +330,11 @@ impl Queue {
 
     /// Appends a job at the end of the queue.
     #[inline(always)]
-    pub(crate) fn push(&mut self, record: Box<Running>, fewest: u64, form: Option<Form>) -> Ticket {
-        let id = record.id;
+    pub(crate) fn push(&mut self, id: JobId, job: Job, fewest: u64, form: Option<Form>) -> Ticket {
         let place = (2 * id.0).max(self.end);
         self.end = place + 2;
-        let key = ScanKey { fewest, estimate: record.job.estimate };
-        let ticket = self.link(Ticket { place, id, slot: NO_SLOT }, None, record, key, form);
+        let key = ScanKey { fewest, estimate: job.estimate };
+        let ticket = self.link(Ticket { place, id, slot: NO_SLOT }, None, job, key, form);
         if let Some(line) = self.line.get_mut() {
             line.push(ticket, key);
         }
@@ -350,19 +348,19 @@ impl Queue {
     /// comes before all jobs requeued at the end meanwhile.
     pub(crate) fn put_back(
         &mut self,
-        record: Box<Running>,
+        id: JobId,
+        job: Job,
         fewest: u64,
         to_the_end: bool,
         form: Option<Form>,
     ) -> Ticket {
         if to_the_end {
-            return self.push(record, fewest, form);
+            return self.push(id, job, fewest, form);
         }
-        let id = record.id;
-        let key = ScanKey { fewest, estimate: record.job.estimate };
+        let key = ScanKey { fewest, estimate: job.estimate };
         let ticket = Ticket { place: 2 * id.0 + 1, id, slot: NO_SLOT };
         let next = self.next_that(ticket, |_| true);
-        let ticket = self.link(ticket, next, record, key, form);
+        let ticket = self.link(ticket, next, job, key, form);
         if let Some(line) = self.line.get_mut() {
             line.insert(ticket, key);
         }
@@ -378,7 +376,7 @@ impl Queue {
         &mut self,
         ticket: Ticket,
         next: Option<Ticket>,
-        record: Box<Running>,
+        job: Job,
         key: ScanKey,
         form: Option<Form>,
     ) -> Ticket {
@@ -388,7 +386,7 @@ impl Queue {
             None => (self.last.map_or(NO_SLOT, |last| last.slot), NO_SLOT),
             Some(next) => (self.jobs[next.slot as usize].before, next.slot),
         };
-        self.jobs.insert(Waiting { record, key, form, ticket, before, after });
+        self.jobs.insert(Waiting { job, key, form, ticket, before, after });
         match self.jobs.get_mut(before as usize) {
             Some(waiting) => waiting.after = slot,
             None => self.first = Some(ticket),
@@ -451,6 +449,12 @@ impl Queue {
         self.line().next_that(ticket, may_start)
     }
 
+    /// Whether the job of a ticket has not left the queue.
+    pub(crate) fn has(&self, ticket: Ticket) -> bool {
+        let waiting = self.jobs.get(ticket.slot as usize);
+        waiting.is_some_and(|waiting| waiting.ticket.place == ticket.place)
+    }
+
     /// The entry of a ticket; a placeholder if the job has left the queue.
     #[inline]
     fn waiting(&self, ticket: Ticket) -> &Waiting {
@@ -465,9 +469,8 @@ impl Queue {
         self.stale.set(self.stale.get().or(Some(ticket)));
         self.placeholder.get_or_init(|| {
             let job = Job::new(0, Time::ZERO, Request::Nodes(1), 0.0);
-            let record = Box::new(Running::waiting(ticket.id, job));
             let key = ScanKey { fewest: u64::MAX, estimate: 0.0 };
-            Box::new(Waiting { record, key, form: None, ticket, before: NO_SLOT, after: NO_SLOT })
+            Box::new(Waiting { job, key, form: None, ticket, before: NO_SLOT, after: NO_SLOT })
         })
     }
 
@@ -478,7 +481,7 @@ impl Queue {
     }
 
     pub(crate) fn job(&self, ticket: Ticket) -> &Job {
-        &self.waiting(ticket).record.job
+        &self.waiting(ticket).job
     }
 
     /// The size and shape in which the allocator is asked for a job; `None` if there may be
@@ -501,13 +504,13 @@ impl Queue {
 
     /// Removes a job; `None` if it has already left the queue.
     #[inline]
-    pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<Box<Running>> {
+    pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<Job> {
         let waiting = self.jobs.get(ticket.slot as usize);
         if waiting.is_none_or(|waiting| waiting.ticket.place != ticket.place) {
             self.stale(ticket);
             return None;
         }
-        let Waiting { record, form, before, after, .. } = self.jobs.remove(ticket.slot as usize);
+        let Waiting { job, form, before, after, .. } = self.jobs.remove(ticket.slot as usize);
         match self.jobs.get_mut(before as usize) {
             Some(waiting) => waiting.after = after,
             None => self.first = self.jobs.get(after as usize).map(|waiting| waiting.ticket),
@@ -522,7 +525,7 @@ impl Queue {
         if let (Some(form_queues), Some(form)) = (self.form_queues.get_mut(), form) {
             form_queues.remove(ticket, form);
         }
-        Some(record)
+        Some(job)
     }
 }
 
@@ -637,10 +640,8 @@ mod tests {
 
     use super::*;
 
-    fn record(id: JobId, size: u32, estimate: f64) -> Box<Running> {
-        let request = Request::Nodes(size);
-        let job = Job { estimate, ..Job::new(1, Time::ZERO, request, 1.0) };
-        Box::new(Running::waiting(id, job))
+    fn job(size: u32, estimate: f64) -> Job {
+        Job { estimate, ..Job::new(1, Time::ZERO, Request::Nodes(size), 1.0) }
     }
 
     fn form(size: u64) -> Option<Form> {
@@ -651,14 +652,14 @@ mod tests {
     #[test]
     fn no_two_jobs_have_one_place() {
         let mut queue = Queue::default();
-        let push = |queue: &mut Queue, id| queue.push(record(JobId(id), 1, 1.0), 1, None);
+        let push = |queue: &mut Queue, id| queue.push(JobId(id), job(1, 1.0), 1, None);
         let first = push(&mut queue, 0);
         let second = push(&mut queue, 1);
         queue.remove(first);
-        let first = queue.put_back(record(JobId(0), 1, 1.0), 1, true, None);
+        let first = queue.put_back(JobId(0), job(1, 1.0), 1, true, None);
         let third = push(&mut queue, 2);
         queue.remove(third);
-        let third = queue.put_back(record(JobId(2), 1, 1.0), 1, false, None);
+        let third = queue.put_back(JobId(2), job(1, 1.0), 1, false, None);
         let walked = std::iter::successors(queue.first(), |&ticket| queue.after(ticket));
         assert!(walked.eq([second, first, third]));
         for ticket in [third, second, first] {
@@ -684,8 +685,8 @@ mod tests {
                 if op > 3 && !left.is_empty() {
                     let id = left.swap_remove(at.index(left.len()));
                     let estimate = (number * 3 % 10) as f64;
-                    let record = record(id, size as u32, estimate);
-                    let ticket = queue.put_back(record, size, to_the_end, form(size));
+                    let job = job(size as u32, estimate);
+                    let ticket = queue.put_back(id, job, size, to_the_end, form(size));
                     let before = vector.iter().take_while(|(other, ..)| other.id < id).count();
                     let place = if to_the_end { vector.len() } else { before };
                     vector.insert(place, (ticket, size, estimate));
@@ -694,8 +695,8 @@ mod tests {
                     if number == begin {
                         queue.form_queues();
                     }
-                    let record = record(JobId(number as u64), size as u32, estimate);
-                    let ticket = queue.push(record, size, form(size));
+                    let (id, job) = (JobId(number as u64), job(size as u32, estimate));
+                    let ticket = queue.push(id, job, size, form(size));
                     vector.push((ticket, size, estimate));
                 } else {
                     let (ticket, ..) = vector.remove(at.index(vector.len()));

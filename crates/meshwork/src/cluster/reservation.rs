@@ -51,7 +51,8 @@ pub enum Hold {
 
 impl Hold {
     /// Number of reserved nodes.
-    pub(super) fn nodes(&self) -> u64 {
+    #[must_use]
+    pub fn nodes(&self) -> u64 {
         match self {
             Hold::Count(request) => request.nodes(),
             Hold::Nodes(placement) => u64::from(placement.len()),

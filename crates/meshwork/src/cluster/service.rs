@@ -1,18 +1,18 @@
-//! Outages and repairs of nodes and GPUs, and the jobs that they interrupt. Every component sees a
-//! node out of service as held. For its allocator, the node has another holder. Among the running
-//! jobs, a stand-in holds the node until the node is expected back.
+//! Outages and repairs of nodes, and the jobs that they interrupt. Every component sees a node out
+//! of service as held. For its allocator, the node has another holder. Planners see it among the
+//! busy nodes until it is expected back.
 
 use std::collections::BTreeMap;
 
 use super::closures::Closure;
-use super::ends::End;
+use super::ends::{End, OutOfService};
 use super::interruptions::Interruptions;
 use super::queue::Ticket;
 use super::{Cluster, Culprit, Departure};
 use crate::alloc::{Claim, Holder};
 use crate::failures::{Outages, Step, Timeline, What};
 use crate::geometry::{Block, NodeSet, Placement};
-use crate::job::{Dims, Job, Request, Time};
+use crate::job::{Dims, Job, Time};
 use crate::network::RunKey;
 use crate::observe::{Event, JobId, Running};
 use crate::topology::Node;
@@ -59,8 +59,6 @@ pub(super) struct Service {
     nodes: BTreeMap<Unit, Affected>,
     /// Number of nodes and GPUs that leave service as soon as the jobs on them have ended.
     draining: usize,
-    /// Number of entries among the running jobs that stand for nodes out of service (stand-ins).
-    pub(super) stand_ins: usize,
     pub(super) interruptions: Interruptions,
     /// Planned outages that schedulers may see.
     pub(super) closures: Vec<Closure>,
@@ -81,9 +79,9 @@ struct Affected {
     soft: u32,
     /// The placement that is out of service: the node or GPU. `None` while a job still runs on it.
     out: Option<Placement>,
-    /// Slot, among the running jobs, of the stand-in for the unit, if it is expected back.
-    stand_in: Option<usize>,
-    /// Latest expected end of the current outages of the node or GPU.
+    /// Slot among the outages of the cluster, if the node is out of service and expected back.
+    slot: Option<usize>,
+    /// When the last of the node's outages is expected to end.
     expected: Time,
 }
 
@@ -101,7 +99,6 @@ impl Service {
             to_the_end,
             nodes: BTreeMap::new(),
             draining: 0,
-            stand_ins: 0,
             interruptions: Interruptions::new(checkpoint, kill_at_estimate),
             closures: Vec::new(),
             is_disturbed: false,
@@ -178,9 +175,12 @@ impl Cluster<'_> {
 
     #[cold]
     fn next_step_of(&self, service: &Service, more_arrive: bool) -> Option<Time> {
-        let runs = self.running.len() > service.stand_ins;
-        let may_start = self.queue.len() > 0 && service.stand_ins > 0;
-        if more_arrive || runs || may_start { service.timeline.next() } else { None }
+        let may_start = self.queue.len() > 0 && !self.out.is_empty();
+        if more_arrive || !self.running.is_empty() || may_start {
+            service.timeline.next()
+        } else {
+            None
+        }
     }
 
     /// Applies the begins and ends of reservations, repairs, and then failures that are due now.
@@ -203,8 +203,7 @@ impl Cluster<'_> {
                 closure.until > now
                     && !(closure.from <= now && closure.nodes.iter().all(|node| is_out(&node)))
             });
-            let runs = self.running.len() > service.stand_ins;
-            if !runs && !more_arrive {
+            if self.running.is_empty() && !more_arrive {
                 service.idle += 1;
             }
         }
@@ -287,7 +286,6 @@ impl Cluster<'_> {
         nodes.iter().for_each(|&node| set.insert(node));
         let holds = |ran: &Running| {
             ran.site == site
-                && !ran.is_stand_in()
                 && !ran.placement.is_clear_of(&set, grid)
                 && gpu.is_none_or(|gpu| self.holds_gpu(ran, nodes, gpu))
         };
@@ -345,9 +343,7 @@ impl Cluster<'_> {
             return Err(Unsatisfiable::Bug("a job that ran fits nowhere".to_owned()));
         };
         self.facility.counts.waiting += 1;
-        let mut record = self.record_for(job);
-        record.id = ran.id;
-        let ticket = self.queue.put_back(record, fewest, to_the_end, form);
+        let ticket = self.queue.put_back(ran.id, job, fewest, to_the_end, form);
         self.arrivals.push(ticket);
         Ok(ticket)
     }
@@ -388,28 +384,27 @@ impl Cluster<'_> {
         affected.expected = affected.expected.max(expected);
         let Some(placement) = affected.out.clone() else { return };
         let expected = affected.expected;
-        if let Some(slot) = affected.stand_in.take() {
-            self.dismiss(slot);
-            service.stand_ins -= 1;
+        if let Some(slot) = affected.slot.take() {
+            self.is_back(slot);
         }
-        // A node that never returns needs no stand-in among the running jobs.
+        // Nobody plans with a node that never returns.
         if !expected.units().is_finite() {
             return;
         }
-        let slot = self.running.vacant_key();
-        let ran = stand_in(at.0, placement, self.now, expected, slot);
+        let out = OutOfService { site: at.0, placement, since: self.now, until: expected };
+        let slot = self.out.vacant_key();
         if let Some(ends) = self.ends.get_mut() {
-            ends.insert(End::of(slot, &ran));
+            ends.insert(End::of_outage(slot, &out));
         }
-        self.running.insert(Box::new(ran));
-        affected.stand_in = Some(slot);
-        service.stand_ins += 1;
+        self.out.insert(out);
+        affected.slot = Some(slot);
     }
 
-    fn dismiss(&mut self, slot: usize) {
-        let ran = self.running.remove(slot);
+    /// Removes a node or GPU from those that are out of service and expected back.
+    fn is_back(&mut self, slot: usize) {
+        let out = self.out.remove(slot);
         if let Some(ends) = self.ends.get_mut() {
-            ends.remove(&End::of(slot, &ran));
+            ends.remove(&End::of_outage(slot, &out));
         }
     }
 
@@ -430,12 +425,9 @@ impl Cluster<'_> {
         if affected.hard + affected.soft > 0 {
             return Ok(());
         }
-        let Some(Affected { out, stand_in, .. }) = service.nodes.remove(&at) else {
-            return Ok(());
-        };
-        if let Some(slot) = stand_in {
-            self.dismiss(slot);
-            service.stand_ins -= 1;
+        let Some(Affected { out, slot, .. }) = service.nodes.remove(&at) else { return Ok(()) };
+        if let Some(slot) = slot {
+            self.is_back(slot);
         }
         if let Some(placement) = out {
             let (site, node, gpu) = at;
@@ -498,26 +490,4 @@ impl Cluster<'_> {
 fn affected_on(service: &Service, (site, node): (usize, Node)) -> Vec<Unit> {
     let units = service.nodes.range((site, node, None)..=(site, node, Some(u32::MAX)));
     units.map(|(unit, _)| *unit).collect()
-}
-
-/// A stand-in: an entry among the running jobs that holds a node which is out of service.
-fn stand_in(site: usize, placement: Placement, now: Time, expected: Time, slot: usize) -> Running {
-    let span = expected - now;
-    let job = Job::new(0, now, Request::Nodes(1), span);
-    let held = placement.len();
-    Running {
-        id: JobId::stand_in(slot),
-        job,
-        site,
-        placement,
-        asked: held.into(),
-        held,
-        stretch: 1.0,
-        rate: 1.0,
-        start: now,
-        expected_end: expected,
-        dispersal: 0.0,
-        messages: None,
-        wear: None,
-    }
 }

@@ -10,7 +10,7 @@ use crate::geometry::NodeSet;
 use crate::job::{Request, Time};
 use crate::machine::{ClaimError, Placement, Site};
 use crate::network::{RunKey, Work};
-use crate::observe::Event;
+use crate::observe::{Event, Running};
 use crate::offer::Proposal;
 
 /// A copy of the machine in which the nodes kept for some jobs are busy; cached between requests.
@@ -489,10 +489,9 @@ impl Cluster<'_> {
             return false;
         }
         self.changes += 1;
-        let Some(mut running) = self.queue.remove(ticket) else { return false };
+        let Some(job) = self.queue.remove(ticket) else { return false };
         self.facility.counts.waiting -= 1;
         self.facility.counts.running += 1;
-        let job = &running.job;
         let work = if self.kill_at_estimate { job.runtime.min(job.estimate) } else { job.runtime };
         let mut setup = self.facility.sites()[site].setup_time(placement);
         if self.power.is_some() {
@@ -511,11 +510,28 @@ impl Cluster<'_> {
             asked_of_parts(&job.request, held)
         };
         let dispersal = placement.dispersal(self.facility.sites()[site].site().grid());
-        running.site = site;
-        std::mem::swap(&mut running.placement, placement);
-        (running.asked, running.held, running.dispersal) = (asked, held, dispersal);
-        (running.stretch, running.rate) = (stretch, rate);
-        (running.start, running.expected_end) = (self.now, expected_end);
+        let running = Running {
+            id: ticket.id,
+            job,
+            site,
+            placement: std::mem::take(placement),
+            asked,
+            held,
+            stretch,
+            rate,
+            start: self.now,
+            expected_end,
+            dispersal,
+            messages: None,
+            wear: None,
+        };
+        let running = match self.recycled.pop() {
+            Some(mut record) => {
+                *record = running;
+                record
+            }
+            None => Box::new(running),
+        };
         let entry = self.running.vacant_entry();
         let key = RunKey { id: ticket.id, slot: entry.key() as u32 };
         let running = entry.insert(running);

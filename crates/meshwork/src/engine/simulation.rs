@@ -1,11 +1,11 @@
 //! A run that can be advanced one instant at a time.
 
 use super::followers::Followers;
-use super::unread::{Next, first, pull};
+use super::unread::{first, pull};
 use super::{MAX_REFUSED, MAX_WAITING, Names, Passes, RunError, Setup};
 use crate::access::Access;
 use crate::cluster::{Breach, Cluster, Culprit, MAX_IDLE_STEPS, Unsatisfiable};
-use crate::job::Time;
+use crate::job::{Job, Time};
 use crate::network::RunKey;
 use crate::observe::Observer;
 use crate::sched::Scheduler;
@@ -52,7 +52,7 @@ pub struct Simulation<'a> {
     passes: Passes,
     until: Option<Time>,
     jobs: Submissions,
-    next: Option<Next>,
+    next: Option<Job>,
     /// Jobs that are submitted only when other jobs have ended; `None` if there are none.
     followers: Option<Box<Followers>>,
     names: Names,
@@ -336,17 +336,15 @@ impl<'a> Simulation<'a> {
         }
         while may_arrive {
             let is_next = next.as_ref().is_some_and(|next| next.arrival == instant);
-            let record = match followers {
-                _ if is_next => next.take().map(|next| next.record),
-                Some(followers) if !ONLY_JOBS => {
-                    followers.take(instant).map(|job| cluster.record_for(job))
-                }
+            let job = match followers {
+                _ if is_next => next.take(),
+                Some(followers) if !ONLY_JOBS => followers.take(instant),
                 _ => None,
             };
-            let Some(record) = record else { break };
+            let Some(job) = job else { break };
             may_arrive = *passes == Passes::Instant;
-            let number = record.job.number;
-            if cluster.arrive(record) {
+            let number = job.number;
+            if cluster.arrive(job) {
                 *refused = None;
             } else {
                 *refused = refused.map(|jobs| jobs + 1);

@@ -3,37 +3,22 @@
 use super::followers::Followers;
 use super::{Names, RunError};
 use crate::cluster::{Breach, Cluster, Culprit};
-use crate::job::{Job, JobId, Time};
-use crate::observe::{Event, Running};
+use crate::job::{Job, JobId};
+use crate::observe::Event;
 use crate::workload::{Following, Submission, Submissions, WorkloadError};
 
-pub(super) struct Next {
-    /// Arrival of the job, stored apart from its record because it is read at every instant.
-    pub(super) arrival: Time,
-    /// Record of the job while it waits and runs.
-    pub(super) record: Box<Running>,
-}
-
-impl Next {
-    #[inline(always)]
-    fn of(job: Job, cluster: &mut Cluster<'_>) -> Next {
-        Next { arrival: job.arrival, record: cluster.record_for(job) }
-    }
-}
-
-/// Reads all jobs that follow other jobs, and then the first job that follows no other.
-///
-/// Jobs that follow others are at the beginning of the workload.
+/// Reads all jobs that follow other jobs, and the first job that follows no other. Jobs that follow
+/// others are at the beginning of the workload.
 pub(super) fn first(
     jobs: &mut Submissions,
     cluster: &mut Cluster<'_>,
-) -> Result<(Option<Box<Followers>>, Option<Next>), Unread> {
+) -> Result<(Option<Box<Followers>>, Option<Job>), Unread> {
     let mut followers: Option<Box<Followers>> = None;
     loop {
         match jobs.next().transpose().map_err(Unread::Workload)? {
             Some(Submission::Job(job)) => {
                 check(&job, cluster, true)?;
-                return Ok((followers, Some(Next::of(job, cluster))));
+                return Ok((followers, Some(job)));
             }
             Some(Submission::Following(follower)) => {
                 let Following { job, after, ends } = *follower;
@@ -51,13 +36,13 @@ pub(super) fn first(
 pub(super) fn pull(
     jobs: &mut Submissions,
     cluster: &mut Cluster<'_>,
-    next: &mut Option<Next>,
+    next: &mut Option<Job>,
 ) -> Result<(), Unread> {
     loop {
         match jobs.next() {
             Some(Ok(Submission::Job(job))) => {
                 check(&job, cluster, true)?;
-                *next = Some(Next::of(job, cluster));
+                *next = Some(job);
             }
             Some(Ok(Submission::Unusable(line))) => {
                 cluster.notify(&Event::Unusable(&line));

@@ -1,12 +1,11 @@
 //! The running jobs in the order in which they end, as networks keep them.
 
 use crate::job::Time;
-use crate::observe::JobId;
 
 /// The end of a running job, as an entry of [`Ends`]. It may carry further data of a network model.
 pub(crate) trait Ending: Copy + PartialEq {
-    /// Sort key of ends: the end time, then the job's number, which grows with its arrival.
-    fn order(&self) -> (Time, JobId);
+    /// Key by which ends are ordered: the end time, then a number, for a job that of its arrival.
+    fn order(&self) -> (Time, u64);
 
     #[inline(always)]
     fn is_before(&self, other: &Self) -> bool {
@@ -171,12 +170,12 @@ mod tests {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     struct End {
         at: Time,
-        id: JobId,
+        id: u64,
         held: u32,
     }
 
     impl Ending for End {
-        fn order(&self) -> (Time, JobId) {
+        fn order(&self) -> (Time, u64) {
             (self.at, self.id)
         }
     }
@@ -189,7 +188,7 @@ mod tests {
             let (mut ends, mut set) = (Ends::default(), BTreeSet::new());
             for (number, (op, at, which)) in ops.into_iter().enumerate() {
                 if op > 2 || set.is_empty() {
-                    let end = End { at: Time::new(at.into()), id: JobId(number as u64), held: at % 7 };
+                    let end = End { at: Time::new(at.into()), id: number as u64, held: at % 7 };
                     if op == 5 {
                         ends.remove(&end); // no effect
                     }

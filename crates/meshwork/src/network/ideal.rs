@@ -3,7 +3,7 @@
 use super::{Ending, Ends, Network, NetworkEntry, NetworkError, RunKey, Work};
 use crate::job::Time;
 use crate::machine::Placement;
-use crate::observe::{JobId, Messages};
+use crate::observe::Messages;
 use crate::registry::About;
 
 /// Registry entry of the network `ideal`.
@@ -40,8 +40,8 @@ struct Finish {
 
 impl Ending for Finish {
     #[inline(always)]
-    fn order(&self) -> (Time, JobId) {
-        (self.at, self.run.id)
+    fn order(&self) -> (Time, u64) {
+        (self.at, self.run.id.0)
     }
 }
 
@@ -123,6 +123,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::observe::JobId;
 
     #[derive(Clone, Copy, Debug)]
     enum Op {

@@ -1,9 +1,9 @@
 //! Messages of jobs: the parameters that all networks share, and the message plan of one job.
 
-use super::pattern::{self, Destinations, Order, PATTERNS, Pattern, PatternEntry};
+use super::pattern::{self, Destinations, Pattern, PatternContext, PatternEntry};
 use super::{Cycle, NetworkError};
 use crate::observe::JobId;
-use crate::registry::{DefaultValue, Kind, LARGEST, Param, Params, Words, entry};
+use crate::registry::{DefaultValue, Kind, LARGEST, Param, Params, Words};
 use crate::rng::{Stream, keyed};
 
 /// Parameter for the communication pattern.
@@ -87,6 +87,9 @@ static DESTINATION_ORDERS: Words<Destinations, 3> = Words::new([
 #[derive(Clone)]
 pub(super) struct Messaging {
     entry: &'static PatternEntry,
+    pattern: Params,
+    /// Whether the pattern is one of this crate, whose receivers need no check.
+    is_standard: bool,
     destinations: Destinations,
     num_messages: Option<u64>,
     is_exponential: bool,
@@ -99,8 +102,12 @@ pub(super) struct Messaging {
 
 impl Messaging {
     pub(super) fn new(params: &Params, seed: u64, replication: u64) -> Messaging {
+        let pattern = params.component("pattern", &pattern::FAMILY);
+        let entry: &PatternEntry = pattern.entry();
         Messaging {
-            entry: entry(PATTERNS, params.component("pattern", &pattern::FAMILY).name()),
+            entry,
+            is_standard: pattern::FAMILY.origin(entry.about.name).is_standard,
+            pattern,
             destinations: params.meaning(DESTINATIONS.name, &DESTINATION_ORDERS),
             num_messages: params.get_integer("num_messages"),
             is_exponential: params.meaning(QUOTA.name, &QUOTAS),
@@ -131,16 +138,37 @@ impl Messaging {
             let drawn = -libm::log(rng.unit()) * mean as f64;
             libm::ceil(drawn.min(LARGEST)) as u64
         });
-        let mut order = Order {
+        let mut order = PatternContext {
+            params: &self.pattern,
             destinations: self.destinations,
             messages: quota.unwrap_or(1),
             key,
             rng: &mut rng,
         };
         let pattern = (self.entry.plan)(ranks, &mut order);
+        if !self.is_standard {
+            self.check(&*pattern, ranks)?;
+        }
         let senders = (0..ranks).filter(|&rank| pattern.messages(rank) > 0).collect();
         let quota = quota.filter(|_| !self.entry.draws);
         Ok(Plan { pattern: Some(pattern), senders, quota, rounds: self.iterations, key })
+    }
+
+    /// Checks that each message of an added pattern goes to another process of the job.
+    fn check(&self, pattern: &dyn Pattern, ranks: u32) -> Result<(), NetworkError> {
+        let mut messages =
+            (0..ranks).flat_map(|rank| (0..pattern.messages(rank)).map(move |index| (rank, index)));
+        let wrong = messages.find_map(|(rank, index)| {
+            let to = pattern.to(rank, index);
+            (to >= ranks || to == rank).then_some((rank, to))
+        });
+        let Some((rank, to)) = wrong else { return Ok(()) };
+        Err(NetworkError::Other(format!(
+            "the pattern `{}` sends from process {rank} to {to} in a job of {ranks}, but must send to another \
+             process from 0 to {}",
+            self.entry.about.name,
+            ranks - 1
+        )))
     }
 }
 

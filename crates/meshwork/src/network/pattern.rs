@@ -1,10 +1,12 @@
 //! Communication patterns: which processes of a job send to which others, and in which order.
 
 use super::NetworkError;
-use crate::registry::{About, Family, Named, abouts};
+use crate::registry::{About, Family, Named, Params, abouts};
 use crate::rng::{Stream, keyed};
 
 /// Registry entry of a communication pattern.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct PatternEntry {
     /// Name, definition and parameters of the pattern.
     pub about: About,
@@ -16,10 +18,33 @@ pub struct PatternEntry {
     pub in_powers_of_two: bool,
     /// Makes the messages of a job with a given number of processes. The pattern must be defined
     /// for this number, which is at least 2.
-    pub(super) plan: fn(u32, &mut Order<'_>) -> Box<dyn Pattern>,
+    pub plan: fn(u32, &mut PatternContext<'_>) -> Box<dyn Pattern>,
 }
 
 impl PatternEntry {
+    /// Creates the entry of a pattern that is a fixed list of messages for any number of processes.
+    #[must_use]
+    pub const fn new(
+        about: About,
+        plan: fn(u32, &mut PatternContext<'_>) -> Box<dyn Pattern>,
+    ) -> PatternEntry {
+        PatternEntry { about, draws: false, in_powers_of_two: false, plan }
+    }
+
+    /// Sets whether receivers are drawn, and `num_messages` is the number of draws.
+    #[must_use]
+    pub const fn draws(mut self, draws: bool) -> PatternEntry {
+        self.draws = draws;
+        self
+    }
+
+    /// Sets whether the number of processes must be a power of two.
+    #[must_use]
+    pub const fn in_powers_of_two(mut self, in_powers_of_two: bool) -> PatternEntry {
+        self.in_powers_of_two = in_powers_of_two;
+        self
+    }
+
     /// Checks that the pattern is defined for this number of processes.
     ///
     /// # Errors
@@ -38,20 +63,23 @@ impl Named for PatternEntry {
     }
 }
 
-/// Inputs from which a pattern makes a job's messages: their order, their number, and random draws.
-pub(super) struct Order<'a> {
-    pub(super) destinations: Destinations,
+/// Inputs of a pattern: its parameters, the order of messages, and the source of random draws.
+pub struct PatternContext<'a> {
+    /// Parameters of the pattern.
+    pub params: &'a Params,
+    /// The order in which a process sends to several other processes.
+    pub destinations: Destinations,
     /// Number of messages to draw, for a pattern whose receivers are drawn.
-    pub(super) messages: u64,
-    /// Number from which the random order of each sender's receivers follows.
-    pub(super) key: u64,
+    pub messages: u64,
+    /// Key from which all random orders follow.
+    pub key: u64,
     /// The random stream of the job, identical for every allocator.
-    pub(super) rng: &'a mut Stream,
+    pub rng: &'a mut Stream,
 }
 
 /// The order in which a process sends to several other processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Destinations {
+pub enum Destinations {
     /// Ascending by rank: 0, 1, 2, …
     Ascending,
     /// Ascending from the rank after the sender's. After the last rank, ranks from 0 on follow.
@@ -61,7 +89,7 @@ pub(super) enum Destinations {
 }
 
 /// The messages of one round of a pattern: an ordered list for each process.
-pub(super) trait Pattern: Send {
+pub trait Pattern: Send {
     /// Number of messages that process `rank` sends in a round.
     fn messages(&self, rank: u32) -> u64;
 
@@ -88,37 +116,33 @@ pub static FAMILY: Family =
 const PAPER: &str = "Al-Kerboly, section III";
 const LO: &str = "after Lo, Windisch, Liu & Nitzberg, IEEE TPDS 8(7), 1997; the reading is ours";
 
-static ALL_TO_ALL: PatternEntry = PatternEntry {
-    about: About::new("all_to_all", "every process sends to every other one")
+static ALL_TO_ALL: PatternEntry = PatternEntry::new(
+    About::new("all_to_all", "every process sends to every other one")
         .definition(
             "Each of p processes sends one message to every other one, in the order of \
              `destinations`.",
         )
         .complexity("p (p − 1) messages in a round.")
         .source(PAPER),
-    draws: false,
-    in_powers_of_two: false,
-    plan: |ranks, order| Box::new(ToOthers::new(ranks, None, order)),
-};
+    |ranks, order| Box::new(ToOthers::new(ranks, None, order)),
+);
 
-static ONE_TO_ALL: PatternEntry = PatternEntry {
-    about: About::new("one_to_all", "one process, drawn for each job, sends to every other one")
+static ONE_TO_ALL: PatternEntry = PatternEntry::new(
+    About::new("one_to_all", "one process, drawn for each job, sends to every other one")
         .definition(
             "One process, drawn for each job, sends one message to every other one, in \
              the order of `destinations`.",
         )
         .complexity("p − 1 messages in a round of p processes.")
         .source(PAPER),
-    draws: false,
-    in_powers_of_two: false,
-    plan: |ranks, order| {
+    |ranks, order| {
         let root = order.rng.below(u64::from(ranks)) as u32;
         Box::new(ToOthers::new(ranks, Some(root), order))
     },
-};
+);
 
-static RANDOM: PatternEntry = PatternEntry {
-    about: About::new(
+static RANDOM: PatternEntry = PatternEntry::new(
+    About::new(
         "random",
         "random senders to random others: one message for each job, or as many as \
              `num_messages` says",
@@ -129,9 +153,7 @@ static RANDOM: PatternEntry = PatternEntry {
     )
     .complexity("`num_messages` messages in a round; 1 where that is left out.")
     .source(PAPER),
-    draws: true,
-    in_powers_of_two: false,
-    plan: |ranks, order| {
+    |ranks, order| {
         let mut lists = vec![Vec::new(); ranks as usize];
         for _ in 0..order.messages {
             let from = order.rng.below(u64::from(ranks)) as u32;
@@ -140,10 +162,11 @@ static RANDOM: PatternEntry = PatternEntry {
         }
         Box::new(Lists { lists })
     },
-};
+)
+.draws(true);
 
-static NEAR_NEIGHBOUR: PatternEntry = PatternEntry {
-    about: About::new(
+static NEAR_NEIGHBOUR: PatternEntry = PatternEntry::new(
+    About::new(
         "near_neighbour",
         "to the neighbours right, left, below and above in a square of processes, \
              filled row by row",
@@ -156,23 +179,19 @@ static NEAR_NEIGHBOUR: PatternEntry = PatternEntry {
     )
     .complexity("At most 4 p messages in a round of p processes.")
     .source(LO),
-    draws: false,
-    in_powers_of_two: false,
-    plan: |ranks, _| Box::new(lists(ranks, |rank| Square::of(ranks).around(rank, 1))),
-};
+    |ranks, _| Box::new(lists(ranks, |rank| Square::of(ranks).around(rank, 1))),
+);
 
-static RING: PatternEntry = PatternEntry {
-    about: About::new("ring", "every process to the next one, the last to the first")
+static RING: PatternEntry = PatternEntry::new(
+    About::new("ring", "every process to the next one, the last to the first")
         .definition("Process i sends to process i + 1, the last one to the first.")
         .complexity("p messages in a round of p processes.")
         .source(LO),
-    draws: false,
-    in_powers_of_two: false,
-    plan: |ranks, _| Box::new(lists(ranks, |rank| vec![(rank + 1) % ranks])),
-};
+    |ranks, _| Box::new(lists(ranks, |rank| vec![(rank + 1) % ranks])),
+);
 
-static FFT: PatternEntry = PatternEntry {
-    about: About::new(
+static FFT: PatternEntry = PatternEntry::new(
+    About::new(
         "fft",
         "the butterfly: to the process whose number differs in bit 0, then in bit \
              1, and so on",
@@ -184,16 +203,15 @@ static FFT: PatternEntry = PatternEntry {
     )
     .complexity("p log₂ p messages in a round of p processes.")
     .source(LO),
-    draws: false,
-    in_powers_of_two: true,
-    plan: |ranks, _| {
+    |ranks, _| {
         let stages = ranks.trailing_zeros();
         Box::new(lists(ranks, |rank| (0..stages).map(|bit| rank ^ 1 << bit).collect()))
     },
-};
+)
+.in_powers_of_two(true);
 
-static DIVIDE_AND_CONQUER: PatternEntry = PatternEntry {
-    about: About::new(
+static DIVIDE_AND_CONQUER: PatternEntry = PatternEntry::new(
+    About::new(
         "divide_and_conquer",
         "a process hands half of its share to another one, a quarter to the next, \
              and so on; each returns its result to whom it came from",
@@ -205,13 +223,11 @@ static DIVIDE_AND_CONQUER: PatternEntry = PatternEntry {
     )
     .complexity("2 (p − 1) messages in a round of p processes.")
     .source("binomial tree; the reading is ours"),
-    draws: false,
-    in_powers_of_two: false,
-    plan: |ranks, _| Box::new(lists(ranks, |rank| tree(ranks, rank))),
-};
+    |ranks, _| Box::new(lists(ranks, |rank| tree(ranks, rank))),
+);
 
-static NAS_MULTIGRID: PatternEntry = PatternEntry {
-    about: About::new(
+static NAS_MULTIGRID: PatternEntry = PatternEntry::new(
+    About::new(
         "nas_multigrid",
         "neighbours in a square of processes at distance 1, 2, 4, … of those that \
              are left on each level, and back again",
@@ -226,9 +242,7 @@ static NAS_MULTIGRID: PatternEntry = PatternEntry {
              those of the level below.",
     )
     .source(LO),
-    draws: false,
-    in_powers_of_two: false,
-    plan: |ranks, _| {
+    |ranks, _| {
         let square = Square::of(ranks);
         let levels = u32::BITS - (square.width.max(2) - 1).leading_zeros();
         Box::new(lists(ranks, |rank| {
@@ -238,7 +252,7 @@ static NAS_MULTIGRID: PatternEntry = PatternEntry {
             cycle.filter(stays).flat_map(|level| square.around(rank, 1 << level)).collect()
         }))
     },
-};
+);
 
 /// The processes to which process `rank` sends in a binomial tree.
 ///
@@ -314,7 +328,7 @@ struct ToOthers {
 }
 
 impl ToOthers {
-    fn new(ranks: u32, root: Option<u32>, order: &Order<'_>) -> ToOthers {
+    fn new(ranks: u32, root: Option<u32>, order: &PatternContext<'_>) -> ToOthers {
         ToOthers { ranks, root, destinations: order.destinations, key: order.key }
     }
 }
@@ -365,8 +379,9 @@ mod tests {
 
     fn plan(name: &str, ranks: u32, destinations: Destinations, messages: u64) -> Box<dyn Pattern> {
         let mut rng = Stream::new(1, 0, "pattern");
-        let mut order = Order { destinations, messages, key: 7, rng: &mut rng };
-        let entry = PATTERNS.iter().find(|entry| entry.about.name == name).unwrap();
+        let params = &FAMILY.resolve("", &name.into()).unwrap();
+        let mut order = PatternContext { params, destinations, messages, key: 7, rng: &mut rng };
+        let entry: &PatternEntry = params.entry();
         (entry.plan)(ranks, &mut order)
     }
 
@@ -389,7 +404,9 @@ mod tests {
             for ranks in 2..40_u32 {
                 let mut rng = Stream::new(1, 0, "pattern");
                 let destinations = Destinations::Shuffle;
-                let mut order = Order { destinations, messages: 9, key: 7, rng: &mut rng };
+                let params = &FAMILY.resolve("", &entry.about.name.into()).unwrap();
+                let mut order =
+                    PatternContext { params, destinations, messages: 9, key: 7, rng: &mut rng };
                 let is_served = entry.about.name != "fft" || ranks.is_power_of_two();
                 match entry.serves(ranks.into()) {
                     Ok(()) => {

@@ -21,16 +21,6 @@ use crate::workload::Unusable;
 // Identifier of a job in events.
 pub use crate::job::JobId;
 
-impl JobId {
-    /// Identifier of a stand-in: an entry among the running jobs for a node that is out of service.
-    pub(crate) fn stand_in(slot: usize) -> JobId {
-        JobId(STAND_INS + slot as u64)
-    }
-}
-
-/// Smallest identifier that no job has. A run with 2⁵² jobs would take centuries.
-const STAND_INS: u64 = 1 << 52;
-
 /// Event of a run, which happens at an instant.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -164,25 +154,6 @@ pub struct Wear {
 }
 
 impl Running {
-    /// Creates the record of a waiting job. Fields known only from its start on hold placeholders.
-    pub(crate) fn waiting(id: JobId, job: Job) -> Running {
-        Running {
-            id,
-            job,
-            site: 0,
-            placement: Placement::default(),
-            asked: 0,
-            held: 0,
-            stretch: 1.0,
-            rate: 1.0,
-            start: Time::ZERO,
-            expected_end: Time::ZERO,
-            dispersal: 0.0,
-            messages: None,
-            wear: None,
-        }
-    }
-
     /// Sums over the job's messages; all 0 if the job sent none.
     #[must_use]
     pub fn messages(&self) -> Messages {
@@ -193,14 +164,6 @@ impl Running {
     #[must_use]
     pub fn wear(&self) -> Wear {
         self.wear.as_deref().copied().unwrap_or_default()
-    }
-
-    /// Whether this is not a job but a stand-in for a node that is out of service. Stand-ins appear
-    /// among the [running jobs](crate::cluster::Cluster::running), so that planners take them into
-    /// account.
-    #[must_use]
-    pub fn is_stand_in(&self) -> bool {
-        self.id.0 >= STAND_INS
     }
 
     /// Time from arrival to this start, minus the time for which earlier runs held processors.

@@ -5,6 +5,7 @@
 //! that `meshwork show` fills in, and the shared tests. Parameters are data, so one strict reader
 //! serves all parameters, and a test can try bad values in each of them.
 
+mod added;
 mod check;
 mod param;
 mod params;
@@ -12,6 +13,7 @@ mod read;
 mod spelling;
 mod words;
 
+pub use added::Added;
 pub use param::{DefaultValue, Kind, Param, Range};
 pub use params::{Params, name_of};
 pub use read::{refuse_unknown, resolve, resolve_in};
@@ -239,16 +241,21 @@ pub fn entry<E: Named>(entries: &[&'static E], name: &str) -> &'static E {
 
 /// Where the entries of families come from: this crate alone, or a catalogue with additions.
 pub trait EntrySource {
+    /// The entries beside those of this crate.
+    fn added(&self) -> Added;
+
     /// Returns the entries of a family, in the order of lists and pages.
-    fn entries(&self, family: &Family) -> Vec<&'static About>;
+    fn entries(&self, family: &Family) -> Vec<&'static About> {
+        (family.entries)().into_iter().chain(self.added().abouts(family)).collect()
+    }
 }
 
 /// The entries of this crate without additions.
 pub struct Standard;
 
 impl EntrySource for Standard {
-    fn entries(&self, family: &Family) -> Vec<&'static About> {
-        (family.entries)()
+    fn added(&self) -> Added {
+        Added::default()
     }
 }
 
@@ -365,6 +372,6 @@ impl Family {
         let mut resolved = Table::new();
         resolved.insert(self.key.to_owned(), Value::String(about.name.to_owned()));
         resolved.extend(resolve_in(lists, path, &params, &own, &[self.key])?.table);
-        Ok(Params { path: path.to_owned(), table: resolved, key: self.key })
+        Ok(Params { path: path.to_owned(), table: resolved, key: self.key, added: lists.added() })
     }
 }

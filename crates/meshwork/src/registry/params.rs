@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use super::{Family, Problem, Words, join};
+use super::{Added, EntrySource, Family, ListedEntry, Problem, Words, join};
 
 /// Returns the name of a component in a list, where an item is a name or a table with parameters.
 #[must_use]
@@ -20,11 +20,28 @@ pub struct Params {
     pub(super) path: String,
     pub(super) table: Table,
     pub(super) key: &'static str,
+    pub(super) added: Added,
 }
 
 impl Params {
-    pub(crate) fn of_resolved(path: &str, table: Table, key: &'static str) -> Params {
-        Params { path: path.to_owned(), table, key }
+    pub(crate) fn of_resolved(
+        lists: &dyn EntrySource,
+        path: &str,
+        table: Table,
+        key: &'static str,
+    ) -> Params {
+        Params { path: path.to_owned(), table, key, added: lists.added() }
+    }
+
+    /// Returns parameters that are part of these.
+    fn part(&self, path: String, table: Table, key: &'static str) -> Params {
+        Params { path, table, key, added: self.added.clone() }
+    }
+
+    /// Returns the entry that the name of the component means, which may be an added one.
+    #[must_use]
+    pub fn entry<E: ListedEntry>(&self) -> &'static E {
+        self.added.entry(self.name())
     }
 
     /// Dotted path of the table in the study from which the parameters were read.
@@ -166,7 +183,7 @@ impl Params {
     pub fn nested(&self, key: &str) -> Params {
         let table = self.table.get(key).and_then(Value::as_table);
         let table = table.unwrap_or_else(|| panic!("no table `{key}` is declared")).clone();
-        Params { path: join(&self.path, key), table, key: "" }
+        self.part(join(&self.path, key), table, "")
     }
 
     /// Returns the parameters of each table in a list; `None` if the list was omitted.
@@ -176,7 +193,7 @@ impl Params {
         let path = join(&self.path, key);
         let tables = list.iter().enumerate().filter_map(|(i, item)| {
             let table = item.as_table()?.clone();
-            Some(Params { path: format!("{path}[{i}]"), table, key: "" })
+            Some(self.part(format!("{path}[{i}]"), table, ""))
         });
         Some(tables.collect())
     }
@@ -185,7 +202,7 @@ impl Params {
     #[must_use]
     pub fn get_component(&self, key: &str, family: &'static Family) -> Option<Params> {
         let table = self.table.get(key)?.as_table()?.clone();
-        Some(Params { path: join(&self.path, key), table, key: family.key })
+        Some(self.part(join(&self.path, key), table, family.key))
     }
 
     /// Returns the component that a parameter names, with its parameters.
@@ -202,7 +219,7 @@ impl Params {
         let path = join(&self.path, key);
         let tables = list.iter().enumerate().filter_map(|(i, item)| {
             let table = item.as_table()?.clone();
-            Some(Params { path: format!("{path}[{i}]"), table, key: family.key })
+            Some(self.part(format!("{path}[{i}]"), table, family.key))
         });
         Some(tables.collect())
     }

@@ -58,7 +58,7 @@ pub fn resolve_in(
         };
         table.insert(param.name.to_owned(), value);
     }
-    Ok(Params { path: path.to_owned(), table, key: "" })
+    Ok(Params { path: path.to_owned(), table, key: "", added: lists.added() })
 }
 
 /// Refuses keys that are no parameters, with a suggestion.

@@ -3,10 +3,10 @@
 use super::{Parts, Scenario};
 use crate::job::Request;
 use crate::network;
-use crate::network::pattern::{self, PATTERNS};
+use crate::network::pattern::{self, PatternEntry};
 use crate::observe::metrics;
 use crate::observe::recorder::OwnerAttribute;
-use crate::registry::{Problem, entry, join, with_article};
+use crate::registry::{Problem, join, with_article};
 use crate::sched;
 use crate::select;
 use crate::shape::shaped;
@@ -333,7 +333,7 @@ impl Scenario {
         let Some(pattern) = network.get_component("pattern", &pattern::FAMILY) else {
             return Ok(());
         };
-        let pattern = entry(PATTERNS, pattern.name());
+        let pattern: &PatternEntry = pattern.entry();
         let sizes =
             workload.get_component("sizes", &SIZES).filter(|_| !workload.has("split_above"));
         let (true, Some(sizes)) = (pattern.in_powers_of_two, sizes) else { return Ok(()) };

@@ -25,7 +25,7 @@ use crate::observe::recorder::{
 };
 use crate::observe::{Event, Gauges, JobId, MachineState, Observer};
 use crate::offer::ManagedSite;
-use crate::registry::{ListedEntry, Param, Params, Problem, join, name_of, resolve_in};
+use crate::registry::{ListedEntry, Param, Params, Problem, Standard, join, name_of, resolve_in};
 use crate::rng::Stream;
 use crate::sched::{self, SchedulerEntry};
 use crate::select::{self, SelectorEntry};
@@ -148,7 +148,12 @@ fn own_params(catalogue: &Catalogue, measure: &Params, metric: &MetricEntry) -> 
         let resolved = metrics::FAMILY.resolve_in(catalogue, "measure.metrics", &name).ok()?;
         Some(resolved.table().clone())
     });
-    Params::of_resolved("measure.metrics", resolved.unwrap_or_default(), metrics::FAMILY.key)
+    Params::of_resolved(
+        catalogue,
+        "measure.metrics",
+        resolved.unwrap_or_default(),
+        metrics::FAMILY.key,
+    )
 }
 
 /// Results of a run.
@@ -217,13 +222,16 @@ impl Scenario {
         let (machine, types) = nodes::split_types(catalogue, &machine)?;
         let (mut machine, sites) = resolve_machine(catalogue, &machine)?;
         let sites = allocators_for(catalogue, &mut resolved, &mut machine, &sites, &types)?;
-        let speeds = speeds_for(&machine, &sites)?;
+        let speeds = speeds_for(catalogue, &machine, &sites)?;
         let topologies: Vec<Topology> = sites.iter().map(|site| site.topology.clone()).collect();
-        let access = Access::read(&Params::of_resolved("machine", apart.clone(), ""), &topologies)?;
+        let access = Access::read(
+            &Params::of_resolved(catalogue, "machine", apart.clone(), ""),
+            &topologies,
+        )?;
         machine.extend(apart);
         machine.extend(types);
         resolved.insert("machine".to_owned(), Value::Table(machine));
-        let params = Params::of_resolved("", in_order(resolved), "");
+        let params = Params::of_resolved(catalogue, "", in_order(resolved), "");
         let failures = match params.has("failures") {
             true => Some(Failures::read(&params.nested("failures"), &topologies)?),
             false => None,
@@ -676,7 +684,7 @@ fn recorder(
         jobs: measure.get_integer("jobs"),
         rules: Rules {
             slowdown_threshold: measure.number("slowdown_threshold"),
-            params: Params::of_resolved("", Table::new(), ""),
+            params: Params::of_resolved(&Standard, "", Table::new(), ""),
         },
         by_size: measure.meaning("by_size", &BY_SIZE),
         by_owner: OwnerAttribute::ALL.into_iter().filter(|by| measure.flag(by.key())).collect(),

@@ -269,7 +269,8 @@ pub(crate) fn allocators_for(
     let mut specs = Vec::new();
     for site in sites {
         let topology = Topology::read(catalogue.entry(site.name()), site)?;
-        let topology = nodes::typed(&Params::of_resolved("machine", types.clone(), ""), topology)?;
+        let topology =
+            nodes::typed(&Params::of_resolved(catalogue, "machine", types.clone(), ""), topology)?;
         let usual = match topology.types() {
             None => alloc::default_for(topology.wiring()),
             Some(_) => "naive",
@@ -277,7 +278,7 @@ pub(crate) fn allocators_for(
         let allocator = match (site.get_component("allocator", &alloc::FAMILY), &common) {
             (Some(own), _) => own,
             (None, Some(common)) => {
-                Params::of_resolved("allocator", common.clone(), alloc::FAMILY.key)
+                Params::of_resolved(catalogue, "allocator", common.clone(), alloc::FAMILY.key)
             }
             (None, None) => {
                 let name = Value::String(usual.to_owned());
@@ -325,11 +326,15 @@ fn choice_of(catalogue: &Catalogue, scenario: &mut Table) -> Result<Choice, Prob
 }
 
 /// Distribution of the speeds of sites; `None` if the machine has none.
-pub(crate) fn speeds_for(machine: &Table, sites: &[SiteSpec]) -> Result<Option<Speeds>, Problem> {
+pub(crate) fn speeds_for(
+    catalogue: &Catalogue,
+    machine: &Table,
+    sites: &[SiteSpec],
+) -> Result<Option<Speeds>, Problem> {
     if !machine.contains_key("speeds") {
         return Ok(None);
     }
-    let params = Params::of_resolved("machine", machine.clone(), "").nested("speeds");
+    let params = Params::of_resolved(catalogue, "machine", machine.clone(), "").nested("speeds");
     let capacity = |site: &SiteSpec| f64::from(site.topology.processors()) * site.speed;
     Speeds::read(&params, sites.iter().map(capacity).collect()).map(Some)
 }

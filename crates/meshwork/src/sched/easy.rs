@@ -1,7 +1,8 @@
 //! EASY backfilling: only the head of the queue has a reservation.
 
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Guard, Hold, Place, Reservation, StartOptions, Ticket};
+use crate::cluster::{Cluster, StartOptions};
+use crate::plan::Promise;
 use crate::registry::About;
 
 /// Registry entry of `easy`: EASY backfilling.
@@ -43,15 +44,6 @@ struct Easy {
     promise: Promise,
 }
 
-/// Reservation of the first job that cannot start, kept from pass to pass.
-#[derive(Default)]
-pub(super) struct Promise {
-    /// The job with the reservation, and the guard that keeps other jobs from delaying it.
-    ///
-    /// Both are as of the last pass.
-    guarded: Option<(Ticket, Guard)>,
-}
-
 impl Scheduler for Easy {
     fn reserves(&self) -> bool {
         true
@@ -87,97 +79,4 @@ impl Scheduler for Easy {
             cluster.start(candidate, StartOptions::beside(guard));
         }
     }
-}
-
-impl Promise {
-    pub(super) fn forget(&mut self) {
-        self.guarded = None;
-    }
-
-    /// Makes the reservation of `head` for this pass, and keeps it for the next pass.
-    ///
-    /// Returns its guard, with which other jobs start only if they do not delay the reservation.
-    /// `None` if no reservation can be made.
-    pub(super) fn renew(&mut self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<&mut Guard> {
-        // Nearly always the same job had the reservation in the last pass.
-        let is_renewed = match &mut self.guarded {
-            Some((ticket, guard)) if *ticket == head => cluster.renew_count(head, guard),
-            _ => false,
-        };
-        if !is_renewed {
-            self.guarded = Some((head, self.make(cluster, head)?));
-        }
-        self.guarded.as_mut().map(|(_, guard)| guard)
-    }
-
-    fn is_to(&self, head: Ticket) -> bool {
-        self.guarded.as_ref().is_some_and(|(ticket, _)| *ticket == head)
-    }
-
-    /// Starts `head` on any nodes that the allocator finds, or on its reserved nodes. Returns
-    /// whether the job started.
-    pub(super) fn start(&self, cluster: &mut Cluster<'_>, head: Ticket) -> bool {
-        if cluster.start(head, StartOptions::default()) {
-            return true;
-        }
-        match &self.guarded {
-            Some((ticket, Guard { reservation, .. })) if *ticket == head => {
-                matches!(reservation.hold, Hold::Nodes(_))
-                    && cluster.start(head, StartOptions::at(Place::Promised(reservation)))
-            }
-            _ => false,
-        }
-    }
-
-    /// Guard of the reservation of the last pass, if it is still exact; else `None`.
-    ///
-    /// The guard is exact on two conditions. No job has ended or outrun its estimate since the last
-    /// pass. And the reservation does not depend on the allocator's search: only node counts
-    /// matter, or the allocator finds every free block.
-    fn unchanged_guard(&mut self, cluster: &Cluster<'_>) -> Option<&mut Guard> {
-        let (head, guard) = self.guarded.as_mut()?;
-        let late = cluster.runs_late();
-        let same = cluster.head() == Some(*head)
-            && cluster.departures().is_empty()
-            && !cluster.is_edge()
-            && !late;
-        let is_count = matches!(guard.reservation.hold, Hold::Count(_));
-        (same && (is_count || cluster.misses_no_block())).then_some(guard)
-    }
-
-    /// Guard of the kept reservation of `head`, or of a new reservation if that one starts earlier.
-    fn make(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
-        let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
-        let Some((_, guard @ Guard { reservation: kept, .. })) =
-            kept.filter(|(_, guard)| matches!(guard.reservation.hold, Hold::Nodes(_)))
-        else {
-            return cluster.earliest_guard(head);
-        };
-        if guard.is_of_parts() {
-            let still = cannot_be_sooner(cluster, kept);
-            return if still { Some(guard.clone()) } else { cluster.earliest_guard(head) };
-        }
-        if cannot_be_sooner(cluster, kept) {
-            return Some(cluster.guard(kept.clone()));
-        }
-        let at = cluster.expected_free(head, kept);
-        let fresh = cluster.earliest_guard_before(head, at);
-        if fresh.as_ref().is_some_and(|fresh| fresh.reservation.at < at) {
-            return fresh;
-        }
-        Some(cluster.guard(kept.moved_to(at)))
-    }
-}
-
-/// Whether a kept reservation is still the earliest possible, with its start unchanged.
-///
-/// It is `false` unless the allocator always finds a free block. So when the reservation was made,
-/// there was no placement at any earlier instant, even with the nodes of all jobs that were
-/// expected to have ended by then. The reserved job can start sooner only if a job has ended that
-/// was expected to run beyond the reserved start.
-fn cannot_be_sooner(cluster: &Cluster<'_>, kept: &Reservation) -> bool {
-    let mut ended = cluster.departures().iter();
-    cluster.misses_no_block()
-        && !cluster.runs_late()
-        && ended.all(|departure| departure.ran.expected_end < kept.at)
 }

@@ -251,7 +251,7 @@ impl Priority {
         let now = cluster.now();
         let mut lower: Vec<(f64, Time, RunKey)> = cluster
             .running()
-            .filter(|(_, ran)| !ran.is_stand_in() && ran.start < now)
+            .filter(|(_, ran)| ran.start < now)
             .map(|(key, ran)| (self.queues.priority(&ran.job), ran.start, key))
             .filter(|(queue, ..)| *queue < head.queue)
             .collect();

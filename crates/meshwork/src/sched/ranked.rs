@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::easy::Promise;
 use crate::cluster::{Cluster, StartOptions, Ticket};
+use crate::plan::Promise;
 use crate::registry::{DefaultValue, Param, Params, Words};
 
 /// Values of `backfill`: whether jobs may start ahead of a job of higher rank that cannot start.

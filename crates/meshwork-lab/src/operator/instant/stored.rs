@@ -95,8 +95,8 @@ fn instant(
         simulation.run_until(at)?;
         let cluster = simulation.cluster();
         let sites = all.clone().map(|site| cluster.facility().fork_site(site)).collect();
-        let jobs = cluster.running().filter(|(_, running)| !running.is_stand_in());
-        Ok((sites, jobs.map(|(_, running)| running.clone()).collect::<Vec<Running>>()))
+        let jobs = cluster.running().map(|(_, running)| running.clone());
+        Ok((sites, jobs.collect::<Vec<Running>>()))
     })?;
     running.sort_unstable_by_key(|running| running.id);
     let holder = |running: Running| PlacedJob {

@@ -12,6 +12,7 @@ use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, Place, Reservation, StartOptions, Ticket};
 use crate::job::Time;
 use crate::machine::Placement;
+use crate::plan;
 use crate::registry::About;
 
 /// Registry entry of `slurm`: the main scheduler and the backfill of Slurm.
@@ -223,7 +224,7 @@ impl Slurm {
         // Reservations last for one pass, so jobs behind the last one that may start need none.
         let may_start = |(ticket, _): &(Ticket, Waiting)| cluster.is_small_enough(*ticket);
         let Some(last) = queue.iter().rposition(may_start) else { return };
-        let mut outlook = cluster.outlook();
+        let mut plan = plan::forks(cluster);
         let (mut of_user, mut of_partition) = (BTreeMap::new(), BTreeMap::new());
         let mut planned = 0;
         for &(ticket, job) in &queue[..=last] {
@@ -239,16 +240,15 @@ impl Slurm {
             (*user, *partition, planned) = (*user + 1, *partition + 1, planned + 1);
             let reserves = self.may_reserve(&job, now);
             let by = if reserves { now + self.settings.bf_window } else { now };
-            let Some(found) = outlook.earliest(cluster.job(ticket), Some(by)) else { continue };
-            if found.at > now {
-                outlook.hold(&self.rounded(found, now));
-            } else if cluster.start(ticket, StartOptions::at(Place::Promised(&found))) {
-                self.order.starts(ticket, now);
-                outlook.hold(&found);
-                self.is_backfill_due = true;
-            } else {
-                outlook.hold(&self.rounded(found, now));
+            let Some(found) = plan.earliest(cluster, ticket, Some(by)) else { continue };
+            let place = StartOptions::at(Place::Promised(&found));
+            if found.at > now || !cluster.start(ticket, place) {
+                plan.hold(cluster, ticket, self.rounded(found, now));
+                continue;
             }
+            self.order.starts(ticket, now);
+            plan.hold(cluster, ticket, found);
+            self.is_backfill_due = true;
         }
     }
 

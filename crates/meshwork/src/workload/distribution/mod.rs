@@ -13,7 +13,7 @@ mod stages;
 mod whole;
 
 pub use hyper_erlang::{HyperErlang, MAX_ORDER, Moments};
-pub use runtimes::{RUNTIMES, Runtime};
+pub use runtimes::{RUNTIME_DISTRIBUTIONS, RUNTIMES, Runtime, RuntimeEntry};
 pub(crate) use sizes::of_columns;
-pub use sizes::{SIZES, Sizes};
+pub use sizes::{SIZE_DISTRIBUTIONS, SIZES, SizeEntry, SizeRange, Sizes};
 pub use stages::Stages;

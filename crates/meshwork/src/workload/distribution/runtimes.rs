@@ -1,7 +1,10 @@
 //! Distributions of run times.
 
+use std::fmt;
+use std::sync::Arc;
+
 use crate::registry::{
-    About, DefaultValue, Family, Kind, LARGEST, Named, Param, Params, Problem, Range, abouts, entry,
+    About, DefaultValue, Family, Kind, LARGEST, Named, Param, Params, Problem, Range, abouts,
 };
 use crate::rng::Stream;
 
@@ -34,18 +37,56 @@ enum Law {
     TruncatedNormal(TruncatedNormal),
     Gamma(Gamma),
     Weibull { shape: f64, scale: f64 },
+    Own(Own),
+}
+
+/// A distribution that is no variant of [`Law`]: its mean and the function that draws from it.
+#[derive(Clone)]
+struct Own {
+    mean: f64,
+    draw: Arc<dyn Fn(&mut Stream) -> f64 + Send + Sync>,
+}
+
+impl fmt::Debug for Own {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Own").field("mean", &self.mean).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for Own {
+    fn eq(&self, other: &Own) -> bool {
+        Arc::ptr_eq(&self.draw, &other.draw)
+    }
+}
+
+impl From<Law> for Runtime {
+    fn from(law: Law) -> Runtime {
+        Runtime { mean: law.mean(), law }
+    }
 }
 
 impl Runtime {
+    /// Creates a distribution from its exact mean and a function that draws one run time.
+    ///
+    /// A requested load determines the rate of arrivals through the mean. A drawn number below 0
+    /// counts as 0. If the function takes one number of the stream in each call, changes of its
+    /// parameters are compared on the same random numbers.
+    pub fn drawn_by(
+        mean: f64,
+        draw: impl Fn(&mut Stream) -> f64 + Send + Sync + 'static,
+    ) -> Runtime {
+        Law::Own(Own { mean, draw: Arc::new(draw) }).into()
+    }
+
     /// Creates the distribution of run times that these parameters describe.
     ///
     /// # Errors
     /// A contradiction between the parameters, in one sentence.
     pub fn new(params: &Params) -> Result<Runtime, Problem> {
-        let law = (entry(ENTRIES, params.name()).build)(params)?;
-        let mean = law.mean();
+        let runtime = (params.entry::<RuntimeEntry>().build)(params)?;
+        let mean = runtime.mean;
         if mean > 0.0 && mean <= LARGEST {
-            Ok(Runtime { law, mean })
+            Ok(runtime)
         } else {
             Err(Problem::new(
                 params.path(),
@@ -79,6 +120,7 @@ impl Law {
             Law::TruncatedNormal(normal) => normal.mean(),
             Law::Gamma(gamma) => gamma.shape * gamma.scale,
             Law::Weibull { shape, scale } => scale * libm::tgamma(1.0 + 1.0 / shape),
+            Law::Own(own) => own.mean,
         }
     }
 
@@ -96,6 +138,7 @@ impl Law {
             Law::Weibull { shape, scale } => {
                 scale * libm::pow(exponential(1.0, stream), 1.0 / shape)
             }
+            Law::Own(own) => (own.draw)(stream).max(0.0),
         }
     }
 }
@@ -204,9 +247,23 @@ fn standard_gamma(shape: f64, stream: &mut Stream) -> f64 {
         }
     }
 }
-struct RuntimeEntry {
-    about: About,
-    build: fn(&Params) -> Result<Law, Problem>,
+
+/// Registry entry of a distribution of run times.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct RuntimeEntry {
+    /// Name, documentation and parameters of the distribution.
+    pub about: About,
+    /// Builds the distribution.
+    pub build: fn(&Params) -> Result<Runtime, Problem>,
+}
+
+impl RuntimeEntry {
+    /// Creates the entry of a distribution of run times.
+    #[must_use]
+    pub const fn new(about: About, build: fn(&Params) -> Result<Runtime, Problem>) -> RuntimeEntry {
+        RuntimeEntry { about, build }
+    }
 }
 
 impl Named for RuntimeEntry {
@@ -219,11 +276,12 @@ impl Named for RuntimeEntry {
 pub static RUNTIMES: Family = Family {
     kind: "distribution of run times",
     key: "name",
-    entries: || abouts(ENTRIES),
+    entries: || abouts(RUNTIME_DISTRIBUTIONS),
     common: &[],
 };
 
-static ENTRIES: &[&RuntimeEntry] =
+/// All distributions of run times of this crate.
+pub static RUNTIME_DISTRIBUTIONS: &[&RuntimeEntry] =
     &[&EXPONENTIAL, &UNIFORM, &HYPEREXPONENTIAL, &TRUNCATED_NORMAL, &CONSTANT, &GAMMA, &WEIBULL];
 
 const MEAN: Param = Param {
@@ -245,7 +303,7 @@ static EXPONENTIAL: RuntimeEntry = RuntimeEntry {
     .complexity("O(1) for a draw.")
     .source("Chang & Mohapatra (mean 5)")
     .params(&[MEAN]),
-    build: |params| Ok(Law::Exponential { mean: params.number("mean") }),
+    build: |params| Ok(Law::Exponential { mean: params.number("mean") }.into()),
 };
 
 static UNIFORM: RuntimeEntry = RuntimeEntry {
@@ -270,7 +328,7 @@ static UNIFORM: RuntimeEntry = RuntimeEntry {
     build: |params| {
         let (min, max) = (params.number("min"), params.number("max"));
         in_order(params, min, max)?;
-        Ok(Law::Uniform { min, max })
+        Ok(Law::Uniform { min, max }.into())
     },
 };
 
@@ -305,9 +363,9 @@ static HYPEREXPONENTIAL: RuntimeEntry = RuntimeEntry {
     build: hyperexponential,
 };
 
-/// Finds the mixture of two exponential distributions with the required mean and variation. With
-/// probability `alpha`, a run time comes from the one with the shorter mean.
-fn hyperexponential(params: &Params) -> Result<Law, Problem> {
+/// Means of the two phases that give the required mean and coefficient of variation. The short
+/// phase has probability `alpha`.
+fn hyperexponential(params: &Params) -> Result<Runtime, Problem> {
     let (mean, alpha, cv) = (params.number("mean"), params.number("alpha"), params.number("cv"));
     let apart = mean * (0.5 * (cv * cv - 1.0) / (alpha * (1.0 - alpha))).sqrt();
     let (short, long) = (mean - (1.0 - alpha) * apart, mean + alpha * apart);
@@ -322,7 +380,7 @@ fn hyperexponential(params: &Params) -> Result<Law, Problem> {
             ),
         ));
     }
-    Ok(Law::Hyperexponential { alpha, short, long })
+    Ok(Law::Hyperexponential { alpha, short, long }.into())
 }
 
 static TRUNCATED_NORMAL: RuntimeEntry = RuntimeEntry {
@@ -369,7 +427,7 @@ static TRUNCATED_NORMAL: RuntimeEntry = RuntimeEntry {
         let max = params.get_number("max").unwrap_or(f64::INFINITY);
         in_order(params, min, max)?;
         let normal = TruncatedNormal::new(mean, sd, min, max);
-        normal.map(Law::TruncatedNormal).ok_or_else(|| {
+        normal.map(|normal| Law::TruncatedNormal(normal).into()).ok_or_else(|| {
             params.problem(
                 "min",
                 format!(
@@ -393,7 +451,7 @@ static CONSTANT: RuntimeEntry = RuntimeEntry {
             default: DefaultValue::Required,
             help: "the run time",
         }]),
-    build: |params| Ok(Law::Constant(params.number("value"))),
+    build: |params| Ok(Law::Constant(params.number("value")).into()),
 };
 
 const SHAPE: Param = Param {
@@ -421,7 +479,8 @@ static GAMMA: RuntimeEntry = RuntimeEntry {
         .source("general")
         .params(&[SHAPE, SCALE]),
     build: |params| {
-        Ok(Law::Gamma(Gamma { shape: params.number("shape"), scale: params.number("scale") }))
+        Ok(Law::Gamma(Gamma { shape: params.number("shape"), scale: params.number("scale") })
+            .into())
     },
 };
 
@@ -435,7 +494,7 @@ static WEIBULL: RuntimeEntry = RuntimeEntry {
     .source("general")
     .params(&[SHAPE, SCALE]),
     build: |params| {
-        Ok(Law::Weibull { shape: params.number("shape"), scale: params.number("scale") })
+        Ok(Law::Weibull { shape: params.number("shape"), scale: params.number("scale") }.into())
     },
 };
 

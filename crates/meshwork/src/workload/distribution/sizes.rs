@@ -6,8 +6,8 @@ use toml::Table;
 
 use crate::job::{Dims, Pieces, Request, WHOLE_SHARE};
 use crate::registry::{
-    About, DefaultValue, Family, Kind, Named, Param, Params, Problem, Range, Words, abouts, entry,
-    resolve, with_article,
+    About, DefaultValue, Family, Kind, LARGEST, Named, Param, Params, Problem, Range, Words,
+    abouts, resolve, with_article,
 };
 use crate::rng::Stream;
 use crate::topology::{MAX_NODES, Topology, Wiring};
@@ -85,12 +85,12 @@ impl Sizes {
             Form::Subcube => vec![cube.saturating_sub(1)],
             Form::Count => vec![grid.nodes()],
         };
-        let build = entry(ENTRIES, params.name()).build;
+        let build = params.entry::<SizeEntry>().build;
         let laws = (0..most.len())
             .map(|side| {
                 let least = if form == Form::Subcube { 0 } else { 1 };
-                let own = Side { params, form, side, of: most.len(), least, most: most[side] };
-                let law = build(&own)?;
+                let own = SizeRange { params, form, side, of: most.len(), least, most: most[side] };
+                let law = build.law(&own)?;
                 own.check(&law)?;
                 // Otherwise the workload would continue for ever without a job that could start.
                 let smallest = law.bounds().0;
@@ -237,20 +237,22 @@ fn form(params: &Params, machine: &Topology) -> Result<Form, Problem> {
     Ok(given)
 }
 
-/// One drawn integer with its parameters and default bounds: one side of a block, or the only one.
-struct Side<'a> {
-    params: &'a Params,
+/// Parameters and default bounds of one drawn integer: a side of a block, or the only integer.
+pub struct SizeRange<'a> {
+    /// Parameters of the distribution.
+    pub params: &'a Params,
     form: Form,
     side: usize,
     of: usize,
-    least: u32,
-    most: u32,
+    /// Least integer that is a size: 0 for the dimension of a subcube, otherwise 1.
+    pub least: u32,
+    /// Integer that the largest site of the machine allows, which a study may exceed.
+    pub most: u32,
 }
 
-impl Side<'_> {
-    /// The value that a parameter has for this side of a block.
-    ///
-    /// A study gives one number for all sides, or one number for each.
+impl SizeRange<'_> {
+    /// The value of a parameter for this side. A study gives one number for all sides, or one
+    /// number for each.
     fn get(&self, key: &str) -> Result<Option<u32>, Problem> {
         let Some(list) = self.params.get_integers(key) else { return Ok(None) };
         match list.len() {
@@ -334,9 +336,57 @@ impl Side<'_> {
         Ok(())
     }
 }
-struct SizeEntry {
-    about: About,
-    build: fn(&Side<'_>) -> Result<Law, Problem>,
+
+/// Registry entry of a distribution of sizes.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct SizeEntry {
+    /// Name, documentation and parameters of the distribution.
+    pub about: About,
+    build: Build,
+}
+
+impl SizeEntry {
+    /// Creates the entry of a distribution of sizes from their weights.
+    ///
+    /// The function returns the smallest size, and the weights of it and of each following size.
+    /// Weights need not sum to 1.
+    #[must_use]
+    pub const fn new(
+        about: About,
+        weights: fn(&SizeRange<'_>) -> Result<(u32, Vec<f64>), Problem>,
+    ) -> SizeEntry {
+        SizeEntry { about, build: Build::Weights(weights) }
+    }
+}
+
+/// How the distribution of one integer is built.
+#[derive(Clone, Copy)]
+enum Build {
+    Law(fn(&SizeRange<'_>) -> Result<Law, Problem>),
+    Weights(fn(&SizeRange<'_>) -> Result<(u32, Vec<f64>), Problem>),
+}
+
+impl Build {
+    fn law(self, range: &SizeRange<'_>) -> Result<Law, Problem> {
+        let (min, weights) = match self {
+            Build::Law(build) => return build(range),
+            Build::Weights(build) => build(range)?,
+        };
+        let is_weight = |weight: &f64| *weight >= 0.0 && *weight <= LARGEST;
+        let total: f64 = weights.iter().sum();
+        let is_bounded = min <= MAX_NODES && weights.len() <= MAX_NODES as usize;
+        if is_bounded && weights.iter().all(is_weight) && total > 0.0 {
+            return Ok(Law::weights(min, &weights));
+        }
+        let path = range.params.path();
+        let what = format!(
+            "the distribution of sizes `{}` must give weights of sizes up to {MAX_NODES}, numbers from 0 to 1e15 of \
+             which one is above 0",
+            range.params.name()
+        );
+        Err(Problem::new(path, what))
+    }
 }
 
 impl Named for SizeEntry {
@@ -349,7 +399,7 @@ impl Named for SizeEntry {
 pub static SIZES: Family = Family {
     kind: "distribution of sizes",
     key: "name",
-    entries: || abouts(ENTRIES),
+    entries: || abouts(SIZE_DISTRIBUTIONS),
     common: &[Param {
         name: "form",
         kind: FORMS.kind(),
@@ -361,7 +411,9 @@ pub static SIZES: Family = Family {
     }],
 };
 
-static ENTRIES: &[&SizeEntry] = &[&UNIFORM, &NORMAL, &DISCRETE, &EXPONENTIAL, &CONSTANT, &VECTORS];
+/// All distributions of sizes of this crate.
+pub static SIZE_DISTRIBUTIONS: &[&SizeEntry] =
+    &[&UNIFORM, &NORMAL, &DISCRETE, &EXPONENTIAL, &CONSTANT, &VECTORS];
 
 static VECTORS: SizeEntry = SizeEntry {
     about: About::new("vectors", "pieces with cores, memory and GPUs, for machines whose nodes jobs share")
@@ -377,7 +429,7 @@ static VECTORS: SizeEntry = SizeEntry {
             default: DefaultValue::Required,
             help: "what jobs ask for, in the columns of a table of jobs, each with its share of the jobs",
         }]),
-    build: |own| Err(own.params.problem("of", "pieces have no sides")),
+    build: Build::Law(|own| Err(own.params.problem("of", "pieces have no sides"))),
 };
 
 /// Reads a request for pieces from a table of a study, whose keys are columns of a table of jobs.
@@ -490,7 +542,7 @@ static UNIFORM: SizeEntry = SizeEntry {
              down",
             },
         ]),
-    build: |side| {
+    build: Build::Law(|side| {
         if side.params.has("max") && side.params.has("max_share") {
             return Err(side.params.problem(
                 "max_share",
@@ -502,7 +554,7 @@ static UNIFORM: SizeEntry = SizeEntry {
         }
         let (min, max) = side.bounds()?;
         Ok(Law::Uniform { min, max })
-    },
+    }),
 };
 
 static NORMAL: SizeEntry = SizeEntry {
@@ -529,7 +581,7 @@ static NORMAL: SizeEntry = SizeEntry {
              computed: all digits",
         },
     ]),
-    build: |side| {
+    build: Build::Law(|side| {
         let (min, max) = side.bounds()?;
         let cells = max - min + 1;
         let printed = side.params.meaning("cells", &CELLS);
@@ -538,7 +590,7 @@ static NORMAL: SizeEntry = SizeEntry {
             10 if printed => Law::weights(min, &mirrored(&[0.017, 0.044, 0.093, 0.152, 0.194])),
             _ => Law::weights(min, &normal_cells(cells)),
         })
-    },
+    }),
 };
 
 /// Values of the parameter for the probabilities of normally distributed sizes.
@@ -564,7 +616,7 @@ static DISCRETE: SizeEntry = SizeEntry {
             },
             MIN,
         ]),
-    build: |side| {
+    build: Build::Law(|side| {
         let weights = side.params.numbers("probabilities");
         let total: f64 = weights.iter().sum();
         if (total - 1.0).abs() > 1e-6 {
@@ -577,7 +629,7 @@ static DISCRETE: SizeEntry = SizeEntry {
             ));
         }
         Ok(Law::weights(side.get("min")?.unwrap_or(side.least), &weights))
-    },
+    }),
 };
 
 static EXPONENTIAL: SizeEntry = SizeEntry {
@@ -608,10 +660,10 @@ static EXPONENTIAL: SizeEntry = SizeEntry {
         },
         MAX,
     ]),
-    build: |side| {
+    build: Build::Law(|side| {
         let (min, max) = side.bounds()?;
         Ok(Law::Exponential { mean: side.params.number("mean"), min, max })
-    },
+    }),
 };
 
 static CONSTANT: SizeEntry = SizeEntry {
@@ -625,10 +677,10 @@ static CONSTANT: SizeEntry = SizeEntry {
             default: DefaultValue::Required,
             help: "the size: one number, or one for each side of a block",
         }]),
-    build: |side| {
+    build: Build::Law(|side| {
         let value = side.get("value")?.unwrap_or(side.least);
         Ok(Law::Uniform { min: value, max: value })
-    },
+    }),
 };
 
 #[cfg(test)]

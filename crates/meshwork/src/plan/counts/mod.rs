@@ -1,4 +1,4 @@
-//! Plan of conservative backfilling for machines where only the number of free processors matters.
+//! Plan as numbers of free processors, for machines where nothing else matters.
 //!
 //! The plan is a profile, which gives for each instant the number of free processors minus reserved
 //! ones. Waiting jobs next to each other in the queue that ask for equal numbers of processors for
@@ -38,9 +38,15 @@
 //! searched if a gap begins before its last reserved start and either lasts for its span or reaches
 //! one of its own starts.
 
-use super::classes::{Classes, Freed};
-use super::row::Row;
-use crate::cluster::{Cluster, Hold, Place, Profile, StartOptions};
+mod classes;
+mod gaps;
+mod row;
+
+use classes::{Classes, Freed};
+use row::Row;
+
+use super::Plan;
+use crate::cluster::{Cluster, Place, Profile, Reservation, StartOptions, Ticket};
 use crate::job::Time;
 
 /// Reservations as numbers of nodes, for jobs that any free nodes suit.
@@ -75,8 +81,8 @@ impl Counts {
     pub(super) fn new(cluster: &Cluster<'_>) -> Counts {
         let now = cluster.now();
         let mut profile = Profile::new(now, u64::from(cluster.site(0).free_nodes()));
-        for (_, job) in cluster.running() {
-            profile.add(job.expected_end.max(now), None, i64::from(job.held));
+        for holding in cluster.busy_nodes() {
+            profile.add(holding.until.max(now), None, i64::from(holding.placement.len()));
         }
         Counts {
             profile,
@@ -86,45 +92,6 @@ impl Counts {
             overdrawn_until: now,
             mended: Vec::new(),
             due: Time::new(f64::INFINITY),
-        }
-    }
-
-    pub(super) fn pass(&mut self, cluster: &mut Cluster<'_>) {
-        let now = cluster.now();
-        self.profile.advance(now);
-        for departure in cluster.ended_since_plan() {
-            let ran = &departure.ran;
-            if ran.expected_end > now {
-                self.free(now, ran.expected_end, i64::from(ran.held));
-            }
-        }
-        if self.due < now {
-            self.put_off(now);
-        }
-        if !cluster.departures().is_empty() || cluster.runs_late() {
-            self.compress(now);
-        }
-        for ticket in cluster.to_plan() {
-            let Some(asked) = cluster.count_now(ticket) else { continue };
-            let Hold::Count(request) = &asked.hold else { continue };
-            let count = request.nodes();
-            let Some(at) = self.profile.earliest(now, count, asked.span) else { continue };
-            let promise = asked.moved_to(at);
-            self.profile.change(at, promise.until(), -(count as i64));
-            cluster.promise(ticket, at);
-            self.due = self.due.min(at);
-            let class = self.classes.of(count);
-            let last = self.rows.last_mut().filter(|row| row.is_continued_by(&promise));
-            match last {
-                Some(row) => row.push(ticket, at),
-                None => {
-                    let number = self.rows.last().map_or(0, |row| row.number + 1);
-                    self.rows.push(Row::new(number, class, count, promise, ticket));
-                }
-            }
-        }
-        if self.due <= now {
-            self.start_due(cluster);
         }
     }
 
@@ -157,7 +124,7 @@ impl Counts {
     }
 
     /// Moves each reservation, in queue order, to its earliest start among all other reservations.
-    fn compress(&mut self, now: Time) {
+    fn move_all_up(&mut self, now: Time) {
         self.overdrawn_until = self.profile.overdrawn_until();
         self.freed.retain(|freed| freed.until > now);
         for freed in &mut self.freed {
@@ -259,10 +226,75 @@ impl Counts {
         }
         self.due = self.due.min(sooner);
     }
+}
 
-    /// Starts the jobs whose reservations are due, in queue order.
+impl Plan for Counts {
+    fn advance(&mut self, cluster: &Cluster<'_>) {
+        let now = cluster.now();
+        self.profile.advance(now);
+        for departure in cluster.ended_since_plan() {
+            let ran = &departure.ran;
+            if ran.expected_end > now {
+                self.free(now, ran.expected_end, i64::from(ran.held));
+            }
+        }
+        if self.due < now {
+            self.put_off(now);
+        }
+    }
+
+    fn earliest(
+        &mut self,
+        cluster: &Cluster<'_>,
+        ticket: Ticket,
+        by: Option<Time>,
+    ) -> Option<Reservation> {
+        let mut asked = cluster.count_now(ticket)?;
+        asked.at = self.profile.earliest(asked.at, asked.hold.nodes(), asked.span)?;
+        Some(asked).filter(|found| by.is_none_or(|by| found.at <= by))
+    }
+
+    fn hold(&mut self, cluster: &Cluster<'_>, ticket: Ticket, reservation: Reservation) {
+        let (at, count) = (reservation.at, reservation.hold.nodes());
+        self.profile.change(at, reservation.until(), -(count as i64));
+        if !cluster.is_waiting(ticket) {
+            return;
+        }
+        self.due = self.due.min(at);
+        let class = self.classes.of(count);
+        let last = self.rows.last_mut().filter(|row| row.is_continued_by(&reservation));
+        match last {
+            Some(row) => row.push(ticket, at),
+            None => {
+                let number = self.rows.last().map_or(0, |row| row.number + 1);
+                self.rows.push(Row::new(number, class, count, reservation, ticket));
+            }
+        }
+    }
+
+    fn release(&mut self, ticket: Ticket) -> bool {
+        let mut rows = self.rows.iter_mut();
+        let found = rows.find_map(|row| {
+            let at = row.remove(ticket)?;
+            Some((at, row.until(at), row.count as i64))
+        });
+        if let Some((at, until, count)) = found {
+            self.free(at, until, count);
+        }
+        found.is_some()
+    }
+
+    fn compress(&mut self, cluster: &Cluster<'_>) {
+        if !cluster.departures().is_empty() || cluster.runs_late() {
+            self.move_all_up(cluster.now());
+        }
+    }
+
     fn start_due(&mut self, cluster: &mut Cluster<'_>) {
         let now = cluster.now();
+        if self.due > now {
+            return;
+        }
         let mut of_no_time = Vec::new();
         let mut empty = 0;
         for row in &mut self.rows {

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::Cluster;
 use super::free_sets::{Back, Eased, FreeSets, Held, NodeRequest, Openings};
-use super::reservation::{Hold, Reservation};
+use crate::cluster::{Cluster, Hold, Reservation};
 use crate::facility::Facility;
 use crate::geometry::NodeSet;
 use crate::job::{Job, Request, Time};
@@ -22,7 +21,7 @@ use crate::machine::Placement;
 /// A job past its estimate counts as ended, so its nodes may be reserved. While the job still runs,
 /// a reservation of its nodes is postponed from instant to instant, and may come to overlap later
 /// reservations.
-pub(crate) struct Space {
+pub(super) struct Space {
     now: Time,
     /// A copy of the machine that allocators are asked on.
     asked: Facility,
@@ -47,9 +46,9 @@ struct InFact {
 }
 
 /// A reservation that is part of the plan.
-pub(crate) struct Planned {
-    pub(crate) promise: Reservation,
-    /// The request, number of nodes and run time for which the reservation was made.
+pub(super) struct Planned {
+    pub(super) promise: Reservation,
+    /// The request for which the reservation was made.
     asked: Asked,
     /// The reserved nodes as a set.
     nodes: NodeSet,
@@ -123,25 +122,30 @@ impl Asked {
     }
 }
 
-impl Cluster<'_> {
+/// Maximum nodes of a suitable site. A set of this many nodes takes 8 KB, and there are several
+/// sets for each running job and reservation.
+const MAX_NODES: u32 = 1 << 16;
+
+impl Space {
     /// The machine's future, which the caller updates from now on; `None` if the machine is not
     /// suitable. A suitable machine is one site with fixed sizes and at most `MAX_NODES` nodes,
     /// whose allocator misses no block and depends only on which nodes are free.
-    pub(crate) fn space(&self) -> Option<Space> {
-        if !self.is_unbounded() {
+    pub(super) fn new(cluster: &Cluster<'_>) -> Option<Space> {
+        if !cluster.is_unbounded() {
             return None;
         }
-        let site = self.facility.only_plain_site()?.site();
+        let (now, facility) = (cluster.now(), cluster.facility());
+        let site = facility.only_plain_site()?.site();
         if site.nodes() > MAX_NODES {
             return None;
         }
-        let mut sets = FreeSets::new(self.now, site.free());
-        for (_, job) in self.running() {
-            sets.release(job.expected_end.max(self.now), &job.placement, site.grid());
+        let mut sets = FreeSets::new(now, site.free());
+        for holding in cluster.busy_nodes() {
+            sets.release(holding.until.max(now), holding.placement, site.grid());
         }
         Some(Space {
-            now: self.now,
-            asked: self.facility.fork(),
+            now,
+            asked: facility.fork(),
             sets,
             is_overdrawn: false,
             in_fact: None,
@@ -150,15 +154,9 @@ impl Cluster<'_> {
             openings: Openings::default(),
         })
     }
-}
 
-/// Maximum nodes of a suitable site. A set of this many nodes takes 8 KB, and there are several
-/// sets for each running job and reservation.
-const MAX_NODES: u32 = 1 << 16;
-
-impl Space {
     /// Advances to the current instant and applies departures; overdue reservations become due now.
-    pub(crate) fn go_on<'p>(
+    pub(super) fn go_on<'p>(
         &mut self,
         cluster: &Cluster<'_>,
         overdue: impl Iterator<Item = &'p mut Planned>,
@@ -180,8 +178,13 @@ impl Space {
                 self.free(Held { from: now, until, nodes: &nodes, count }, &ran.placement);
             }
         }
+        self.look_at_facts(cluster);
+    }
+
+    /// Reads which nodes are free now, if they may differ from those that are expected to be free.
+    pub(super) fn look_at_facts(&mut self, cluster: &Cluster<'_>) {
         self.in_fact = (self.is_overdrawn || cluster.runs_late()).then(|| {
-            let nodes = cluster.facility.sites()[0].site().free().clone();
+            let nodes = cluster.site(0).free().clone();
             InFact { count: nodes.count(), nodes }
         });
     }
@@ -205,12 +208,12 @@ impl Space {
     }
 
     /// Number of releases of nodes so far.
-    pub(crate) fn freed(&self) -> u64 {
+    pub(super) fn freed(&self) -> u64 {
         self.forgotten + self.freed.len() as u64
     }
 
-    /// Drops the first `seen` of all releases, against which every reservation has been checked.
-    pub(crate) fn forget(&mut self, seen: u64) {
+    /// Drops the first `seen` releases, against which every reservation has been checked.
+    pub(super) fn forget(&mut self, seen: u64) {
         let known = (seen.saturating_sub(self.forgotten) as usize).min(self.freed.len());
         self.freed.drain(..known);
         self.forgotten += known as u64;
@@ -232,16 +235,15 @@ impl Space {
     }
 
     /// Removes a reservation from the plan and records the release of its nodes.
-    pub(crate) fn give_back(&mut self, planned: &Planned) {
+    pub(super) fn give_back(&mut self, planned: &Planned) {
         if let Some((held, placement)) = planned.held() {
             self.free(held, placement);
         }
     }
 
-    /// Replaces a reservation if its job can start sooner.
-    ///
-    /// A reservation whose start has come is also replaced if its job can start now on other nodes.
-    pub(crate) fn make_anew(&mut self, planned: &mut Planned) {
+    /// Replaces a reservation if its job can start sooner. A due reservation is also replaced if
+    /// its job can start now.
+    pub(super) fn make_anew(&mut self, planned: &mut Planned) {
         let better = self.better(planned);
         match better.filter(|better| *better != planned.promise) {
             Some(better) => self.hold_instead(planned, better),
@@ -272,29 +274,43 @@ impl Space {
         planned.seen = Some(self.freed());
     }
 
-    /// Plans the earliest start of a job that does not conflict with the plan, and adds it to the
-    /// plan.
-    pub(crate) fn plan(&mut self, job: &Job) -> Option<Planned> {
+    /// The earliest start of a job that does not conflict with the plan; `None` if it is later than
+    /// `by`.
+    pub(super) fn earliest(&mut self, job: &Job, by: Option<Time>) -> Option<Reservation> {
         let asked = Asked::of(&self.asked, job)?;
-        let promise = self.now_in_fact(&asked, None).or_else(|| {
+        self.now_in_fact(&asked, None).or_else(|| {
             let Space { now, asked: facility, sets, openings, .. } = self;
             openings.begin(*now);
+            let limit = by.map(Time::next);
             let (at, placement) =
-                sets.first_place(&asked.wanted(), openings, None, None, |free, request| {
+                sets.first_place(&asked.wanted(), openings, limit, None, |free, request| {
                     facility.place_where_free(free, request, *now)
                 })?;
             Some(asked.at(at, placement))
-        })?;
+        })
+    }
+
+    /// Adds the reservation of a job to the plan.
+    pub(super) fn plan(&mut self, job: &Job, promise: Reservation) -> Option<Planned> {
+        let asked = Asked::of(&self.asked, job)?;
         let nodes = NodeSet::empty(self.asked.sites()[0].site().nodes());
         let mut planned = Planned { promise, asked, nodes, seen: None };
         self.hold(&mut planned);
         Some(planned)
     }
 
-    /// A reservation from now on, on nodes that no running job holds.
-    ///
-    /// `None` if these are the nodes that are expected to be free now, or if the job has no
-    /// placement on them.
+    /// Adds the nodes of a job that has just started as reserved.
+    pub(super) fn run(&mut self, reservation: &Reservation) {
+        if let Hold::Nodes(placement) = &reservation.hold {
+            let grid = self.asked.sites()[0].site().grid();
+            let mut nodes = NodeSet::empty(grid.nodes());
+            placement.add_to(&mut nodes, grid);
+            let (from, until, count) = (reservation.at, reservation.until(), placement.len());
+            self.sets.hold(Held { from, until, nodes: &nodes, count });
+        }
+    }
+
+    /// A start now, on nodes that are free in fact. `None` if the free nodes are as planned.
     fn now_in_fact(&mut self, asked: &Asked, own: Option<Held<'_>>) -> Option<Reservation> {
         let Space { now, asked: facility, sets, in_fact, .. } = self;
         let free = in_fact.as_ref().filter(|free| asked.count <= free.count)?;

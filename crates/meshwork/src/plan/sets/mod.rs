@@ -1,8 +1,7 @@
-//! Plan of conservative backfilling for allocators that depend only on which nodes are free.
+//! Plan as sets of free nodes, for allocators that depend only on which nodes are free.
 //!
-//! The plan is the set of free nodes in each step of the future (`cluster/space`,
-//! `cluster/free_sets`). A job's requested time is its span. A placement uses nodes that are free
-//! throughout the span.
+//! The plan is the set of free nodes in each step of the future (`space`, `free_sets`). A job's
+//! requested time is its span. A placement uses nodes that are free throughout the span.
 //!
 //! # Which reservations are examined, and where
 //! Nodes that were already free when a reservation was last examined cannot improve it. A job that
@@ -43,16 +42,22 @@
 //!   nodes is not checked for its own nodes.
 //! - Each job is tried at the present instant on the nodes that are not held by a running job.
 
-use crate::cluster::{Cluster, Place, Planned, Space, StartOptions, Ticket};
+mod free_sets;
+mod space;
+
+use space::{Planned, Space};
+
+use super::Plan;
+use crate::cluster::{Cluster, Place, Reservation, StartOptions, Ticket};
 use crate::job::Time;
 
 /// Plan whose reservations are placements, for allocators that depend only on which nodes are free.
 ///
 /// A reservation is checked only if its job may need some of the nodes released since the last
-/// check, or if its start has come but a job that outruns its estimate blocks it.
-pub(super) struct Shapes {
+/// check, or if it is due but blocked by a job that outruns its estimate.
+pub(super) struct Sets {
     space: Space,
-    /// Reservations of waiting jobs, in queue order.
+    /// Reservations of waiting jobs, in the order in which they were added.
     promises: Vec<Promised>,
     /// Lower bound on the earliest reserved start of all waiting jobs.
     due: Time,
@@ -63,35 +68,55 @@ struct Promised {
     planned: Planned,
 }
 
-impl Shapes {
-    pub(super) fn new(space: Space) -> Shapes {
-        Shapes { space, promises: Vec::new(), due: Time::new(f64::INFINITY) }
+impl Sets {
+    /// The plan of a machine; `None` if the machine is not suitable (see [`Space::new`]).
+    pub(super) fn new(cluster: &Cluster<'_>) -> Option<Sets> {
+        let mut space = Space::new(cluster)?;
+        space.look_at_facts(cluster);
+        Some(Sets { space, promises: Vec::new(), due: Time::new(f64::INFINITY) })
     }
+}
 
-    pub(super) fn pass(&mut self, cluster: &mut Cluster<'_>) {
+impl Plan for Sets {
+    fn advance(&mut self, cluster: &Cluster<'_>) {
         let now = cluster.now();
         let overdue = if self.due < now { &mut self.promises[..] } else { &mut [] };
         let overdue = overdue.iter_mut().map(|promised| &mut promised.planned);
         self.space.go_on(cluster, overdue.filter(|planned| planned.promise.at < now));
-        if !cluster.departures().is_empty() || cluster.runs_late() {
-            self.compress();
-        }
-        for ticket in cluster.to_plan() {
-            if let Some(planned) = self.space.plan(cluster.job(ticket)) {
-                let at = planned.promise.at;
-                cluster.promise(ticket, at);
-                self.due = self.due.min(at);
-                self.promises.push(Promised { ticket, planned });
-            }
-        }
-        if self.due <= now {
-            self.start_due(cluster);
+    }
+
+    fn earliest(
+        &mut self,
+        cluster: &Cluster<'_>,
+        ticket: Ticket,
+        by: Option<Time>,
+    ) -> Option<Reservation> {
+        self.space.earliest(cluster.job(ticket), by)
+    }
+
+    fn hold(&mut self, cluster: &Cluster<'_>, ticket: Ticket, reservation: Reservation) {
+        let at = reservation.at;
+        if !cluster.is_waiting(ticket) {
+            self.space.run(&reservation);
+        } else if let Some(planned) = self.space.plan(cluster.job(ticket), reservation) {
+            self.due = self.due.min(at);
+            self.promises.push(Promised { ticket, planned });
         }
     }
 
-    /// Removes each reservation that can improve, in queue order, and makes it again among all
-    /// others.
-    fn compress(&mut self) {
+    fn release(&mut self, ticket: Ticket) -> bool {
+        let found = self.promises.iter().position(|promised| promised.ticket == ticket);
+        let released = found.map(|at| self.promises.remove(at));
+        released.is_some_and(|promised| {
+            self.space.give_back(&promised.planned);
+            true
+        })
+    }
+
+    fn compress(&mut self, cluster: &Cluster<'_>) {
+        if cluster.departures().is_empty() && !cluster.runs_late() {
+            return;
+        }
         let before = self.space.freed();
         for Promised { planned, .. } in &mut self.promises {
             self.space.make_anew(planned);
@@ -100,9 +125,11 @@ impl Shapes {
         self.space.forget(before);
     }
 
-    /// Starts the jobs whose reservations are due, in queue order.
     fn start_due(&mut self, cluster: &mut Cluster<'_>) {
         let now = cluster.now();
+        if self.due > now {
+            return;
+        }
         let space = &mut self.space;
         self.promises.retain(|Promised { ticket, planned, .. }| {
             let promise = &planned.promise;

@@ -182,6 +182,25 @@ impl Row {
         self.note_ends();
     }
 
+    /// Removes a job from the row and returns its reserved start; `None` if the row lacks the job.
+    pub(super) fn remove(&mut self, job: Ticket) -> Option<Time> {
+        let Promised { jobs, starts, .. } = &mut *self.promised;
+        let index = jobs.iter().position(|other| *other == job)?;
+        jobs.remove(index);
+        let mut up_to = 0;
+        let place = starts.iter().position(|(_, jobs)| {
+            up_to += jobs;
+            index < up_to
+        })?;
+        let at = starts[place].0;
+        starts[place].1 -= 1;
+        if starts[place].1 == 0 {
+            starts.remove(place);
+        }
+        self.note_ends();
+        Some(at)
+    }
+
     fn note_ends(&mut self) {
         let starts = &self.promised.starts;
         self.first = starts.front().map_or(Time::new(f64::INFINITY), |(start, _)| *start);

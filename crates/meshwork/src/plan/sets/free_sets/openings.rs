@@ -6,18 +6,18 @@ use crate::job::Time;
 
 /// Intervals in which a job may start, in order and disjoint.
 #[derive(Default)]
-pub(in crate::cluster) struct Openings(Vec<Range<Time>>);
+pub(in crate::plan::sets) struct Openings(Vec<Range<Time>>);
 
 impl Openings {
     /// Replaces all intervals by one that begins at `at` and has no end.
-    pub(in crate::cluster) fn begin(&mut self, at: Time) {
+    pub(in crate::plan::sets) fn begin(&mut self, at: Time) {
         self.0.clear();
         self.0.push(at..Time::new(f64::INFINITY));
     }
 
     /// Replaces all intervals by the given ones, which may be unordered, touching or empty. **O(n
     /// log n)** for *n* intervals.
-    pub(in crate::cluster) fn assign(&mut self, openings: impl Iterator<Item = Range<Time>>) {
+    pub(in crate::plan::sets) fn assign(&mut self, openings: impl Iterator<Item = Range<Time>>) {
         self.0.clear();
         self.0.extend(openings.filter(|opening| !opening.is_empty()));
         self.0.sort_unstable_by_key(|opening| opening.start);
@@ -30,12 +30,12 @@ impl Openings {
         });
     }
 
-    pub(in crate::cluster) fn are_none(&self) -> bool {
+    pub(in crate::plan::sets) fn are_none(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Whether the first interval has begun by `now`.
-    pub(in crate::cluster) fn have_begun_by(&self, now: Time) -> bool {
+    pub(in crate::plan::sets) fn have_begun_by(&self, now: Time) -> bool {
         self.0.first().is_some_and(|first| first.start <= now)
     }
 

@@ -1,0 +1,108 @@
+//! The reservation of one job, as EASY backfilling keeps it.
+
+use crate::cluster::{Cluster, Guard, Hold, Place, Reservation, StartOptions, Ticket};
+
+/// Reservation of the first job that cannot start, kept from pass to pass.
+///
+/// Where only node counts matter, the reservation is recomputed in each pass. Where the shape of a
+/// job matters, the reserved placement is kept, because an allocator that misses free blocks may
+/// not find it again.
+#[derive(Default)]
+pub struct Promise {
+    /// The job with the reservation and its guard, as of the last pass.
+    guarded: Option<(Ticket, Guard)>,
+}
+
+impl Promise {
+    /// Drops the reservation, for example because jobs have started that it did not account for.
+    pub fn forget(&mut self) {
+        self.guarded = None;
+    }
+
+    /// Makes the reservation of `head` for this pass, keeps it for the next pass, and returns its
+    /// guard.
+    pub fn renew(&mut self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<&mut Guard> {
+        // Nearly always the same job had the reservation in the last pass.
+        let is_renewed = match &mut self.guarded {
+            Some((ticket, guard)) if *ticket == head => cluster.renew_count(head, guard),
+            _ => false,
+        };
+        if !is_renewed {
+            self.guarded = Some((head, self.make(cluster, head)?));
+        }
+        self.guarded.as_mut().map(|(_, guard)| guard)
+    }
+
+    /// Whether the reservation is that of the job `head`.
+    #[must_use]
+    pub fn is_to(&self, head: Ticket) -> bool {
+        self.guarded.as_ref().is_some_and(|(ticket, _)| *ticket == head)
+    }
+
+    /// Starts `head` on any nodes that the allocator finds, or on its reserved nodes. Returns
+    /// whether the job started.
+    pub fn start(&self, cluster: &mut Cluster<'_>, head: Ticket) -> bool {
+        if cluster.start(head, StartOptions::default()) {
+            return true;
+        }
+        match &self.guarded {
+            Some((ticket, Guard { reservation, .. })) if *ticket == head => {
+                matches!(reservation.hold, Hold::Nodes(_))
+                    && cluster.start(head, StartOptions::at(Place::Promised(reservation)))
+            }
+            _ => false,
+        }
+    }
+
+    /// The guard of the last pass, if it is still exact; else `None`.
+    ///
+    /// The guard is exact if no job has ended or outrun its estimate since, and if its reservation
+    /// cannot depend on the allocator's search: only node counts matter, or the allocator finds
+    /// every free block.
+    pub fn unchanged_guard(&mut self, cluster: &Cluster<'_>) -> Option<&mut Guard> {
+        let (head, guard) = self.guarded.as_mut()?;
+        let late = cluster.runs_late();
+        let same = cluster.head() == Some(*head)
+            && cluster.departures().is_empty()
+            && !cluster.is_edge()
+            && !late;
+        let is_count = matches!(guard.reservation.hold, Hold::Count(_));
+        (same && (is_count || cluster.misses_no_block())).then_some(guard)
+    }
+
+    /// Guard of the kept reservation of `head`, or of a new one if that starts earlier.
+    fn make(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
+        let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
+        let Some((_, guard @ Guard { reservation: kept, .. })) =
+            kept.filter(|(_, guard)| matches!(guard.reservation.hold, Hold::Nodes(_)))
+        else {
+            return cluster.earliest_guard(head);
+        };
+        if guard.is_of_parts() {
+            let still = cannot_be_sooner(cluster, kept);
+            return if still { Some(guard.clone()) } else { cluster.earliest_guard(head) };
+        }
+        if cannot_be_sooner(cluster, kept) {
+            return Some(cluster.guard(kept.clone()));
+        }
+        let at = cluster.expected_free(head, kept);
+        let fresh = cluster.earliest_guard_before(head, at);
+        if fresh.as_ref().is_some_and(|fresh| fresh.reservation.at < at) {
+            return fresh;
+        }
+        Some(cluster.guard(kept.moved_to(at)))
+    }
+}
+
+/// Whether a kept reservation is still the earliest possible, with its start unchanged.
+///
+/// The allocator always finds a free block. So when the reservation was made, there was no
+/// placement at any earlier instant, even with the nodes of all jobs that were expected to have
+/// ended by then. The reserved job can start sooner only if a job has ended that was expected to
+/// run beyond the reserved start.
+fn cannot_be_sooner(cluster: &Cluster<'_>, kept: &Reservation) -> bool {
+    let mut ended = cluster.departures().iter();
+    cluster.misses_no_block()
+        && !cluster.runs_late()
+        && ended.all(|departure| departure.ran.expected_end < kept.at)
+}

@@ -1,0 +1,74 @@
+//! Conservative backfilling: every waiting job has a reserved start.
+//!
+//! When a job has ended or runs beyond its estimate, a pass compresses the plan. In order of
+//! arrival, each reservation is removed and made again among all the others, so that none gets
+//! later. This is needed even when no job ends early, because jobs may have moved to earlier starts
+//! and later jobs can follow. The [plan](crate::plan) has three forms with identical schedules, and
+//! tests compare their transcripts. After an outage the plan is dropped and made anew.
+
+use super::{Scheduler, SchedulerEntry};
+use crate::cluster::Cluster;
+use crate::plan::{self, Plan};
+use crate::registry::About;
+
+/// Registry entry of `conservative`: conservative backfilling.
+pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
+    About::new(
+        "conservative",
+        "conservative backfilling: a job may start out of turn only if that delays \
+             no job that arrived before it",
+    )
+    .definition(
+        "Each job is promised, when it arrives, the earliest start that delays no \
+             promise made before. When a job ends early, the promises are taken back \
+             in order of arrival and made anew, so that none ever gets later. A job \
+             past its estimate is expected to end now.",
+    )
+    .complexity(
+        "With q waiting and r running jobs and s steps of the future: on one site \
+             on which jobs get what they ask for, O(log s + s / 64) for an arrival or \
+             an end where only the number of processors matters, and when a job ends \
+             early as much again for each job for which enough is free before its \
+             promise; where shape matters, one question to the allocator at each \
+             instant at which enough is free for long enough. Elsewhere O(q (q + r)) \
+             when a job ends early, and up to q + r questions to the allocator for \
+             each waiting job.",
+    )
+    .source(
+        "Mu'alem & Feitelson, Utilization, predictability, workloads, and user \
+             runtime estimates in scheduling the IBM SP2 with backfilling, TPDS 12(6), \
+             2001",
+    ),
+    |_, _| Ok(Box::new(Conservative::default())),
+)
+.shares(true)
+.plans(true);
+
+/// Conservative backfilling over any allocator.
+///
+/// Each arriving job gets the earliest start that delays no earlier reservation. When a job ends,
+/// the plan is compressed. In queue order, each reservation is removed and made again among all the
+/// others, so that none gets later. A job past its estimate is expected to end now, and
+/// reservations that wait for it stay late until it ends. On some machines the plan is kept between
+/// passes, and only reservations that may have improved are checked. The schedule is then
+/// identical.
+#[derive(Default)]
+struct Conservative(Option<Box<dyn Plan>>);
+
+impl Scheduler for Conservative {
+    fn reserves(&self) -> bool {
+        true
+    }
+
+    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        let plan = plan::kept(&mut self.0, cluster);
+        plan.compress(cluster);
+        for ticket in cluster.to_plan() {
+            if let Some(promise) = plan.earliest(cluster, ticket, None) {
+                cluster.promise(ticket, promise.at);
+                plan.hold(cluster, ticket, promise);
+            }
+        }
+        plan.start_due(cluster);
+    }
+}
