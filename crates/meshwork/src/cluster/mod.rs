@@ -2,6 +2,7 @@
 //! module, and no other component changes a machine.
 
 mod access;
+mod adopt;
 mod arrivals;
 mod breach;
 mod candidates;
@@ -13,6 +14,7 @@ mod fits;
 mod forms;
 mod free_sets;
 mod least_busy;
+mod memory;
 mod outlook;
 mod power;
 mod preempt;
@@ -27,6 +29,7 @@ mod waits;
 
 pub(crate) use breach::{Breach, Culprit};
 pub use candidates::{Candidates, Startable};
+pub use memory::{MemoryReader, MemoryWriter};
 pub use outlook::Outlook;
 pub use preempt::Preempted;
 pub(crate) use profile::Profile;
@@ -37,9 +40,10 @@ pub use service::{MAX_IDLE_STEPS, MAX_INTERRUPTIONS, Unsatisfiable};
 pub(crate) use space::{Planned, Space};
 pub use starts::{Place, StartOptions};
 
-// Job identifiers, for schedulers.
+// Job identifiers and the errors of memories, for schedulers.
+pub use crate::alloc::RecallError;
 pub use crate::network::RunKey;
-pub use crate::observe::JobId;
+pub use crate::observe::{JobId, Running};
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
@@ -57,7 +61,7 @@ use crate::form::Finds;
 use crate::job::{Job, Request, Time};
 use crate::machine::Site;
 use crate::network::{Network, NetworkError};
-use crate::observe::{Event, MachineState, Observer, Running};
+use crate::observe::{Event, MachineState, Observer};
 use crate::sizing::Size;
 
 /// The machine and its queue, lent to the scheduler for one instant.

@@ -22,6 +22,14 @@ pub struct Ticket {
     slot: u32,
 }
 
+impl Ticket {
+    /// A ticket of no job that stands right behind this one, for a job that has left the queue.
+    pub(super) fn behind(self, index: usize) -> Ticket {
+        let id = JobId(u64::MAX - index as u64);
+        Ticket { place: self.place + 1, id, slot: NO_SLOT }
+    }
+}
+
 /// Minimum number of nodes and estimate of a waiting job, stored apart from it for cache locality.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ScanKey {

@@ -16,6 +16,9 @@ pub struct Names {
     /// Whether a job that never starts is an error. The scheduler declares this by
     /// [`serves_all`](crate::sched::SchedulerEntry::serves_all).
     pub serves_all: bool,
+    /// Whether the scheduler resizes running jobs, which work at a rate in proportion to their
+    /// nodes.
+    pub resizes: bool,
     /// Origin of the site selector.
     pub selector: Origin,
     /// Origin of the sizing.
@@ -31,6 +34,7 @@ impl Default for Names {
         Names {
             scheduler: Origin::unnamed("scheduler"),
             serves_all: false,
+            resizes: false,
             selector: Origin::unnamed("selector"),
             sizing: Origin::unnamed("sizing"),
             network: Origin::unnamed("network"),

@@ -214,11 +214,6 @@ impl Named for NetworkEntry {
 pub static NETWORKS: &[&NetworkEntry] =
     &[&ideal::ENTRY, &hops::ENTRY, &link_load::ENTRY, &wormhole::ENTRY];
 
-/// A network without message costs.
-pub(crate) fn ideal() -> Box<dyn Network> {
-    Box::new(ideal::Ideal::default())
-}
-
 /// The family of networks, which a study selects by name.
 pub static FAMILY: Family =
     Family { kind: "network", key: "name", entries: || abouts(NETWORKS), common: &[] };

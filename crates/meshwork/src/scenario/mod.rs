@@ -365,6 +365,7 @@ impl Scenario {
         Names {
             scheduler: sched::FAMILY.origin(scheduler.0.about.name),
             serves_all: scheduler.0.serves_all,
+            resizes: scheduler.0.malleable,
             selector: select::FAMILY.origin(selector.0.about.name),
             sizing: sizing::FAMILY.origin(sizing.0.about.name),
             network: network::FAMILY.origin(network.0.about.name),

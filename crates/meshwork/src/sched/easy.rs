@@ -1,7 +1,10 @@
 //! EASY backfilling: only the head of the queue has a reservation.
 
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Guard, Hold, Place, Reservation, StartOptions, Ticket};
+use crate::cluster::{
+    Cluster, Guard, Hold, MemoryReader, MemoryWriter, Place, RecallError, Reservation,
+    StartOptions, Ticket,
+};
 use crate::registry::About;
 
 /// Registry entry of `easy`: EASY backfilling.
@@ -50,6 +53,15 @@ pub(super) struct Promise {
 }
 
 impl Scheduler for Easy {
+    fn memory(&self, memory: &mut MemoryWriter) -> bool {
+        self.promise.write(memory);
+        true
+    }
+
+    fn recall(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        self.promise.read(memory)
+    }
+
     fn reserves(&self) -> bool {
         true
     }
@@ -89,6 +101,20 @@ impl Scheduler for Easy {
 impl Promise {
     pub(super) fn forget(&mut self) {
         self.guarded = None;
+    }
+
+    pub(super) fn write(&self, memory: &mut MemoryWriter) {
+        memory.optional(self.guarded.as_ref(), |memory, (ticket, guard)| {
+            memory.promise(*ticket, &guard.reservation);
+        });
+    }
+
+    pub(super) fn read(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        if !memory.is_new() {
+            let kept = memory.optional(MemoryReader::promise)?.flatten();
+            self.guarded = kept.map(|(ticket, kept)| (ticket, memory.cluster().guard(kept)));
+        }
+        Ok(())
     }
 
     /// Makes the reservation of `head` for this pass, keeps it for the next pass, and returns its

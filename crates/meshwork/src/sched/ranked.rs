@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::easy::Promise;
-use crate::cluster::{Cluster, StartOptions, Ticket};
+use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError, StartOptions, Ticket};
 use crate::registry::{DefaultValue, Param, Params, Words};
 
 /// Values of `backfill`: whether jobs may start before a job of higher rank that cannot start.
@@ -121,6 +121,14 @@ impl Ranked {
     /// Drops the kept reservation, because jobs have started that it did not account for.
     pub(super) fn forget(&mut self) {
         self.promise.forget();
+    }
+
+    pub(super) fn write(&self, memory: &mut MemoryWriter) {
+        self.promise.write(memory);
+    }
+
+    pub(super) fn read(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        self.promise.read(memory)
     }
 
     pub(super) fn reserves(&self) -> bool {

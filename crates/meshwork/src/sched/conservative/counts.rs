@@ -38,7 +38,7 @@
 
 use super::classes::{Classes, Freed};
 use super::row::Row;
-use crate::cluster::{Cluster, Hold, Place, Profile, StartOptions};
+use crate::cluster::{Cluster, Hold, Place, Profile, Reservation, StartOptions, Ticket};
 use crate::job::Time;
 
 /// Reservations as numbers of nodes, for jobs that any free nodes suit.
@@ -83,6 +83,11 @@ impl Counts {
             mended: Vec::new(),
             due: Time::new(f64::INFINITY),
         }
+    }
+
+    /// Waiting jobs with their reservations, in queue order.
+    pub(super) fn promises(&self) -> impl Iterator<Item = (Ticket, Reservation)> + '_ {
+        self.rows.iter().flat_map(Row::promises)
     }
 
     pub(super) fn pass(&mut self, cluster: &mut Cluster<'_>) {

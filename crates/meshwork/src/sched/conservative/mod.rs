@@ -25,7 +25,10 @@ use counts::Counts;
 use shapes::Shapes;
 
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Outlook, Place, Reservation, StartOptions, Ticket};
+use crate::cluster::{
+    Cluster, MemoryReader, MemoryWriter, Outlook, Place, RecallError, Reservation, StartOptions,
+    Ticket,
+};
 use crate::registry::About;
 
 /// Registry entry of `conservative`: conservative backfilling.
@@ -83,6 +86,28 @@ enum Plan {
 }
 
 impl Scheduler for Conservative {
+    fn memory(&self, memory: &mut MemoryWriter) -> bool {
+        match &self.0 {
+            None => memory.promises(std::iter::empty()),
+            Some(Plan::Counts(counts)) => {
+                let promises: Vec<(Ticket, Reservation)> = counts.promises().collect();
+                memory.promises(promises.iter().map(|(ticket, promise)| (*ticket, promise)));
+            }
+            Some(Plan::Shapes(shapes)) => memory.promises(shapes.promises()),
+            Some(Plan::Anew(anew)) => {
+                memory.promises(anew.promises.iter().map(|(ticket, promise)| (*ticket, promise)));
+            }
+        }
+        true
+    }
+
+    fn recall(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        if !memory.is_new() {
+            self.0 = Some(Plan::Anew(Anew { promises: memory.promises()? }));
+        }
+        Ok(())
+    }
+
     fn reserves(&self) -> bool {
         true
     }

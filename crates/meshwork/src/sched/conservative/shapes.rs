@@ -42,7 +42,7 @@
 //!   nodes is not checked for its own nodes.
 //! - Each job is tried at the present instant on the nodes that are not held by a running job.
 
-use crate::cluster::{Cluster, Place, Planned, Space, StartOptions, Ticket};
+use crate::cluster::{Cluster, Place, Planned, Reservation, Space, StartOptions, Ticket};
 use crate::job::Time;
 
 /// Reservations as placements.
@@ -65,6 +65,11 @@ struct Promised {
 impl Shapes {
     pub(super) fn new(space: Space) -> Shapes {
         Shapes { space, promises: Vec::new(), due: Time::new(f64::INFINITY) }
+    }
+
+    /// Waiting jobs with their reservations, in queue order.
+    pub(super) fn promises(&self) -> impl Iterator<Item = (Ticket, &Reservation)> {
+        self.promises.iter().map(|promised| (promised.ticket, &promised.planned.promise))
     }
 
     pub(super) fn pass(&mut self, cluster: &mut Cluster<'_>) {

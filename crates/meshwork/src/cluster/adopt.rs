@@ -1,0 +1,86 @@
+//! Jobs that run already when a plan begins.
+
+use super::ends::End;
+use super::interruptions::Suspended;
+use super::queue::Ticket;
+use super::service::Service;
+use super::starts::{Place, StartOptions};
+use super::{Cluster, RecallError};
+use crate::job::Time;
+use crate::machine::Placement;
+
+impl Cluster<'_> {
+    /// Sets the clock before the first event.
+    pub(crate) fn begin_at(&mut self, now: Time) {
+        self.now = now;
+    }
+
+    /// Starts a waiting job now on the given nodes, with its expected end. Returns `false` if the
+    /// nodes are not free.
+    pub(crate) fn adopt(
+        &mut self,
+        ticket: Ticket,
+        (site, placement): (usize, &Placement),
+        rate: f64,
+        expected_end: Time,
+    ) -> bool {
+        if site >= self.facility.sites().len() {
+            return false;
+        }
+        let sizes = self.facility.sizes(site, self.job(ticket), self.now);
+        let slot = self.running.vacant_key();
+        let place = Place::These(site, placement);
+        if !self.start(ticket, StartOptions { rate, ..StartOptions::at(place) }) {
+            return false;
+        }
+        let running = &mut self.running[slot];
+        let before = End::of(slot, running);
+        running.expected_end = expected_end;
+        let held = u64::from(running.held);
+        if let Some(size) = sizes.iter().find(|size| size.request.nodes() == held) {
+            running.stretch = size.stretch;
+        }
+        if let Some(ends) = self.ends.get_mut() {
+            ends.remove(&before);
+            ends.insert(End::of(slot, running));
+        }
+        self.facility.expect(site, placement, expected_end);
+        true
+    }
+
+    /// Marks a waiting job as suspended on the given nodes, on which alone it resumes.
+    pub(crate) fn adopt_suspended(
+        &mut self,
+        ticket: Ticket,
+        (site, placement): (usize, &Placement),
+    ) {
+        let Some(on) = self.facility.sites().get(site) else { return };
+        let job = self.queue.job(ticket);
+        let sizes = self.facility.sizes(site, job, self.now);
+        let size = sizes.iter().find(|size| size.request.nodes() == u64::from(placement.len()));
+        let stretch = size.map_or(1.0 / on.site().speed(), |size| size.stretch);
+        let suspended = Suspended { site, placement: placement.clone(), stretch };
+        let none = || Box::new(Service::without_outages(self.kill_at_estimate));
+        let service = self.service.get_or_insert_with(none);
+        service.interruptions.adopts(ticket.id, job, suspended);
+    }
+
+    /// Waiting jobs that are suspended, in queue order, each with the nodes on which it resumes.
+    pub(crate) fn suspended_jobs(&self) -> impl Iterator<Item = (Ticket, usize, &Placement)> {
+        self.waiting().filter_map(|ticket| {
+            let Suspended { site, placement, .. } = self.suspended(ticket)?;
+            Some((ticket, *site, placement))
+        })
+    }
+
+    /// Restores the memory of selector and sizing, and of the allocators if exactly the same nodes
+    /// are held as when it was written.
+    pub(crate) fn recall(&mut self, memory: &[u64], is_same: bool) -> Result<(), RecallError> {
+        self.facility.recall(memory, is_same)
+    }
+
+    /// The memory of selector, sizing and allocators.
+    pub(crate) fn memory(&self) -> Vec<u64> {
+        self.facility.memory()
+    }
+}
