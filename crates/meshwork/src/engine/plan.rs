@@ -167,8 +167,8 @@ pub enum PlanError {
 /// out of service or reserved can be given in the state as withheld.
 ///
 /// A running job of which the memory knows is as it was submitted there. A waiting one keeps its
-/// place in the queue. If the order of the state
-/// is another one, the first job at another place and all behind it arrive anew.
+/// place in the queue. If the queue of the state has another order, the first job at another place
+/// and all behind it arrive anew.
 ///
 /// # Errors
 /// If two running jobs hold one node. If a running job holds nodes that are not on the machine, or
