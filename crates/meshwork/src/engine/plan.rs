@@ -70,7 +70,7 @@ pub struct HeldNodes {
     pub site: usize,
     /// The nodes that the job holds.
     pub placement: Placement,
-    /// When the job started, before the instant of the state.
+    /// When the job started.
     pub since: Time,
     /// When the job is expected to end, as schedulers know it. The instant may have passed.
     pub until: Time,
@@ -136,10 +136,8 @@ pub struct DecidedStart {
 /// Reason why there is no decision for a state.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
-    /// A running job started at or after the instant of the state.
-    #[error(
-        "running job {0} started at {1}, but must have started before {2}, the present instant"
-    )]
+    /// A running job started after the instant of the state.
+    #[error("running job {0} started at {1}, after {2}, the present instant")]
     Since(usize, Time, Time),
     /// The nodes of a running job are not on the machine, or another job holds one of them.
     #[error(
@@ -178,7 +176,7 @@ pub enum PlanError {
 /// O(r log r) for r running jobs, and the cost of a scheduling pass.
 pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError> {
     let PlanState { now, running, waiting, withheld, memory } = state;
-    if let Some(late) = running.iter().position(|held| held.since >= *now) {
+    if let Some(late) = running.iter().position(|held| held.since > *now) {
         return Err(PlanError::Since(late, running[late].since, *now));
     }
     if let Some(memory) = memory.as_ref().filter(|memory| memory.at > *now) {

@@ -438,7 +438,7 @@ impl Scenario {
             outages: self.outages(replication, inputs)?,
             access: self.access.clone(),
             energy: self.energy.clone(),
-            names: Names::default(),
+            names: Names { resizes: self.parts.scheduler.0.malleable, ..Names::default() },
         })
     }
 
