@@ -78,6 +78,8 @@ struct HeldText {
     nodes: Option<Json>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     blocks: Option<Vec<PlacedBlock>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stretch: Option<f64>,
     /// Number by which strategies know the job; only in a memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     number: Option<u64>,
@@ -352,6 +354,7 @@ impl ReadState {
                 site: own.site,
                 nodes: None,
                 blocks: Some(PlacedBlock::all_of(&own.placement, topologies[own.site].grid())),
+                stretch: own.stretch.filter(|stretch| stretch.to_bits() != 1.0_f64.to_bits()),
                 number: Some(own.job.number),
                 job,
             }
@@ -454,7 +457,11 @@ fn held_nodes(
         Some(row) => job_of_row(row, held.since)?,
         None => Job::new(0, since, Request::Nodes(placement.len()), until - since),
     };
-    Ok(HeldNodes { site: held.site, placement, since, until, job })
+    let is_right = |stretch: &f64| *stretch > 0.0 && stretch.is_finite();
+    if let Some(stretch) = held.stretch.filter(|stretch| !is_right(stretch)) {
+        return Err(format!("stretch is {stretch}, but must be above 0"));
+    }
+    Ok(HeldNodes { site: held.site, placement, since, until, stretch: held.stretch, job })
 }
 
 /// A job as it waits, from cells in the columns of a table of jobs; size and estimate are required.

@@ -15,19 +15,18 @@ impl Cluster<'_> {
         self.now = now;
     }
 
-    /// Starts a waiting job now on the given nodes, with its expected end. Returns `false` if the
-    /// nodes are not free.
+    /// Starts a waiting job now on the given nodes, with its stretch, rate and expected end. Returns
+    /// `false` if the nodes are not free.
     pub(crate) fn adopt(
         &mut self,
         ticket: Ticket,
         (site, placement): (usize, &Placement),
-        rate: f64,
-        expected_end: Time,
+        (stretch, rate, expected_end): (Option<f64>, f64, Time),
     ) -> bool {
         if site >= self.facility.sites().len() {
             return false;
         }
-        let sizes = self.facility.sizes(site, self.job(ticket), self.now);
+        let stretch = stretch.or_else(|| self.stretch_of(ticket, site, placement));
         let slot = self.running.vacant_key();
         let place = Place::These(site, placement);
         if !self.start(ticket, StartOptions { rate, ..StartOptions::at(place) }) {
@@ -36,10 +35,7 @@ impl Cluster<'_> {
         let running = &mut self.running[slot];
         let before = End::of(slot, running);
         running.expected_end = expected_end;
-        let held = u64::from(running.held);
-        if let Some(size) = sizes.iter().find(|size| size.request.nodes() == held) {
-            running.stretch = size.stretch;
-        }
+        running.stretch = stretch.unwrap_or(running.stretch);
         if let Some(ends) = self.ends.get_mut() {
             ends.remove(&before);
             ends.insert(End::of(slot, running));
@@ -48,28 +44,38 @@ impl Cluster<'_> {
         true
     }
 
+    /// Slowdown of a job on so many nodes of a site, if its sizing has such a size now.
+    fn stretch_of(&self, ticket: Ticket, site: usize, placement: &Placement) -> Option<f64> {
+        let held = u64::from(placement.len());
+        let sizes = self.facility.sizes(site, self.job(ticket), self.now);
+        let size = sizes.into_iter().find(|size| size.request.nodes() == held);
+        size.map(|size| size.stretch)
+    }
+
     /// Marks a waiting job as suspended on the given nodes, on which alone it resumes.
     pub(crate) fn adopt_suspended(
         &mut self,
         ticket: Ticket,
         (site, placement): (usize, &Placement),
+        stretch: Option<f64>,
     ) {
         let Some(on) = self.facility.sites().get(site) else { return };
-        let job = self.queue.job(ticket);
-        let sizes = self.facility.sizes(site, job, self.now);
-        let size = sizes.iter().find(|size| size.request.nodes() == u64::from(placement.len()));
-        let stretch = size.map_or(1.0 / on.site().speed(), |size| size.stretch);
+        let usual = 1.0 / on.site().speed();
+        let stretch = stretch.or_else(|| self.stretch_of(ticket, site, placement));
+        let stretch = stretch.unwrap_or(usual);
         let suspended = Suspended { site, placement: placement.clone(), stretch };
-        let none = || Box::new(Service::without_outages(self.kill_at_estimate));
+        let kill_at_estimate = self.kill_at_estimate;
+        let none = || Box::new(Service::without_outages(kill_at_estimate));
         let service = self.service.get_or_insert_with(none);
-        service.interruptions.adopts(ticket.id, job, suspended);
+        service.interruptions.adopts(ticket.id, self.queue.job(ticket), suspended);
     }
 
-    /// Waiting jobs that are suspended, in queue order, each with the nodes on which it resumes.
-    pub(crate) fn suspended_jobs(&self) -> impl Iterator<Item = (Ticket, usize, &Placement)> {
+    /// Waiting jobs that are suspended, in queue order, each with the site, nodes and stretch with
+    /// which it resumes.
+    pub(crate) fn suspended_jobs(&self) -> impl Iterator<Item = (Ticket, usize, &Placement, f64)> {
         self.waiting().filter_map(|ticket| {
-            let Suspended { site, placement, .. } = self.suspended(ticket)?;
-            Some((ticket, *site, placement))
+            let Suspended { site, placement, stretch } = self.suspended(ticket)?;
+            Some((ticket, *site, placement, *stretch))
         })
     }
 

@@ -74,6 +74,9 @@ pub struct HeldNodes {
     pub since: Time,
     /// When the job is expected to end, as schedulers know it. The instant may have passed.
     pub until: Time,
+    /// Expected run time at the start divided by the requested one; `None` if it follows from the
+    /// number of nodes.
+    pub stretch: Option<f64>,
     /// The job as it was submitted. Its run time is ignored.
     pub job: Job,
 }
@@ -205,7 +208,7 @@ pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError
             let own = suspended.get(&waiting[index].number);
             let ticket = arrive(cluster, own.map_or(&waiting[index], |own| &own.job))?;
             if let Some(own) = own {
-                cluster.adopt_suspended(ticket, (own.site, &own.placement));
+                cluster.adopt_suspended(ticket, (own.site, &own.placement), own.stretch);
             }
             Some(ticket)
         };
@@ -222,10 +225,10 @@ pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError
         }
         for (who, held) in &known.held {
             cluster.elapse(held.since);
-            let place = (held.site, &held.placement);
-            let until = held.until.max(held.since);
-            let is_held =
-                tickets.get(who).is_some_and(|own| cluster.adopt(*own, place, rate(held), until));
+            let pace = (held.stretch, rate(held), held.until.max(held.since));
+            let is_held = tickets
+                .get(who)
+                .is_some_and(|own| cluster.adopt(*own, (held.site, &held.placement), pace));
             if let (false, Who::Running(index)) = (is_held, who) {
                 return Err(PlanError::NotFree(*index));
             }
@@ -268,9 +271,9 @@ pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError
         let (numbers, promises) = writer.into_parts();
         remembered = (is_any.then_some(numbers), promises);
         left = cluster.waiting().map(|own| (own.id, cluster.job(own).clone())).collect::<Vec<_>>();
-        let held = |(ticket, site, placement): (Ticket, usize, &Placement)| {
+        let held = |(ticket, site, placement, stretch): (Ticket, usize, &Placement, f64)| {
             let (placement, job) = (placement.clone(), cluster.job(ticket).clone());
-            HeldNodes { site, placement, since: *now, until: *now, job }
+            HeldNodes { site, placement, since: *now, until: *now, stretch: Some(stretch), job }
         };
         stopped = cluster.suspended_jobs().map(held).collect::<Vec<_>>();
         ran = cluster.running().map(|(_, own)| (own.id, own.clone())).collect::<BTreeMap<_, _>>();
@@ -295,6 +298,7 @@ pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError
         placement: own.placement.clone(),
         since: own.start,
         until: own.expected_end,
+        stretch: Some(own.stretch),
         job: own.job.clone(),
     });
     plan.wake = wake;
@@ -398,11 +402,11 @@ impl Known {
         }
         let ran =
             |own: &&HeldNodes| runs.get(&number(own)).is_some_and(|now| now.since == own.since);
-        let before = memory.running.iter().map(|own| ((number(own), own.since), &own.job));
-        let before: BTreeMap<(u64, Time), &Job> = before.collect();
+        let before = memory.running.iter().map(|own| ((number(own), own.since), own));
+        let before: BTreeMap<(u64, Time), &HeldNodes> = before.collect();
         for (_, held) in &mut self.held {
-            if let Some(&job) = before.get(&(number(held), held.since)) {
-                held.job.clone_from(job);
+            if let Some(own) = before.get(&(number(held), held.since)) {
+                (held.stretch, held.job) = (own.stretch, own.job.clone());
             }
         }
         let mut ended = memory.running.iter().enumerate().filter(|(_, own)| !ran(own));

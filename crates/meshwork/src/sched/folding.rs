@@ -112,7 +112,9 @@ impl Part {
                 let (of_first, of_second) =
                     jobs.into_iter().partition(|(_, held)| held.meets(&first.block, grid));
                 let halves = [first.held_by(of_first, grid)?, second.held_by(of_second, grid)?];
-                State::Halved(Box::new(halves))
+                let mut whole = Part { state: State::Halved(Box::new(halves)), ..self };
+                whole.merge();
+                return Some(whole);
             }
         };
         Some(Part { state, ..self })
@@ -171,28 +173,30 @@ impl Part {
         }
     }
 
-    /// Removes a job from its partition.
-    ///
-    /// If a single job holds the other half of the divided partition, it gets the freed half too.
-    /// Two free halves become one partition.
+    /// Removes a job from its partition, and merges halves.
     fn leave(&mut self, job: JobId) {
         match &mut self.state {
-            State::Free => {}
-            State::Held(holder) => {
-                if *holder == job {
-                    self.state = State::Free;
-                }
-            }
+            State::Held(holder) if *holder == job => self.state = State::Free,
+            State::Free | State::Held(_) => {}
             State::Halved(halves) => {
                 halves.iter_mut().for_each(|half| half.leave(job));
-                match (&halves[0].state, &halves[1].state) {
-                    (State::Free, State::Free) => self.state = State::Free,
-                    (State::Held(other), State::Free) | (State::Free, State::Held(other)) => {
-                        self.state = State::Held(*other);
-                    }
-                    _ => {}
-                }
+                self.merge();
             }
+        }
+    }
+
+    /// Merges two halves of which one is free.
+    ///
+    /// If a single job holds the other half, it gets the freed half too. Two free halves become one
+    /// partition.
+    fn merge(&mut self) {
+        let State::Halved(halves) = &self.state else { return };
+        match (&halves[0].state, &halves[1].state) {
+            (State::Free, State::Free) => self.state = State::Free,
+            (State::Held(other), State::Free) | (State::Free, State::Held(other)) => {
+                self.state = State::Held(*other);
+            }
+            _ => {}
         }
     }
 

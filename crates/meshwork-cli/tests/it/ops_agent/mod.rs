@@ -139,9 +139,9 @@ impl Parked {
                         let id = format!("jobid={id}");
                         self.slurm.ask("scontrol", &["update", &id, "starttime=now"]);
                     }
-                    // An end for which there was no controller is lost, and Slurm finds out minutes
-                    // later. No job here takes two seconds.
-                    [id, "run", time, _]
+                    // An end that the controller had not saved before its crash is lost, and Slurm
+                    // finds out minutes later. No job here takes twenty seconds.
+                    [id, "run" | "other", time, _]
                         if !time.starts_with("0:0") && !time.starts_with("0:1") =>
                     {
                         self.slurm.ask("scancel", &[id]);
@@ -164,9 +164,10 @@ impl Parked {
     ///
     /// Jobs write themselves when and where they begin and end, so that what they write lies within
     /// the time for which they really held their nodes. The controller's records are no such
-    /// evidence: after a crash they say when an end was found out. Only jobs that run while the
-    /// controller is killed may share nodes with others, because the next controller may not know
-    /// of them: it has lost the last seconds.
+    /// evidence. A new controller goes back to a saved state that is some seconds old. It records
+    /// an end in these seconds a second time, when it is found out, and other jobs may have run on
+    /// the nodes by then. Only jobs that run while the controller is killed may share nodes with
+    /// others, because the next controller may not know of them.
     fn check(&self) -> usize {
         let log = self.log();
         assert!(!log.contains("\"wrong\""), "a job ran on other nodes: {log}");
