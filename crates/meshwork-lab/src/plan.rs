@@ -29,12 +29,12 @@ struct StateText {
     waiting: Vec<Map<String, Json>>,
     #[serde(default)]
     withheld: Vec<WithheldText>,
-    /// What an earlier plan wrote under this key.
+    /// Memory of an earlier plan, as it was written under this key.
     #[serde(default)]
     memory: Option<MemoryText>,
 }
 
-/// What a policy remembers of an earlier state, as JSON.
+/// Memory of a policy after an earlier state, as JSON.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct MemoryText {

@@ -52,10 +52,7 @@ impl Facility {
         &self.sites
     }
 
-    /// What selector, sizing and allocators remember beside the held placements.
-    ///
-    /// These are the positions of random streams, and the memory of the sizing and of each
-    /// [allocator](crate::alloc::Allocator::memory).
+    /// Positions of the random streams, and memories of the sizing and of each allocator.
     pub(crate) fn memory(&self) -> Vec<u64> {
         let mut numbers = vec![self.stream.position()];
         let mut put = |memory: Vec<u64>| {
@@ -70,8 +67,9 @@ impl Facility {
         numbers
     }
 
-    /// Restores the [memory](Facility::memory) of a facility. That of the allocators is restored
-    /// only if the same placements are held, but for the positions of their random streams.
+    /// Restores the [memory](Facility::memory) of a facility.
+    ///
+    /// The memories of allocators are restored only if the same placements are held (`is_same`).
     pub(crate) fn recall(&mut self, numbers: &[u64], is_same: bool) -> Result<(), RecallError> {
         let wrong = || RecallError::Other("it is of another machine".to_owned());
         let (position, mut rest) = numbers.split_first().ok_or_else(wrong)?;

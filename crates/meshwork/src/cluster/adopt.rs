@@ -15,8 +15,9 @@ impl Cluster<'_> {
         self.now = now;
     }
 
-    /// Starts a waiting job now on the given nodes, with its stretch, rate and expected end. Returns
-    /// `false` if the nodes are not free.
+    /// Starts a waiting job now on the given nodes; returns `false` if these are not free.
+    ///
+    /// The last argument has the job's stretch, its rate and its expected end.
     pub(crate) fn adopt(
         &mut self,
         ticket: Ticket,
@@ -70,8 +71,7 @@ impl Cluster<'_> {
         service.interruptions.adopts(ticket.id, self.queue.job(ticket), suspended);
     }
 
-    /// Waiting jobs that are suspended, in queue order, each with the site, nodes and stretch with
-    /// which it resumes.
+    /// Suspended jobs in queue order, each with the site, nodes and stretch of its resumption.
     pub(crate) fn suspended_jobs(&self) -> impl Iterator<Item = (Ticket, usize, &Placement, f64)> {
         self.waiting().filter_map(|ticket| {
             let Suspended { site, placement, stretch } = self.suspended(ticket)?;
@@ -79,8 +79,9 @@ impl Cluster<'_> {
         })
     }
 
-    /// Restores the memory of selector and sizing, and of the allocators if exactly the same nodes
-    /// are held as when it was written.
+    /// Restores the memory of selector, sizing and allocators.
+    ///
+    /// `is_same` says whether exactly the same nodes are held as when it was written.
     pub(crate) fn recall(&mut self, memory: &[u64], is_same: bool) -> Result<(), RecallError> {
         self.facility.recall(memory, is_same)
     }

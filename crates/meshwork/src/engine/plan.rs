@@ -25,12 +25,12 @@ pub struct PlanState {
     pub waiting: Vec<Job>,
     /// Nodes that some or all waiting jobs may not use during an interval.
     pub withheld: Vec<WithheldNodes>,
-    /// What the policy remembers of an earlier state; `None` if nothing. With a memory, all running
-    /// and waiting jobs must have different numbers, which stay from state to state.
+    /// Memory of the policy after an earlier state. With a memory, all running and waiting jobs must
+    /// have different numbers, which stay from state to state.
     pub memory: Option<PlanMemory>,
 }
 
-/// What a policy remembers after a plan, as input of the plan for a later state.
+/// Memory of a policy after a plan, which is an input of the plan for a later state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlanMemory {
     /// The instant of the plan.
@@ -41,9 +41,9 @@ pub struct PlanMemory {
     pub waiting: Vec<(u64, Time)>,
     /// Waiting jobs that were suspended, as they wait, with the nodes on which they resume.
     pub suspended: Vec<HeldNodes>,
-    /// What selector, sizing and allocators remember.
+    /// Memory of selector, sizing and allocators.
     pub facility: Vec<u64>,
-    /// What the scheduler remembers; `None` if it remembers nothing.
+    /// Memory of the scheduler; `None` if it has none.
     pub scheduler: Option<Vec<u64>>,
 }
 
@@ -74,7 +74,7 @@ pub struct HeldNodes {
     pub since: Time,
     /// When the job is expected to end, as schedulers know it. The instant may have passed.
     pub until: Time,
-    /// Expected run time at the start divided by the requested one; `None` if it follows from the
+    /// Expected run time at the start divided by the requested one. `None` if it follows from the
     /// number of nodes.
     pub stretch: Option<f64>,
     /// The job as it was submitted. Its run time is ignored.
@@ -88,8 +88,9 @@ pub struct PolicyDecision {
     pub starts: Vec<DecidedStart>,
     /// Waiting jobs with a reservation.
     pub reserved: Vec<DecidedReservation>,
-    /// Indices of the waiting jobs that do not fit even the empty machine, or that the scheduler
-    /// turns away.
+    /// Indices of the waiting jobs that never start.
+    ///
+    /// They do not fit even the empty machine, or the scheduler turns them away.
     pub never: Vec<usize>,
     /// Indices of the running jobs that are preempted and wait again.
     pub stopped: Vec<usize>,
@@ -97,7 +98,7 @@ pub struct PolicyDecision {
     pub moved: Vec<DecidedMove>,
     /// When the scheduler must be asked again even if nothing happens before; `None` if not needed.
     pub wake: Option<Time>,
-    /// What the policy remembers, for the plan of a later state.
+    /// Memory of the policy, for the plan of a later state.
     pub memory: PlanMemory,
 }
 
@@ -340,7 +341,7 @@ enum Who {
     Waiting(usize),
 }
 
-/// What happened before the state, by the state and the memory.
+/// Earlier events, by the state and the memory.
 struct Known {
     /// Instant of the earlier plan, or of the last start after it; `None` without memory.
     at: Option<Time>,

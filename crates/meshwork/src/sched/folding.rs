@@ -100,8 +100,9 @@ impl Scheduler for Folding {
 }
 
 impl Part {
-    /// A free partition as these jobs hold it, each given with its nodes; `None` if they do not hold
-    /// halves of halves of it.
+    /// The free partition `self` as the given jobs hold it.
+    ///
+    /// `None` if the jobs do not hold halves of halves of it.
     fn held_by(self, jobs: Vec<(JobId, Block)>, grid: &Grid) -> Option<Part> {
         let state = match &jobs[..] {
             [] => State::Free,
