@@ -25,8 +25,10 @@ pub struct PlanState {
     pub waiting: Vec<Job>,
     /// Nodes that some or all waiting jobs may not use during an interval.
     pub withheld: Vec<WithheldNodes>,
-    /// Memory of the policy after an earlier state. With a memory, all running and waiting jobs must
-    /// have different numbers, which stay from state to state.
+    /// Memory of the policy after an earlier state.
+    ///
+    /// With a memory, all running and waiting jobs must have different numbers, which stay from
+    /// state to state.
     pub memory: Option<PlanMemory>,
 }
 
