@@ -118,9 +118,13 @@ impl Numbers {
         })
     }
 
-    fn note(&mut self, id: &Json, number: u64) -> u64 {
+    /// Notes the number that a job has in a memory.
+    fn note(&mut self, id: &Json, number: u64) -> Result<u64, String> {
+        if number > 1 << 53 {
+            return Err(format!("its number is {number}, too large"));
+        }
         self.last = self.last.max(number);
-        *self.of.entry(id.to_string()).or_insert(number)
+        Ok(*self.of.entry(id.to_string()).or_insert(number))
     }
 }
 
@@ -162,7 +166,7 @@ impl ReadState {
                 let each = |held: HeldText| {
                     let wrong = |says: String| wrong(format!("job {}: {says}", held.id));
                     let number = held.number.ok_or_else(|| wrong("it has no number".to_owned()))?;
-                    let number = ids_seen.note(&held.id, number);
+                    let number = ids_seen.note(&held.id, number).map_err(wrong)?;
                     let own = held_nodes(&held, &topologies, numbers.as_ref()).map_err(wrong)?;
                     jobs.insert(number, (held.id, held.job));
                     Ok(HeldNodes { job: Job { number, ..own.job }, ..own })
@@ -171,7 +175,8 @@ impl ReadState {
             };
             let (running, suspended) = (held(memory.running)?, held(memory.suspended)?);
             let waiting = memory.waiting.iter().map(|(id, at, number)| {
-                Ok((ids_seen.note(id, *number), instant("waiting", *at).map_err(wrong)?))
+                let number = ids_seen.note(id, *number).map_err(wrong)?;
+                Ok((number, instant("waiting", *at).map_err(wrong)?))
             });
             Ok(PlanMemory {
                 at: instant("at", memory.at).map_err(wrong)?,
@@ -195,8 +200,8 @@ impl ReadState {
             let mut own = held_nodes(&held, &topologies, numbers.as_ref()).map_err(wrong)?;
             own.job.number = ids_seen.of(&held.id);
             // Of a job that the memory knows, a state need not say again how it waited.
-            let known = memory.iter().flat_map(|memory| &memory.running);
-            let known = known.filter(|before| before.job.number == own.job.number).last();
+            let mut known = memory.iter().flat_map(|memory| &memory.running);
+            let known = known.find(|before| before.job.number == own.job.number);
             let entry = jobs.entry(own.job.number).or_insert_with(|| (held.id.clone(), None));
             match (held.job, known) {
                 (None, Some(known)) => own.job.clone_from(&known.job),

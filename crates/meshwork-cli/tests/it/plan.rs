@@ -70,6 +70,7 @@ fn a_memory_continues_a_plan() {
         ("scheduler", json!("x"), "memory: x is no hexadecimal number"),
         ("allocators", json!("5"), "the memory is not one of this policy"),
         ("waiting", json!([["y"]]), "this is no state"),
+        ("waiting", json!([["y", 0, u64::MAX]]), "its number is 18446744073709551615, too large"),
     ] {
         let mut wrong = second.clone();
         wrong["memory"][key] = value;
