@@ -364,28 +364,8 @@ def test_a_timer_that_cannot_be_is_told(answer: Any, sentence: str) -> None:
         mw.Study(machine=mw.flat(4), workload=jobs, scheduler="sleeper").run()
 
 
-class PythonScan:
-    """Serves one class of jobs at a time: those of an odd or even number of nodes."""
-
-    def __init__(self) -> None:
-        self.odd = 0
-
-    def schedule(self, cluster: Cluster) -> None:
-        for _ in range(2):
-            for job in cluster.waiting.tolist():
-                if cluster.job(job).nodes % 2 == self.odd and not cluster.start(job):
-                    return
-            self.odd = 1 - self.odd
-
-    def memory(self) -> list[int]:
-        return [self.odd]
-
-    def recall(self, memory: list[int]) -> None:
-        (self.odd,) = memory
-
-
 def test_strategies_in_python_decide_for_a_state(tmp_path: Path) -> None:
-    for strategy in (PythonFirstFit, PythonEasy, PythonFcfs, PythonScan, Remembers):
+    for strategy in (PythonFirstFit, PythonEasy, PythonFcfs, Remembers):
         mw.register(strategy)
     study = tmp_path / "policy.toml"
     study.write_text(mw.Study(machine=mw.mesh(4, 4), workload={"name": "lublin", "jobs": 9}).toml)
@@ -407,17 +387,15 @@ def test_strategies_in_python_decide_for_a_state(tmp_path: Path) -> None:
         assert ours["starts"] == theirs["starts"]
         assert [own["id"] for own in ours["reserved"]] == [own["id"] for own in theirs["reserved"]]
     assert [own["id"] for own in decided(state, "python_easy", "python_first_fit")["starts"]] == ["c"]
-    # What they remember goes from state to state.
-    waiting = [{"id": n, "nodes": n, "estimate": 50} for n in (3, 2, 15)]
-    first = decided({"now": 1, "waiting": waiting}, "python_scan", "remembers")
-    assert [own["id"] for own in first["starts"]] == [2, 3]
-    running = [{"id": own["id"], "nodes": own["nodes"], "since": 1, "until": 51} for own in first["starts"]]
-    second = {"now": 2, "running": running, "waiting": [waiting[2], {"id": 4, "nodes": 4, "estimate": 9}]}
-    third = {**second, "memory": first["memory"]}
-    assert [own["id"] for own in decided(second, "python_scan", "remembers")["starts"]] == [4]
-    assert [own["id"] for own in decided(third, "python_scan", "remembers")["starts"]] == []
+    # What an allocator remembers goes from state to state.
+    first = decided({"now": 1, "waiting": [{"id": "x", "nodes": 3, "estimate": 50}]}, "python_fcfs", "remembers")
+    assert first["starts"][0]["nodes"] == [0, 1, 2]
+    second: dict[str, Any] = {"now": 60, "waiting": [{"id": "y", "nodes": 2, "estimate": 50}]}
+    assert decided(second, "python_fcfs", "remembers")["starts"][0]["nodes"] == [0, 1]
+    second["memory"] = first["memory"]
+    assert len(decided(second, "python_fcfs", "remembers")["starts"][0]["nodes"]) == 2
     with pytest.raises(mw.InputError, match="state: the memory is not one of this policy"):
-        decided({**third, "memory": {**first["memory"], "scheduler": ""}}, "python_scan", "remembers")
+        decided({**second, "memory": {**first["memory"], "scheduler": "1"}}, "python_fcfs", "remembers")
 
 
 def test_held_nodes_are_refused() -> None:

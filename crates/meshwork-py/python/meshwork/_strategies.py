@@ -62,8 +62,7 @@ def register(strategy: C | str) -> C | Callable[[C], C]:
     `plans`, `serves_all`. Of all: `stateless`, which avoids copies. An allocator may have `claimed(placement, site,
     now)`, `released(placement, site)`, `memory()` and `recall(memory, site)`. A scheduler may have `wake_at(now)`,
     called after each `schedule`; it returns a later instant at which the scheduler is called even without an event, or
-    `None`. It may also have `memory()`, a list of whole numbers, and `recall(memory)`, by which one `plan` continues
-    another; jobs are then known by their `number`. Any strategy may have `fork()`; the default is `copy.deepcopy`.
+    `None`. Any strategy may have `fork()`; the default is `copy.deepcopy`.
 
     Raises
     ------

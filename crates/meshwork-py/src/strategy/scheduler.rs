@@ -1,6 +1,6 @@
 //! Adapter for schedulers written in Python.
 
-use meshwork::cluster::{Cluster as Model, MemoryReader, MemoryWriter, RecallError};
+use meshwork::cluster::Cluster as Model;
 use meshwork::job::Time;
 use meshwork::registry::{Params, Problem};
 use meshwork::sched::Scheduler;
@@ -26,31 +26,6 @@ struct InPython {
 }
 
 impl Scheduler for InPython {
-    fn memory(&self, memory: &mut MemoryWriter) -> bool {
-        if !self.instance.has_memory {
-            return false;
-        }
-        let numbers = Python::attach(|py| -> PyResult<Vec<u64>> {
-            self.instance.object.call_method0(py, intern!(py, "memory"))?.extract(py)
-        });
-        let numbers = numbers.unwrap_or_else(|error| {
-            self.instance.give_up("when it was asked what it remembers", error)
-        });
-        numbers.into_iter().for_each(|number| memory.number(number));
-        true
-    }
-
-    fn recall(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
-        if !self.instance.has_memory || memory.is_new() {
-            return Ok(());
-        }
-        let numbers = memory.rest().to_vec();
-        Python::attach(|py| {
-            let recalled = self.instance.object.call_method1(py, intern!(py, "recall"), (numbers,));
-            recalled.map(drop).map_err(|error| RecallError::Other(error.value(py).to_string()))
-        })
-    }
-
     fn schedule(&mut self, cluster: &mut Model<'_>) {
         let (now, waiting) = (cluster.now(), cluster.waiting_jobs());
         let lent = self.cluster.get();
