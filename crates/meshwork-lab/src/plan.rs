@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use meshwork::engine::{HeldNodes, PlanState, PolicyDecision, WithheldNodes, plan};
+use meshwork::engine::{HeldNodes, PlanMemory, PlanState, PolicyDecision, WithheldNodes, plan};
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::Placement;
 use meshwork::pool::PlacedBlock;
 use meshwork::scenario::Scenario;
 use meshwork::topology::Topology;
 use meshwork::workload::table::{Cell, Listed};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 use crate::run::inputs::row;
@@ -29,6 +29,25 @@ struct StateText {
     waiting: Vec<Map<String, Json>>,
     #[serde(default)]
     withheld: Vec<WithheldText>,
+    /// Memory of an earlier plan, as it was written under this key.
+    #[serde(default)]
+    memory: Option<MemoryText>,
+}
+
+/// Memory of a policy after an earlier state, as JSON.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct MemoryText {
+    at: f64,
+    running: Vec<HeldText>,
+    /// Ids, arrivals and numbers of the jobs that waited, in queue order.
+    waiting: Vec<(Json, f64, u64)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    suspended: Vec<HeldText>,
+    /// Numbers as hexadecimal words, because JSON tools round large numbers.
+    allocators: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    scheduler: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -46,19 +65,31 @@ struct WithheldText {
     jobs: Option<Vec<Json>>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct HeldText {
     id: Json,
     since: f64,
     until: f64,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_first")]
     site: usize,
-    /// Nodes that the job holds: a list of node numbers, or the nodes' names as a host list.
-    #[serde(default)]
+    /// Numbers of the nodes that the job holds, or their names as a host list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     nodes: Option<Json>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     blocks: Option<Vec<PlacedBlock>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stretch: Option<f64>,
+    /// Number by which strategies know the job; only in a memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    number: Option<u64>,
+    /// The job as it waited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    job: Option<Map<String, Json>>,
+}
+
+fn is_first(site: &usize) -> bool {
+    *site == 0
 }
 
 /// A parsed state, with the node names and job IDs that appear in the text of the decisions.
@@ -66,7 +97,35 @@ struct HeldText {
 pub struct ReadState {
     pub state: PlanState,
     ids: Vec<Json>,
+    running_ids: Vec<Json>,
+    /// Id of each job by its number, and the job as it waited, if that is known.
+    jobs: BTreeMap<u64, (Json, Option<Map<String, Json>>)>,
     names: Option<Vec<String>>,
+}
+
+/// Numbers of jobs by their ids, which are any JSON values. Numbers stay from plan to plan.
+#[derive(Default)]
+struct Numbers {
+    of: BTreeMap<String, u64>,
+    last: u64,
+}
+
+impl Numbers {
+    fn of(&mut self, id: &Json) -> u64 {
+        *self.of.entry(id.to_string()).or_insert_with(|| {
+            self.last += 1;
+            self.last
+        })
+    }
+
+    /// Notes the number that a job has in a memory.
+    fn note(&mut self, id: &Json, number: u64) -> Result<u64, String> {
+        if number > 1 << 53 {
+            return Err(format!("its number is {number}, too large"));
+        }
+        self.last = self.last.max(number);
+        Ok(*self.of.entry(id.to_string()).or_insert(number))
+    }
 }
 
 impl ReadState {
@@ -101,22 +160,79 @@ impl ReadState {
         }
         let numbers: Option<BTreeMap<&str, u64>> =
             names.as_ref().map(|names| names.iter().map(String::as_str).zip(0..).collect());
+        let mut ids_seen = Numbers::default();
+        let mut jobs = BTreeMap::new();
+        let memory = given.memory.map(|memory| -> Result<PlanMemory, String> {
+            let wrong = |says: String| format!("memory: {says}");
+            let mut held = |texts: Vec<HeldText>| {
+                let each = |held: HeldText| {
+                    let wrong = |says: String| wrong(format!("job {}: {says}", held.id));
+                    let number = held.number.ok_or_else(|| wrong("it has no number".to_owned()))?;
+                    let number = ids_seen.note(&held.id, number).map_err(wrong)?;
+                    let own = held_nodes(&held, &topologies, numbers.as_ref()).map_err(wrong)?;
+                    jobs.insert(number, (held.id, held.job));
+                    Ok(HeldNodes { job: Job { number, ..own.job }, ..own })
+                };
+                texts.into_iter().map(each).collect::<Result<Vec<HeldNodes>, String>>()
+            };
+            let (running, suspended) = (held(memory.running)?, held(memory.suspended)?);
+            let waiting = memory.waiting.iter().map(|(id, at, number)| {
+                let number = ids_seen.note(id, *number).map_err(wrong)?;
+                Ok((number, instant("waiting", *at).map_err(wrong)?))
+            });
+            Ok(PlanMemory {
+                at: instant("at", memory.at).map_err(wrong)?,
+                running,
+                suspended,
+                waiting: waiting.collect::<Result<_, String>>()?,
+                facility: numbers_of_words(&memory.allocators).map_err(wrong)?,
+                scheduler: memory
+                    .scheduler
+                    .as_deref()
+                    .map(numbers_of_words)
+                    .transpose()
+                    .map_err(wrong)?,
+            })
+        });
+        let memory = memory.transpose()?;
         let mut running = Vec::with_capacity(given.running.len());
-        for held in &given.running {
+        let mut running_ids = Vec::with_capacity(given.running.len());
+        for held in given.running {
             let wrong = |says: String| format!("running job {}: {says}", held.id);
-            running.push(held_nodes(held, &topologies, numbers.as_ref()).map_err(wrong)?);
+            let mut own = held_nodes(&held, &topologies, numbers.as_ref()).map_err(wrong)?;
+            own.job.number = ids_seen.of(&held.id);
+            // Of a job that the memory knows, a state need not say again how it waited.
+            let mut known = memory.iter().flat_map(|memory| &memory.running);
+            let known = known.find(|before| before.job.number == own.job.number);
+            let entry = jobs.entry(own.job.number).or_insert_with(|| (held.id.clone(), None));
+            match (held.job, known) {
+                (None, Some(known)) => own.job.clone_from(&known.job),
+                (job, _) => entry.1 = job,
+            }
+            running_ids.push(held.id);
+            running.push(own);
         }
+        let arrivals: BTreeMap<u64, Time> =
+            memory.iter().flat_map(|memory| memory.waiting.iter().copied()).collect();
         let mut ids: Vec<Json> = Vec::with_capacity(given.waiting.len());
         let mut waiting: Vec<Job> = Vec::with_capacity(given.waiting.len());
-        for job in given.waiting {
-            let id = job
+        for row in given.waiting {
+            let id = row
                 .get("id")
                 .cloned()
                 .ok_or_else(|| format!("waiting job {} has no id", waiting.len() + 1))?;
             let wrong = |says: String| format!("waiting job {id}: {says}");
-            let number = waiting.len() as u64 + 1;
-            let job = waiting_job(&job, given.now).map_err(wrong)?;
+            let number = ids_seen.of(&id);
+            let first_seen = arrivals.get(&number).copied().unwrap_or(now);
+            let job = job_of_row(&row, first_seen.units()).map_err(wrong)?;
+            if job.arrival > now {
+                return Err(wrong(format!(
+                    "submit is {}, after {now}, the present instant",
+                    job.arrival
+                )));
+            }
             waiting.push(Job { number, ..job });
+            jobs.insert(number, (id.clone(), Some(row)));
             ids.push(id);
         }
         let places: BTreeMap<String, usize> = ids.iter().map(Json::to_string).zip(0..).collect();
@@ -141,7 +257,8 @@ impl ReadState {
                 from_jobs: from_jobs.transpose()?,
             });
         }
-        Ok(ReadState { state: PlanState { now, running, waiting, withheld }, ids, names })
+        let state = PlanState { now, running, waiting, withheld, memory };
+        Ok(ReadState { state, ids, running_ids, jobs, names })
     }
 
     /// The decisions of a scenario's policy for this state.
@@ -153,49 +270,127 @@ impl ReadState {
         plan(setup, &self.state).map_err(|error| error.to_string())
     }
 
-    /// The decisions of a scenario's policy for this state, as JSON: `starts`, `reserved`, `never`.
+    /// The decisions of a scenario's policy as JSON, with what the policy remembers of them as
+    /// `memory`.
     ///
     /// # Errors
     /// One sentence, if running jobs hold the same node, or a component breaks its contract.
     pub fn decide(&self, scenario: &Scenario) -> Result<Json, String> {
-        Ok(self.json(&self.decided(scenario)?, &scenario.topologies()))
+        let plan = self.decided(scenario)?;
+        let mut answer = self.json(&plan, &scenario.topologies());
+        let memory = self.memory(&plan, &scenario.topologies());
+        answer["memory"] = serde_json::to_value(memory).map_err(|error| error.to_string())?;
+        Ok(answer)
     }
 
-    /// Converts the decisions of a policy for this state to JSON.
+    /// The decisions as JSON: `starts`, `reserved` and `never`, and for some schedulers `stopped`,
+    /// `moved` and `wake`.
     #[must_use]
     pub fn json(&self, plan: &PolicyDecision, topologies: &[Topology]) -> Json {
-        let start = |own: &meshwork::engine::DecidedStart| {
-            let grid = topologies[own.site].grid();
-            let mut nodes = own.placement.nodes(grid);
-            let mut start = json!({ "id": self.ids[own.waiting] });
+        let placed = |id: &Json, site: usize, placement: &Placement| {
+            let grid = topologies[site].grid();
+            let mut nodes = placement.nodes(grid);
+            let mut start = json!({ "id": id });
             match &self.names {
                 Some(names) => {
-                    let first: u32 = topologies[..own.site].iter().map(|site| site.nodes()).sum();
+                    let first: u32 = topologies[..site].iter().map(|site| site.nodes()).sum();
                     nodes.sort_unstable();
                     let names = nodes.iter().map(|node| names[(first + node) as usize].as_str());
                     start["nodes"] = json!(hostlist::bracketed(names));
                 }
                 None => {
                     start["nodes"] = json!(nodes);
-                    start["blocks"] = json!(PlacedBlock::all_of(&own.placement, grid));
+                    start["blocks"] = json!(PlacedBlock::all_of(placement, grid));
                 }
             }
             if topologies.len() > 1 {
-                start["site"] = json!(own.site);
+                start["site"] = json!(site);
             }
             start
         };
-        let starts: Vec<Json> = plan.starts.iter().map(start).collect();
-        let reserved =
-            plan.reserved.iter().map(|(job, at)| json!({ "id": self.ids[*job], "at": at.units() }));
+        let starts =
+            plan.starts.iter().map(|own| placed(&self.ids[own.waiting], own.site, &own.placement));
+        let reserved = plan.reserved.iter().map(|own| {
+            let id = &self.ids[own.waiting];
+            let mut reserved = match &own.place {
+                Some((site, placement)) => placed(id, *site, placement),
+                None => json!({ "id": id }),
+            };
+            reserved["at"] = json!(own.at.units());
+            reserved
+        });
         let never = plan.never.iter().map(|job| self.ids[*job].clone());
-        json!({
+        let mut answer = json!({
             "now": self.state.now.units(),
-            "starts": starts,
+            "starts": starts.collect::<Vec<Json>>(),
             "reserved": reserved.collect::<Vec<Json>>(),
             "never": never.collect::<Vec<Json>>(),
-        })
+        });
+        if !plan.stopped.is_empty() {
+            let stopped = plan.stopped.iter().map(|job| self.running_ids[*job].clone());
+            answer["stopped"] = stopped.collect();
+        }
+        if !plan.moved.is_empty() {
+            let moved = plan.moved.iter().map(|own| {
+                let site = self.state.running[own.running].site;
+                let mut moved = placed(&self.running_ids[own.running], site, &own.placement);
+                moved["until"] = json!(own.until.units());
+                moved
+            });
+            answer["moved"] = moved.collect();
+        }
+        if let Some(at) = plan.wake {
+            answer["wake"] = json!(at.units());
+        }
+        answer
     }
+
+    fn memory(&self, plan: &PolicyDecision, topologies: &[Topology]) -> MemoryText {
+        let PlanMemory { at, running, waiting, suspended, facility, scheduler } = &plan.memory;
+        let held = |own: &HeldNodes| {
+            let (id, row) = self.jobs.get(&own.job.number).cloned().unwrap_or_default();
+            let job = row.map(|mut row| {
+                row.insert("submit".to_owned(), json!(own.job.arrival.units()));
+                row.insert("estimate".to_owned(), json!(own.job.estimate));
+                row
+            });
+            HeldText {
+                id,
+                since: own.since.units(),
+                until: own.until.units(),
+                site: own.site,
+                nodes: None,
+                blocks: Some(PlacedBlock::all_of(&own.placement, topologies[own.site].grid())),
+                stretch: own.stretch.filter(|stretch| stretch.to_bits() != 1.0_f64.to_bits()),
+                number: Some(own.job.number),
+                job,
+            }
+        };
+        let waited = |(number, at): &(u64, Time)| {
+            let id = self.jobs.get(number).map(|(id, _)| id.clone()).unwrap_or_default();
+            (id, at.units(), *number)
+        };
+        MemoryText {
+            at: at.units(),
+            running: running.iter().map(held).collect(),
+            suspended: suspended.iter().map(held).collect(),
+            waiting: waiting.iter().map(waited).collect(),
+            allocators: words(facility),
+            scheduler: scheduler.as_deref().map(words),
+        }
+    }
+}
+
+fn words(numbers: &[u64]) -> String {
+    let words: Vec<String> = numbers.iter().map(|number| format!("{number:x}")).collect();
+    words.join(" ")
+}
+
+fn numbers_of_words(words: &str) -> Result<Vec<u64>, String> {
+    let number = |word: &str| {
+        u64::from_str_radix(word, 16).map_err(|_| format!("{word} is no hexadecimal number"))
+    };
+    words.split_ascii_whitespace().map(number).collect()
 }
 
 fn instant(key: &str, at: f64) -> Result<Time, String> {
@@ -205,8 +400,8 @@ fn instant(key: &str, at: f64) -> Result<Time, String> {
 
 fn no_state(error: &serde_json::Error) -> String {
     format!(
-        "this is no state: {error}; it has now, running, waiting, withheld and, for machines whose nodes have \
-         names, names"
+        "this is no state: {error}; it has now, running, waiting, withheld, memory and, for machines whose nodes \
+         have names, names"
     )
 }
 
@@ -265,20 +460,30 @@ fn held_nodes(
         return Err("it holds no nodes".to_owned());
     }
     let (since, until) = (instant("since", held.since)?, instant("until", held.until)?);
-    let job = Job::new(0, since, Request::Nodes(placement.len()), 1.0);
-    Ok(HeldNodes { site: held.site, placement, since, until, job })
+    let job = match &held.job {
+        Some(row) => job_of_row(row, held.since)?,
+        None => Job::new(0, since, Request::Nodes(placement.len()), until - since),
+    };
+    let is_right = |stretch: &f64| *stretch > 0.0 && stretch.is_finite();
+    if let Some(stretch) = held.stretch.filter(|stretch| !is_right(stretch)) {
+        return Err(format!("stretch is {stretch}, but must be above 0"));
+    }
+    Ok(HeldNodes { site: held.site, placement, since, until, stretch: held.stretch, job })
 }
 
-/// Converts the JSON object of a waiting job. The keys are the names of columns in a table of jobs.
-/// Size and estimated run time are required.
-fn waiting_job(given: &Map<String, Json>, now: f64) -> Result<Job, String> {
-    let mut cells = vec![("submit", Cell::Number(now))];
+/// A job as it waits, from cells in the columns of a table of jobs; size and estimate are required.
+/// Without a column `submit`, it was submitted at `first_seen`.
+fn job_of_row(given: &Map<String, Json>, first_seen: f64) -> Result<Job, String> {
+    let mut cells = Vec::new();
+    if given.get("submit").is_none_or(Json::is_null) {
+        cells.push(("submit", Cell::Number(first_seen)));
+    }
     let mut has_time = false;
     for (key, value) in given {
         if key == "id" || value.is_null() {
             continue;
         }
-        if matches!(key.as_str(), "submit" | "runtime" | "after" | "think" | "wait") {
+        if matches!(key.as_str(), "runtime" | "after" | "think" | "wait") {
             return Err(format!("a waiting job has no {key}: its place in the queue says when"));
         }
         let cell = match value {

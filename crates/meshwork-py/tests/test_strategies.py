@@ -364,6 +364,40 @@ def test_a_timer_that_cannot_be_is_told(answer: Any, sentence: str) -> None:
         mw.Study(machine=mw.flat(4), workload=jobs, scheduler="sleeper").run()
 
 
+def test_strategies_in_python_decide_for_a_state(tmp_path: Path) -> None:
+    for strategy in (PythonFirstFit, PythonEasy, PythonFcfs, Remembers):
+        mw.register(strategy)
+    study = tmp_path / "policy.toml"
+    study.write_text(mw.Study(machine=mw.mesh(4, 4), workload={"name": "lublin", "jobs": 9}).toml)
+    state: dict[str, Any] = {
+        "now": 1000,
+        "running": [{"id": "a", "nodes": list(range(8)), "since": 400, "until": 1600}],
+        "waiting": [
+            {"id": "b", "block": [4, 3], "estimate": 3600},
+            {"id": "c", "block": [2, 2], "estimate": 600},
+            {"id": "d", "block": [2, 2], "estimate": 900},
+        ],
+    }
+
+    def decided(state: dict[str, Any], scheduler: str, allocator: str) -> dict[str, Any]:
+        return mw.plan(state, study, {"scheduler": scheduler, "allocator": allocator})
+
+    for scheduler, twin in (("python_easy", "easy"), ("python_fcfs", "fcfs")):
+        ours, theirs = decided(state, scheduler, "python_first_fit"), decided(state, twin, "first_fit")
+        assert ours["starts"] == theirs["starts"]
+        assert [own["id"] for own in ours["reserved"]] == [own["id"] for own in theirs["reserved"]]
+    assert [own["id"] for own in decided(state, "python_easy", "python_first_fit")["starts"]] == ["c"]
+    # What an allocator remembers goes from state to state.
+    first = decided({"now": 1, "waiting": [{"id": "x", "nodes": 3, "estimate": 50}]}, "python_fcfs", "remembers")
+    assert first["starts"][0]["nodes"] == [0, 1, 2]
+    second: dict[str, Any] = {"now": 60, "waiting": [{"id": "y", "nodes": 2, "estimate": 50}]}
+    assert decided(second, "python_fcfs", "remembers")["starts"][0]["nodes"] == [0, 1]
+    second["memory"] = first["memory"]
+    assert len(decided(second, "python_fcfs", "remembers")["starts"][0]["nodes"]) == 2
+    with pytest.raises(mw.InputError, match="state: the memory is not one of this policy"):
+        decided({**second, "memory": {**first["memory"], "scheduler": "1"}}, "python_fcfs", "remembers")
+
+
 def test_held_nodes_are_refused() -> None:
     @mw.register
     class Blind:

@@ -7,8 +7,8 @@
 
 use smallvec::SmallVec;
 
-use crate::alloc::Claim;
 use crate::alloc::parts::shortage;
+use crate::alloc::{Claim, RecallError};
 use crate::form::Finds;
 use crate::geometry::NodeSet;
 use crate::job::{Cause, Job, Request, Time};
@@ -52,6 +52,47 @@ impl Facility {
     #[must_use]
     pub fn sites(&self) -> &[ManagedSite] {
         &self.sites
+    }
+
+    /// Positions of the random streams, and memories of the sizing and of each allocator.
+    pub(crate) fn memory(&self) -> Vec<u64> {
+        let mut numbers = vec![self.stream.position()];
+        let mut put = |memory: Vec<u64>| {
+            numbers.push(memory.len() as u64);
+            numbers.extend(memory);
+        };
+        put(self.sizing.memory());
+        for site in &self.sites {
+            put(vec![site.drawn()]);
+            put(site.memory());
+        }
+        numbers
+    }
+
+    /// Restores the [memory](Facility::memory) of a facility.
+    ///
+    /// The memories of allocators are restored only if the same placements are held (`is_same`).
+    pub(crate) fn recall(&mut self, numbers: &[u64], is_same: bool) -> Result<(), RecallError> {
+        let wrong = || RecallError::Other("it is of another machine".to_owned());
+        let (position, mut rest) = numbers.split_first().ok_or_else(wrong)?;
+        let mut take = || {
+            let (length, after) = rest.split_first().ok_or_else(wrong)?;
+            let length = usize::try_from(*length).ok().filter(|length| *length <= after.len());
+            let (memory, after) = after.split_at(length.ok_or_else(wrong)?);
+            rest = after;
+            Ok(memory)
+        };
+        self.stream.go_to(*position);
+        self.sizing.recall(take()?)?;
+        for site in &mut self.sites {
+            let [drawn] = take()? else { return Err(wrong()) };
+            let memory = take()?;
+            if is_same {
+                site.recall(memory)?;
+            }
+            site.draw_again_from(*drawn);
+        }
+        if rest.is_empty() { Ok(()) } else { Err(wrong()) }
     }
 
     /// Proposes site, size and placement for a job; `None` if the job must wait.

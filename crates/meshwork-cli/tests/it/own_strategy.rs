@@ -67,6 +67,16 @@ fn a_program_with_strategies_of_its_own_has_the_whole_command() {
     }
     let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
     assert!(page.contains("two_ends"));
+    // They decide for a state of the user's own.
+    let state = r#"{ "now": 10, "waiting": [{ "id": "long", "nodes": 9, "estimate": 90 },
+        { "id": "short", "nodes": 4, "estimate": 5 }] }"#;
+    std::fs::write(folder.path().join("state.json"), state).unwrap();
+    let own = ["--set", "scheduler=shortest_first", "--set", "allocator=two_ends"];
+    let plan = ["plan", "state.json", "--study", study.to_str().unwrap()];
+    let planned = run(&[&plan[..], &own[..]].concat());
+    assert_eq!(planned.status, Some(0), "{}", planned.err);
+    let at = |id: &str| planned.out.find(&format!(r#"{{"id":"{id}","nodes""#)).unwrap();
+    assert!(at("short") < at("long"), "{}", planned.out);
     // No request is sent: the query is only whether the allocator is found.
     let place = |name: &str| run(&["place", "--machine", "mesh:8x8", "--allocator", name]);
     assert_eq!(place("two_ends").status, Some(0), "{}", place("two_ends").err);

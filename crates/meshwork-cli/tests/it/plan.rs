@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::{Value as Json, json};
+
 use crate::common::meshwork;
 
 const STUDY: &str = "name = 'p'\nmachine = 'mesh:4x4'\nallocator = 'first_fit'\n\
@@ -19,11 +21,70 @@ fn a_policy_decides_about_nodes_by_name() {
     fs::write(folder.path().join("state.json"), STATE).unwrap();
     let said = meshwork(folder.path(), &["plan", "state.json", "--study", "s.toml"]);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    let expected = r#"{"now":1000.0,"starts":[{"id":2,"nodes":"n[8-9,12-13]"}],"reserved":[{"id":1,"at":1600.0}],"never":[3]}"#;
-    assert_eq!(said.out.trim_end(), expected);
+    let expected = r#"{"now":1000.0,"starts":[{"id":2,"nodes":"n[8-9,12-13]"}],"reserved":[{"id":1,"nodes":"n[0-11]","at":1600.0}],"never":[3],"memory":"#;
+    assert!(said.out.starts_with(expected), "{}", said.out);
     let fcfs = ["plan", "state.json", "--study", "s.toml", "--set", "scheduler=fcfs"];
     let said = meshwork(folder.path(), &fcfs);
     assert!(said.out.contains(r#""starts":[],"reserved":[]"#), "{}", said.out);
+}
+
+/// The memory of one answer lets the next state be decided as in one run.
+#[test]
+fn a_memory_continues_a_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("s.toml"), STUDY).unwrap();
+    let ask = |state: &Json, more: &[&str]| {
+        fs::write(folder.path().join("state.json"), state.to_string()).unwrap();
+        let arguments = ["plan", "state.json", "--study", "s.toml"];
+        meshwork(folder.path(), &[&arguments[..], more].concat())
+    };
+    let answer = |state: &Json, more: &[&str]| -> Json {
+        let said = ask(state, more);
+        assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+        serde_json::from_str(&said.out).unwrap()
+    };
+    let fair = ["--set", "scheduler=fair_share"];
+    let row = |id: &str, user: &str| json!({ "id": id, "nodes": 16, "estimate": 50, "user": user });
+    let first = json!({ "now": 0, "waiting": [row("x", "ann")] });
+    let first = answer(&first, &fair);
+    assert_eq!(first["starts"][0]["id"], "x");
+    // Ann has had the machine. Without a memory the first job is next, with it the other user's.
+    let second = json!({ "now": 40, "waiting": [row("y", "ann"), row("z", "ben")] });
+    assert_eq!(answer(&second, &fair)["starts"][0]["id"], "y");
+    let mut second = second;
+    second["memory"] = first["memory"].clone();
+    assert_eq!(answer(&second, &fair)["starts"][0]["id"], "z");
+    // A running job needs nothing but its nodes and times; the memory has the rest.
+    let held = json!({ "id": "x", "nodes": first["starts"][0]["nodes"], "since": 0, "until": 50 });
+    second["running"] = json!([held]);
+    second["now"] = json!(20);
+    let later = answer(&second, &fair);
+    assert_eq!(later["starts"], json!([]));
+    assert_eq!(later["memory"]["running"][0]["job"]["user"], "ann");
+    assert_eq!(later["reserved"][0]["id"], "z");
+    assert_eq!(later["reserved"][0]["nodes"].as_array().unwrap().len(), 16);
+    // What cannot be a memory is said.
+    for (key, value, words) in [
+        ("at", json!(99), "the memory is of 99, later than 20"),
+        ("scheduler", json!("1 2"), "the memory is not one of this policy"),
+        ("scheduler", json!("x"), "memory: x is no hexadecimal number"),
+        ("allocators", json!("5"), "the memory is not one of this policy"),
+        ("waiting", json!([["y"]]), "this is no state"),
+        ("waiting", json!([["y", 0, u64::MAX]]), "its number is 18446744073709551615, too large"),
+    ] {
+        let mut wrong = second.clone();
+        wrong["memory"][key] = value;
+        let said = ask(&wrong, &fair);
+        assert_eq!(said.status, Some(2), "{key}");
+        assert!(said.err.contains(words) && said.err.lines().count() == 1, "{key}: {}", said.err);
+    }
+    // The machine is divided anew, so that a running job is moved.
+    let state = json!({ "now": 9, "running": [{ "id": "a", "nodes": (0..16).collect::<Vec<u32>>(), "since": 1, "until": 25,
+        "job": { "nodes": 16, "estimate": 24 } }], "waiting": [row("b", "ben")] });
+    let halves = answer(&state, &["--set", "scheduler=equipartition"]);
+    assert_eq!(halves["starts"][0]["nodes"], json!([2, 3, 6, 7, 10, 11, 14, 15]));
+    assert_eq!(halves["moved"][0]["nodes"], json!([0, 1, 4, 5, 8, 9, 12, 13]));
+    assert_eq!(halves["moved"][0]["until"], json!(41.0));
 }
 
 #[test]
@@ -60,8 +121,8 @@ fn what_is_wrong_with_a_state_is_said_in_one_sentence() {
             "it must have either nodes or blocks",
         ),
         (
-            r#"{"now":9,"running":[{"id":"x","nodes":[1],"since":9,"until":12}]}"#,
-            "must have started before 9",
+            r#"{"now":9,"running":[{"id":"x","nodes":[1],"since":10,"until":12}]}"#,
+            "started at 10, after 9",
         ),
         (
             r#"{"now":9,"running":[{"id":"x","nodes":[1],"since":8,"until":12},{"id":"y","nodes":[1],"since":7,"until":12}]}"#,

@@ -199,7 +199,9 @@ impl LivePolicy {
     /// # Errors
     /// One sentence, if the JSON is not a state of this machine.
     pub fn again(&self, state: Json) -> Result<Json, String> {
-        ReadState::of(&self.scenario, state)?.decide(&self.scenario)
+        let read = ReadState::of(&self.scenario, state)?;
+        let decided = read.decided(&self.scenario)?;
+        Ok(read.json(&decided, std::slice::from_ref(&self.topology)))
     }
 
     /// Mean distance in links over all pairs of a job's nodes; `None` for a single node.

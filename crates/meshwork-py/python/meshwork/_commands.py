@@ -117,15 +117,16 @@ def plan(
     state
         `now`, `running` jobs with `id`, `nodes` (or `blocks`), `since` and `until`, and `waiting` jobs in the order of the
         queue, with `id` and the columns of a table of jobs, a size and an `estimate` among them. With `names`, a host list
-        of all nodes, nodes are written by their names.
+        of all nodes, nodes are written by their names. `memory` is that of the decisions for an earlier state.
     study
         The study file whose machine, allocator and scheduler decide.
 
     Returns
     -------
     dict
-        `now`, `starts` (each with `id` and `nodes`), `reserved` (each with `id` and the instant `at`) and `never`, the ids
-        of jobs that the empty machine could not run.
+        `now`, `starts` (each with `id` and `nodes`), `reserved` (each with `id` and the instant `at`), `never`, the ids
+        of jobs that the empty machine could not run, and the `memory` of the policy, for a later state. Some schedulers
+        also have `stopped`, `moved` and `wake`.
 
     Raises
     ------

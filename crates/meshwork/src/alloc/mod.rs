@@ -142,8 +142,8 @@ pub enum RecallError {
     Other(String),
 }
 
-/// Implements [`Allocator::recall`] for an allocator without memory.
-fn nothing_to_recall(memory: &[u64]) -> Result<(), RecallError> {
+/// Implements [`Allocator::recall`] for a component without memory.
+pub(crate) fn nothing_to_recall(memory: &[u64]) -> Result<(), RecallError> {
     if memory.is_empty() { Ok(()) } else { Err(RecallError::NothingToRecall(memory.len())) }
 }
 

@@ -143,6 +143,12 @@ impl Interruptions {
         history.suspended = Some(Suspended { site, placement: placement.clone(), stretch });
     }
 
+    /// Records that a waiting job was suspended before the run began.
+    pub(super) fn adopts(&mut self, id: JobId, job: &Job, suspended: Suspended) {
+        let suspended = Some(suspended);
+        self.of.insert(id, JobHistory { suspended, ..JobHistory::of(job) });
+    }
+
     /// The job as it is requeued after it was stopped, with its remaining run time and estimate.
     pub(super) fn waits_again(&mut self, ran: &Running) -> Job {
         let history = self.of.entry(ran.id).or_insert_with(|| JobHistory::of(&ran.job));

@@ -2,6 +2,7 @@
 //! module, and no other component changes a machine.
 
 mod access;
+mod adopt;
 mod arrivals;
 mod breach;
 mod candidates;
@@ -12,6 +13,7 @@ mod ends;
 mod fits;
 mod forms;
 mod least_busy;
+mod memory;
 mod outlook;
 mod power;
 mod preempt;
@@ -26,6 +28,7 @@ mod waits;
 pub(crate) use breach::{Breach, Culprit};
 pub use candidates::{Candidates, Startable};
 pub use ends::BusyNodes;
+pub use memory::{MemoryReader, MemoryWriter};
 pub(crate) use outlook::Outlook;
 pub use preempt::Preempted;
 pub(crate) use profile::Profile;
@@ -35,9 +38,10 @@ pub use reshape::{Reshape, ReshapeError};
 pub use service::{MAX_IDLE_STEPS, MAX_INTERRUPTIONS, Unsatisfiable};
 pub use starts::{Place, StartOptions};
 
-// Job identifiers, for schedulers.
+// Job identifiers and the errors of memories, for schedulers.
+pub use crate::alloc::RecallError;
 pub use crate::network::RunKey;
-pub use crate::observe::JobId;
+pub use crate::observe::{JobId, Running};
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
@@ -55,7 +59,7 @@ use crate::form::Finds;
 use crate::job::{Job, Request, Time};
 use crate::machine::{Placement, Site};
 use crate::network::{Network, NetworkError};
-use crate::observe::{Event, MachineState, Observer, Running};
+use crate::observe::{Event, MachineState, Observer};
 use crate::sizing::Size;
 
 /// The machine and its queue, lent to the scheduler for one instant.

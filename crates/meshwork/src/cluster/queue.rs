@@ -24,9 +24,15 @@ pub struct Ticket {
     slot: u32,
 }
 
-/// Number of nodes and run time that a waiting job needs at least, by which searches pass over it.
-///
-/// Stored apart from the job's record so that a search reads few cache lines.
+impl Ticket {
+    /// A ticket of no job that stands right behind this one, for a job that has left the queue.
+    pub(super) fn behind(self, index: usize) -> Ticket {
+        let id = JobId(u64::MAX - index as u64);
+        Ticket { place: self.place + 1, id, slot: NO_SLOT }
+    }
+}
+
+/// Minimum number of nodes and estimate of a waiting job, stored apart from it for cache locality.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ScanKey {
     /// Lower bound on the nodes that the job needs to start.

@@ -8,7 +8,8 @@ mod unread;
 
 pub use names::Names;
 pub use plan::{
-    DecidedStart, HeldNodes, PlanError, PlanState, PolicyDecision, WithheldNodes, plan,
+    DecidedMove, DecidedReservation, DecidedStart, HeldNodes, PlanError, PlanMemory, PlanState,
+    PolicyDecision, WithheldNodes, plan,
 };
 pub use simulation::Simulation;
 

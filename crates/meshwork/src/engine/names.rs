@@ -16,7 +16,10 @@ pub struct Names {
     /// Whether it is an error of the scheduler if a job never starts. The scheduler declares this
     /// by [`serves_all`](crate::sched::SchedulerEntry::serves_all).
     pub serves_all: bool,
-    /// Registry entry from which the site selector comes, to be named in errors.
+    /// Whether the scheduler resizes running jobs, which work at a rate in proportion to their
+    /// nodes.
+    pub resizes: bool,
+    /// Origin of the site selector.
     pub selector: Origin,
     /// Registry entry from which the sizing comes, to be named in errors.
     pub sizing: Origin,
@@ -31,6 +34,7 @@ impl Default for Names {
         Names {
             scheduler: Origin::unnamed("scheduler"),
             serves_all: false,
+            resizes: false,
             selector: Origin::unnamed("selector"),
             sizing: Origin::unnamed("sizing"),
             network: Origin::unnamed("network"),

@@ -3,7 +3,6 @@
 use super::followers::Followers;
 use super::unread::{first, pull};
 use super::{MAX_REFUSED, MAX_WAITING, Names, Passes, RunError, Setup};
-use crate::access::Access;
 use crate::cluster::{Breach, Cluster, Culprit, MAX_IDLE_STEPS, Unsatisfiable};
 use crate::job::{Job, Time};
 use crate::network::RunKey;
@@ -243,14 +242,6 @@ impl<'a> Simulation<'a> {
             self.end = Some(self.cluster.now());
         }
         passed
-    }
-
-    /// Installs access rules, from the current instant on.
-    pub(super) fn restrict(&mut self, access: Access) {
-        self.ahead = None;
-        self.idles = None;
-        let now = self.cluster.now();
-        self.cluster.enable_access(access, now);
     }
 
     /// Processes one instant, and ends the run at its first error. Compiled twice: with

@@ -215,11 +215,6 @@ impl Named for NetworkEntry {
 pub static NETWORKS: &[&NetworkEntry] =
     &[&ideal::ENTRY, &hops::ENTRY, &link_load::ENTRY, &wormhole::ENTRY];
 
-/// The network `ideal`, without message costs, which is the default.
-pub(crate) fn ideal() -> Box<dyn Network> {
-    Box::new(ideal::Ideal::default())
-}
-
 /// The family of networks, which a study selects by name.
 pub static FAMILY: Family =
     Family { kind: "network", key: "name", entries: || abouts(NETWORKS), common: &[] };

@@ -52,6 +52,10 @@ impl Plan for Forks {
         })
     }
 
+    fn promises(&self) -> Vec<(Ticket, Reservation)> {
+        self.promises.clone()
+    }
+
     fn compress(&mut self, cluster: &Cluster<'_>) {
         if cluster.departures().is_empty() && !cluster.runs_late() {
             return;

@@ -77,6 +77,9 @@ pub trait Plan: Send {
     /// Removes the reservation of a job; returns whether it had one.
     fn release(&mut self, ticket: Ticket) -> bool;
 
+    /// Waiting jobs with their reservations, in the order in which these were added.
+    fn promises(&self) -> Vec<(Ticket, Reservation)>;
+
     /// Makes each reservation again among all others, in the order in which they were added.
     ///
     /// No reservation gets later, and one keeps its nodes unless other nodes are free sooner. If no

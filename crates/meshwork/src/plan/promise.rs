@@ -1,6 +1,9 @@
 //! The reservation of one job, as EASY backfilling keeps it.
 
-use crate::cluster::{Cluster, Guard, Hold, Place, Reservation, StartOptions, Ticket};
+use crate::cluster::{
+    Cluster, Guard, Hold, MemoryReader, MemoryWriter, Place, RecallError, Reservation,
+    StartOptions, Ticket,
+};
 
 /// Reservation of the first job that cannot start, kept from pass to pass.
 ///
@@ -17,6 +20,20 @@ impl Promise {
     /// Drops the reservation, for example because jobs have started that it did not account for.
     pub fn forget(&mut self) {
         self.guarded = None;
+    }
+
+    pub(crate) fn write(&self, memory: &mut MemoryWriter) {
+        memory.optional(self.guarded.as_ref(), |memory, (ticket, guard)| {
+            memory.promise(*ticket, &guard.reservation);
+        });
+    }
+
+    pub(crate) fn read(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        if !memory.is_new() {
+            let kept = memory.optional(MemoryReader::promise)?.flatten();
+            self.guarded = kept.map(|(ticket, kept)| (ticket, memory.cluster().guard(kept)));
+        }
+        Ok(())
     }
 
     /// Makes the reservation of `head` for this pass, keeps it for the next pass, and returns its

@@ -377,6 +377,7 @@ impl Scenario {
         Names {
             scheduler: sched::FAMILY.origin(scheduler.0.about.name),
             serves_all: scheduler.0.serves_all,
+            resizes: scheduler.0.malleable,
             selector: select::FAMILY.origin(selector.0.about.name),
             sizing: sizing::FAMILY.origin(sizing.0.about.name),
             network: network::FAMILY.origin(network.0.about.name),
@@ -449,7 +450,7 @@ impl Scenario {
             outages: self.outages(replication, inputs)?,
             access: self.access.clone(),
             energy: self.energy.clone(),
-            names: Names::default(),
+            names: Names { resizes: self.parts.scheduler.0.malleable, ..Names::default() },
         })
     }
 

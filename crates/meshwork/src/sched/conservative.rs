@@ -7,7 +7,7 @@
 //! tests compare their transcripts. After an outage the plan is dropped and made anew.
 
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError};
 use crate::plan::{self, Plan};
 use crate::registry::About;
 
@@ -56,6 +56,23 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 struct Conservative(Option<Box<dyn Plan>>);
 
 impl Scheduler for Conservative {
+    fn memory(&self, memory: &mut MemoryWriter) -> bool {
+        let promises = self.0.as_ref().map(|plan| plan.promises()).unwrap_or_default();
+        memory.promises(promises.iter().map(|(ticket, promise)| (*ticket, promise)));
+        true
+    }
+
+    fn recall(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        if !memory.is_new() {
+            let mut plan = plan::forks(memory.cluster());
+            for (ticket, promise) in memory.promises()? {
+                plan.hold(memory.cluster(), ticket, promise);
+            }
+            self.0 = Some(plan);
+        }
+        Ok(())
+    }
+
     fn reserves(&self) -> bool {
         true
     }

@@ -1,7 +1,7 @@
 //! EASY backfilling: only the head of the queue has a reservation.
 
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, StartOptions};
+use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError, StartOptions};
 use crate::plan::Promise;
 use crate::registry::About;
 
@@ -45,6 +45,15 @@ struct Easy {
 }
 
 impl Scheduler for Easy {
+    fn memory(&self, memory: &mut MemoryWriter) -> bool {
+        self.promise.write(memory);
+        true
+    }
+
+    fn recall(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        self.promise.read(memory)
+    }
+
     fn reserves(&self) -> bool {
         true
     }

@@ -46,7 +46,8 @@ impl Scheduler for Equipartition {
         running.sort_unstable();
         let grid = cluster.site(0).grid().clone();
         let most = self.limits.max_jobs.min(grid.nodes() as usize);
-        let admitted: Vec<Ticket> = cluster.waiting().take(most - running.len()).collect();
+        let admitted: Vec<Ticket> =
+            cluster.waiting().take(most.saturating_sub(running.len())).collect();
         let members = running
             .into_iter()
             .map(Member::Running)

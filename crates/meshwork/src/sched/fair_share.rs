@@ -6,7 +6,8 @@ use super::ranked::{BACKFILL_PARAM, Rank, Ranked, backfills};
 use super::shares::{HALF_LIFE, SHARES, Shares, half_life};
 use super::usage::{Usage, User};
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Ticket};
+use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError, Ticket};
+use crate::job::Job;
 use crate::registry::About;
 
 /// Registry entry of `fair_share`: jobs of users with the least use first.
@@ -53,22 +54,40 @@ struct Waiting {
     processors: u64,
 }
 
+impl FairShare {
+    fn joins(&mut self, ticket: Ticket, job: &Job) {
+        let user = self.usage.user(job);
+        self.waiting.insert(ticket, Waiting { user, processors: job.request.nodes() });
+    }
+}
+
 impl Scheduler for FairShare {
+    fn memory(&self, memory: &mut MemoryWriter) -> bool {
+        self.usage.write(memory);
+        self.ranked.write(memory);
+        true
+    }
+
+    fn recall(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        self.usage.read(memory)?;
+        let cluster = memory.cluster();
+        cluster.waiting().for_each(|ticket| self.joins(ticket, cluster.job(ticket)));
+        self.ranked.read(memory)
+    }
+
     fn reserves(&self) -> bool {
         self.ranked.reserves()
     }
 
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         let now = cluster.now();
-        let FairShare { usage, waiting, ranked } = self;
         for departure in cluster.departures() {
-            usage.ends(departure, now);
+            self.usage.ends(departure, now);
         }
         for &ticket in cluster.arrivals() {
-            let job = cluster.job(ticket);
-            let user = usage.user(job);
-            waiting.insert(ticket, Waiting { user, processors: job.request.nodes() });
+            self.joins(ticket, cluster.job(ticket));
         }
+        let FairShare { usage, waiting, ranked } = self;
         let had: Vec<f64> = usage.all(now).map(|(had, share)| had / share).collect();
         let rank =
             |(&ticket, its): (&Ticket, &Waiting)| Rank { by: -had[its.user.index()], ticket };

@@ -2,7 +2,7 @@
 
 use super::malleable::{self, Limits, Member, cut, lay_out, longest, whole};
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, JobId, RunKey, Ticket};
+use crate::cluster::{Cluster, JobId, MemoryReader, RecallError, RunKey, Ticket};
 use crate::machine::Block;
 use crate::registry::About;
 use crate::topology::Grid;
@@ -54,6 +54,23 @@ enum State {
 }
 
 impl Scheduler for Folding {
+    fn recall(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        let cluster = memory.cluster();
+        let grid = cluster.site(0).grid();
+        let held = cluster.running().map(|(_, ran)| match &ran.placement.blocks[..] {
+            [block] => Some((ran.id, block.clone())),
+            _ => None,
+        });
+        let whole = Part { block: whole(grid), state: State::Free };
+        let machine = held.collect::<Option<_>>().and_then(|held| whole.held_by(held, grid));
+        self.machine = Some(machine.ok_or_else(|| {
+            let says =
+                "the running jobs do not hold the halves into which folding divides a machine";
+            RecallError::Other(says.to_owned())
+        })?);
+        Ok(())
+    }
+
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         let grid = cluster.site(0).grid().clone();
         let machine =
@@ -83,6 +100,35 @@ impl Scheduler for Folding {
 }
 
 impl Part {
+    /// The free partition `self` as the given jobs hold it.
+    ///
+    /// `None` if the jobs do not hold halves of halves of it.
+    fn held_by(self, jobs: Vec<(JobId, Block)>, grid: &Grid) -> Option<Part> {
+        let state = match &jobs[..] {
+            [] => State::Free,
+            [(job, held)] if *held == self.block => State::Held(*job),
+            _ if self.block.len() == 1 => return None,
+            _ => {
+                let [first, second] = self.halves(grid);
+                let (of_first, of_second) =
+                    jobs.into_iter().partition(|(_, held)| held.meets(&first.block, grid));
+                let halves = [first.held_by(of_first, grid)?, second.held_by(of_second, grid)?];
+                let mut whole = Part { state: State::Halved(Box::new(halves)), ..self };
+                whole.merge();
+                return Some(whole);
+            }
+        };
+        Some(Part { state, ..self })
+    }
+
+    /// Both halves of the partition, which must have several nodes; both are free.
+    fn halves(&self, grid: &Grid) -> [Part; 2] {
+        let dimension = longest(&self.block);
+        let length = self.block.sides[dimension].div_ceil(2);
+        let (first, second) = cut(&self.block, grid, dimension, length);
+        [first, second].map(|block| Part { block, state: State::Free })
+    }
+
     /// Assigns a job the largest free partition, or half of the largest held one.
     ///
     /// Returns whether a partition was found. Ties go to the first free partition, or to the oldest
@@ -99,12 +145,10 @@ impl Part {
         if part.block.len() == 1 {
             return false;
         }
-        let dimension = longest(&part.block);
-        let length = part.block.sides[dimension].div_ceil(2);
-        let (first, second) = cut(&part.block, grid, dimension, length);
+        let [first, second] = part.halves(grid);
         part.state = State::Halved(Box::new([
-            Part { block: first, state: State::Held(folded) },
-            Part { block: second, state: State::Held(job) },
+            Part { state: State::Held(folded), ..first },
+            Part { state: State::Held(job), ..second },
         ]));
         true
     }
@@ -131,28 +175,30 @@ impl Part {
         }
     }
 
-    /// Removes a job from its partition.
-    ///
-    /// If a single job holds the other half of the divided partition, it gets the freed half too.
-    /// Two free halves become one partition.
+    /// Removes a job from its partition, and merges halves.
     fn leave(&mut self, job: JobId) {
         match &mut self.state {
-            State::Free => {}
-            State::Held(holder) => {
-                if *holder == job {
-                    self.state = State::Free;
-                }
-            }
+            State::Held(holder) if *holder == job => self.state = State::Free,
+            State::Free | State::Held(_) => {}
             State::Halved(halves) => {
                 halves.iter_mut().for_each(|half| half.leave(job));
-                match (&halves[0].state, &halves[1].state) {
-                    (State::Free, State::Free) => self.state = State::Free,
-                    (State::Held(other), State::Free) | (State::Free, State::Held(other)) => {
-                        self.state = State::Held(*other);
-                    }
-                    _ => {}
-                }
+                self.merge();
             }
+        }
+    }
+
+    /// Merges two halves of which one is free.
+    ///
+    /// If a single job holds the other half, it gets the freed half too. Two free halves become one
+    /// partition.
+    fn merge(&mut self) {
+        let State::Halved(halves) = &self.state else { return };
+        match (&halves[0].state, &halves[1].state) {
+            (State::Free, State::Free) => self.state = State::Free,
+            (State::Held(other), State::Free) | (State::Free, State::Held(other)) => {
+                self.state = State::Held(*other);
+            }
+            _ => {}
         }
     }
 

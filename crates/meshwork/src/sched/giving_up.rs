@@ -1,7 +1,7 @@
 //! First come, first served, but long jobs that find the machine too full are rejected.
 
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, StartOptions, Ticket};
+use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError, StartOptions, Ticket};
 use crate::job::Request;
 use crate::registry::About;
 use crate::topology::Topology;
@@ -52,6 +52,18 @@ impl GivingUp {
 }
 
 impl Scheduler for GivingUp {
+    fn memory(&self, memory: &mut MemoryWriter) -> bool {
+        memory.optional(self.tried, MemoryWriter::job);
+        true
+    }
+
+    fn recall(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        if !memory.is_new() {
+            self.tried = memory.optional(MemoryReader::job)?.flatten();
+        }
+        Ok(())
+    }
+
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         while let Some(head) = cluster.head() {
             if cluster.start(head, StartOptions::default()) {

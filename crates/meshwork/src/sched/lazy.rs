@@ -4,8 +4,10 @@
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Place, StartOptions, Ticket};
-use crate::job::Time;
+use crate::cluster::{
+    Cluster, MemoryReader, MemoryWriter, Place, RecallError, StartOptions, Ticket,
+};
+use crate::job::{Job, Time};
 use crate::machine::Placement;
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Range, Words};
 
@@ -269,6 +271,36 @@ fn not_yet(cluster: &Cluster<'_>, from: usize) -> Vec<(usize, Placement)> {
 }
 
 impl Scheduler for Lazy {
+    fn memory(&self, memory: &mut MemoryWriter) -> bool {
+        memory.optional(self.overdue, |memory, class| memory.number(class as u64));
+        memory.real(self.delays);
+        memory.number(self.started);
+        memory.number(self.arrived);
+        memory.time(self.first_arrival);
+        true
+    }
+
+    fn recall(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        let cluster = memory.cluster();
+        let class = |job: &Job| job.request.size_class() as usize;
+        let running = cluster.running().map(|(_, ran)| class(&ran.job));
+        let waiting = cluster.waiting().map(|ticket| class(cluster.job(ticket)));
+        let classes = running.chain(waiting).max().map_or(0, |most| most + 1);
+        self.running = vec![0; classes];
+        cluster.running().for_each(|(_, ran)| self.running[class(&ran.job)] += 1);
+        self.queues.fill(classes, cluster);
+        if !memory.is_new() {
+            let most = classes.saturating_sub(1);
+            self.overdue = memory.optional(|memory| memory.up_to(most))?;
+            self.delays = memory.real()?;
+            (self.started, self.arrived) = (memory.number()?, memory.number()?);
+            self.first_arrival = memory.time()?;
+            // The job that has waited too long may have left the queue.
+            self.overdue = self.overdue.filter(|&class| self.queues.len(class) > 0);
+        }
+        Ok(())
+    }
+
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         let ended = cluster.departures().len();
         for departure in 0..ended {
@@ -289,7 +321,7 @@ mod tests {
 
     use super::*;
     use crate::engine::{Setup, simulate};
-    use crate::job::{Job, Request};
+    use crate::job::Request;
     use crate::registry::resolve;
     use crate::rng::Stream;
     use crate::scenario::Scenario;

@@ -23,7 +23,7 @@ pub mod static_partitioning;
 mod usage;
 pub mod window;
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError};
 use crate::job::Time;
 use crate::registry::{About, DefaultValue, Family, Kind, Named, Param, Params, Problem, abouts};
 use crate::topology::{Topology, Wiring};
@@ -43,6 +43,28 @@ pub trait Scheduler: Send {
     /// due.
     fn wake_at(&self, _now: Time) -> Option<Time> {
         None
+    }
+
+    /// Writes what the scheduler remembers until its next pass; returns whether it remembers
+    /// anything.
+    ///
+    /// This lets a [plan](crate::engine::plan()) continue an earlier one. A scheduler that returns
+    /// `true` is told by the next plan of the jobs that have ended or arrived since. To one that
+    /// remembers nothing all waiting jobs arrive anew, and none has ended.
+    fn memory(&self, _memory: &mut MemoryWriter) -> bool {
+        false
+    }
+
+    /// Restores what a scheduler with equal parameters wrote as its [memory](Scheduler::memory).
+    ///
+    /// Called before the first pass of a plan, also if [nothing was written](MemoryReader::is_new),
+    /// on a machine whose jobs did not start by this scheduler. Its waiting jobs are those of which
+    /// the scheduler knows. Later ones arrive as ever.
+    ///
+    /// # Errors
+    /// If the numbers are not the memory of such a scheduler.
+    fn recall(&mut self, _memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        Ok(())
     }
 
     /// Whether the scheduler considers all waiting jobs and reserves nodes for some ahead of

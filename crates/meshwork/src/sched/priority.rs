@@ -6,7 +6,7 @@ use super::ranked::{BACKFILL_PARAM, Rank, Ranked, backfills};
 use super::shares::{HALF_LIFE, SHARES, Shares, half_life};
 use super::usage::{Usage, User};
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Preempted, RunKey, Ticket};
+use crate::cluster::{Cluster, MemoryReader, MemoryWriter, Preempted, RecallError, RunKey, Ticket};
 use crate::job::{Job, Time};
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range, Words};
 use crate::topology::Topology;
@@ -291,6 +291,19 @@ fn fair_share(used: f64, share: f64, damping: f64) -> f64 {
 }
 
 impl Scheduler for Priority {
+    fn memory(&self, memory: &mut MemoryWriter) -> bool {
+        self.usage.write(memory);
+        self.ranked.write(memory);
+        true
+    }
+
+    fn recall(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        self.usage.read(memory)?;
+        let cluster = memory.cluster();
+        cluster.waiting().for_each(|ticket| self.joins(ticket, cluster.job(ticket)));
+        self.ranked.read(memory)
+    }
+
     fn reserves(&self) -> bool {
         self.ranked.reserves()
     }

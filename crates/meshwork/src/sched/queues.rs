@@ -14,6 +14,14 @@ pub(super) struct Queues {
 }
 
 impl Queues {
+    /// Inserts all waiting jobs, and makes queues for at least `classes` size classes.
+    pub(super) fn fill(&mut self, classes: usize, cluster: &Cluster<'_>) {
+        self.queues.resize_with(classes.max(self.queues.len()), VecDeque::new);
+        cluster.waiting().for_each(|ticket| {
+            self.push(ticket, cluster);
+        });
+    }
+
     /// Inserts a job and returns its size class. A requeued job is inserted at its original
     /// position, any other at the end.
     pub(super) fn push(&mut self, ticket: Ticket, cluster: &Cluster<'_>) -> usize {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use crate::cluster::{Cluster, StartOptions, Ticket};
+use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError, StartOptions, Ticket};
 use crate::plan::Promise;
 use crate::registry::{DefaultValue, Param, Params, Words};
 
@@ -121,6 +121,14 @@ impl Ranked {
     /// Drops the reservation kept from the last pass, after jobs have started without regard to it.
     pub(super) fn forget(&mut self) {
         self.promise.forget();
+    }
+
+    pub(super) fn write(&self, memory: &mut MemoryWriter) {
+        self.promise.write(memory);
+    }
+
+    pub(super) fn read(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        self.promise.read(memory)
     }
 
     pub(super) fn reserves(&self) -> bool {

@@ -2,8 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use super::window::{read_ahead, write_ahead};
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Hold, Place, Reservation, StartOptions, Ticket};
+use crate::cluster::{
+    Cluster, Hold, MemoryReader, MemoryWriter, Place, RecallError, Reservation, StartOptions,
+    Ticket,
+};
 use crate::machine::Placement;
 use crate::registry::{About, DefaultValue, Kind, Param};
 
@@ -70,6 +74,18 @@ struct Reserving {
 }
 
 impl Scheduler for Reserving {
+    fn memory(&self, memory: &mut MemoryWriter) -> bool {
+        memory.promises(self.reserved.iter().map(|(ticket, kept)| (*ticket, kept)));
+        write_ahead(&self.ahead, memory);
+        true
+    }
+
+    fn recall(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        self.reserved = memory.promises()?;
+        self.ahead = read_ahead(memory)?;
+        Ok(())
+    }
+
     fn reserves(&self) -> bool {
         true
     }

@@ -2,7 +2,7 @@
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, StartOptions};
+use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError, StartOptions};
 use crate::registry::{About, DefaultValue, Kind, Param, Words};
 
 /// Registry entry of `scan`: one size class after the other.
@@ -62,6 +62,9 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 /// `true` for down, from the largest to the smallest class.
 static DIRECTIONS: Words<bool, 2> = Words::new([("up", false), ("down", true)]);
 
+/// Upper bound on the number of size classes of jobs.
+const MAX_CLASSES: usize = 64;
+
 /// Scan over the size classes of the jobs, which on a hypercube are the dimensions of subcubes.
 ///
 /// The scan begins at the smallest class, and does not move while no job waits. If the first job of
@@ -81,6 +84,24 @@ struct Scan {
 }
 
 impl Scheduler for Scan {
+    fn memory(&self, memory: &mut MemoryWriter) -> bool {
+        memory.number(self.queues.classes().len() as u64);
+        memory.number(self.current as u64);
+        memory.number(self.admitted as u64);
+        memory.number(u64::from(self.idle));
+        true
+    }
+
+    fn recall(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        if !memory.is_new() {
+            self.queues.fill(memory.up_to(MAX_CLASSES)?, memory.cluster());
+            self.current = memory.up_to(MAX_CLASSES)?;
+            self.admitted = memory.up_to(usize::MAX)?;
+            self.idle = memory.flag()?;
+        }
+        Ok(())
+    }
+
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         for &ticket in cluster.arrivals() {
             self.queues.push(ticket, cluster);

@@ -2,7 +2,7 @@
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Departure, Place, StartOptions};
+use crate::cluster::{Cluster, Departure, MemoryReader, Place, RecallError, StartOptions};
 use crate::job::Dims;
 use crate::machine::{Block, Placement};
 use crate::registry::About;
@@ -95,6 +95,16 @@ fn subcube(base: u32, free: usize, dimension: usize) -> Placement {
 }
 
 impl Scheduler for StaticPartitioning {
+    fn recall(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        let (cluster, partitions) = (memory.cluster(), &self.partitions);
+        let is_free = |index: &usize| {
+            let Partition { site, nodes, .. } = &partitions[*index];
+            cluster.site(*site).has_free(nodes)
+        };
+        self.idle.iter_mut().for_each(|idle| idle.retain(is_free));
+        Ok(())
+    }
+
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         for departure in cluster.departures() {
             let index = self.partition_of(departure);

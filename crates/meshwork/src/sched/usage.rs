@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::shares::Shares;
-use crate::cluster::Departure;
+use crate::cluster::{Departure, MemoryReader, MemoryWriter, RecallError, Running};
 use crate::job::{Job, Time};
 
 /// Use of the machine by each user, in nodes times units of the clock, halved with every half-life.
@@ -46,6 +46,40 @@ struct Used {
 impl Usage {
     pub(super) fn new(half_life: f64, shares: Shares) -> Usage {
         Usage { half_life, shares, numbers: BTreeMap::new(), of: Vec::new() }
+    }
+
+    pub(super) fn write(&self, memory: &mut MemoryWriter) {
+        let mut users: Vec<(&str, User)> =
+            self.numbers.iter().map(|(name, user)| (name.as_str(), *user)).collect();
+        users.sort_unstable_by_key(|(_, user)| *user);
+        memory.number(users.len() as u64);
+        for (name, user) in users {
+            let Used { then, at, .. } = self.of[user.index()];
+            memory.text(name);
+            memory.real(then);
+            memory.time(at);
+        }
+    }
+
+    /// Reads the use so far. Without memory, only running jobs count, from their starts on.
+    pub(super) fn read(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        let users = if memory.is_new() { 0 } else { memory.count()? };
+        for _ in 0..users {
+            let user = self.meet(&memory.text()?);
+            let (then, at) = (memory.real()?, memory.time()?);
+            self.of[user.index()] = Used { then, at, ..self.of[user.index()] };
+        }
+        let mut running: Vec<&Running> = memory.cluster().running().map(|(_, ran)| ran).collect();
+        running.sort_unstable_by_key(|ran| (ran.start, ran.id));
+        for ran in running {
+            let user = self.user(&ran.job);
+            if memory.is_new() {
+                self.begins(user, ran.asked, ran.start);
+            } else {
+                self.of[user.index()].rate += ran.asked as f64;
+            }
+        }
+        Ok(())
     }
 
     /// The user who owns `job`, registered if new.

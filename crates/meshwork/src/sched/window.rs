@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, StartOptions, Ticket};
+use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError, StartOptions, Ticket};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
 /// Registry entry of `window`: out-of-order starts within a window.
@@ -48,6 +48,19 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 )
 .shares(true);
 
+/// Writes started jobs by the places in the queue at which they stood.
+pub(super) fn write_ahead(ahead: &BTreeSet<Ticket>, memory: &mut MemoryWriter) {
+    memory.number(ahead.len() as u64);
+    ahead.iter().for_each(|ticket| memory.started(*ticket));
+}
+
+/// Reads started jobs as tickets of no jobs at the places at which they stood.
+pub(super) fn read_ahead(memory: &mut MemoryReader<'_>) -> Result<BTreeSet<Ticket>, RecallError> {
+    let started = if memory.is_new() { 0 } else { memory.count()? };
+    let read = (0..started).map(|index| memory.started(index).transpose());
+    read.flatten().collect()
+}
+
 /// Tries the waiting jobs from the head on, and after each start from the head again.
 ///
 /// The head of the queue has been overtaken by the most jobs, so only its count has to be compared
@@ -60,6 +73,16 @@ struct Window {
 }
 
 impl Scheduler for Window {
+    fn memory(&self, memory: &mut MemoryWriter) -> bool {
+        write_ahead(&self.ahead, memory);
+        true
+    }
+
+    fn recall(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        self.ahead = read_ahead(memory)?;
+        Ok(())
+    }
+
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         if cluster.is_disturbed() {
             // Requeued jobs no longer count as started.

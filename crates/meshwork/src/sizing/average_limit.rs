@@ -8,6 +8,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::folding::{Stretch, within};
 use super::{Demand, Size, Sizing, SizingEntry};
+use crate::alloc::{RecallError, nothing_to_recall};
 use crate::job::Request;
 use crate::registry::{About, DefaultValue, Param, Words};
 
@@ -107,6 +108,22 @@ impl Sizing for AverageLimit {
                 last.pop_front();
             }
         }
+    }
+
+    fn memory(&self) -> Vec<u64> {
+        match &self.average {
+            Average::Requests(last) => last.iter().map(|&class| u64::from(class)).collect(),
+            Average::AllJobs | Average::RunningJobs => Vec::new(),
+        }
+    }
+
+    fn recall(&mut self, memory: &[u64]) -> Result<(), RecallError> {
+        let Average::Requests(last) = &mut self.average else { return nothing_to_recall(memory) };
+        if memory.len() > REMEMBERED || memory.iter().any(|&class| class > 64) {
+            return Err(RecallError::Other("they are not the sizes of requests".to_owned()));
+        }
+        *last = memory.iter().map(|&class| class as u32).collect();
+        Ok(())
     }
 
     fn fork(&self) -> Box<dyn Sizing> {

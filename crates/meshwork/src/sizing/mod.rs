@@ -9,6 +9,7 @@ pub mod rsr;
 
 use smallvec::SmallVec;
 
+use crate::alloc::{RecallError, nothing_to_recall};
 use crate::form::Asks;
 use crate::job::Request;
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
@@ -65,6 +66,19 @@ pub trait Sizing: Send {
 
     /// Records that a job with the given request has joined the queue.
     fn arrived(&mut self, _request: &Request) {}
+
+    /// Returns what the sizing remembers of earlier jobs, as numbers. Most sizings return none.
+    fn memory(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// Restores the [memory](Sizing::memory) that a sizing with equal parameters returned.
+    ///
+    /// # Errors
+    /// If the numbers are not the memory of such a sizing.
+    fn recall(&mut self, memory: &[u64]) -> Result<(), RecallError> {
+        nothing_to_recall(memory)
+    }
 
     /// Returns an independent copy of the sizing, for look-ahead.
     fn fork(&self) -> Box<dyn Sizing>;

@@ -1,53 +1,55 @@
 //! Tests that a plan for a state makes the same decisions as the run from which the state was
 //! taken.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use crate::common::{scenario, submissions};
 use meshwork::alloc::ALLOCATORS;
 use meshwork::cluster::Cluster;
 use meshwork::engine::{
-    HeldNodes, PlanError, PlanState, PolicyDecision, Setup, WithheldNodes, plan, simulate,
+    HeldNodes, PlanError, PlanMemory, PlanState, Setup, WithheldNodes, plan, simulate,
 };
-use meshwork::job::{Job, Request, Time};
+use meshwork::geometry::NodeSet;
+use meshwork::job::{Job, Owner, Request, Terms, Time};
 use meshwork::machine::Placement;
+use meshwork::observe::Running;
+use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
 use meshwork::sched::{SCHEDULERS, Scheduler};
+use meshwork::select::SELECTORS;
+use meshwork::sizing::SIZINGS;
+use meshwork::topology::Grid;
 
-/// Recorded decisions of a run: the state before each pass, and the jobs that started in that pass.
-type Taken = Arc<Mutex<Vec<(PlanState, Vec<(usize, usize, Placement)>)>>>;
+/// Passes of a run: the state before each pass, the running jobs after it, and the next wake-up.
+type Taken = Arc<Mutex<Vec<(PlanState, Vec<HeldNodes>, Option<Time>)>>>;
 
-/// A scheduler that wraps another one, and records the state before each pass and the starts in it.
+/// A scheduler that wraps another one, and records the state before and after each pass.
 struct Noting {
     inner: Box<dyn Scheduler>,
     taken: Taken,
 }
 
+fn running(cluster: &Cluster<'_>) -> Vec<HeldNodes> {
+    let held = |own: &Running| HeldNodes {
+        site: own.site,
+        placement: own.placement.clone(),
+        since: own.start,
+        until: own.expected_end,
+        stretch: Some(own.stretch),
+        job: own.job.clone(),
+    };
+    cluster.running().map(|(_, own)| held(own)).collect()
+}
+
 impl Scheduler for Noting {
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
-        let running = cluster.running().map(|(_, own)| HeldNodes {
-            site: own.site,
-            placement: own.placement.clone(),
-            since: own.start,
-            until: own.expected_end,
-            job: own.job.clone(),
-        });
-        let running: Vec<HeldNodes> = running.collect();
-        let mut waiting = Vec::new();
-        let mut next = cluster.head();
-        while let Some(ticket) = next {
-            waiting.push((ticket.id, cluster.job(ticket).clone()));
-            next = cluster.after(ticket);
-        }
+        let waiting = cluster.waiting().map(|ticket| cluster.job(ticket).clone()).collect();
+        let (now, withheld) = (cluster.now(), Vec::new());
+        let state = PlanState { now, running: running(cluster), waiting, withheld, memory: None };
         self.inner.schedule(cluster);
-        let started = cluster.running().filter_map(|(_, own)| {
-            let place = waiting.iter().position(|(id, _)| *id == own.id)?;
-            Some((place, own.site, own.placement.clone()))
-        });
-        let started = started.collect();
-        let waiting = waiting.into_iter().map(|(_, job)| job).collect();
-        let state = PlanState { now: cluster.now(), running, waiting, withheld: Vec::new() };
-        self.taken.lock().unwrap().push((state, started));
+        let wake = self.inner.wake_at(now);
+        self.taken.lock().unwrap().push((state, running(cluster), wake));
     }
 
     fn wake_at(&self, now: Time) -> Option<Time> {
@@ -63,10 +65,11 @@ impl Scheduler for Noting {
     }
 }
 
-/// Number of a run's decisions that plans reproduce, and number of all its decisions.
+/// Number of passes of a run that plans reproduce, and number of all its passes.
 ///
-/// A plan is a policy's decision for a recorded state.
-fn again(scenario: &Scenario, jobs: Vec<Job>) -> (usize, usize) {
+/// Each plan is made for a recorded state. If `remembers` is set, it also gets what the plan before
+/// it remembers.
+fn again(scenario: &Scenario, jobs: Vec<Job>, remembers: bool) -> (usize, usize) {
     let taken = Taken::default();
     let setup = scenario.setup(0).unwrap();
     let noting = Noting { inner: setup.scheduler, taken: Arc::clone(&taken) };
@@ -74,28 +77,43 @@ fn again(scenario: &Scenario, jobs: Vec<Job>) -> (usize, usize) {
     simulate(setup, submissions(jobs), &mut ()).unwrap();
     let taken = std::mem::take(&mut *taken.lock().unwrap());
     let (mut same, mut all) = (0, 0);
-    for (state, mut started) in taken {
-        // Of jobs that start and end in one instant a state does not know.
-        if state.running.iter().any(|own| own.since >= state.now) {
-            continue;
+    let mut memory = None;
+    for (state, mut after, wake) in taken {
+        let state = PlanState { memory: memory.take(), ..state };
+        let planned = plan(scenario.setup(0).unwrap(), &state).unwrap();
+        let mut decided = planned.memory.running.clone();
+        let starts: BTreeSet<u64> =
+            planned.starts.iter().map(|own| state.waiting[own.waiting].number).collect();
+        let ran: BTreeSet<u64> = state.running.iter().map(|own| own.job.number).collect();
+        let is_new = |own: &&HeldNodes| !ran.contains(&own.job.number);
+        let agrees = starts == after.iter().filter(is_new).map(|own| own.job.number).collect();
+        // A job that was suspended waits with what is left of it.
+        for own in after.iter_mut().chain(&mut decided) {
+            (own.job.runtime, own.job.estimate) = (0.0, 0.0);
         }
-        let PolicyDecision { starts, .. } = plan(scenario.setup(0).unwrap(), &state).unwrap();
-        let mut planned: Vec<(usize, usize, Placement)> =
-            starts.into_iter().map(|own| (own.waiting, own.site, own.placement)).collect();
-        planned.sort_unstable_by_key(|own| own.0);
-        started.sort_unstable_by_key(|own| own.0);
+        after.sort_unstable_by_key(|own| own.job.number);
+        decided.sort_unstable_by_key(|own| own.job.number);
         all += 1;
-        same += usize::from(planned == started);
+        same += usize::from(agrees && decided == after && planned.wake == wake);
+        memory = remembers.then_some(planned.memory);
     }
     (same, all)
 }
 
-/// Random jobs whose estimates are one to two times their run times.
+/// Random jobs of five users, some of which outrun their estimates.
 fn jobs(request: impl Fn(u64) -> Request) -> Vec<Job> {
     let job = |n: u64| {
         let runtime = 60.0 + (n * 37 % 91) as f64;
-        let estimate = runtime * (1.0 + (n * 29 % 11) as f64 / 10.0);
-        Job { estimate, ..Job::new(n + 1, Time::new(n as f64 * 7.0), request(n), runtime) }
+        let estimate = (runtime * (0.7 + (n * 29 % 11) as f64 / 7.0)).round();
+        let owner = Owner {
+            user: Some(format!("u{}", n * n % 5)),
+            queue: Some(format!("q{}", n % 3)),
+            ..Owner::default()
+        };
+        let terms = Terms { priority: (n * 7 % 10) as f64 / 10.0, ..Terms::default() };
+        let (owner, terms) = (Some(owner.into()), Some(terms.into()));
+        let arrival = Time::new(n as f64 * 7.0);
+        Job { estimate, owner, terms, ..Job::new(n + 1, arrival, request(n), runtime) }
     };
     (0..90).map(job).collect()
 }
@@ -107,57 +125,73 @@ fn policy(text: &str) -> Option<Scenario> {
     Scenario::read(&table).ok()
 }
 
-/// Schedulers whose decisions depend on more than the state, each with what it remembers.
-const REMEMBER: [(&str, &str); 6] = [
-    ("conservative", "promises made with estimates of jobs that have ended since"),
-    ("reservation", "its reservations"),
-    ("scan", "the queue that it serves, and its direction"),
-    ("lazy", "when it looked last"),
-    ("giving_up", "how long each job has been looked at"),
-    ("slurm", "when its passes ran, and the usage of users"),
+/// Parameters with which a scheduler remembers more than by default.
+const PARAMETERS: [(&str, &str); 17] = [
+    ("priority", "weights = { age = 1, size = 3, fair_share = 9 }, half_life = 100, max_age = 50"),
+    ("priority", "queues = [{ name = 'q1', priority = 2 }], preempt = 'requeue'"),
+    ("priority", "queues = [{ name = 'q2', priority = 5 }], preempt = 'suspend'"),
+    ("priority", "backfill = 'none', half_life = 'none', favor_small = true"),
+    ("fair_share", "half_life = 60, shares = [{ user = 'u1', share = 3 }]"),
+    ("fair_share", "backfill = 'none', half_life = 'none'"),
+    ("window", "width = 4, skip_limit = 2"),
+    ("reservation", "reservations = 3, bypass_limit = 2"),
+    ("scan", "direction = 'down', gated = true"),
+    ("lazy", "threshold = 40, retry = true"),
+    ("lazy", "release_order = 'literal', rate_from = 'zero'"),
+    ("equipartition", "max_jobs = 5, migration_cost = 3"),
+    ("folding", "max_jobs = 6"),
+    (
+        "slurm",
+        "PriorityWeightFairshare = 1000, PriorityWeightAge = 100, PriorityCalcPeriod = '1', PriorityDecayHalfLife = '3'",
+    ),
+    ("slurm", "bf_interval = 'never', sched_interval = 45, default_queue_depth = 2"),
+    ("slurm", "bf_interval = 40, batch_sched_delay = 10, bf_min_age_reserve = 20"),
+    ("slurm", "PriorityWeightJobSize = 100, PriorityFavorSmall = true, bf_max_job_user = 1"),
 ];
 
-/// Schedulers that remember the place promised to the first waiting job. They do so only on
-/// machines where shape matters.
-const PROMISE: [&str; 3] = ["easy", "priority", "fair_share"];
-
-/// Schedulers that resize running jobs or divide the machine permanently.
-const DIVIDE: [&str; 3] = ["static_partitioning", "equipartition", "folding"];
+/// Schedulers without memory.
+const FORGETFUL: [&str; 6] =
+    ["fcfs", "sjf", "edf", "static_partitioning", "equipartition", "folding"];
 
 #[test]
-fn states_of_a_run_give_its_decisions_again() {
-    let (mut wrong, mut exact) = (Vec::new(), 0);
+fn states_of_a_run_give_its_passes_again() {
+    let (mut wrong, mut tried) = (Vec::new(), BTreeSet::new());
+    let machines = [
+        "{ topology = 'torus', dims = [8, 8] }",
+        "{ topology = 'mesh', dims = [9, 7] }",
+        "{ topology = 'hypercube', dimension = 6 }",
+        "'flat:64'",
+    ];
     for entry in SCHEDULERS {
         let name = entry.about.name;
-        if DIVIDE.contains(&name) {
-            continue;
-        }
-        for machine in ["{ topology = 'torus', dims = [8, 8] }", "'flat:64'"] {
-            let is_flat = machine.contains("flat");
-            let text = format!("scheduler = '{name}'\nmachine = {machine}");
-            let Some(scenario) = policy(&text) else { continue };
-            let request = |n: u64| match is_flat {
-                true => Request::Nodes(1 + (n * 13 % 35) as u32),
-                false => Request::block(&[1 + (n % 5) as u32, 1 + (n % 7) as u32]),
-            };
-            let (same, all) = again(&scenario, jobs(request));
-            let remembers =
-                REMEMBER.iter().any(|(own, _)| *own == name) || !is_flat && PROMISE.contains(&name);
-            exact += u32::from(!remembers);
-            // Of those that remember, at least some decisions do not depend on it.
-            let least = if remembers { 1 } else { all };
-            if all < 100 || same < least {
-                wrong.push((name, machine, same, all));
+        let own = PARAMETERS.iter().filter(|(own, _)| *own == name).map(|(_, more)| *more);
+        for more in std::iter::once("").chain(own) {
+            for machine in machines {
+                let comma = if more.is_empty() { "" } else { ", " };
+                let text =
+                    format!("scheduler = {{ name = '{name}'{comma}{more} }}\nmachine = {machine}");
+                let Some(scenario) = policy(&text) else { continue };
+                let request = |n: u64| match machine.contains("dims") {
+                    false => Request::Nodes(1 + (n * 13 % 35) as u32),
+                    true => Request::block(&[1 + (n % 5) as u32, 1 + (n % 7) as u32]),
+                };
+                let (same, all) = again(&scenario, jobs(request), true);
+                tried.insert((name, more));
+                if all < 60 || same < all {
+                    wrong.push((name, more, machine, same, all));
+                }
+                if FORGETFUL.contains(&name) {
+                    let (same, all) = again(&scenario, jobs(request), false);
+                    if same < all {
+                        wrong.push((name, "without memory", machine, same, all));
+                    }
+                }
             }
         }
     }
     assert_eq!(wrong, []);
-    assert!(exact >= 11, "{exact}");
+    assert_eq!(tried.len(), SCHEDULERS.len() + PARAMETERS.len());
 }
-
-/// Allocators whose answers depend on more than the held nodes, so that a plan cannot reproduce
-/// them.
-const DRAWS: [&str; 1] = ["random"];
 
 #[test]
 fn allocators_place_as_in_the_run() {
@@ -165,20 +199,117 @@ fn allocators_place_as_in_the_run() {
     for entry in ALLOCATORS {
         let name = entry.about.name;
         for machine in
-            ["topology = 'torus', dims = [8, 8]", "topology = 'hypercube', dimensions = 6"]
+            ["topology = 'torus', dims = [8, 8]", "topology = 'hypercube', dimension = 6"]
         {
-            let text =
-                format!("scheduler = 'fcfs'\nallocator = '{name}'\nmachine = {{ {machine} }}");
-            let Some(scenario) = policy(&text) else { continue };
-            let (same, all) = again(&scenario, jobs(|n| Request::Nodes(1 + (n * 13 % 20) as u32)));
-            tried += 1;
-            if same < all && !DRAWS.contains(&name) {
-                wrong.push((name, machine, same, all));
+            for scheduler in ["fcfs", "easy", "conservative"] {
+                let text = format!(
+                    "scheduler = '{scheduler}'\nallocator = '{name}'\nmachine = {{ {machine} }}"
+                );
+                let Some(scenario) = policy(&text) else { continue };
+                let jobs = jobs(|n| Request::Nodes(1 + (n * 13 % 20) as u32));
+                let (same, all) = again(&scenario, jobs, true);
+                tried += 1;
+                if same < all {
+                    wrong.push((name, scheduler, machine, same, all));
+                }
             }
         }
     }
     assert_eq!(wrong, []);
-    assert!(tried >= 25, "{tried}");
+    assert!(tried >= 75, "{tried}");
+}
+
+#[test]
+fn selectors_sizings_and_passes_decide_as_in_the_run() {
+    let sites = "machine = { sites = [{ topology = 'mesh', dims = [6, 6] }, { topology = 'mesh', dims = [5, 5], speed = 2 }] }";
+    let cube = "machine = { topology = 'hypercube', dimension = 6 }";
+    let mut rest: Vec<String> = SELECTORS
+        .iter()
+        .map(|entry| format!("{sites}\nselector = '{}'", entry.about.name))
+        .collect();
+    rest.extend(SIZINGS.iter().filter_map(|entry| {
+        let text = format!("{cube}\nsizing = '{}'", entry.about.name);
+        policy(&format!("{text}\nscheduler = 'fcfs'")).map(|_| text)
+    }));
+    rest.push(format!("{cube}\nsizing = {{ name = 'average_limit', average = 'requests' }}"));
+    rest.push(format!("{cube}\npasses = 'event'"));
+    let mut wrong = Vec::new();
+    for text in &rest {
+        for scheduler in ["easy", "conservative", "slurm", "lazy", "fair_share"] {
+            let scenario = policy(&format!("{text}\nscheduler = '{scheduler}'"));
+            let Some(scenario) = scenario else { panic!("{text}") };
+            let (same, all) =
+                again(&scenario, jobs(|n| Request::Nodes(1 + (n * 13 % 20) as u32)), true);
+            if same < all {
+                wrong.push((text, scheduler, same, all));
+            }
+        }
+    }
+    assert_eq!(wrong, []);
+    assert!(rest.len() >= 12, "{rest:?}");
+}
+
+/// Whatever a state says, a memory of another state is either of use or refused.
+#[test]
+fn memories_of_other_states_do_no_harm() {
+    let machine = "machine = { topology = 'torus', dims = [4, 4] }";
+    let schedulers = SCHEDULERS
+        .iter()
+        .filter_map(|entry| policy(&format!("{machine}\nscheduler = '{}'", entry.about.name)));
+    let grid = Grid::new(&[4, 4], true).unwrap();
+    let mut rng = Stream::new(1, 0, "states");
+    let mut refused = 0;
+    let schedulers: Vec<Scenario> = schedulers.collect();
+    for scenario in &schedulers {
+        let mut memory: Option<PlanMemory> = None;
+        for turn in 1..60_u64 {
+            let now = Time::new(turn as f64 * 10.0);
+            let (mut running, mut free) = (Vec::new(), NodeSet::full(16));
+            for number in 1..8 {
+                let node = rng.below(16) as u32;
+                if rng.below(2) == 0 && free.contains(node) {
+                    free.remove_range(node, 1);
+                    running.push(HeldNodes {
+                        site: 0,
+                        placement: Placement::of_nodes(&grid, [node]),
+                        since: Time::new(rng.below(turn * 10) as f64),
+                        until: Time::new(rng.below(turn * 20) as f64),
+                        stretch: None,
+                        job: Job::new(number, Time::ZERO, Request::Nodes(1), 5.0),
+                    });
+                }
+            }
+            let waiting = (0..rng.below(6)).map(|_| {
+                let number = 10 + rng.below(40);
+                Job::new(number, now, Request::Nodes(1 + rng.below(16) as u32), 30.0)
+            });
+            let waiting: BTreeMap<u64, Job> = waiting.map(|job| (job.number, job)).collect();
+            let waiting = waiting.into_values().collect();
+            if let Some(memory) = &mut memory
+                && let Some(numbers) = &mut memory.scheduler
+                && !numbers.is_empty()
+                && turn % 5 == 0
+            {
+                let place = rng.below(numbers.len() as u64) as usize;
+                numbers[place] = rng.below(70);
+            }
+            let state = PlanState { now, running, waiting, withheld: Vec::new(), memory };
+            memory = match plan(scenario.setup(0).unwrap(), &state) {
+                Ok(decided) => Some(decided.memory),
+                Err(PlanError::Memory(_)) => {
+                    refused += 1;
+                    None
+                }
+                Err(PlanError::Run(error)) if state.memory.is_some() => {
+                    // A memory that was tampered with may promise nodes that it does not have.
+                    assert!(!error.to_string().is_empty());
+                    None
+                }
+                Err(error) => panic!("{error}"),
+            };
+        }
+    }
+    assert!(schedulers.len() > 12 && refused > 10, "{refused}");
 }
 
 #[test]
@@ -189,6 +320,7 @@ fn what_a_state_cannot_be_is_said() {
         placement: Placement::of_nodes(scenario.topologies()[0].grid(), nodes.iter().copied()),
         since: Time::new(since),
         until: Time::new(50.0),
+        stretch: None,
         job: Job::new(1, Time::ZERO, Request::Nodes(nodes.len() as u32), 1.0),
     };
     let ask = |running: Vec<HeldNodes>| {
@@ -197,7 +329,13 @@ fn what_a_state_cannot_be_is_said() {
             Job::new(8, Time::ZERO, Request::Nodes(8), 60.0),
             Job::new(9, Time::ZERO, Request::Nodes(8), 60.0),
         ];
-        let state = PlanState { now: Time::new(10.0), running, waiting, withheld: Vec::new() };
+        let state = PlanState {
+            now: Time::new(10.0),
+            running,
+            waiting,
+            withheld: Vec::new(),
+            memory: None,
+        };
         plan(scenario.setup(0).unwrap(), &state)
     };
     let planned = ask(vec![held(&[0, 1, 4, 5], 2.0)]).unwrap();
@@ -207,8 +345,8 @@ fn what_a_state_cannot_be_is_said() {
     assert!(nodes.iter().all(|node| ![0, 1, 4, 5].contains(node)), "{nodes:?}");
     let twice = ask(vec![held(&[0, 1], 2.0), held(&[1, 2], 1.0)]).unwrap_err();
     assert_eq!(twice, PlanError::NotFree(0));
-    let late = ask(vec![held(&[0], 10.0)]).unwrap_err();
-    assert!(late.to_string().starts_with("running job 0 started at 10, but must"), "{late}");
+    let late = ask(vec![held(&[0], 11.0)]).unwrap_err();
+    assert_eq!(late.to_string(), "running job 0 started at 11, after 10, the present instant");
 }
 
 #[test]
@@ -220,7 +358,13 @@ fn withheld_nodes_are_for_jobs_that_end_before_and_for_others() {
         Job::new(number, Time::ZERO, Request::Nodes(nodes), estimate)
     };
     let ask = |withheld: Vec<WithheldNodes>, waiting: Vec<Job>| {
-        let state = PlanState { now: Time::new(10.0), running: Vec::new(), waiting, withheld };
+        let state = PlanState {
+            now: Time::new(10.0),
+            running: Vec::new(),
+            waiting,
+            withheld,
+            memory: None,
+        };
         let planned = plan(scenario.setup(0).unwrap(), &state).unwrap();
         let grid = scenario.topologies()[0].clone();
         let nodes =

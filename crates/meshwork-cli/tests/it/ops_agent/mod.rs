@@ -7,6 +7,7 @@ mod figures;
 mod rights;
 mod runs;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{Read, Write};
@@ -15,9 +16,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use meshwork_lab::date::unix_seconds;
 use meshwork_lab::slurm::hostlist;
 use serde_json::Value as Json;
 
@@ -61,25 +61,19 @@ fn agent(slurm: &Slurm, more: &[&str]) -> Killable {
     Killable(child.unwrap())
 }
 
-/// Kills the controller of Slurm and starts a new one. The caller must end the new controller,
-/// because the `Slurm` value ends only its own.
-fn restart(slurm: &Slurm) -> Killable {
-    let pid = fs::read_to_string(slurm.home().join("slurmctld.pid")).unwrap();
-    assert!(quiet("kill", &["-9", pid.trim()]));
-    sleep(Duration::from_millis(300));
-    let mut command = slurm.command("/usr/sbin/slurmctld");
-    let child = command.arg("-D").stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    Killable(child.unwrap())
-}
-
-/// A Slurm with a parking partition. Its controller and the jobs themselves record each job's end.
+/// A Slurm with a parking partition. Its controller and the jobs themselves record what ran.
 struct Parked {
     slurm: Slurm,
     ends: PathBuf,
-    own_ends: PathBuf,
-    /// Time at which the test killed the controller, in seconds since 1970; `None` before.
-    crashed: std::cell::Cell<Option<f64>>,
+    own: PathBuf,
+    /// Times between which a kill of the controller took effect, in seconds since 1970.
+    crashes: RefCell<Vec<(f64, f64)>>,
     _records: tempfile::TempDir,
+}
+
+/// Seconds since 1970.
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64()
 }
 
 impl Parked {
@@ -95,15 +89,29 @@ impl Parked {
         let wanted = NodeRequest { nodes, conf: &conf, topology: None, accounts: false };
         let slurm = Slurm::begin(&wanted)?;
         fs::write(slurm.home().join("policy.toml"), POLICY).unwrap();
-        let own_ends = records.path().join("own.txt");
-        let crashed = std::cell::Cell::new(None);
-        Ok(Parked { slurm, ends, own_ends, crashed, _records: records })
+        let own = records.path().join("own.txt");
+        Ok(Parked { slurm, ends, own, crashes: RefCell::default(), _records: records })
+    }
+
+    /// Kills the controller of Slurm and starts a new one, which the `Slurm` value does not end.
+    fn restart(&self) -> Killable {
+        let pid = fs::read_to_string(self.slurm.home().join("slurmctld.pid")).unwrap();
+        let before = now();
+        assert!(quiet("kill", &["-9", pid.trim()]));
+        self.crashes.borrow_mut().push((before, now()));
+        sleep(Duration::from_millis(300));
+        let mut command = self.slurm.command("/usr/sbin/slurmctld");
+        let child = command.arg("-D").stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        Killable(child.unwrap())
     }
 
     /// Submits a job to Slurm and returns its job id.
     fn submit(&self, nodes: usize, sleeps: &str, more: &[&str]) -> String {
-        let own = self.own_ends.display();
-        let wrap = format!("sleep {sleeps}; echo $SLURM_JOB_ID $(date +%s) >> {own}");
+        let own = self.own.display();
+        let wrap = format!(
+            "echo $SLURM_JOB_ID $$ $SLURM_JOB_NODELIST $(date +%s.%N) >> {own}; sleep {sleeps}; \
+             echo $SLURM_JOB_ID $$ end $(date +%s.%N) >> {own}"
+        );
         let nodes = nodes.to_string();
         let fixed = ["--parsable", "-N", &nodes, "-t", "5", "-o", "/dev/null", "--wrap", &wrap];
         let said = self.slurm.ask("sbatch", &[&fixed[..], more].concat());
@@ -131,9 +139,9 @@ impl Parked {
                         let id = format!("jobid={id}");
                         self.slurm.ask("scontrol", &["update", &id, "starttime=now"]);
                     }
-                    // An end for which there was no controller is lost, and Slurm finds out minutes
-                    // later. No job here takes two seconds.
-                    [id, "run", time, _]
+                    // An end that the controller had not saved before its crash is lost, and Slurm
+                    // finds out minutes later. No job here takes twenty seconds.
+                    [id, "run" | "other", time, _]
                         if !time.starts_with("0:0") && !time.starts_with("0:1") =>
                     {
                         self.slurm.ask("scancel", &[id]);
@@ -153,81 +161,92 @@ impl Parked {
     ///
     /// Each job must have run on the nodes chosen for it, without sharing them. Each decision in
     /// the log of the agent must come out the same when it is repeated.
+    ///
+    /// Jobs write themselves when and where they begin and end, so that what they write lies within
+    /// the time for which they really held their nodes. The controller's records are no such
+    /// evidence. A new controller goes back to a saved state that is some seconds old. It records
+    /// an end in these seconds a second time, when it is found out, and other jobs may have run on
+    /// the nodes by then. Only jobs that run while the controller is killed may share nodes with
+    /// others, because the next controller may not know of them.
     fn check(&self) -> usize {
         let log = self.log();
         assert!(!log.contains("\"wrong\""), "a job ran on other nodes: {log}");
-        let own = fs::read_to_string(&self.own_ends).unwrap();
-        let (chosen, ends) = (chosen(&log), ends(&fs::read_to_string(&self.ends).unwrap(), &own));
-        for Ended { id, nodes, .. } in &ends {
+        let chosen = chosen(&log);
+        let is_chosen = |id: &str, nodes: &BTreeSet<String>| match chosen.get(id) {
+            Some(lists) => lists.contains(nodes),
             // Tasks of an array have a number of their own in these records.
-            let lists = chosen.get(id);
-            let is_chosen = lists.is_some_and(|lists| lists.contains(nodes))
-                || lists.is_none() && chosen.values().flatten().any(|own| own == nodes);
-            assert!(is_chosen, "job {id} ran on {nodes:?}, but {lists:?} was chosen");
-        }
-        // Of a job that a crash of the controller interrupts, and that was killed before it could
-        // write its end, nobody knows when it ended: Slurm records when that was found out.
-        let is_known = |own: &&Ended| {
-            let is_apart = |at| at < own.start - 1.0 || own.end + 1.0 < at;
-            own.is_written || self.crashed.get().is_none_or(is_apart)
+            None => chosen.values().flatten().any(|own| own == nodes),
         };
-        let known: Vec<&Ended> = ends.iter().filter(is_known).collect();
-        for (place, job) in known.iter().enumerate() {
-            for other in known[..place].iter().filter(|other| other.id != job.id) {
-                let together = job.start.max(other.start) < job.end.min(other.end);
+        let records = fs::read_to_string(&self.ends).unwrap();
+        let ended = ended(&records);
+        let own = fs::read_to_string(&self.own).unwrap();
+        let runs = runs(&own);
+        let recorded = ended.iter().map(|(id, nodes)| (id, nodes));
+        for (id, nodes) in recorded.chain(runs.iter().map(|run| (&run.id, &run.nodes))) {
+            assert!(is_chosen(id, nodes), "job {id} ran on {nodes:?}, not chosen: {log}");
+        }
+        let crashes = self.crashes.borrow();
+        let is_known = |run: &&Run| {
+            let end = run.end.unwrap_or(f64::INFINITY);
+            !crashes.iter().any(|&(from, until)| run.begin <= until && from <= end)
+        };
+        let known: Vec<&Run> = runs.iter().filter(is_known).collect();
+        for (place, run) in known.iter().enumerate() {
+            for other in &known[..place] {
+                // A run that was killed was there at least when it began.
+                let end = |run: &Run| run.end.unwrap_or(run.begin);
+                let together = run.begin.max(other.begin) < end(run).min(end(other));
                 assert!(
-                    !together || job.nodes.is_disjoint(&other.nodes),
-                    "jobs {} and {} share nodes:\n{}\n{own}\n{log}",
-                    job.id,
+                    !together || run.nodes.is_disjoint(&other.nodes),
+                    "jobs {} and {} share nodes:\n{records}\n{own}\n{log}",
+                    run.id,
                     other.id,
-                    fs::read_to_string(&self.ends).unwrap()
                 );
             }
         }
-        // The crash leaves few of them.
-        assert!(known.len() + 16 >= ends.len(), "{} of {} are known", known.len(), ends.len());
         let again = ["ops", "agent", ".", "--policy", "policy.toml", "--replay", "agent/log.jsonl"];
         let again = self.slurm.meshwork(&again);
         assert_eq!((again.status, again.err.as_str()), (Some(0), ""), "{}", again.out);
         assert!(again.out.contains(" 0 of them another now"), "{}", again.out);
-        ends.len()
+        ended.len()
     }
 }
 
-/// End of a job of the run partition, with times in seconds since 1970.
-struct Ended {
+/// A run of a job as the job itself wrote it, with times in seconds since 1970.
+struct Run {
     id: String,
     nodes: BTreeSet<String>,
-    start: f64,
-    end: f64,
-    /// Whether `end` is the time that the job itself wrote.
-    is_written: bool,
+    begin: f64,
+    /// `None` if the job was killed before its end.
+    end: Option<f64>,
 }
 
-/// Ends of jobs of the run partition, from the controller's records and from what the jobs wrote.
-///
-/// The end that a job wrote itself counts. The controller does not know when a job ended that its
-/// own crash interrupted. Its record, of which there may be two, then has the time at which that
-/// was found out.
-fn ends(text: &str, own: &str) -> Vec<Ended> {
-    let own: Vec<(&str, f64)> = own
-        .lines()
-        .map(|line| line.split_once(' ').unwrap())
-        .map(|(id, at)| (id, at.parse().unwrap()))
-        .collect();
+/// Runs of jobs, from what they wrote: job, process, and nodes or `end`, with the time.
+fn runs(own: &str) -> Vec<Run> {
+    let mut runs: BTreeMap<(&str, &str), Run> = BTreeMap::new();
+    for line in own.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [id, process, nodes, at] = words[..] else { panic!("{line}") };
+        let at = at.parse().unwrap();
+        if nodes == "end" {
+            runs.get_mut(&(id, process)).unwrap().end = Some(at);
+        } else {
+            let nodes = hostlist::names(nodes).unwrap().into_iter().collect();
+            runs.insert((id, process), Run { id: id.to_owned(), nodes, begin: at, end: None });
+        }
+    }
+    runs.into_values().collect()
+}
+
+/// Jobs of the run partition that the controller recorded as ended, with their nodes.
+fn ended(text: &str) -> Vec<(String, BTreeSet<String>)> {
     let of = |line: &str| {
         let value = |key: &str| {
             line.split_whitespace().find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
         };
-        let time = |key: &str| value(key).and_then(unix_seconds);
         let nodes = value("NodeList").filter(|list| *list != "(null)")?;
         let nodes = hostlist::names(nodes).unwrap().into_iter().collect();
-        (value("Partition")? == "run").then_some(())?;
-        let (id, start, end) = (value("JobId")?, time("StartTime")?, time("EndTime")?);
-        let written = own.iter().filter(|(job, at)| *job == id && (start..=end).contains(at));
-        let written = written.map(|(_, at)| *at).reduce(f64::min);
-        let (id, is_written) = (id.to_owned(), written.is_some());
-        Some(Ended { id, nodes, start, end: written.unwrap_or(end), is_written })
+        (value("Partition")? == "run").then_some((value("JobId")?.to_owned(), nodes))
     };
     text.lines().filter_map(of).collect()
 }
@@ -278,9 +297,7 @@ fn a_real_slurm_starts_what_the_policy_chose_whatever_is_killed() {
                 }
             }
             7 => {
-                let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-                parked.crashed.set(Some(now.unwrap().as_secs_f64()));
-                controller = Some(restart(slurm));
+                controller = Some(parked.restart());
             }
             _ => {}
         }

@@ -8,7 +8,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::{Killable, POLICY, Parked, agent, restart};
+use super::{Killable, POLICY, Parked, agent};
 
 /// A `scontrol` script that kills the agent which called it. If a file `die` exists, it does so at
 /// the next update of a job, before the update or after it.
@@ -236,7 +236,7 @@ fn run_4_survives_whatever_happens_at_once() {
                 own = agent(slurm, &[]);
             }
             Happening::Crash => {
-                controllers.push(restart(slurm));
+                controllers.push(parked.restart());
                 sleep(Duration::from_secs(3));
             }
         }

@@ -284,6 +284,10 @@ impl Plan for Counts {
         found.is_some()
     }
 
+    fn promises(&self) -> Vec<(Ticket, Reservation)> {
+        self.rows.iter().flat_map(Row::promises).collect()
+    }
+
     fn compress(&mut self, cluster: &Cluster<'_>) {
         if !cluster.departures().is_empty() || cluster.runs_late() {
             self.move_all_up(cluster.now());

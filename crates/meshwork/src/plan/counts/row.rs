@@ -74,6 +74,13 @@ impl Row {
         self.promised.jobs.is_empty()
     }
 
+    /// The row's jobs with their reservations, in order.
+    pub(super) fn promises(&self) -> impl Iterator<Item = (Ticket, Reservation)> + '_ {
+        let Promised { promise, jobs, starts } = &*self.promised;
+        let starts = starts.iter().flat_map(|&(at, jobs)| std::iter::repeat_n(at, jobs));
+        jobs.iter().zip(starts).map(|(job, at)| (*job, promise.moved_to(at)))
+    }
+
     /// Whether a job with the reservation `promise` can be appended to the row.
     pub(super) fn is_continued_by(&self, promise: &Reservation) -> bool {
         let mine = &self.promised.promise;

@@ -113,6 +113,11 @@ impl Plan for Sets {
         })
     }
 
+    fn promises(&self) -> Vec<(Ticket, Reservation)> {
+        let promises = self.promises.iter();
+        promises.map(|own| (own.ticket, own.planned.promise.clone())).collect()
+    }
+
     fn compress(&mut self, cluster: &Cluster<'_>) {
         if cluster.departures().is_empty() && !cluster.runs_late() {
             return;

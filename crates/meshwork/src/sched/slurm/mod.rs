@@ -9,7 +9,9 @@ use order::{Order, Waiting};
 use params::{PARAMS, Settings};
 
 use super::{Scheduler, SchedulerEntry};
-use crate::cluster::{Cluster, Place, Reservation, StartOptions, Ticket};
+use crate::cluster::{
+    Cluster, MemoryReader, MemoryWriter, Place, RecallError, Reservation, StartOptions, Ticket,
+};
 use crate::job::Time;
 use crate::machine::Placement;
 use crate::plan;
@@ -87,6 +89,33 @@ struct Slurm {
 }
 
 impl Scheduler for Slurm {
+    fn memory(&self, memory: &mut MemoryWriter) -> bool {
+        self.order.write(memory);
+        for at in [self.last_main, self.first_full, self.full_at, self.last_backfill] {
+            memory.optional(at, MemoryWriter::time);
+        }
+        memory.number(u64::from(self.is_main_due));
+        memory.number(u64::from(self.is_backfill_due));
+        true
+    }
+
+    fn recall(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        self.order.read(memory)?;
+        if !memory.is_new() {
+            let times = [
+                &mut self.last_main,
+                &mut self.first_full,
+                &mut self.full_at,
+                &mut self.last_backfill,
+            ];
+            for at in times {
+                *at = memory.optional(MemoryReader::time)?;
+            }
+            (self.is_main_due, self.is_backfill_due) = (memory.flag()?, memory.flag()?);
+        }
+        Ok(())
+    }
+
     fn reserves(&self) -> bool {
         self.settings.bf_interval.is_some()
     }

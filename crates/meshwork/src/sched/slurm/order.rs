@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::params::{Named, partition, qos, span};
-use crate::cluster::{Cluster, Departure, Ticket};
+use crate::cluster::{Cluster, Departure, MemoryReader, MemoryWriter, RecallError, Ticket};
 use crate::job::{Job, Time};
 use crate::registry::{Params, Problem};
 use crate::sched::shares::Shares;
@@ -96,7 +96,37 @@ impl Order {
         })
     }
 
-    /// Whether priorities change while jobs wait, because age or fair share has a weight.
+    pub(super) fn write(&self, memory: &mut MemoryWriter) {
+        self.usage.write(memory);
+        memory.number(self.fair.len() as u64);
+        self.fair.iter().for_each(|factor| memory.real(*factor));
+        memory.optional(self.next_tick, MemoryWriter::time);
+        memory.number(self.waiting.len() as u64);
+        for (ticket, job) in &self.waiting {
+            memory.job(*ticket);
+            memory.number(job.priority);
+        }
+    }
+
+    pub(super) fn read(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        self.usage.read(memory)?;
+        let cluster = memory.cluster();
+        cluster.waiting().for_each(|ticket| self.joins(ticket, cluster.job(ticket)));
+        if memory.is_new() {
+            return Ok(());
+        }
+        self.fair = (0..memory.count()?).map(|_| memory.real()).collect::<Result<_, _>>()?;
+        self.next_tick = memory.optional(MemoryReader::time)?;
+        for _ in 0..memory.count()? {
+            let (ticket, priority) = (memory.job()?, memory.number()?);
+            if let Some(job) = ticket.and_then(|ticket| self.waiting.get_mut(&ticket)) {
+                job.priority = priority;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether priorities change while jobs wait.
     fn is_moving(&self) -> bool {
         self.weights.age > 0.0 || self.weights.fair_share > 0.0
     }

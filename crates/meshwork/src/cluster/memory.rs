@@ -1,0 +1,329 @@
+//! Memory of schedulers as numbers, which lets one plan continue another.
+
+use std::collections::BTreeMap;
+
+use super::queue::Ticket;
+use super::reservation::{Hold, Reservation};
+use super::{Cluster, RecallError};
+use crate::job::{Dims, Time};
+use crate::machine::{Block, Placement};
+
+/// Writer of what a scheduler remembers between two passes.
+///
+/// Jobs are written by their place among the waiting or the running jobs, because tickets and
+/// identifiers differ when the memory is read again.
+pub struct MemoryWriter {
+    waiting: BTreeMap<Ticket, u64>,
+    numbers: Vec<u64>,
+    promises: Vec<(Ticket, Reservation)>,
+}
+
+/// Reader of what a [`MemoryWriter`] wrote.
+///
+/// Jobs that left the queue meanwhile are left out. Every method fails if the numbers are not the
+/// memory that it expects.
+pub struct MemoryReader<'c> {
+    cluster: &'c Cluster<'c>,
+    /// The jobs that waited when the memory was written, in queue order; `None` if one left.
+    waiting: &'c [Option<Ticket>],
+    numbers: &'c [u64],
+    is_new: bool,
+}
+
+/// Marks a job that no longer waits.
+const GONE: u64 = u64::MAX;
+
+impl MemoryWriter {
+    pub(crate) fn new(cluster: &Cluster<'_>) -> MemoryWriter {
+        let waiting = cluster.waiting().zip(0..).collect();
+        MemoryWriter { waiting, numbers: Vec::new(), promises: Vec::new() }
+    }
+
+    /// All that was written, and the reservations of waiting jobs among it.
+    pub(crate) fn into_parts(self) -> (Vec<u64>, Vec<(Ticket, Reservation)>) {
+        (self.numbers, self.promises)
+    }
+
+    /// Writes a number.
+    pub fn number(&mut self, number: u64) {
+        self.numbers.push(number);
+    }
+
+    /// Writes a floating-point number.
+    pub fn real(&mut self, real: f64) {
+        self.number(real.to_bits());
+    }
+
+    /// Writes an instant.
+    pub fn time(&mut self, time: Time) {
+        self.real(time.units());
+    }
+
+    /// Writes a text.
+    pub fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        for bytes in text.as_bytes().chunks(8) {
+            self.number(bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+        }
+    }
+
+    /// Writes whether there is a value, and the value.
+    pub fn optional<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut MemoryWriter, T)) {
+        self.number(u64::from(value.is_some()));
+        if let Some(value) = value {
+            write(self, value);
+        }
+    }
+
+    /// Writes a waiting job.
+    pub fn job(&mut self, ticket: Ticket) {
+        self.number(self.waiting.get(&ticket).copied().unwrap_or(GONE));
+    }
+
+    /// Writes where in the queue a job stood that has started: behind which waiting job.
+    pub(crate) fn started(&mut self, ticket: Ticket) {
+        let before = self.waiting.range(..ticket).next_back();
+        self.number(before.map_or(GONE, |(_, place)| *place));
+    }
+
+    /// Writes the reservations of some waiting jobs.
+    pub fn promises<'r>(&mut self, all: impl Iterator<Item = (Ticket, &'r Reservation)>) {
+        let place = self.numbers.len();
+        self.number(0);
+        for (ticket, reservation) in all {
+            self.promise(ticket, reservation);
+            self.numbers[place] += 1;
+        }
+    }
+
+    /// Writes the reservation of a waiting job. Reservations of parts of nodes are forgotten.
+    pub fn promise(&mut self, ticket: Ticket, reservation: &Reservation) {
+        let Reservation { at, span, stretch, site, ref hold } = *reservation;
+        let is_whole = !matches!(hold, Hold::Nodes(placement) if placement.parts.is_some());
+        let place = self.waiting.get(&ticket).copied().filter(|_| is_whole);
+        self.number(place.unwrap_or(GONE));
+        self.time(at);
+        self.real(span);
+        self.real(stretch);
+        self.number(site as u64);
+        match hold {
+            Hold::Count(request) => {
+                self.number(0);
+                self.number(request.nodes());
+            }
+            Hold::Nodes(placement) => {
+                self.number(placement.blocks.len() as u64);
+                for block in &placement.blocks {
+                    self.number(u64::from(block.base));
+                    self.number(block.sides.len() as u64);
+                    block.sides.iter().for_each(|side| self.number(u64::from(*side)));
+                }
+            }
+        }
+        if place.is_some() {
+            self.promises.push((ticket, reservation.clone()));
+        }
+    }
+}
+
+impl<'c> MemoryReader<'c> {
+    pub(crate) fn new(
+        cluster: &'c Cluster<'c>,
+        waiting: &'c [Option<Ticket>],
+        numbers: Option<&'c [u64]>,
+    ) -> MemoryReader<'c> {
+        MemoryReader {
+            cluster,
+            waiting,
+            numbers: numbers.unwrap_or_default(),
+            is_new: numbers.is_none(),
+        }
+    }
+
+    /// Whether no memory was written, so that only the machine tells what happened before.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.is_new
+    }
+
+    /// The machine with the jobs that ran and waited when the memory was written.
+    #[must_use]
+    pub fn cluster(&self) -> &'c Cluster<'c> {
+        self.cluster
+    }
+
+    /// All numbers that are left, which are taken.
+    pub fn rest(&mut self) -> &'c [u64] {
+        std::mem::take(&mut self.numbers)
+    }
+
+    /// Fails if numbers are left.
+    pub(crate) fn end(&self) -> Result<(), RecallError> {
+        if self.numbers.is_empty() { Ok(()) } else { Err(wrong()) }
+    }
+
+    /// Reads a number.
+    ///
+    /// # Errors
+    /// If no number is left.
+    pub fn number(&mut self) -> Result<u64, RecallError> {
+        let (first, rest) = self.numbers.split_first().ok_or_else(wrong)?;
+        self.numbers = rest;
+        Ok(*first)
+    }
+
+    /// Reads a number that is at most `most`.
+    ///
+    /// # Errors
+    /// If the number is larger, or no number is left.
+    pub fn up_to(&mut self, most: usize) -> Result<usize, RecallError> {
+        usize::try_from(self.number()?).ok().filter(|number| *number <= most).ok_or_else(wrong)
+    }
+
+    /// Reads how many values follow, each of at least one number.
+    ///
+    /// # Errors
+    /// If more values are announced than numbers are left.
+    pub fn count(&mut self) -> Result<usize, RecallError> {
+        let most = self.numbers.len();
+        self.up_to(most)
+    }
+
+    /// Reads whether something is so.
+    ///
+    /// # Errors
+    /// If the number is neither 0 nor 1, or no number is left.
+    pub fn flag(&mut self) -> Result<bool, RecallError> {
+        Ok(self.up_to(1)? == 1)
+    }
+
+    /// Reads a floating-point number, which may be infinite but is never NaN.
+    ///
+    /// # Errors
+    /// If the number is NaN, or no number is left.
+    pub fn real(&mut self) -> Result<f64, RecallError> {
+        let real = f64::from_bits(self.number()?);
+        if real.is_nan() { Err(wrong()) } else { Ok(real) }
+    }
+
+    /// Reads an instant.
+    ///
+    /// # Errors
+    /// If the number is NaN, or no number is left.
+    pub fn time(&mut self) -> Result<Time, RecallError> {
+        Ok(Time::new(self.real()?))
+    }
+
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// If the bytes are no UTF-8, or too few numbers are left.
+    pub fn text(&mut self) -> Result<String, RecallError> {
+        let length = usize::try_from(self.number()?).map_err(|_| wrong())?;
+        let words = length.div_ceil(8);
+        if words > self.numbers.len() {
+            return Err(wrong());
+        }
+        let (text, rest) = self.numbers.split_at(words);
+        self.numbers = rest;
+        let mut bytes: Vec<u8> = text.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.truncate(length);
+        String::from_utf8(bytes).map_err(|_| wrong())
+    }
+
+    /// Reads a value, if there is one.
+    ///
+    /// # Errors
+    /// If the value cannot be read.
+    pub fn optional<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, RecallError>,
+    ) -> Result<Option<T>, RecallError> {
+        if self.flag()? { read(self).map(Some) } else { Ok(None) }
+    }
+
+    /// Reads a waiting job; `None` if it no longer waits.
+    ///
+    /// # Errors
+    /// If fewer jobs waited.
+    pub fn job(&mut self) -> Result<Option<Ticket>, RecallError> {
+        match self.number()? {
+            GONE => Ok(None),
+            place => {
+                let place = usize::try_from(place).map_err(|_| wrong())?;
+                self.waiting.get(place).copied().ok_or_else(wrong)
+            }
+        }
+    }
+
+    /// Reads a job that has started, as a ticket behind the waiting job behind which it stood. The
+    /// tickets of one memory must have different `index`es. `None` if no job waits before it.
+    pub(crate) fn started(&mut self, index: usize) -> Result<Option<Ticket>, RecallError> {
+        let place = self.number()?;
+        if place == GONE {
+            return Ok(None);
+        }
+        let place = usize::try_from(place).ok().filter(|place| *place < self.waiting.len());
+        let before = &self.waiting[..=place.ok_or_else(wrong)?];
+        Ok(before.iter().rev().find_map(|ticket| *ticket).map(|ticket| ticket.behind(index)))
+    }
+
+    /// Reads the reservations of those jobs that still wait; none if no memory was written.
+    ///
+    /// # Errors
+    /// If a reservation cannot be read.
+    pub fn promises(&mut self) -> Result<Vec<(Ticket, Reservation)>, RecallError> {
+        let all = if self.is_new { 0 } else { self.count()? };
+        let read = (0..all).map(|_| self.promise().transpose());
+        read.flatten().collect()
+    }
+
+    /// Reads the reservation of a waiting job; `None` if the job no longer waits.
+    ///
+    /// # Errors
+    /// If the reserved nodes do not lie on the machine.
+    pub fn promise(&mut self) -> Result<Option<(Ticket, Reservation)>, RecallError> {
+        let ticket = self.job()?;
+        let (at, span, stretch) = (self.time()?, self.real()?, self.real()?);
+        let sites = self.cluster.facility().sites();
+        let site = self.up_to(sites.len() - 1)?;
+        let hold = match self.count()? {
+            0 => {
+                let nodes = self.number()?;
+                let Some(ticket) = ticket else { return Ok(None) };
+                let cluster = self.cluster;
+                let job = cluster.job(ticket);
+                let sizes = cluster.facility().sizes(site, job, cluster.now());
+                let size = sizes.into_iter().find(|size| size.request.nodes() == nodes);
+                let Some(size) = size else { return Ok(None) };
+                Hold::Count(size.request)
+            }
+            blocks => {
+                let grid = sites[site].site().grid();
+                let mut placement = Placement::default();
+                for _ in 0..blocks {
+                    let base = u32::try_from(self.number()?).map_err(|_| wrong())?;
+                    let mut sides = Vec::new();
+                    for _ in 0..self.count()? {
+                        sides.push(u32::try_from(self.number()?).map_err(|_| wrong())?);
+                    }
+                    let sides = Dims::from_slice(&sides);
+                    if !grid.holds(base, &sides) {
+                        return Err(wrong());
+                    }
+                    placement.blocks.push(Block { base, sides });
+                }
+                Hold::Nodes(placement)
+            }
+        };
+        let is_right = span >= 0.0 && span.is_finite() && stretch > 0.0 && stretch.is_finite();
+        if !is_right || at.units().is_infinite() {
+            return Err(wrong());
+        }
+        Ok(ticket.map(|ticket| (ticket, Reservation { at, span, stretch, site, hold })))
+    }
+}
+
+fn wrong() -> RecallError {
+    RecallError::Other("it is not what this scheduler wrote".to_owned())
+}
