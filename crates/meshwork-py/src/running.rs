@@ -278,12 +278,12 @@ impl Drop for Active {
     }
 }
 
-/// When an interrupt by the user ends the active runs.
+/// Time at which an interrupt by the user ends the active runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interrupt {
-    /// At once, between two events or within Python code. The interrupted run is not kept.
+    /// The run is aborted at once, between two events or within Python code. It is not kept.
     AtOnce,
-    /// When the active runs have ended. A second interrupt aborts them at once, and they are stored
+    /// Active runs go on to their ends. A second interrupt aborts them at once, and they are stored
     /// as failed runs.
     BetweenRuns,
 }

@@ -91,7 +91,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         self.site.up.count_shared(&self.unused)
     }
 
-    /// Fragmentation of a torus: total size of all boxes for jobs that are not wholly free.
+    /// Fragmentation of a torus: total size of all boxes in which some node is not free.
     ///
     /// The boxes are those of all placements that the torus lists. Slurm can be configured to
     /// choose among possible starts by this number. `None` for other topologies.

@@ -28,7 +28,8 @@ const FRESH: u64 = 20;
 /// Largest number of job sizes for each of which the change against the baseline is reported.
 pub const MAX_CLASSES: usize = 40;
 
-/// Held-out end of the candidates' logs: where it begins, and the candidates with whole logs.
+/// End of the candidates' logs, which is held out from the race. Holds the time at which this end
+/// begins for each candidate, and the candidates with their whole logs.
 pub(crate) struct Held {
     begins: Vec<f64>,
     /// Candidates with their whole logs.

@@ -141,8 +141,8 @@ impl Wins {
         }
     }
 
-    /// Upper bound on the probability of such a lead if both sides win equally often. It is 1/*E*,
-    /// at most 1, and holds at any time.
+    /// Upper bound on the probability of this lead, or a larger one, if both sides win equally
+    /// often. It is 1/*E*, at most 1, and holds at any time.
     ///
     /// ```
     /// use meshwork_lab::findings::sequence::Wins;

@@ -158,8 +158,8 @@ fn error_of_batches(batches: &[f64]) -> Option<(f64, u64)> {
 /// Smallest number of batches whose correlation is estimated. Fewer batches count as independent.
 const MIN_BATCHES: usize = 8;
 
-/// Largest estimate of the correlation of consecutive batches. A higher one is reduced to it, since
-/// it cannot be told from a trend.
+/// Largest estimate of the correlation of consecutive batches. A higher estimate is reduced to it,
+/// since such a correlation cannot be told from a trend.
 const MAX_CORRELATION: f64 = 0.9;
 
 /// Half the width of the 95 % interval of the mean over windows of one log. `stride` is the time

@@ -54,7 +54,7 @@ pub struct NearestPlace {
     /// Name of the place in the lists of the topology.
     pub name: String,
     pub nodes: NodeSet,
-    /// Indices of the running jobs that must end before the place is free.
+    /// Indices of the running jobs that must end before all nodes of the place are free.
     pub jobs: Vec<usize>,
     /// Number of nodes of the place that are down.
     pub down: u32,

@@ -14,7 +14,7 @@ pub type Second = i64;
 pub struct JobRecord {
     /// Job ID as shown to users, such as `1173_7`.
     pub id: String,
-    /// Number of the attempt, counted from 1.
+    /// Number of the job's attempt to run, counted from 1. A requeued job has several attempts.
     pub attempt: u32,
     pub user: String,
     /// Account that is charged for the job.

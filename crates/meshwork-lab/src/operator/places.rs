@@ -209,7 +209,7 @@ mod tests {
         reading.site(None).unwrap()
     }
 
-    /// Kind of place that is formed by the nodes whose names have these numbers.
+    /// Kind of place that the nodes with these numbers in their names form.
     fn place(site: &SlurmSite, numbers: &[u32], segment: Option<u32>) -> PlaceKind {
         let count = site.hosts.count();
         let mut set = NodeSet::empty(count);

@@ -19,7 +19,7 @@ use crate::run::threads::{NoThreads, pool};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckVerdict {
     Same,
-    /// The results differ; holds the first difference in one sentence.
+    /// The results differ. The variant holds the first difference, in one sentence.
     Different(String),
     /// The run could not be repeated; holds the reason.
     Failed(String),
@@ -69,7 +69,7 @@ pub enum RepeatError {
     Refused(String),
     #[error(transparent)]
     Input(#[from] FileError),
-    /// The input has changed; holds the error message.
+    /// The input of the run has changed. The variant holds the error message.
     #[error("{0}: this file has changed since it was run")]
     Changed(String),
     /// The stored key is not the key that follows from the run's scenario and inputs.

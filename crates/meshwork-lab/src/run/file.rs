@@ -52,7 +52,7 @@ pub enum FileError {
         /// Noun for the path in the message: `this file` or `this folder`.
         what: &'static str,
     },
-    /// The disk is full.
+    /// Error: the disk is full.
     #[error("{path}: {what} cannot be written, the disk is full")]
     Full {
         path: String,

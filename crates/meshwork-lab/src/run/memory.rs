@@ -136,7 +136,7 @@ pub struct TooMuch {
     pub what: String,
     /// Estimated need in bytes.
     pub bytes: u64,
-    /// Limit in bytes.
+    /// Limit in bytes that the estimate exceeds.
     pub limit: u64,
     /// Whether a single run would fit, so that only the number of concurrent runs is too high.
     pub at_once: bool,

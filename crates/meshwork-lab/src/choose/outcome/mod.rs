@@ -24,7 +24,7 @@ pub enum RaceEnd {
     Decided,
     /// The budget of runs does not allow another round.
     Budget,
-    /// The caller stopped the race, or its time ran out.
+    /// The caller stopped the race, or the race's time ran out.
     Interrupted,
     /// The largest number of replications has been run.
     Most,
@@ -70,8 +70,8 @@ pub struct Candidate {
     pub bound: Option<f64>,
     /// Mean difference from the winner, as it developed with the number of pairs of replications.
     ///
-    /// An element is a number of pairs, the mean difference over so many pairs, and the half width
-    /// of the confidence interval. The latter two are on the scale of the race.
+    /// An element is a number of pairs, the mean difference over these pairs, and the half width of
+    /// the confidence interval. The latter two are on the scale of the race.
     pub course: Vec<(u64, f64, f64)>,
 }
 
@@ -441,7 +441,7 @@ fn checkpoints(race: &Race) -> BTreeSet<u64> {
 
 /// Mean difference between a candidate and the winner, as it developed with the number of pairs.
 ///
-/// An element is a number of pairs of replications from `shown`, the mean difference over so many
+/// An element is a number of pairs of replications from `shown`, the mean difference over these
 /// pairs, and the half width of its interval. Elements with an infinite half width are left out.
 fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Vec<(u64, f64, f64)> {
     let (mut moments, mut course) = (RunningMoments::default(), Vec::new());

@@ -28,7 +28,7 @@ pub const FIRST_LOOK: u64 = 4;
 /// Largest number of candidates that a screening leaves for the race.
 pub const FINALISTS: usize = 64;
 
-/// Largest number of replications of a candidate. After so many, the race ends undecided.
+/// Largest number of replications of a candidate, after which the race ends undecided.
 pub const MAX_REPLICATIONS: u64 = 10_000;
 
 /// Largest number of survivors for which the race goes on once the leader is certain. Further pairs
@@ -44,7 +44,8 @@ const ROUND: usize = 16;
 pub struct RaceRules {
     /// Largest probability with which the race's guarantee may fail.
     pub alpha: f64,
-    /// Indifference zone, on the scale of the race.
+    /// Indifference zone: candidates that differ by no more count as equally good. It is a
+    /// difference on the scale of the race.
     pub within: f64,
     /// Number of pairs of replications to compare before a candidate may be dropped.
     pub least: u64,

@@ -164,7 +164,7 @@ pub(super) enum Scope {
     MeanOfCommon,
     /// Sum over all jobs.
     SumOfAll,
-    /// Mean over windows of time.
+    /// The operation is the mean over windows of time.
     MeanOfTime,
 }
 

@@ -41,7 +41,8 @@ use rules::SiteRules;
 /// Entry of the queue: a waiting job in one of its partitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Pair {
-    /// Sort key before the priority: tier of the partition, and whether the job has a reservation.
+    /// Sort key that precedes the priority: tier of the partition, and whether the job has a
+    /// reservation.
     standing: (u32, u32),
     priority: f64,
     rank: u64,
@@ -183,7 +184,7 @@ impl<'a> Controller<'a> {
         first.map(|pair| (pair.job, self.jobs[pair.job].requests[0].kind))
     }
 
-    /// Present answer of the allocator to a job's request in its first partition.
+    /// Answer of the allocator, in the current state, to a job's request in its first partition.
     pub(super) fn ask(&self, job: usize) -> SlurmAnswer {
         let request = &self.jobs[job].requests[0];
         if self.parts.is_some() {

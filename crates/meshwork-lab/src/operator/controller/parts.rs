@@ -29,7 +29,7 @@ pub(super) struct PartsDesk {
     held: BTreeMap<usize, Vec<SharedGrant>>,
     /// Weights of nodes with GPUs. A search for nodes changes them, but nothing else.
     near: RefCell<NearGpus>,
-    /// Last submitted jobs without and with a request for GPUs, each with its partition.
+    /// The two jobs submitted last without and with a request for GPUs, each with its partition.
     last: [Option<(usize, PartsRequest)>; 2],
 }
 

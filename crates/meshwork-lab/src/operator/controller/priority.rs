@@ -146,7 +146,6 @@ pub(super) struct SeenBy {
 /// after that. `seen` are the schedulers that have considered the job. The job's age counts once
 /// any scheduler has considered it. All processors of its nodes count once backfill has considered
 /// it. `machine` is the number of nodes and the number of processors of the machine.
-/// processors of the machine.
 pub(super) fn priority(
     rules: &SiteRules,
     fair: &FairTree,

@@ -332,8 +332,8 @@ impl SlowPlan {
         }
     }
 
-    /// First time at which running jobs have released enough of the available nodes, and the nodes
-    /// of the job. Ends that are close together count as one, at the last of them.
+    /// First time at which running jobs have released enough nodes for a job, and the job's nodes.
+    /// Ends of jobs that are close together count as one, at the last of them.
     fn released(
         &self,
         available: &NodeSet,

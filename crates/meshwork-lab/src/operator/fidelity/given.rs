@@ -503,10 +503,10 @@ impl<'a> Given<'a> {
         orders
     }
 
-    /// Events within one clock second that come before one of the second's scheduler cycles.
+    /// Events of a clock second that precede the scheduler cycle with the index `cycle`.
     ///
-    /// These are either all events, or those events that the recorded starts of this and the
-    /// earlier cycles require.
+    /// These are either all events, or those events that the recorded starts of this cycle and of
+    /// earlier ones require.
     fn before(
         &self,
         cycle: usize,

@@ -185,8 +185,8 @@ impl Instant {
 
     /// Indices of running jobs. If any one of them ended, the waiting job could start.
     ///
-    /// If any free nodes suffice for the waiting job, the running jobs are found by counting nodes,
-    /// otherwise by queries to the allocator.
+    /// If the job can run on every choice of enough free nodes, the running jobs are found by
+    /// counting nodes, otherwise by queries to the allocator.
     fn ends(&self, job: &Job) -> Vec<usize> {
         let would_do = |&place: &usize| {
             let holder = &self.running[place];
@@ -275,8 +275,8 @@ impl Instant {
         found
     }
 
-    /// Nearest placements if any free nodes suffice. One is possible after the fewest ends of jobs,
-    /// another after the earliest ends.
+    /// Nearest placements of a job that can run on every choice of enough free nodes. One is
+    /// possible after the fewest ends of jobs, another after the earliest ends.
     fn by_count(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let held = |place: usize| u64::from(self.running[place].placement.len());
@@ -306,10 +306,11 @@ impl Instant {
         sets.iter().filter_map(|jobs| self.near(site, jobs, job)).collect()
     }
 
-    /// Nearest placements if neither any free nodes suffice nor all placements are blocks.
+    /// Nearest placements of a job whose nodes must have some form, which need not be a single
+    /// block.
     ///
-    /// They are possible after the ends of the smallest sets of jobs that let the waiting job
-    /// start, and after the ends of the set with the earliest ends.
+    /// The placements are possible after the ends of the smallest sets of jobs that let the waiting
+    /// job start, and after the ends of the set with the earliest ends.
     fn by_sets(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let free = u64::from(self.sites[site].site().free_nodes());

@@ -25,7 +25,7 @@ const FREE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct CandidateBlock {
     pub(super) block: Block,
-    /// Indices of the running jobs on the block, in ascending order.
+    /// Indices of the running jobs that hold nodes of the block, in ascending order.
     pub(super) jobs: Vec<usize>,
 }
 

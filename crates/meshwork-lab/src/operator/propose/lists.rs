@@ -29,7 +29,8 @@ impl Box3 {
 /// Placement lists of a topology: the boxes or the block sizes that jobs may get.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TopologyLists {
-    /// Boxes of each torus. Tori whose sides and boxes are equal at first always keep equal boxes.
+    /// Boxes that jobs may get on each torus. Tori with equal sides and equal boxes keep equal
+    /// boxes in all lists that are tried.
     Boxes(Vec<Vec<Box3>>),
     /// Sizes of aggregated blocks, in ascending order.
     Blocks(Vec<u32>),

@@ -40,7 +40,7 @@ pub struct Columns {
     pub blocks: Vec<u32>,
     /// Base node of every block.
     pub base: Vec<u32>,
-    /// Index of every block's side lengths in the list of shapes.
+    /// For each block, the index of its side lengths in the list of shapes.
     pub shape: Vec<u32>,
     /// Parts of nodes in each placement, if jobs share nodes; otherwise empty.
     pub parts: PartColumns,
@@ -49,8 +49,8 @@ pub struct Columns {
     pub answers: Vec<u32>,
     /// For each changed answer, index of its request in the list of requests.
     pub answered: Vec<u32>,
-    /// New value of each changed answer: 0 too few free nodes, 1 enough but not in the required
-    /// shape, 2 the job could start.
+    /// For each changed answer, its new value. It tells whether a request could start: 0 too few
+    /// free nodes, 1 enough but not in the required shape, 2 the request could start.
     pub answer: Vec<u8>,
     /// Intervals during which nodes slept.
     pub asleep: Spans,

@@ -68,7 +68,7 @@ const MAX_SLEEPS: usize = 20_000;
 pub(super) struct Sleep {
     /// All sleep intervals, in order of their starts.
     pub(super) spans: Spans,
-    /// Index in `spans` of the current interval of each sleeping node, by site and node.
+    /// Index in `spans` of the unfinished sleep interval of each sleeping node, by site and node.
     open: BTreeMap<(usize, Node), usize>,
 }
 
