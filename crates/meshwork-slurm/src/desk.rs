@@ -12,7 +12,8 @@ use meshwork::job::hostlist::names;
 /// The request of a job to a Slurm partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlurmRequest {
-    /// Number of nodes and constraints. Its list of required nodes is replaced by `require`.
+    /// Number of nodes, and constraints on them. Its list of required nodes is replaced by
+    /// `require`.
     pub wanted: NodeRequest,
     /// Nodes that the job must get, as a host list.
     pub require: Option<String>,
@@ -192,7 +193,8 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         asked.share.filter(|_| !self.site.is_exclusive && !asked.whole_blocks)
     }
 
-    /// Number of processors of a node that a job takes: `share`, or all of them if it is `None`.
+    /// Number of processors of a node that a job takes: `share`, or all of them if `share` is
+    /// `None`.
     fn taken_of(&self, node: u32, share: Option<u32>) -> u32 {
         share.unwrap_or_else(|| self.site.nodes.processors(node).max(1))
     }

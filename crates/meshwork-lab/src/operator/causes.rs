@@ -31,7 +31,7 @@ impl WaitsByCause {
     }
 }
 
-/// Answer of the machine, in its present state, to all equal requests.
+/// Answer of the machine in its current state, which is the same for all equal requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     Nodes,

@@ -341,7 +341,8 @@ impl MachineState {
     ///
     /// If Slurm has recorded a reason for a job, this reason is used. Otherwise the reason is that
     /// of the last pass of a modelled scheduler that reached the job: Slurm keeps a reason until a
-    /// pass changes it. If the past is unknown, it comes from a pass over the present queue.
+    /// pass changes it. If the past is unknown, the reason comes from a pass over the current
+    /// queue.
     ///
     /// # Complexity
     /// A replay of the past with its recorded starts, or a query to the placement rule for each

@@ -238,8 +238,8 @@ fn lowered(heading: &str) -> String {
 }
 
 /// Makes a figure; `None` if there is nothing to draw. `left` is the number of points that the
-/// section may still have, and `turned` the number of those in views with another key along the
-/// plot.
+/// section may still have, and `turned` the number of points that it may still have in views with
+/// another key along the plot.
 fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figure> {
     let mut choices = Vec::new();
     let metrics: Vec<&String> = plan

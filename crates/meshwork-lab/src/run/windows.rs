@@ -158,8 +158,8 @@ mod tests {
     use super::*;
     use crate::run::inputs::Files;
 
-    /// Arrival times by which windows are made do not depend on the scaling of a workload. The
-    /// reason is that `from` and `until` are times of the log's own clock.
+    /// Tests that the arrival times from which windows are made do not depend on a workload's
+    /// scaling. The reason is that `from` and `until` are times of the log's own clock.
     #[test]
     fn the_clock_of_a_scaled_log_is_that_of_the_log() {
         let folder = tempfile::tempdir().unwrap();

@@ -121,7 +121,7 @@ impl<'a> ReplayState<'a> {
     /// One sentence, if the simulation engine cannot run.
     ///
     /// # Complexity
-    /// That of [`ControllerReplay::run`](super::ControllerReplay::run), until all of these jobs
+    /// The time of [`ControllerReplay::run`](super::ControllerReplay::run), until all of these jobs
     /// have started.
     pub(in crate::operator) fn starts(
         &self,

@@ -77,7 +77,8 @@ impl ControllerReplay<'_> {
     /// One sentence, if the simulation engine cannot run.
     ///
     /// # Complexity
-    /// That of both schedulers in each of their cycles, and **O(log n)** for each of *n* records.
+    /// The time of both schedulers in each of their cycles, and **O(log n)** for each of *n*
+    /// records.
     pub fn run(self) -> Result<Vec<JobOutcome>, String> {
         self.run_within(Second::MAX, None).map(Option::unwrap_or_default)
     }

@@ -11,8 +11,8 @@ use meshwork::topology::{Grid, Node};
 
 use super::Instant;
 
-/// Maximum number of nodes of all possible blocks together with which every block is checked. If
-/// there are more, sets of jobs are tried instead.
+/// Largest total number of nodes of all possible blocks for which every block is checked. If there
+/// are more, sets of jobs are tried instead.
 const MOST_CELLS: u64 = 200_000_000;
 
 /// Largest number of sets of jobs that are tried if placements need not be blocks.

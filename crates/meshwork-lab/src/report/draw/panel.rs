@@ -424,8 +424,8 @@ fn names_of_lines(
 
 /// Writes the names of points beside their marks.
 ///
-/// A name is to a side, above or below, at the first place that is free. Without one it is left
-/// out.
+/// A name may stand beside its mark, above it or below it: the first of these places that is free
+/// is used. If none is free, the name is left out.
 fn labels(
     svg: &mut String,
     points: &[(At, &str)],

@@ -62,7 +62,7 @@ pub struct Columns {
 pub struct PartColumns {
     /// Number of parts of nodes in the placement of each start and each move, in order.
     pub count: Vec<u32>,
-    /// Node of each part.
+    /// Node to which each part of a node belongs.
     pub node: Vec<u32>,
     /// Cores of each part.
     pub cpu: Vec<u32>,

@@ -13,7 +13,7 @@ use super::columns::Spans;
 /// Consecutive nodes of a site that are marked in a picture for an interval of time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Marked {
-    /// Why the nodes are marked: `partition` or `reserved`.
+    /// Reason why the nodes are marked: `partition` or `reserved`.
     pub kind: &'static str,
     /// Name of the partition; empty for a reservation.
     pub name: String,
