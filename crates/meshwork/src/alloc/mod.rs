@@ -128,16 +128,16 @@ pub trait Allocator: Send {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecallError {
-    /// The allocator has no memory, but numbers were given to restore it. The value is how many.
+    /// Error: numbers were given to restore an allocator without memory. The value is their count.
     #[error("this allocator remembers nothing, but {0} numbers are given")]
     NothingToRecall(usize),
-    /// The saved lists of free blocks do not match the free nodes.
+    /// Error: the saved lists of free blocks do not match the free nodes.
     #[error("its lists do not hold the free nodes, each once")]
     NotTheFreeNodes,
-    /// A block in the saved lists of free blocks is not aligned.
+    /// Error: a block in the saved lists of free blocks is not aligned.
     #[error("its lists hold a block that is not aligned")]
     NotAligned,
-    /// Any other reason, in one sentence.
+    /// Error of any other kind, in one sentence.
     #[error("{0}")]
     Other(String),
 }
@@ -410,10 +410,10 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
 pub static FAMILY: Family =
     Family { kind: "allocator", key: "name", entries: || abouts(ALLOCATORS), common: &[] };
 
-/// Whether any free nodes may replace those that the allocator would choose, as all are equivalent.
+/// Whether every choice of enough free nodes is as good as the choice of the allocator.
 ///
-/// `true` for the default allocator of a flat machine. Other allocators may consider more than the
-/// number of free nodes.
+/// This holds only for the default allocator of a flat machine. Other allocators may consider more
+/// than the number of free nodes.
 pub(crate) fn takes_any(entry: &AllocatorEntry, topology: &Topology) -> bool {
     let wiring = topology.wiring();
     let usual = ALLOCATORS.iter().find(|usual| usual.about.name == default_for(wiring));

@@ -15,7 +15,7 @@ use crate::topology::Node;
 pub(crate) enum What {
     /// The outage ends: its nodes are in service again, unless another outage lasts.
     End,
-    /// The repair takes longer than expected.
+    /// The repair has not ended by its expected end, and gets a later expected end.
     Overdue,
     /// The outage begins: its nodes go out of service.
     Begin,

@@ -125,7 +125,7 @@ fn along_hilbert(at: &mut [u32], bits: u32) {
     at.iter_mut().for_each(|part| *part ^= turned);
 }
 
-/// Items (nodes of a site, or pages of nodes) in a fixed order, each free or held.
+/// Nodes of a site, or pages of nodes, in a fixed order, each free or held. They are called items.
 #[derive(Clone)]
 pub struct OrderedSet {
     things: Arc<[u32]>,
@@ -146,24 +146,24 @@ impl OrderedSet {
         OrderedSet { things: things.into(), places: places.into(), free }
     }
 
-    /// The item at index `place` in the order.
+    /// The item (node or page) at index `place` in the order.
     #[must_use]
     pub fn at(&self, place: u32) -> u32 {
         self.things[place as usize]
     }
 
-    /// The free items, as a set of their indices in the order.
+    /// The free items (nodes or pages), as a set of their indices in the order.
     #[must_use]
     pub fn free(&self) -> &NodeSet {
         &self.free
     }
 
-    /// Marks an item as held.
+    /// Marks an item (a node or page) as held.
     pub fn hold(&mut self, thing: u32) {
         self.free.remove(self.places[thing as usize]);
     }
 
-    /// Marks an item as free.
+    /// Marks an item (a node or page) as free.
     pub fn give_back(&mut self, thing: u32) {
         self.free.insert(self.places[thing as usize]);
     }

@@ -36,7 +36,7 @@ enum Kept {
 /// Largest dimension of a hypercube for which aligned subcubes are stored as one number.
 const MOST: usize = 32;
 
-/// List of twos, followed by ones, of which the sides of each aligned subcube are a slice.
+/// Twos followed by ones. The sides of each aligned subcube are a slice of this list.
 ///
 /// The slice has `of` entries, from index `MOST - dimension` on.
 static ALIGNED: [u32; 2 * MOST] = {

@@ -20,7 +20,7 @@ pub use crate::geometry::{Block, NodePart, PartAmounts, Parts, Placement};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClaimError {
-    /// The placement has no blocks, or one of its blocks does not lie on the machine's grid.
+    /// Error: the placement has no blocks, or one of its blocks does not lie on the machine's grid.
     #[error("{placement} is no placement on a {machine}")]
     Misshapen {
         /// The placement, as its `Debug` text.
@@ -28,7 +28,7 @@ pub enum ClaimError {
         /// The topology, in words.
         machine: String,
     },
-    /// Some nodes of the placement, or amounts of its nodes, are held, or it names a node twice.
+    /// Error: nodes or amounts in the placement are held, or the placement names a node twice.
     #[error("the placement {placement} is not free")]
     NotFree {
         /// The placement, in the notation of per-job output.
@@ -204,8 +204,8 @@ impl Site {
 
     /// The number of nodes that a request asks for; `None` if so many are not free.
     ///
-    /// The number must be at least 1. This suffices to place a request for which any free nodes
-    /// will do. **O(1)**.
+    /// The number must be at least 1. This suffices to place a request that can be served by every
+    /// choice of enough free nodes. **O(1)**.
     #[inline]
     #[must_use]
     pub fn count_if_free(&self, request: &Request) -> Option<u32> {

@@ -162,7 +162,7 @@ static NEXT_GROUP: TrafficEntry = TrafficEntry {
     },
 };
 
-/// One of this number of packets, on average, goes to one fixed node in the pattern `hotspot`.
+/// Mean number of packets of which one goes to the fixed node of the pattern `hotspot`.
 const HOT: u64 = 10;
 
 static HOTSPOT: TrafficEntry = TrafficEntry {

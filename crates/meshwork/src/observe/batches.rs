@@ -137,8 +137,9 @@ impl Batches {
         self.batches.last_mut().map(|batch| &mut batch.sums)
     }
 
-    /// Sums of numerator and denominator of a metric over the whole run. `of` takes the metric's
-    /// part from the sums of a batch.
+    /// Ratio of a metric over the whole run, as sums of numerators and denominators of all batches.
+    ///
+    /// `of` returns the ratio of the metric in the sums of one batch.
     pub(super) fn whole(&self, of: impl Fn(&Sums) -> Ratio) -> Ratio {
         let mut whole = Ratio::default();
         for batch in &self.batches {

@@ -12,7 +12,7 @@ pub(super) enum Reading {
     Ratio(usize),
     /// The numerator is summed for this metric alone; the denominator is an integral over time.
     ///
-    /// Both are given by their indices.
+    /// The values are the index of the numerator and the index of the denominator.
     OverArea(usize, usize),
     /// Indices of two integrals over time: the numerator and the denominator.
     Areas(usize, usize),

@@ -49,7 +49,7 @@ struct Class {
 /// classes, such as one for each user.
 const MAX_EXACT_OF_CLASS: usize = 1 << 16;
 
-/// Minimum number of a batch's jobs that must lie beyond a quantile; else the batch has none.
+/// Minimum number of a batch's jobs beyond a quantile for which the quantile of the batch is given.
 const FEWEST_BEYOND: f64 = 10.0;
 
 /// Observer that measures a run: see [`Window`].

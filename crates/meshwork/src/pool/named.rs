@@ -168,7 +168,7 @@ impl NamedPool {
         &self.pool
     }
 
-    /// Placement held under `name`, if any.
+    /// Placement held under `name`; `None` if the name is not in use.
     #[must_use]
     pub fn held_by(&self, name: &Name) -> Option<&Placement> {
         self.holders.get(name)

@@ -24,7 +24,7 @@ pub enum DefaultValue {
     Required,
     /// The default is this value, written as TOML.
     Is(&'static str),
-    /// No value. The text says in a few words what the omission means.
+    /// No default value. The text says in a few words what happens if the parameter is omitted.
     Absent(&'static str),
 }
 

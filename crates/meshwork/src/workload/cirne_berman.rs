@@ -2,8 +2,8 @@
 //!
 //! Source: W. Cirne and F. Berman, *A comprehensive model of the supercomputer workload*, WWC-4,
 //! 2001. The distributions are of the kinds that the paper gives. The values of the paper's tables
-//!    are not reprinted here: the defaults below were measured on one of the four logs from which
-//!    the model was made.
+//! are not reprinted here: the defaults below were measured on one of the four logs from which
+//! the model was made.
 
 use crate::job::{Job, Request, Time};
 use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range};

@@ -488,8 +488,8 @@ mod tests {
 
     /// Compares arrivals with a straightforward implementation.
     ///
-    /// The weights of all half hours up to an instant must sum to the points of all arrivals up to
-    /// it.
+    /// Up to an instant, the weights of all half hours must have the same sum as the points drawn
+    /// for all arrivals.
     #[test]
     fn points_and_what_is_left_of_a_half_hour_persist() {
         let stream = || Stream::new(4, 0, "arrivals.typeless");

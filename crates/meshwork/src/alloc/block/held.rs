@@ -28,7 +28,7 @@ impl Span {
 
     /// Appends the nodes of this span that are not in `other` to `rest`.
     ///
-    /// They are at most two spans for each dimension.
+    /// The appended nodes are at most two spans for each dimension.
     pub(super) fn less(self, other: &Span, rest: &mut Vec<Span>) {
         if self.overlap(other) == 0 {
             rest.push(self);

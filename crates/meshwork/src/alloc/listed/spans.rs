@@ -10,7 +10,7 @@ struct Span {
     free: NodeSet,
     /// Number of nodes in `free`.
     count: u32,
-    /// Whether further nodes are not reserved in the next span.
+    /// Whether the next span has unreserved nodes that this span does not have.
     adds: bool,
 }
 
@@ -29,7 +29,7 @@ pub struct SpanSearch {
     first: usize,
     /// Index of the first span whose number of nodes has not been examined.
     next: usize,
-    /// Whether the span before `next` has too few nodes for the job.
+    /// Whether the span with index `next` - 1 has too few nodes for the job.
     is_lacking: bool,
 }
 
@@ -116,9 +116,10 @@ impl SpanSearch {
         spans.keep_from(self.first, until, nodes);
     }
 
-    /// First end of a span after which further nodes of the set `among` are not reserved.
+    /// First time after the possible start at which further nodes of `among` become unreserved.
     ///
-    /// Returns `None` if there is none up to the first span that begins after `until`.
+    /// The time is the end of a span. `None` if there is no such time up to the first span that
+    /// begins after `until`.
     #[must_use]
     pub fn next_addition(&self, spans: &NodeSpans, until: i64, among: &NodeSet) -> Option<i64> {
         for pair in spans.spans.get(self.first..)?.windows(2) {

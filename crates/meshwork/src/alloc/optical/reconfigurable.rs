@@ -95,7 +95,7 @@ static JOINED: Words<bool, 2> = Words::new([("optical", false), ("static", true)
 /// `false` if only requests with exactly the sides of a slice are served.
 static SHAPES: Words<bool, 2> = Words::new([("listed", false), ("rounded", true)]);
 
-/// The allocator `reconfigurable`: a machine (pod) of cubes that jobs can join.
+/// The allocator `reconfigurable`, for a machine (pod) of cubes that can be joined for a job.
 #[derive(Clone)]
 struct Reconfigurable {
     /// The cubes of the machine. Nodes within a cube are ordered so that each of its `parts` is a

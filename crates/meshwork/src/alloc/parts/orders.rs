@@ -296,7 +296,7 @@ impl ByRule {
         ByRule { types, rule, node, tasks: Vec::new(), task: 0, remembers, known: Vec::new() }
     }
 
-    /// Sets `task` to the index of a piece, which is added if it is new.
+    /// Sets `task` to the index of a piece among the pieces seen so far. A new piece is added.
     fn turn_to(&mut self, piece: &Piece) {
         let is_it = |(own, _): &(Piece, GpuTask)| own == piece;
         if self.tasks.get(self.task).is_some_and(is_it) {

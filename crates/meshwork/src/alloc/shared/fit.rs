@@ -38,9 +38,9 @@ pub(super) struct Fit {
     pub product: u64,
     /// Number of CPUs that the job needs on the node for the GPUs that it takes there.
     pub gpu_cpus: u32,
-    /// Maximum number of tasks of the job on the node, by the node's cores and GPUs.
+    /// Maximum number of tasks of the job on the node that its cores and GPUs allow.
     pub task_limit: u32,
-    /// Number of CPUs of the cores that were selected last.
+    /// Number of CPUs of the cores that the last selection of cores has chosen.
     pub usable: u32,
 }
 

@@ -281,9 +281,10 @@ struct GpuPick<'a> {
     free: u64,
     model: Option<u16>,
     picked: u64,
-    /// GPUs in the order in which they are selected, best links to the selected ones first.
+    /// GPUs in the order in which they are selected: those with the best links to selected GPUs
+    /// first.
     ///
-    /// Also has, for each GPU, the sum of the ratings of these links.
+    /// The second list has, for each GPU, the sum of the ratings of its links to the selected GPUs.
     order: Option<(Vec<usize>, Vec<i32>)>,
 }
 

@@ -60,13 +60,15 @@ struct KnownFit {
     weight: u64,
     /// Number of CPUs that the job could use, before cores are selected.
     cpus: u32,
-    /// Amounts that the job could take in each pass: first with only cores near the GPUs, then with
-    /// any.
+    /// Amounts that the job could take in each of the two passes that select cores.
+    ///
+    /// The first pass selects only cores near the GPUs, the second one any cores.
     passes: [Pass; 2],
 }
 
-/// Number of nodes on which a part of the job fits, and sums of the CPUs and GPUs it could take
-/// there.
+/// Number of nodes on which a part of the job fits, and what the job could take there in all.
+///
+/// This is the total of CPUs and of GPUs.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     nodes: i64,
@@ -74,12 +76,14 @@ struct Sums {
     gpus: u64,
 }
 
-/// Nodes of one weight, with sums of what the job could take of them.
+/// Nodes of one weight, with sums over the nodes of what the job could take.
 #[derive(Clone, Debug)]
 struct KnownClass {
     /// Number of nodes of this weight that may be taken.
     open: u32,
-    /// Sums over these nodes for each pass: first with only cores near the GPUs, then with any.
+    /// What the job could take of the nodes, summed, in each of the two passes that select cores.
+    ///
+    /// The first pass selects only cores near the GPUs, the second one any cores.
     sums: [Sums; 2],
     /// Nodes on which a part of the job fits in the first pass, with only cores near the GPUs.
     usable: NodeSet,
@@ -299,7 +303,7 @@ impl Known {
 
     /// Nodes of the `seen` lightest weights on which a part of the job fits, as candidates.
     ///
-    /// Those of the `light` lightest weights must be taken first.
+    /// Nodes of the `light` lightest weights must be taken first.
     fn candidates(&self, machine: &SharedMachine, seen: usize, light: usize) -> Candidates {
         let mut classes = self.classes.values().take(seen);
         let mut forced = NodeSet::empty(machine.count());

@@ -16,12 +16,12 @@ pub struct GpuCount {
 /// Order in which the CPUs of a job are taken from sockets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SocketOrder {
-    /// The order that `slurm.conf` sets.
+    /// Sockets in the order that `slurm.conf` sets.
     #[default]
     Default,
-    /// One socket after another (`-m *:block`).
+    /// One socket is used up after another (`-m *:block`).
     Block,
-    /// From all sockets in turn (`-m *:cyclic`, `-m *:fcyclic`).
+    /// CPUs are taken from all sockets in turn (`-m *:cyclic`, `-m *:fcyclic`).
     Cyclic,
 }
 

@@ -71,7 +71,7 @@ pub struct HyperErlang {
     order: u32,
     /// Probability that all stages are short.
     share: f64,
-    /// Mean duration of a short stage. `long` is that of a long stage.
+    /// Mean duration of a short stage. `long` is the mean duration of a long stage.
     short: f64,
     long: f64,
 }

@@ -21,8 +21,8 @@ use crate::topology::{Grid, Node};
 pub(super) struct Balls {
     /// The number 1 for each free node, and 0 for each held node.
     free: Vec<u16>,
-    /// Tables of counts that are computed from others, each after the table from which it is
-    /// computed.
+    /// Tables of counts. Each is computed from another, which is before it in the list or is
+    /// `free`.
     sums: Vec<Sum>,
     /// For each dimension, the counts of balls over all other dimensions.
     pub(super) slices: Vec<Source>,
@@ -48,11 +48,13 @@ struct Sum {
     dimension: usize,
     /// Counts for all radii so far, radius by radius.
     layers: Vec<u16>,
-    /// Counts of the last radius for one side of each ball: the nodes from the centre upwards along
-    /// `dimension`.
+    /// For the largest radius so far, counts of the nodes of each ball from the centre upwards.
+    ///
+    /// Upwards is along `dimension`.
     ahead: Vec<u16>,
-    /// Counts of the last radius for the other side of each ball: the nodes below the centre along
-    /// `dimension`.
+    /// For the largest radius so far, counts of the nodes of each ball below the centre.
+    ///
+    /// Below is along `dimension`.
     behind: Vec<u16>,
     spare: Vec<u16>,
 }

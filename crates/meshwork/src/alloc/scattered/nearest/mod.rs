@@ -49,9 +49,10 @@ pub(super) struct NearestNodes {
 /// Number of nodes of the largest supported machine; every node may be a centre.
 pub(super) const MAX_NODES: u32 = 1 << 14;
 
-/// Number of distances per node and dimension above which counts for all centres are faster.
+/// Number of computed distances, per node and dimension, at which the search method changes.
 ///
-/// The distances are those from each centre to each free node.
+/// Up to this number, the distances from each centre to each free node are computed. With more
+/// distances, counting nodes around all centres at once is faster.
 const LOOKS: u64 = 16;
 
 impl NearestNodes {
