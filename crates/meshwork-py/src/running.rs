@@ -36,8 +36,8 @@ struct Context {
 struct Askers(Mutex<BTreeSet<u64>>);
 
 impl Askers {
-    /// Raises `KeyboardInterrupt` in the threads that execute Python now, which ends even an
-    /// endless loop.
+    /// Raises `KeyboardInterrupt` in the threads that are executing Python. So even an endless loop
+    /// ends.
     fn interrupt(&self, py: Python<'_>) -> PyResult<()> {
         let threads = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let interrupt = py.import("meshwork._strategies")?.getattr("interrupt")?;

@@ -29,7 +29,7 @@ pub struct SlurmRequest {
 /// Slurm's answer to a request for nodes of a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SlurmAnswer {
-    /// The nodes that the job gets, or could get now.
+    /// The nodes that the job gets, or would get if it were started.
     Nodes(NodeSet),
     /// The job cannot start now, but may start later. Contains what the job waits for, and Slurm's
     /// message.
@@ -139,7 +139,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         }
     }
 
-    /// The nodes that [`SlurmAllocator::ask_without`] gives a job; `None` if it cannot start now.
+    /// The nodes that [`SlurmAllocator::ask_without`] gives a job; `None` if it cannot start yet.
     /// Whether the job can ever start is not checked.
     ///
     /// # Complexity
@@ -208,7 +208,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         Ok(Some(set))
     }
 
-    /// The nodes that a job may have now, and the nodes that it could have on the empty machine.
+    /// The nodes that a job may have in the current state, and its nodes on the empty machine.
     fn available(&self, asked: &SlurmRequest, excluded: Option<&NodeSet>) -> (NodeSet, NodeSet) {
         let (mut available, mut whole) = (self.site.up.clone(), self.site.whole.clone());
         match self.share(asked) {

@@ -22,7 +22,7 @@ use crate::run::{Results, Runner, ScenarioRuns};
 use crate::study::expand::Point;
 use crate::study::{Refused, Replications, Study};
 
-/// Number of fresh replications of the winner, and likewise of the baseline.
+/// Number of fresh replications of the winner. The baseline gets the same number.
 const FRESH: u64 = 20;
 
 /// Largest number of job sizes for each of which the change against the baseline is reported.

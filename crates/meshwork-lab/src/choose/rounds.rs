@@ -57,7 +57,7 @@ impl Raced<'_> {
         race.wanted().into_iter().map(|next| next.min(self.most)).collect()
     }
 
-    /// Lets the race read those replications that all surviving candidates have run. If the
+    /// Lets the race read the replications that all surviving candidates have run. If the
     /// indifference zone is relative, it is computed first.
     fn advance(&self, race: &mut Race, runs: &[ScenarioRuns]) {
         let field = Columns { raced: self, runs };
@@ -77,8 +77,8 @@ impl Raced<'_> {
         race.advance(&field, have);
     }
 
-    /// State of the race after all stored runs, and these runs for each candidate. `find` returns
-    /// the results of a run if it is stored, given its key.
+    /// State of the race after all stored runs, and the stored runs of each candidate. `find`
+    /// returns the results of a run if it is stored, given its key.
     fn known(
         &self,
         find: &mut dyn FnMut(&str) -> Option<RunFindings>,

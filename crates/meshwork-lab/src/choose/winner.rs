@@ -73,8 +73,7 @@ struct GivenScheduler<'a> {
 }
 
 impl<'a> GivenScheduler<'a> {
-    /// Reads the scheduler of a candidate from its scenario without defaults, and from that with
-    /// defaults.
+    /// Reads the scheduler of a candidate from its scenario, both without and with defaults.
     fn of(scenario: &'a Table, filled: &'a Table) -> Option<GivenScheduler<'a>> {
         let all = filled.get("scheduler")?;
         let given = scenario.get("scheduler").and_then(Value::as_table);

@@ -101,7 +101,7 @@ pub struct Clock {
     pub unit: Option<&'static str>,
     /// Number of units of the clock in one shown unit.
     pub factor: f64,
-    /// Date of clock time 0, if instants on the clock are those of a log with dates.
+    /// Date of clock time 0; `None` if the clock does not come from a log with dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<LogStart>,
 }

@@ -53,7 +53,7 @@ impl Ratio {
 /// Number of bisection steps that find one end of an interval.
 const HALVINGS: usize = 32;
 
-/// Computes the [`Ratio`] of a non-negative metric in the first scenario to that in the second.
+/// Computes the [`Ratio`] of a non-negative metric's means in two scenarios, first to second.
 ///
 /// `None` if the metric was not measured, or has the mean 0 in the second scenario.
 ///
@@ -159,8 +159,7 @@ impl Pairs {
         self.runs.iter().map(|(_, b)| *b).collect()
     }
 
-    /// Difference, with its 95 % interval, of the first scenario's mean and `ratio` times the
-    /// second's.
+    /// Difference of the first mean and `ratio` times the second mean, with its 95 % interval.
     fn interval(&self, ratio: f64) -> Interval {
         let minus = |pairs: &[(f64, f64)]| -> Vec<f64> {
             pairs.iter().map(|(a, b)| a - ratio * b).collect()

@@ -73,8 +73,8 @@ impl RunningMoments {
         if self.count < 2.0 { 0.0 } else { self.scatter / (self.count - 1.0) }
     }
 
-    /// Half width of the confidence sequence after these values, at the error probability `alpha`.
-    /// It is infinite for too few values, and 0 if all values are equal.
+    /// Half width of the confidence sequence after the values so far. `alpha` is the error
+    /// probability. It is infinite for too few values, and 0 if all values are equal.
     ///
     /// ```
     /// use meshwork_lab::findings::sequence::RunningMoments;
@@ -96,8 +96,8 @@ impl RunningMoments {
         factor * (self.scatter / self.count).sqrt()
     }
 
-    /// Lower and upper end of the confidence sequence after these values, at the error probability
-    /// `alpha`.
+    /// Lower and upper end of the confidence sequence after the values so far. `alpha` is the error
+    /// probability.
     #[must_use]
     pub fn ends(&self, alpha: f64) -> [f64; 2] {
         let half = self.half_width(alpha);

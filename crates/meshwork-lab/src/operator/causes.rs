@@ -63,7 +63,8 @@ impl Causes {
         }
     }
 
-    /// Adds the time since the last call to each job's wait, under the job's present cause.
+    /// Adds the time since the last call to each job's wait, under the cause for which the job
+    /// waits.
     pub(super) fn pass(&mut self, now: Second) {
         for &(place, cause) in &self.now {
             self.waited[place].seconds[cause as usize] += now - self.since;

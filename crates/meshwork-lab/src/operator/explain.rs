@@ -164,8 +164,8 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     Ok(explained)
 }
 
-/// Listed places of a size, sorted by how many jobs must end on them, then by the last of these
-/// ends. Places that are too small because nodes are down come last.
+/// Listed places of a size, sorted by the number of jobs that must end, then by their last end.
+/// Places that are too small because nodes are down come last.
 fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<NearestPlace> {
     let site = state.machine.site(partition);
     let mut all: Vec<NearestPlace> = Vec::new();

@@ -377,7 +377,7 @@ fn maps(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// Lists the lines in which each topology's configuration file differs from that of the first.
+/// Lists how each topology's configuration file differs, line by line, from the first topology's.
 fn changes(comparison: &Comparison, names: &[String]) -> Markup {
     html! {
         @for (name, change) in names.iter().skip(1).zip(&comparison.changes) {

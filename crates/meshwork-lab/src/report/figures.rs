@@ -193,7 +193,7 @@ pub(super) fn all(
     plans.iter().filter_map(|plan| figure(plan, &mut left, &mut turned)).collect()
 }
 
-/// Metrics that claims are about, those of most claims first.
+/// Metrics that claims are about, in descending order of the number of their claims.
 pub(super) fn claimed(study: &Study) -> Vec<String> {
     let mut counts: Vec<(String, usize)> = Vec::new();
     for claim in &study.claims {
@@ -207,7 +207,7 @@ pub(super) fn claimed(study: &Study) -> Vec<String> {
     counts.into_iter().map(|(metric, _)| metric).collect()
 }
 
-/// Metrics that are measured for each job size, those of claims first.
+/// Metrics that are measured for each job size. Metrics that claims are about come first.
 fn claimed_first(study: &Study, rows: &[SummaryRow]) -> Vec<String> {
     let claimed = claimed(study);
     let first = rows.iter().flat_map(|row| &row.by_size).next();

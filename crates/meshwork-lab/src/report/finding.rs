@@ -194,7 +194,7 @@ impl Contest<'_> {
         value(&self.summary.rows.get(scenario)?.metrics, self.metric).mean
     }
 
-    /// Ratio of the metric in one scenario to that in another on the same jobs. `None` if it
+    /// Ratio of the metric's means in two scenarios with the same jobs. `None` if the ratio
     /// contradicts the means of the scenarios, which may happen while runs are missing.
     fn ratio(&self, one: usize, other: usize) -> Option<Ratio> {
         let found = ratio(self.study, self.results, (one, other), self.metric)?;

@@ -143,7 +143,7 @@ fn replay(
     })
 }
 
-/// The scenario of a stored run, and the key that the run would now have.
+/// The scenario of a stored run, and the key that the run would have if it were made again.
 ///
 /// # Errors
 /// If the run cannot be repeated: another model version made it, or its input is missing or has

@@ -62,8 +62,7 @@ pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Res
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// Checks that workloads that hold all their jobs in memory at once fit there. These are tables of
-/// jobs and shuffled logs.
+/// Checks that tables of jobs and shuffled logs, which are held in memory as a whole, fit there.
 ///
 /// # Errors
 /// If the jobs do not fit, or a file cannot be read.

@@ -250,8 +250,8 @@ fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
     column.get(job).or_else(known)
 }
 
-/// Columns of a table of these jobs: the required columns, the columns in `always`, and each column
-/// in which some job has a value.
+/// Columns that a table of the jobs `kept` needs. They are the required columns, the columns in
+/// `always`, and each column in which some job has a value.
 fn used(always: &[&str], kept: &[(Record, Job)]) -> Vec<&'static Column> {
     let is_used = |column: &&Column| {
         column.is_certain()

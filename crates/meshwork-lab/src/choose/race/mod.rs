@@ -112,7 +112,7 @@ pub enum Fate {
 /// State of a race after one replication of all survivors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
-    /// Number of replications that any two survivors have both run, not counting a screening.
+    /// Number of replications that every survivor has run, not counting those of a screening.
     pub pairs: u64,
     /// Number of candidates that are still in the race.
     pub racing: usize,
@@ -213,7 +213,7 @@ impl Race {
         self.seen
     }
 
-    /// Number of replications that any two survivors have both run, not counting the screening.
+    /// Number of replications that every survivor has run, not counting those of the screening.
     #[must_use]
     pub fn pairs(&self) -> u64 {
         self.seen - self.offset

@@ -7,7 +7,7 @@ use super::{ReplayMeasure, TopologyReplay};
 use crate::findings::statistics::{Interval, mean};
 use crate::operator::paired;
 
-/// Maximum number of users that are shown, which are those with the most jobs.
+/// Maximum number of users that are shown. The users with the most jobs are chosen.
 const MAX_USERS: usize = 12;
 
 /// Waits of the jobs of one size class, or of one user.

@@ -40,10 +40,10 @@ pub(super) enum Test {
     After,
 }
 
-/// Slurm's names of wait reasons for limits of a QOS, by jobs, nodes and processors.
+/// Slurm's names of the wait reasons for limits of a QOS.
 ///
-/// The rows are limits of all jobs of the QOS, of a user's jobs, of an account's jobs, and of each
-/// job.
+/// A row has the names for the limits on the numbers of jobs, nodes and processors. The rows are
+/// for all jobs of the QOS, for the jobs of a user, for the jobs of an account, and for each job.
 const QOS_NAMES: [[&str; 3]; 4] = [
     ["QOSGrpJobsLimit", "QOSGrpNodeLimit", "QOSGrpCpuLimit"],
     ["QOSMaxJobsPerUserLimit", "QOSMaxNodePerUserLimit", "QOSMaxCpuPerUserLimit"],
@@ -51,9 +51,10 @@ const QOS_NAMES: [[&str; 3]; 4] = [
     ["QOSMaxJobsPerUserLimit", "QOSMaxNodePerJobLimit", "QOSMaxCpuPerJobLimit"],
 ];
 
-/// Slurm's names of wait reasons for limits of an association, by jobs, nodes and processors.
+/// Slurm's names of the wait reasons for limits of an association.
 ///
-/// The rows are limits of all jobs of the association, of its user's jobs, and of each job.
+/// A row has the names for the limits on the numbers of jobs, nodes and processors. The rows are
+/// for all jobs of the association, for the jobs of its user, and for each job.
 const ASSOCIATION_NAMES: [[&str; 3]; 3] = [
     ["AssocGrpJobsLimit", "AssocGrpNodeLimit", "AssocGrpCpuLimit"],
     ["AssocMaxJobsLimit", "AssocMaxNodePerJobLimit", "AssocMaxCpuPerJobLimit"],

@@ -47,7 +47,7 @@ struct Pair {
     priority: f64,
     rank: u64,
     job: usize,
-    /// Index of the job's request for this partition.
+    /// Index, among the requests of the job, of the request for the partition.
     request: usize,
 }
 
@@ -207,7 +207,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Whether a job could not even start on one of its partitions without other jobs.
+    /// Whether a job can never start: no partition could run it, even if no other jobs ran.
     pub(super) fn is_hopeless(&self, job: usize) -> bool {
         self.jobs[job].requests.iter().all(ResolvedRequest::is_hopeless)
     }
@@ -295,8 +295,8 @@ impl<'a> Controller<'a> {
         self.parts.as_ref().map(PartsDesk::near)
     }
 
-    /// Sets the weights of nodes as if the last submitted job with or without GPUs were submitted
-    /// now.
+    /// Sets the weights of nodes as if the last submitted job, with or without GPUs, came once
+    /// more.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         self.parts.iter_mut().for_each(|desk| desk.submit_again(with_gpus));
     }
@@ -424,7 +424,7 @@ impl<'a> Controller<'a> {
         closed
     }
 
-    /// Finds nodes outside of `kept` as backfill does for a job that starts.
+    /// Finds the nodes of a job that backfill starts, without the withheld nodes `kept`.
     fn begin(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
         match (&self.parts, &request.parts) {
             (Some(desk), Some(parts)) => desk.begin(request.partition, parts, kept),
@@ -432,7 +432,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Whether there are nodes outside of `kept` now. The weights of nodes stay as they were.
+    /// Whether a job finds nodes that are not withheld (`kept`). Node weights are left unchanged.
     fn fits(&self, request: &ResolvedRequest, kept: &NodeSet) -> bool {
         let near = self.near();
         let fits = self.find(request, kept).is_some();
@@ -440,7 +440,7 @@ impl<'a> Controller<'a> {
         fits
     }
 
-    /// Finds nodes outside of `kept` as the main scheduler does.
+    /// Finds the nodes of a job as the main scheduler does, without the withheld nodes `kept`.
     fn select(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
         match (&self.parts, &request.parts) {
             (Some(desk), Some(parts)) => desk.select(request.partition, parts, kept),

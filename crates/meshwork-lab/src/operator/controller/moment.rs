@@ -250,7 +250,7 @@ impl<'a> Controller<'a> {
         self.set_near(near);
     }
 
-    /// Notes the wait reason of a job that is submitted now, before any pass has reached it.
+    /// Notes the wait reason of a job at its submission, before any scheduler pass has reached it.
     ///
     /// Slurm tests at once whether the job would find nodes, and whether it comes first.
     pub(super) fn note_submission(&self, job: usize, now: Second, reasons: &mut WaitReasons) {

@@ -70,7 +70,7 @@ impl RequestLookup {
         RequestLookup { wanted, may, is_hopeless, needs_only_count }
     }
 
-    /// Replaces the data by those of a request for parts of nodes.
+    /// Replaces the nodes that the job may use by those of its request for parts of nodes.
     ///
     /// `None` stands for a request that can never be met.
     fn set_parts(&mut self, parts: Option<&SharedLookup>) {

@@ -282,8 +282,8 @@ impl SlowPlan {
         cuts.windows(2).map(|pair| (pair[0], pair[1], free(pair[0]))).collect()
     }
 
-    /// Start and nodes of a job, `Some(None)` if it does not start within the window, and `None` if
-    /// it would not even count as tested.
+    /// Start and nodes of a job. The result is `Some(None)` if the job does not start within the
+    /// window of the plan, and `None` if it would not even count as tested.
     fn plan(
         &self,
         limit: Second,

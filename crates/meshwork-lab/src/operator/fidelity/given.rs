@@ -56,8 +56,8 @@ const MOST_MOVES: usize = 64;
 /// Points for a predicted start that was recorded, in the score of an order of events. The points
 /// count twice if the predicted nodes are the recorded ones.
 const FOUND: usize = 8;
-/// Points for having no wrong predictions, in the score of an order of events. Each predicted start
-/// that was not recorded costs one point, until none is left.
+/// Points that an order of events gets in its score if it leads to no wrong predictions. Each
+/// predicted start that was not recorded costs one point, until none is left.
 const UNWANTED: usize = 7;
 
 /// Possible order of the events and scheduler cycles within one clock second.

@@ -23,7 +23,7 @@ const MOST_MOVES: usize = 100;
 pub enum InstantReason {
     /// The job would not fit the empty machine. The text is the violated rule, if there is one.
     Never(Option<String>),
-    /// The job waits for this cause.
+    /// The job waits for the cause that the variant holds.
     WaitsFor(Cause),
     /// The job could start, and the state has no scheduler that would let it wait.
     Nothing,
@@ -115,7 +115,7 @@ impl Instant {
         Ok(self.explain_waiter(&self.waiting[place], place))
     }
 
-    /// Explains why a request could not start now, behind all waiting jobs.
+    /// Explains why a job with a request could not start at the instant, behind all waiting jobs.
     #[must_use]
     pub fn explain_request(&self, request: Request) -> InstantExplanation {
         let job = self.job(request);
@@ -399,7 +399,7 @@ impl Instant {
     }
 }
 
-/// Placement of a job on the first site where the job fits now.
+/// Placement of a job on the first site where it fits at the instant.
 fn start_on(sites: &mut [SiteAhead], job: &Job, now: Time) -> Option<(usize, Placement)> {
     let find =
         |(index, site): (usize, &mut SiteAhead)| Some((index, site.propose(job, now)?.placement));

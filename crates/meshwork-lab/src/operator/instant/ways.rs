@@ -29,7 +29,7 @@ pub(super) struct CandidateBlock {
     pub(super) jobs: Vec<usize>,
 }
 
-/// All blocks of a site that a job may get, if its placements are single blocks of its shape.
+/// All blocks of a site that a job may get, for a job that gets a single block of its shape.
 ///
 /// The blocks begin at all corners, and have their sides in all orders that the allocator tries.
 /// The result is `None` if a placement may have another form, or if there are too many blocks.
@@ -84,7 +84,7 @@ pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<Ca
     Some(ways)
 }
 
-/// Whether the allocator tries blocks with their sides in this order.
+/// Whether the allocator tries blocks whose sides have the order of `sides`.
 ///
 /// This is tested with a copy of the site on which only one such block is free.
 fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool {

@@ -20,7 +20,7 @@ impl Box3 {
         self.dims.iter().product()
     }
 
-    /// Box with these sides, at every multiple of the sides.
+    /// Box with the sides `dims` that may begin at every multiple of its sides.
     fn aligned(dims: Xyz) -> Box3 {
         Box3 { dims, spacing: dims, seed: [0; 3] }
     }
@@ -118,7 +118,7 @@ impl TopologyLists {
         }
     }
 
-    /// Copy of a topology with these lists.
+    /// Copy of a topology whose placement lists are replaced by these lists.
     #[must_use]
     pub fn put_into(&self, topology: &SlurmTopology) -> SlurmTopology {
         let mut other = topology.clone();

@@ -22,10 +22,10 @@ use crate::slurm::topology::SlurmTopology;
 /// Number of lists at the beginning of a round.
 const LISTS_OF_A_ROUND: usize = 64;
 
-/// One list out of this many advances to the next stage of a round.
+/// One in this many of the tried lists, the best ones, advances to the next stage of a round.
 const ONE_OF: usize = 4;
 
-/// Divisors of the number of jobs on which lists are tried, by stage of a round.
+/// Divisors by which the number of jobs is reduced on which lists are tried, by stage of a round.
 const FEWER: [usize; 3] = [16, 4, 1];
 
 /// Smallest number of jobs on which placement lists are compared.
@@ -54,7 +54,7 @@ pub(super) struct Trial<'a> {
 pub(super) type Waits = Option<Vec<f64>>;
 
 impl Trial<'_> {
-    /// Waits of those jobs of a range that ran, in a replay of the jobs of this range alone.
+    /// Waits of the jobs in the range `jobs` that ran, in a replay of only the jobs in this range.
     ///
     /// The trial is aborted if the sum of waits exceeds `most`.
     pub(super) fn waits(&self, lists: &TopologyLists, jobs: Range<usize>, most: f64) -> Waits {

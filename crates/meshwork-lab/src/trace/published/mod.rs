@@ -51,7 +51,7 @@ enum Holds {
     },
     /// Nodes of a machine, one in each row.
     Nodes(MachineColumns),
-    /// Content that this program cannot use, for this reason.
+    /// Content that this program cannot use. The variant holds the reason.
     Nothing(&'static str),
 }
 
@@ -100,7 +100,7 @@ enum Source {
 }
 
 impl Source {
-    /// Columns of the trace from which this source takes values.
+    /// Columns of the trace from which the cell of a table of jobs is made.
     fn columns(self) -> Vec<&'static str> {
         match self {
             Source::Of(one)
@@ -157,7 +157,7 @@ struct Recognized {
     format: &'static Published,
     /// The columns that are read, in the order of the cells of a row.
     read: Vec<&'static str>,
-    /// Columns of the file that this program does not know.
+    /// Names of columns in the file that this program does not know.
     unknown: Vec<String>,
     rows: Vec<Given>,
 }

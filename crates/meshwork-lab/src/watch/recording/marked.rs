@@ -63,7 +63,7 @@ pub(super) fn of(scenario: &Scenario) -> Vec<Marked> {
 /// Maximum number of sleep intervals that a recording keeps.
 const MAX_SLEEPS: usize = 20_000;
 
-/// Intervals in which nodes slept, and the nodes that sleep now.
+/// Intervals in which nodes slept, and the nodes that sleep at the time of the last event.
 #[derive(Default)]
 pub(super) struct Sleep {
     /// All sleep intervals, in order of their starts.

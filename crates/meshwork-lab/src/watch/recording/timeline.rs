@@ -109,7 +109,7 @@ pub struct WaitDistribution {
 }
 
 impl WaitDistribution {
-    /// Builds the distribution of these waits.
+    /// Builds the distribution from all waits of a run.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* waits.
