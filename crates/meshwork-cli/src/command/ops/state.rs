@@ -19,7 +19,7 @@ use crate::args::ops::{self, At};
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
-/// State that the command line selects, of one of two kinds.
+/// State that the command line selects, of a machine under Slurm or of a simulated machine.
 enum Named {
     /// State of a machine that Slurm manages.
     Slurm(Box<MachineState>),

@@ -37,7 +37,7 @@ enum Upcoming {
     Over,
 }
 
-/// Run up to the latest event that was computed.
+/// Run that can be displayed up to the latest event that was computed.
 ///
 /// The latest events are kept, with stored views between them. To seek to an earlier event, the run
 /// is simulated again.
