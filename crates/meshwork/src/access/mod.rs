@@ -205,7 +205,7 @@ impl Reserved {
     }
 }
 
-/// Name of the partition that a job's owner names, if any.
+/// Name of the partition that a job's owner names; `None` if the owner names none.
 fn partition_of(job: &Job) -> Option<&str> {
     job.owner.as_ref()?.partition.as_deref()
 }

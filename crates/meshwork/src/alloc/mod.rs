@@ -156,7 +156,7 @@ pub struct Ask<'a> {
     pub request: &'a Request,
     /// The site, with its topology and its free nodes.
     pub site: &'a Site,
-    /// The present instant.
+    /// Instant at which the allocator is asked.
     pub now: Time,
     /// The allocator's own stream of random numbers.
     pub rng: &'a mut Stream,
@@ -193,14 +193,14 @@ pub enum Holder {
     /// Used only on a copy of a site for look-ahead. The nodes are kept for a job that starts
     /// later, for an interval of restricted access, or for a job whose start is tried.
     Reservation,
-    /// An outage: the nodes are out of service.
+    /// An outage, which stands for nodes that are out of service.
     Outage,
     /// A placement made by hand, by another program, or before a pool was restored.
     Adoption,
 }
 
 impl Claim {
-    /// Creates a claim by `by` at the time `now`.
+    /// Creates a claim of the holder `by` at the time `now`.
     #[must_use]
     pub fn new(now: Time, by: Holder) -> Claim {
         Claim { now, by }

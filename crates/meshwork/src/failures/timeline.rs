@@ -128,7 +128,7 @@ impl Timeline {
         self.heap.peek().map(|Reverse(item)| item.at)
     }
 
-    /// Takes the next event that is due by `now`, if any.
+    /// Takes the next event that is due by `now`; `None` if none is due.
     pub(crate) fn step(&mut self, now: Time) -> Option<Step> {
         let Reverse(item) = self.heap.peek().filter(|Reverse(item)| item.at <= now)?;
         let Item { at, what, source, end } = *item;

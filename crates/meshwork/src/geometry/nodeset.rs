@@ -189,8 +189,7 @@ impl NodeSet {
 
     /// Copies from `other`, for each of `count` nodes, whether the node is in the set.
     ///
-    /// The nodes from `from` on in `other` determine those from `start` on in this set. **O(count /
-    /// 64)**.
+    /// Node `from` + *i* of `other` decides on node `start` + *i* of this set. **O(count / 64)**.
     pub fn copy_range(&mut self, start: Node, other: &NodeSet, from: Node, count: u32) {
         let bits = |at: u32, count: u32| {
             let (word, shift) = (at as usize / 64, at % 64);

@@ -192,7 +192,7 @@ impl Cause {
 pub enum Request {
     /// A number of processors, placed in any shape that the site's allocator gives.
     Nodes(u32),
-    /// A block with these sides, one for each dimension of the machine. Sides left out are 1.
+    /// A block with the given sides, one for each dimension of the machine. Sides left out are 1.
     Block(Dims),
     /// A subcube of dimension *k*, which has 2ᵏ processors.
     Subcube(u32),

@@ -315,9 +315,9 @@ impl Site {
         true
     }
 
-    /// Claims a number of nodes without saying which.
+    /// Claims a number of nodes without naming them.
     ///
-    /// A site that is claimed like this must never be claimed by placements.
+    /// On such a site, nodes must never be claimed by placements.
     ///
     /// # Errors
     /// If fewer nodes are free.
@@ -328,7 +328,7 @@ impl Site {
         Ok(())
     }
 
-    /// Releases a number of nodes that were claimed without saying which.
+    /// Releases a number of nodes that were claimed without naming them.
     pub(crate) fn release_count(&mut self, count: u32) {
         self.free_nodes += count;
         debug_assert!(self.free_nodes <= self.nodes(), "released twice");

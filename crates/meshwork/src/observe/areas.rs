@@ -24,7 +24,7 @@ pub enum Integrand {
     Of(fn(&MachineState) -> f64),
 }
 
-/// Number of state variables that have a variant of their own in [`Integrand`].
+/// Number of named state variables, which have a variant of their own in [`Integrand`].
 ///
 /// If any metric integrates over time, all of them are summed up, because several metrics share
 /// each of them and none needs a function call.

@@ -37,9 +37,9 @@ impl Ratio {
 /// Sums over the jobs and the time of one batch.
 #[derive(Clone, Debug)]
 pub(super) struct Sums {
-    /// Integrals over time of the state variables that have a name.
+    /// Integrals over time of the named state variables, in the order of [`Integrand::place`].
     pub(super) areas: [f64; NAMED],
-    /// Integrals over time of the functions that have no name.
+    /// Integrals over time of other functions of the machine's state.
     pub(super) further: Vec<f64>,
     /// Sums of numerator and denominator for each metric, unless it is a ratio of two integrals.
     pub(super) ratios: Vec<Ratio>,
@@ -48,7 +48,7 @@ pub(super) struct Sums {
 impl Sums {
     /// Integral over time with the index `place`.
     ///
-    /// Integrals of state variables with a name come first, then those of other functions.
+    /// Integrals of the named state variables come first, then those of other functions.
     pub(super) fn area(&self, place: usize) -> f64 {
         self.areas.get(place).copied().unwrap_or_else(|| self.further[place - NAMED])
     }
@@ -79,7 +79,7 @@ struct Batch {
 /// merged in pairs, so that memory is constant.
 pub(super) struct Batches {
     metrics: usize,
-    /// Number of functions without a name that are integrated over time.
+    /// Number of functions besides the named state variables that are integrated over time.
     further: usize,
     /// Base-2 logarithm of the batch size. The size changes only by doubling.
     doubled: u32,

@@ -1,4 +1,4 @@
-//! Readings: which two sums a metric divides, and where these sums are stored.
+//! Readings: for each metric, the two sums that it divides, and where these sums are stored.
 
 use super::MachineState;
 use super::areas::NAMED;
@@ -19,8 +19,8 @@ pub(super) enum Reading {
 }
 
 impl Reading {
-    /// Returns where the two sums of a metric are stored. Functions to integrate that have no name
-    /// are appended to `further`.
+    /// Returns where the two sums of a metric are stored. Functions to integrate other than the
+    /// named state variables are appended to `further`.
     pub(super) fn of(
         measure: &Measure,
         metric: usize,

@@ -96,12 +96,11 @@ pub struct Recorder {
     per_arrival: Vec<usize>,
     /// Metrics of [`Measure::PerEvent`]: index, and the ratio to take after each start and end.
     per_event: Vec<(usize, fn(&MachineState) -> (f64, f64))>,
-    /// Metrics that are the mean power.
+    /// Indices of the metrics of mean power.
     power: Vec<usize>,
     /// Whether energy is summed up, because some metric depends on it.
     sums_energy: bool,
-    /// Whether a finished job counts only in plain sums: no metric needs classes, quantiles or the
-    /// like.
+    /// Whether a finished job counts only in plain sums, and in no class of jobs and no quantile.
     ///
     /// This is nearly always so.
     is_plain: bool,

@@ -37,11 +37,11 @@ pub enum Kind {
     Integer(u64, u64),
     /// `true` or `false`.
     Flag,
-    /// The value is one of these words.
+    /// The value must be one of the given words.
     Choice(&'static [&'static str]),
-    /// One of these words, or a value of the given other kind.
+    /// The value must be one of the given words, or a value of the given other kind.
     Or(&'static [&'static str], &'static Kind),
-    /// The value is any text, such as a path.
+    /// The value may be every text, such as a path.
     Text,
     /// A list of texts.
     Texts,
@@ -58,9 +58,9 @@ pub enum Kind {
     Components(&'static Family),
     /// A list of names; an entry with parameters may be given as a table with name and parameters.
     Names(&'static Family),
-    /// A table with these parameters.
+    /// A table whose keys are the given parameters.
     Table(&'static [Param]),
-    /// A list of tables with these parameters.
+    /// A list of tables whose keys are the given parameters.
     Tables(&'static [Param]),
 }
 

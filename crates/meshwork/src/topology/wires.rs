@@ -23,13 +23,13 @@ pub struct End {
 pub struct Leg {
     /// The port through which the packet leaves each router.
     pub port: u16,
-    /// The class of virtual channels that the packet uses on these links.
+    /// The class of virtual channels that the packet uses on the links of the leg.
     pub class: u8,
     /// Number of links of this leg; at least 1.
     pub hops: u32,
 }
 
-/// The legs of a route, in order; empty if both nodes are at one router.
+/// Route of a packet as its legs, in order; empty if both nodes are at one router.
 pub type Route = SmallVec<[Leg; 4]>;
 
 /// Rule by which a packet chooses between the two classes of virtual channels of a ring.
@@ -124,7 +124,8 @@ pub trait Wires: fmt::Debug + Send + Sync {
     /// The class of virtual channels in which a packet between two nodes of one router goes to its
     /// node.
     ///
-    /// `None` if any class will do. A class is needed if packets keep their class up to their node.
+    /// `None` if the packet may use every class. One class is needed if packets keep their class up
+    /// to their node.
     fn class_at_home(&self, _manner: &Manner) -> Option<u8> {
         None
     }

@@ -352,7 +352,7 @@ mod tests {
         assert!((0.02..0.1).contains(&at_request), "{at_request}");
     }
 
-    /// Compares jobs drawn with the default parameters with the log from which these were measured.
+    /// Compares jobs drawn with the default parameters with the log that gave these parameters.
     ///
     /// What is compared are the log's most visible shares of jobs.
     #[test]

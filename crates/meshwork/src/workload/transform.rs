@@ -450,7 +450,7 @@ struct Split {
     jobs: Submissions,
     most: u32,
     key: String,
-    /// The job that is being split, with the number of its processors that are still in no part.
+    /// The job that is being split. It requests the processors that are still in no part.
     rest: Option<Job>,
 }
 

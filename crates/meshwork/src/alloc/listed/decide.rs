@@ -12,7 +12,7 @@ use crate::topology::Node;
 /// Decision of a rule on a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// The job starts on these nodes.
+    /// The job starts on the given nodes.
     Start(NodeSet),
     /// The job does not start now, but may start later.
     Wait(Wait, SlurmMessage),

@@ -49,7 +49,7 @@ pub struct NodeRequest {
 pub struct Ends {
     /// For each node, the estimated end of the job on it; time 0 if no end is known.
     pub of: Arc<Vec<Time>>,
-    /// The present instant.
+    /// Instant from which remaining run times are counted.
     pub now: Time,
 }
 

@@ -101,8 +101,9 @@ struct Reconfigurable {
     /// The cubes of the machine. Nodes within a cube are ordered so that each of its `parts` is a
     /// run of nodes.
     cubes: Cubes,
-    /// The sides of the parts of a cube: of the whole cube, then each time of half the preceding
-    /// part.
+    /// Sides of the boxes into which cubes can be divided: a whole cube, its half, its quarter, ….
+    ///
+    /// They are called the parts of a cube.
     ///
     /// Each part has its sides twice: in the order of dimensions, and in ascending order.
     parts: Vec<(Dims, Dims)>,
@@ -287,8 +288,7 @@ impl Reconfigurable {
         })
     }
 
-    /// Index within the cube of the first node of the free part that is used; `None` if none is
-    /// free.
+    /// First node, by its index in the cube, of the free part that is used; `None` if none is free.
     ///
     /// Of the free parts of this size, the one within the smallest free larger part is used.
     fn first_place(&self, cube: usize, part: usize) -> Option<u32> {

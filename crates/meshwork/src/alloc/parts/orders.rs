@@ -246,10 +246,12 @@ static FGD: NodeOrderEntry = NodeOrderEntry::new(
 /// Number of scores that are kept for later queries, a power of two.
 const REMEMBERED: usize = 1 << 12;
 
-/// Maximum number of distinct pieces seen. One more discards all of them and all kept scores.
+/// Maximum number of distinct pieces for which scores are kept.
+///
+/// At the next distinct piece, all pieces and scores are discarded.
 const MOST_TASKS: usize = 64;
 
-/// Key under which the score of a node is kept: everything on which it depends if no GPU is shared.
+/// Key under which the score of a node is kept: all facts that it depends on if no GPU is shared.
 ///
 /// The numbers are the index of the piece, the index of the type of node, the number of free cores,
 /// and one bit for each free GPU.

@@ -196,12 +196,13 @@ impl Fit {
         Some(fit)
     }
 
-    /// The number of GPUs near the job that is part of the node's rank (`weight`).
+    /// The number of GPUs near the job, read from the node's rank (`weight`), of which it is a
+    /// part.
     pub(super) fn near(&self) -> u8 {
         0xff - (self.weight & 0xff) as u8
     }
 
-    /// Sets the number of GPUs near the job that is part of the node's rank (`weight`).
+    /// Sets the number of GPUs near the job in the node's rank (`weight`), of which it is a part.
     pub(super) fn set_near(&mut self, near: u8) {
         self.weight = self.weight & !0xff | u64::from(0xff - near);
     }
@@ -453,8 +454,8 @@ impl Picking<'_> {
 
     /// Number of CPUs that go with each GPU of the job; 0 if no such number is set.
     ///
-    /// The number is that of the request or of the default. Otherwise it is chosen so that tasks
-    /// are near their GPUs.
+    /// The number comes from the request, or from the default of the partition. If neither gives
+    /// one, it is chosen so that tasks are near their GPUs.
     fn cpus_per_gpu(&mut self) -> u32 {
         let (gpus, cpt) = (self.gpus, self.needs.cpt);
         if gpus.any_cpus() > 0 {

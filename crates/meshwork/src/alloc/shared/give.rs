@@ -14,7 +14,7 @@ struct Share {
     cpus: u32,
     tasks: u32,
     gpus: u64,
-    /// Number of GPUs that the job gets. It may exceed the number of those in the set `gpus` if the
+    /// Number of GPUs that the job gets. It may exceed the number of GPUs in the set `gpus` if the
     /// node's GPUs are only counted.
     gpu_count: u64,
     /// Maximum number of GPUs that the job may get, set when its nodes were chosen.
@@ -498,7 +498,7 @@ fn by_task(
 
 /// Selects the GPUs that the job requests on each node, in proportion to its cores on each socket.
 ///
-/// If there are too few near these sockets, others are taken. `None` if too few GPUs are free.
+/// If too few GPUs are near these sockets, other GPUs are taken. `None` if too few GPUs are free.
 fn on_node(
     kind: &SlurmNodeType,
     needs: &Needs,
@@ -582,7 +582,7 @@ fn of_job(
     pick.picked
 }
 
-/// Keeps `most` of the picked GPUs: the one with the best link, and those best linked to it.
+/// Keeps `most` of the picked GPUs: the one with the best link, and the ones best linked to it.
 fn drop_least_linked(kind: &SlurmNodeType, picked: &mut u64, most: u64) {
     let is_picked = |picked: u64, gpu: usize| picked >> gpu & 1 == 1;
     let count = kind.links.len();

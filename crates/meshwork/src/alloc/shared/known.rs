@@ -81,7 +81,7 @@ struct Sums {
 struct KnownClass {
     /// Number of nodes of this weight that may be taken.
     open: u32,
-    /// What the job could take of the nodes, summed, in each of the two passes that select cores.
+    /// Sums of what the job could take of the nodes, in each of the two passes that select cores.
     ///
     /// The first pass selects only cores near the GPUs, the second one any cores.
     sums: [Sums; 2],
@@ -110,7 +110,7 @@ pub(super) enum KnownChoice {
     Nodes(Chosen),
     /// The nodes do not suffice for the job.
     Nothing,
-    /// The stored fits cannot decide, so all nodes have to be examined.
+    /// Stored fits do not suffice for a decision, so all nodes have to be examined.
     Unknown,
 }
 
@@ -205,8 +205,7 @@ impl Known {
         idle.as_ref().map(|(_, known)| *known)
     }
 
-    /// Fit of the job on a node, that is what it could take, in the first pass; `None` if nothing
-    /// fits.
+    /// Fit of the job on a node (what it could take) in the first pass; `None` if it is nothing.
     ///
     /// The first pass selects only cores near the GPUs.
     pub(super) fn fit(
@@ -325,7 +324,7 @@ impl Known {
     }
 }
 
-/// Fit of a job on a node, that is what it could take, after the first pass, and amounts to store.
+/// Fit of a job on a node (what it could take) after the first pass, and the amounts to store.
 ///
 /// A pass selects cores: the first one only cores near the GPUs, the second one any cores. The
 /// amounts of both passes are stored.

@@ -42,7 +42,7 @@ pub(super) enum Source {
     Sum(usize),
 }
 
-/// Counts of balls over one dimension more than those of the table from which they are computed.
+/// Counts of balls, computed from counts of balls over one dimension fewer (the table `of`).
 struct Sum {
     of: Source,
     dimension: usize,
@@ -106,7 +106,8 @@ impl Balls {
         each
     }
 
-    /// The table for balls over one more dimension than those of `of`, created only once.
+    /// The table of balls over `dimension` and the dimensions of the table `of`, created on first
+    /// use.
     fn push(&mut self, of: Source, dimension: usize) -> Source {
         let made = self.sums.iter().position(|sum| sum.of == of && sum.dimension == dimension);
         Source::Sum(made.unwrap_or_else(|| {
