@@ -67,9 +67,9 @@ pub enum Budget {
 /// Indifference zone: candidates that differ by no more than this count as equally good.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Within {
-    /// Difference as a fraction of the best candidate's metric.
+    /// Indifference zone as a fraction of the best candidate's metric.
     Share(f64),
-    /// Difference in units of the metric.
+    /// Indifference zone in units of the metric.
     Units(f64),
 }
 

@@ -66,9 +66,9 @@ const ELSEWHERE: [(&str, &str); 5] = [
 /// Name and parameters of a scheduler.
 struct GivenScheduler<'a> {
     name: &'a str,
-    /// Parameters that the study gives.
+    /// Parameters of the scheduler that the study gives.
     given: BTreeSet<&'a str>,
-    /// All parameters, with their defaults.
+    /// All parameters of the scheduler, with defaults for those that the study does not give.
     all: &'a Value,
 }
 

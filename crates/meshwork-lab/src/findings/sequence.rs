@@ -55,7 +55,7 @@ impl RunningMoments {
         self.scatter += off * (value - self.mean);
     }
 
-    /// Number of values.
+    /// Number of values that the sequence has so far.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count as u64
@@ -123,9 +123,9 @@ impl FromIterator<f64> for RunningMoments {
 /// *E* = 2^n · B(s + ½, n − s + ½) / B(½, ½) for *s* of *n* pairs won. Equal pairs are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wins {
-    /// Number of pairs that the first side won.
+    /// Number of pairs that the first of the two compared sides won.
     pub won: u64,
-    /// Number of pairs that the first side lost.
+    /// Number of pairs that the first of the two compared sides lost.
     pub lost: u64,
     /// Number of pairs of equal values.
     pub equal: u64,

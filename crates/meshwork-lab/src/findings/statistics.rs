@@ -8,12 +8,12 @@ pub const CONFIDENCE: f64 = 0.95;
 /// Method that gives the half-width of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Interval over independent replications.
+    /// The interval comes from independent replications.
     Replications,
-    /// Interval from batches of one run. For a difference, the batches have the same jobs in both
-    /// runs.
+    /// The interval comes from batches of one run. For a difference, the batches have the same jobs
+    /// in both runs.
     BatchMeans,
-    /// Interval over windows of one log.
+    /// The interval comes from windows of one log.
     Windows,
 }
 

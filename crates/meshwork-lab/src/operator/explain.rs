@@ -68,7 +68,7 @@ pub struct Explanation {
     pub stay: JobRecord,
     /// Most important reason why the job waits.
     pub reason: WaitReason,
-    /// Number of nodes that are free for the job now.
+    /// Number of nodes that are free for the job at the instant.
     pub free: u32,
     pub nearest: Vec<NearestPlace>,
     /// Earliest start and nodes of the job if it were first in the queue. Jobs end at their time

@@ -9,7 +9,7 @@ use crate::slurm::topology::{Structure, by};
 /// Relation of a set of nodes to the listed places of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceKind {
-    /// The nodes are one place of the size of the job.
+    /// The nodes are one listed place of the job's size.
     One,
     /// The nodes are several places, one of the segment size for each segment of the job.
     Union,

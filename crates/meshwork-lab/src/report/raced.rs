@@ -28,7 +28,7 @@ const MIN_LINES: usize = 2;
 /// logarithmic.
 const SPREAD: f64 = 4.0;
 
-/// Maximum number of rows of the table.
+/// Maximum number of rows of the table of candidates.
 const MAX_ROWS: usize = 500;
 
 /// The outcome of a choice, as read from a results folder.

@@ -104,7 +104,7 @@ pub struct Bound {
 #[cfg_attr(test, derive(serde::Deserialize))]
 #[serde(rename_all = "snake_case")]
 pub enum Style {
-    /// Points joined by lines, with whiskers.
+    /// The points are joined by lines, and have whiskers, which show intervals.
     Lines,
     /// Points with whiskers, not joined by lines. Each point is a scenario; its position shows the
     /// scenario's values of two metrics.

@@ -30,7 +30,7 @@ pub struct Runner<'a> {
     /// Catalogue in which names in the scenarios are looked up.
     pub catalogue: &'a Catalogue,
     pub points: &'a [Point],
-    /// Input file of each scenario, in the same order.
+    /// Input file of each scenario, in the order of the scenarios.
     pub inputs: &'a [Option<Input>],
     pub replications: &'a Replications,
     /// Function that runs a replication.

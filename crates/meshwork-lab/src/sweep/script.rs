@@ -13,7 +13,7 @@ use crate::run::file::plain;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchSystem {
     Slurm,
-    /// OpenPBS or PBS Professional.
+    /// Workload manager OpenPBS or PBS Professional.
     Pbs,
     Lsf,
     Hq,

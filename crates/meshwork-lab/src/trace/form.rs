@@ -19,7 +19,7 @@ use crate::study::Refused;
 /// Format of a file with jobs: a log, or a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Lines in the Standard Workload Format.
+    /// A log in the Standard Workload Format.
     Log {
         /// Whether the lines are compressed with gzip.
         is_compressed: bool,

@@ -20,13 +20,13 @@ use crate::study::{Refused, Study, same};
 /// Reason why a race ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RaceEnd {
-    /// No candidate can beat the leader by more than the indifference zone.
+    /// The race ended because no candidate can beat the leader by more than the indifference zone.
     Decided,
-    /// The budget of runs does not allow another round.
+    /// The race ended because the budget of runs does not allow another round.
     Budget,
-    /// The caller stopped the race, or the race's time ran out.
+    /// The race ended because the caller stopped it, or because its time ran out.
     Interrupted,
-    /// The largest number of replications has been run.
+    /// The race ended because the largest number of replications has been run.
     Most,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Parts<'a> {
 /// A candidate and its results at the end of the race.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// Swept keys and their values.
+    /// Swept keys with the values that make up the candidate.
     pub swept: Vec<(String, Value)>,
     /// Swept keys with shortened values, as a label in tables.
     pub label: String,
@@ -100,7 +100,7 @@ pub struct ChoiceOutcome {
     pub raw: bool,
     scale: Scale,
     pub confidence: f64,
-    /// Indifference zone on the scale of the race.
+    /// Difference, on the scale of the race, up to which candidates count as equally good.
     pub within: f64,
     pub stopped: RaceEnd,
     pub least_pairs: u64,

@@ -88,7 +88,7 @@ pub enum NoValue {
 pub enum Fate {
     /// The candidate is still in the race.
     Racing,
-    /// Another candidate is certainly better.
+    /// The candidate was dropped, because another candidate is certainly better.
     Beaten {
         /// Index of the better candidate.
         by: usize,
@@ -103,7 +103,7 @@ pub enum Fate {
     Growing,
     /// The candidate certainly breaks a constraint, on average by `excess`.
     Unfit { constraint: usize, pairs: u64, excess: f64 },
-    /// A run of the candidate failed.
+    /// The candidate left the race, because one of its runs failed.
     Failed(String),
     /// The screening dropped the candidate after this many replications.
     Screened(u64),

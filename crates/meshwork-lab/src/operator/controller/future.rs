@@ -13,7 +13,7 @@ use super::rules::SiteRules;
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 
-/// Run time of a job that has not ended, in seconds.
+/// Run time in seconds that stands for a job whose end is not known: 100 years.
 const FOREVER: Second = 100 * 365 * 86_400;
 
 /// Controller model with the jobs that run or wait at an instant.

@@ -79,7 +79,7 @@ pub(super) struct Start {
     pub(super) nodes: Option<NodeSet>,
 }
 
-/// Copy of the queue, which can be restored.
+/// Copy of the queue, from which the queue can be restored.
 #[derive(Clone)]
 pub(super) struct Queue(Vec<Pair>);
 
@@ -398,7 +398,7 @@ impl<'a> Controller<'a> {
         !is_sorted
     }
 
-    /// Empty set of the machine's nodes.
+    /// Empty set that can hold nodes of the machine.
     pub(super) fn no_nodes(&self) -> NodeSet {
         NodeSet::empty(self.machine.reading.hosts.count())
     }

@@ -7,7 +7,7 @@ use crate::operator::history::Second;
 /// Usage of all associations, and fair-share factors from the last computation of priorities.
 #[derive(Clone, Debug)]
 pub(in crate::operator) struct FairTree {
-    /// Decayed processor-seconds of each association.
+    /// Processor-seconds used by the jobs of each association. They decay over time.
     usage: Vec<f64>,
     /// Usage by jobs that ended after the last computation of priorities. It decays from then on.
     ended: Vec<f64>,

@@ -70,9 +70,9 @@ pub struct PartitionRules {
 /// Attribute that decides which jobs may preempt a running job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preemption {
-    /// The tiers of the jobs' partitions decide.
+    /// A job may preempt jobs in partitions of a lower tier.
     Partitions,
-    /// List of the QOS that each QOS may preempt.
+    /// A job may preempt jobs of the QOS that its own QOS lists.
     Qos,
 }
 

@@ -111,7 +111,7 @@ pub struct DifferingDecision {
     pub rule: String,
 }
 
-/// Keys by which waits are grouped.
+/// Keys by which jobs are grouped for the comparison of waits.
 pub const WAIT_GROUPS: [&str; 4] = ["nodes", "partition", "user", "week"];
 
 /// Recorded and predicted waits of one group of jobs.

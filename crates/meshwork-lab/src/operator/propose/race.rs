@@ -45,7 +45,7 @@ pub struct ListRace {
     pub survivors: usize,
     /// Number of resampled histories on which the lists were tried.
     pub histories: u64,
-    /// Length of a stretch in seconds.
+    /// Length in seconds of the stretches into which the history is cut.
     pub stretch: Second,
     /// Upper bound on how much longer the mean wait is under the chosen list than under the best.
     ///

@@ -19,7 +19,7 @@ use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 use crate::slurm::topology::SlurmTopology;
 
-/// Number of lists at the beginning of a round.
+/// Number of placement lists that a round tries at first.
 const LISTS_OF_A_ROUND: usize = 64;
 
 /// One in this many of the tried lists, the best ones, advances to the next stage of a round.

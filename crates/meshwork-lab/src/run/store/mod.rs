@@ -61,9 +61,9 @@ pub enum StoreError {
     )]
     TwoResults {
         file: String,
-        /// Number of the later line in the file, from 1.
+        /// Number of the line with the later result of the run, from 1.
         line: u64,
-        /// Number of the earlier line in the file, from 1.
+        /// Number of the line with the earlier result of the run, from 1.
         first: u64,
     },
     /// Two files give different results for one run.
@@ -73,9 +73,9 @@ pub enum StoreError {
     )]
     TwoPayloads {
         key: String,
-        /// File and number of the earlier line.
+        /// File and line number of the earlier result of the run.
         first: String,
-        /// File and number of the later line.
+        /// File and line number of the later result of the run.
         second: String,
     },
     /// A repeated run has given other results than the stored ones.
@@ -114,9 +114,9 @@ pub struct Store {
 
 /// File to which new runs are appended.
 enum Sink {
-    /// The file `runs.jsonl`.
+    /// The runs are appended to the file `runs.jsonl`.
     Whole(Box<dyn Write + Send>),
-    /// A segment (file of runs) to which only this attempt at a shard of the study writes.
+    /// The runs are appended to a segment, a file to which only this attempt at a shard writes.
     Segment(Segment),
 }
 

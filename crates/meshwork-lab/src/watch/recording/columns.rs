@@ -38,7 +38,7 @@ pub struct Columns {
     pub site: Vec<u32>,
     /// Number of blocks in the placement of each start and each move, in order.
     pub blocks: Vec<u32>,
-    /// Base node of every block.
+    /// Base node of every block: the corner from which the block extends.
     pub base: Vec<u32>,
     /// For each block, the index of its side lengths in the list of shapes.
     pub shape: Vec<u32>,
@@ -62,24 +62,24 @@ pub struct Columns {
 pub struct PartColumns {
     /// Number of parts of nodes in the placement of each start and each move, in order.
     pub count: Vec<u32>,
-    /// Node to which each part of a node belongs.
+    /// For each part of a node, the number of the node.
     pub node: Vec<u32>,
-    /// Cores of each part.
+    /// Number of cores that belong to each part of a node.
     pub cpu: Vec<u32>,
-    /// Memory of each part in MiB.
+    /// Memory that belongs to each part of a node, in MiB.
     pub mem: Vec<u32>,
-    /// Thousandths of GPUs of each part.
+    /// GPUs that belong to each part of a node, in thousandths of a GPU.
     pub gpu: Vec<u32>,
-    /// Amount of the resource `other` of each part.
+    /// Amount of the resource `other` that belongs to each part of a node.
     pub other: Vec<u32>,
 }
 
 /// Intervals of time, each of a single node, as columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spans {
-    /// Node of each interval.
+    /// Number of the node to which each interval applies.
     pub node: Vec<u32>,
-    /// Site of the node of each interval.
+    /// Index of the site of each interval's node.
     pub site: Vec<u32>,
     pub from: Vec<f64>,
     /// End of each interval; infinite if it lasts until the end of the run.
