@@ -222,14 +222,13 @@ pub struct AllocatorEntry {
     pub about: About,
     /// The wirings of machines (such as mesh or torus) on which the allocator can be used.
     pub serves: &'static [Wiring],
-    /// The numbers of dimensions of machines on which the allocator can be used; `None` for any
-    /// number.
+    /// The numbers of dimensions of machines on which the allocator can be used; `None` for all.
     pub dimensions: Option<&'static [usize]>,
-    /// The form in which the allocator takes requests, unless a parameter
-    /// [changes](Allocator::asks) it.
+    /// The form in which the allocator takes requests. A parameter may [change](Allocator::asks)
+    /// it.
     pub asks: Asks,
-    /// The condition under which a placement is found, unless a parameter
-    /// [changes](Allocator::finds) it.
+    /// The condition under which a placement is found. A parameter may [change](Allocator::finds)
+    /// it.
     pub finds: Finds,
     /// Whether a placement is always one block with the requested sides.
     pub contiguous: bool,
@@ -238,7 +237,8 @@ pub struct AllocatorEntry {
 }
 
 impl AllocatorEntry {
-    /// Creates the entry of an allocator that takes a number of any free nodes, on any wiring.
+    /// Creates the entry of an allocator that takes a number of nodes, wherever free, on every
+    /// wiring.
     #[must_use]
     pub const fn new(
         about: About,
@@ -280,7 +280,7 @@ impl AllocatorEntry {
     }
 
     /// Sets the numbers of dimensions of machines on which the allocator can be used; `None` for
-    /// any.
+    /// all.
     #[must_use]
     pub const fn dimensions(mut self, dimensions: Option<&'static [usize]>) -> AllocatorEntry {
         self.dimensions = dimensions;

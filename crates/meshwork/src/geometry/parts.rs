@@ -64,7 +64,8 @@ impl NodePart {
 }
 
 impl Parts {
-    /// A request for pieces of the same sizes, on any nodes. Pieces of equal size are of one role.
+    /// A request for pieces of the same sizes, without a choice of nodes. Pieces of equal size have
+    /// one role.
     #[must_use]
     pub fn as_pieces(&self, types: &NodeTypes) -> Pieces {
         let mut roles: Vec<Piece> = Vec::new();

@@ -69,8 +69,9 @@ impl Dims {
         Dims(Kept::Listed(SmallVec::from_elem(side, count)))
     }
 
-    /// Returns the sides of a subcube along the lowest dimensions of a hypercube of dimension `of`.
-    /// The first `dimension` sides are 2, the others 1.
+    /// Returns the sides of an aligned subcube, which extends along the lowest dimensions.
+    ///
+    /// The dimension of the hypercube is `of`. The first `dimension` sides are 2, the others 1.
     ///
     /// # Panics
     /// If `dimension` exceeds `of`, or `of` exceeds 32.

@@ -363,8 +363,8 @@ pub struct Owner {
 pub struct Terms {
     /// Priority of the job from 0 to 1.
     pub priority: f64,
-    /// Instant by which the job should end, if any. A change of the arrival shifts the deadline
-    /// too.
+    /// Instant by which the job should end; `None` if it has no deadline. A change of the arrival
+    /// shifts the deadline too.
     pub deadline: Option<Time>,
     /// Predecessor after whose end the job was submitted; `None` if the workload gives none.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]

@@ -132,7 +132,7 @@ impl Piece {
         }
     }
 
-    /// The cells of a table of jobs for pieces of this role, as pairs of column and text.
+    /// Columns and cell texts by which a table of jobs describes the pieces of this role.
     #[must_use]
     pub fn cells(&self) -> Vec<(&'static str, String)> {
         let amount = |amount: u32| (amount > 0).then(|| amount.to_string());
@@ -156,7 +156,7 @@ impl Pieces {
         Pieces { roles: vec![piece], ..Pieces::default() }
     }
 
-    /// The request for `count` whole nodes of any type.
+    /// The request for `count` whole nodes, of whatever type.
     #[must_use]
     pub fn whole_nodes(count: u32) -> Pieces {
         let piece = Piece { count, per_node: Some(1), ..Piece::default() };

@@ -20,7 +20,7 @@ pub enum Integrand {
     /// Number of free processors while some site has enough for the oldest waiting job; otherwise
     /// 0.
     FreeInVain,
-    /// Value of any other function of the state of the machine; the function is given.
+    /// Value of another function of the state of the machine, which is given here.
     Of(fn(&MachineState) -> f64),
 }
 

@@ -41,7 +41,7 @@ pub(super) struct Sums {
     pub(super) areas: [f64; NAMED],
     /// Integrals over time of other functions of the machine's state.
     pub(super) further: Vec<f64>,
-    /// Sums of numerator and denominator for each metric, unless it is a ratio of two integrals.
+    /// Sums of numerator and denominator for each metric that is not a ratio of two integrals.
     pub(super) ratios: Vec<Ratio>,
 }
 
@@ -130,8 +130,9 @@ impl Batches {
         &mut batch.sums.ratios
     }
 
-    /// Sums of the batch of the last arrival, to which elapsed time is added; `None` before any
-    /// arrival.
+    /// Sums of the batch of the last arrival, to which elapsed time is added.
+    ///
+    /// `None` before the first arrival.
     #[inline(always)]
     pub(super) fn of_time(&mut self) -> Option<&mut Sums> {
         self.batches.last_mut().map(|batch| &mut batch.sums)

@@ -334,8 +334,8 @@ impl Recorder {
         self.by_size.iter().map(class).collect()
     }
 
-    /// Metrics of each owner, for each requested attribute that any job has. Owners with numeric
-    /// names come first, by number, then other names, then the jobs without an owner.
+    /// Metrics of each owner, for each requested attribute that some job has. Owners with numeric
+    /// names come first, by number. Then come other names, and last the jobs without an owner.
     #[must_use]
     pub fn by_owner(&self) -> BTreeMap<OwnerAttribute, Vec<OwnerClass>> {
         let asked_for = self.by_owner.iter().filter(|(_, classes)| !classes.is_empty());

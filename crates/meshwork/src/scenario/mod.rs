@@ -646,8 +646,7 @@ impl Scenario {
     }
 }
 
-/// Converts a problem that cannot turn up any more to a bug: the scenario was checked when it was
-/// read.
+/// Converts a problem with a scenario to a bug, since the scenario was checked when it was read.
 fn bug(problem: Problem) -> RunError {
     RunError::Bug(problem.message)
 }

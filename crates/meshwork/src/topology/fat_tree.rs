@@ -110,8 +110,7 @@ struct Level {
 pub(super) struct FatTree {
     levels: Vec<Level>,
     switches: u32,
-    /// The largest number of upward links of any switch, which is the number of the first downward
-    /// port.
+    /// The largest number of upward links of a switch. It is the number of the first downward port.
     most_up: u32,
 }
 

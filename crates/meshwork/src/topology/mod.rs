@@ -141,7 +141,7 @@ pub enum Wiring {
     Torus,
     /// A grid with side 2 in every dimension.
     Hypercube,
-    /// All processors are behind one switch, and any of them are equivalent: a flat machine.
+    /// A flat machine: all processors are behind one switch and equivalent to each other.
     Flat,
     /// Levels of switches, with links to the level above: a fat tree.
     FatTree,
@@ -477,7 +477,7 @@ impl Topology {
         &self.grid
     }
 
-    /// Number of nodes, which are processors unless jobs share nodes.
+    /// Number of nodes. Each is one processor if jobs do not share nodes.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         self.grid.nodes()

@@ -92,7 +92,9 @@ pub(super) fn spans(grid: &Grid, corner: &[u32], sides: &[u32]) -> SmallVec<[Spa
     spans
 }
 
-/// Piece of a held block: all of it, unless it wraps around a ring or was released in part.
+/// Piece of a held block, as a span.
+///
+/// A block that wraps around a ring, or was released in part, may have several pieces.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) span: Span,

@@ -82,8 +82,9 @@ impl NodeSpans {
         }
     }
 
-    /// Whether none of the nodes is reserved in the span at `begin`, or in a later one that begins
-    /// before `end`.
+    /// Whether all of the nodes are unreserved from `begin` to `end`.
+    ///
+    /// The span that contains `begin` and all later spans that begin before `end` are examined.
     #[must_use]
     pub fn are_unreserved(&self, nodes: &NodeSet, begin: i64, end: i64) -> bool {
         let first = self.spans.partition_point(|span| span.end <= begin);
@@ -133,8 +134,10 @@ impl SpanSearch {
         None
     }
 
-    /// Last time in the window of the job at which a span with fewer than `least` nodes ends and
-    /// one with enough nodes begins.
+    /// Last time in the job's window at which a span with too few nodes ends and a sufficient one
+    /// begins.
+    ///
+    /// A span is sufficient if it has at least `least` nodes.
     ///
     /// If the job started in the window before this time, it would meet the span with too few
     /// nodes. Nodes of the set `among` are added at this time, so that it is a candidate start.

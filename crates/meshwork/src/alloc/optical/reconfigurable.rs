@@ -1,4 +1,4 @@
-//! Slices of a reconfigurable torus, as in TPU pods: any free cubes, or an aligned box in a cube.
+//! Slices of a reconfigurable torus, as in TPU pods: several free cubes, or a box within one cube.
 
 use super::cubes::{self, CUBE, Cubes};
 use crate::alloc::block::first_fit::FirstFit;

@@ -392,7 +392,9 @@ mod tests {
         }
     }
 
-    /// Checks that kept scores equal those that the rule computes, for whole and for shared GPUs.
+    /// Checks that the scores kept for nodes equal the scores that the rule computes anew.
+    ///
+    /// There are nodes with whole GPUs and nodes with shared GPUs.
     #[test]
     fn remembered_scores_are_computed_ones() {
         let types = NodeTypes::new(vec![kind("a", 64, 8), kind("b", 32, 4)], vec![0, 1]);

@@ -12,7 +12,7 @@ const MOST_KNOWN: usize = 32;
 
 /// Maximum length of the log of changed nodes, as a multiple of the number of nodes.
 ///
-/// If more changes have followed a stored result, all nodes are examined again.
+/// If more nodes have changed since a result was stored, all nodes are examined again.
 const MOST_CHANGES: usize = 2;
 
 /// Book of what jobs hold on a machine's nodes. It decides like [`decide_shared`], but faster.

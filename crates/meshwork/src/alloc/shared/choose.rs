@@ -92,7 +92,7 @@ impl<'a> Attempt<'a> {
         &mut self.fits[slot]
     }
 
-    /// Computes what the job could take of a node, unless this is known.
+    /// Computes what the job could take of a node if this is not known yet.
     ///
     /// Called before the node is taken.
     pub(super) fn examine(&mut self, node: u32) {

@@ -471,7 +471,7 @@ fn tasks_on_sockets(machine: &SharedMachine, needs: &Needs, share: &Share) -> (S
     (on, all.min(limit))
 }
 
-/// Selects the GPUs of a node for its tasks: near each task, then near all sockets, then any.
+/// Selects the GPUs of a node for its tasks: near each task, then near all sockets, then others.
 ///
 /// `None` if too few GPUs are free.
 fn by_task(

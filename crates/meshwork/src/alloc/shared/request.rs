@@ -9,7 +9,8 @@ use super::machine::SelectParams;
 pub struct GpuCount {
     /// Number of GPUs, at least 1.
     pub count: u64,
-    /// Index of the required type of GPU; `None` for any type. An index of no type matches no GPU.
+    /// Index of the required type of GPU; `None` if every type is accepted. An index that no type
+    /// has matches no GPU.
     pub model: Option<u16>,
 }
 

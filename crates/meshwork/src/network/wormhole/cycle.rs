@@ -243,7 +243,7 @@ impl CycleEngine {
         }
     }
 
-    /// The next cycle in which anything can happen, unless a new message arrives before.
+    /// The next cycle in which something can happen if no new message arrives before.
     fn next_cycle(&self) -> Option<Cycle> {
         let next = self.now + 1;
         let is_busy = !(self.asking.is_empty()

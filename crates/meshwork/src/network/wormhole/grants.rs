@@ -127,7 +127,8 @@ impl Grants {
         }
     }
 
-    /// Queues the head of a packet for any lane of a group, behind earlier requests.
+    /// Queues the head of a packet behind earlier requests. It needs one lane of a group,
+    /// whichever.
     ///
     /// A group has the output lanes of one class of one port.
     pub(super) fn request(&mut self, request: &Request) {

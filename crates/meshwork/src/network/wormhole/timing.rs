@@ -119,10 +119,10 @@ impl Timing {
         self.flit_times(way, flits, buffer).0
     }
 
-    /// The cycle in which a packet has left its processor's queue, and that in which its tail
-    /// arrives.
+    /// The cycles in which a packet has left its processor's queue and in which its tail arrives.
     ///
-    /// The network is otherwise empty. Both are counted from when the packet is first in the queue.
+    /// The network is otherwise empty. Cycles are counted from when the packet is first in the
+    /// queue.
     ///
     /// # Complexity
     /// **O(D L)** for *D* links and packets of *L* flits.

@@ -1,4 +1,4 @@
-//! Models of users' run time estimates, which replace the estimates of any workload.
+//! Models of users' run time estimates, which replace the estimates of a workload.
 //!
 //! A scheduler knows estimates and not run times, so the benefit of backfilling depends on
 //! estimates.

@@ -271,7 +271,7 @@ pub(super) fn is_blank(byte: u8) -> bool {
     byte <= b' '
 }
 
-/// Parses a number in any usual notation: with decimals, many digits, or an exponent.
+/// Parses a number in one of the usual notations, also with decimals, many digits or an exponent.
 #[inline(never)]
 pub(super) fn number_in(token: &[u8]) -> Option<f64> {
     if let Some(number) = short_decimal(token) {

@@ -287,8 +287,7 @@ impl Log {
         Some(job)
     }
 
-    /// Reads the next line, whose numbers may be laid out in any way; `false` at the end of the
-    /// log.
+    /// Reads the next line, plain or not; `false` at the end of the log.
     #[inline(never)]
     fn read_any(&mut self) -> Result<bool, WorkloadError> {
         loop {

@@ -153,7 +153,10 @@ mod tests {
         assert_eq!(nearest.best(&site, 5), Some(0));
     }
 
-    /// Checks that the search one by one serves requests with counts of more than 16 bits.
+    /// Checks that the search over all centres at once declines requests for too many nodes.
+    ///
+    /// Its counts of nodes have 16 bits. Declined requests are served by a search over one centre
+    /// after another.
     #[test]
     fn more_nodes_than_can_be_counted_are_left_to_others() {
         let grid = Grid::new(&[42, 42, 42], true).unwrap();
@@ -167,8 +170,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the result of counts for all centres at once with that of distances from each
-        /// centre.
+        /// Compares the scores of centres that are computed all at once with scores computed one by
+        /// one.
         #[test]
         fn all_centres_at_once_score_as_one_by_one(
             sides in prop::collection::vec((1_u32..8, any::<bool>()), 1..4),
