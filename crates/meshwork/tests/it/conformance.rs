@@ -30,8 +30,8 @@ use meshwork::topology::Topology;
 use meshwork::workload::NoInputs;
 use toml::{Table, Value};
 
-/// Checks the rules for every entry of a catalogue list on two threads. It prints how many cases it
-/// has checked.
+/// Checks the rules for every entry of a catalogue list, on two threads. Returns the numbers of
+/// cases that were checked.
 fn hold<E: Named + Sync>(
     entries: &[&'static E],
     check: fn(&Catalogue, &str) -> Result<Tried, Finding>,
