@@ -106,8 +106,8 @@ impl Raced<'_> {
         }
     }
 
-    /// Smallest absolute mean of the metric of a survivor, over the first `pilot` replications. A
-    /// relative indifference zone is a fraction of it.
+    /// Smallest absolute mean of the metric among the survivors. The means are over the first
+    /// `pilot` replications. A relative indifference zone is a fraction of this smallest mean.
     fn least_mean(&self, race: &Race, runs: &[ScenarioRuns], pilot: u64) -> f64 {
         let mean = |own: usize| {
             let column = runs[own].column(&self.scale.metric);

@@ -86,7 +86,7 @@ impl<'a> GivenScheduler<'a> {
         self.all.get(key)
     }
 
-    /// `SchedulerType` that makes Slurm schedule in this way, if there is one.
+    /// `SchedulerType` with which Slurm schedules like the candidate's scheduler, if there is one.
     fn plugin(&self) -> Option<&'static str> {
         let has_no_backfill = self.get("bf_interval").and_then(Value::as_str) == Some("never");
         match PLUGINS.iter().find(|(own, _)| *own == self.name)?.1 {

@@ -104,7 +104,7 @@ impl Side<'_> {
 }
 
 /// Pairs of runs with the same replication number. Runs are given as indices into the successful
-/// runs of each side.
+/// runs of each scenario.
 fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
     // A run that stands for all replications is paired with each run of the other scenario.
     if ours.constant && ours.runs.ended() == 1 {
@@ -260,8 +260,8 @@ mod tests {
     use super::*;
     use crate::findings::statistics::t_quantile;
 
-    /// Ends of Fieller's interval of a ratio of means, by its quadratic equation. `None` if it is
-    /// unbounded.
+    /// Ends of Fieller's interval of a ratio of means, the roots of a quadratic equation. `None` if
+    /// the interval is unbounded.
     fn roots(runs: &[(f64, f64)]) -> Option<[f64; 2]> {
         let count = runs.len() as f64;
         let mean = |of: &dyn Fn(&(f64, f64)) -> f64| runs.iter().map(of).sum::<f64>() / count;

@@ -16,7 +16,7 @@ use super::{FileProblem, read_text, sacct};
 use crate::slurm::desk::SlurmAllocator;
 use crate::slurm::hostlist;
 
-/// Seconds before an instant whose scheduler passes determine the wait reasons at the instant.
+/// Length in seconds of the time before an instant whose scheduler passes give the wait reasons.
 const PAST: Second = 900;
 
 /// Running job with the nodes that it holds.

@@ -228,7 +228,8 @@ impl PastRatios {
     /// Corrects a predicted interval by the ratios of earlier predictions.
     ///
     /// The median may move in both directions, but the interval only becomes longer. Earlier
-    /// intervals that were too long do not show that a shorter one would be enough now.
+    /// intervals that were too long do not show that a shorter interval would be enough for this
+    /// prediction.
     #[must_use]
     pub fn correct(&self, own: StartInterval, at: Second, confidence: f64) -> StartInterval {
         let tail = (1.0 - confidence) / 2.0;

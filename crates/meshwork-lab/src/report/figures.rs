@@ -17,7 +17,7 @@ use crate::run::Results;
 use crate::study::expand::Point;
 use crate::study::{ClaimCheck, Replications, Study};
 
-/// Minimum ratio of the largest to the smallest number with which a scale is logarithmic.
+/// Ratio of the largest to the smallest number, from which on a scale is logarithmic.
 const SPREAD: f64 = 20.0;
 
 /// Maximum number of metrics of claims that have a figure of their own.
@@ -26,7 +26,7 @@ const MAX_CLAIMED: usize = 3;
 /// Maximum number of points in all figures of a section, which limits the size of a page.
 const MAX_POINTS: usize = 100_000;
 
-/// Maximum number of points in those views of a section that have another key along the plot.
+/// Maximum number of points of a section in the views that put another key along the plot.
 const MAX_TURNED: usize = 8_000;
 
 /// Specification of a figure: its metrics, axes, and where its numbers come from.
@@ -45,8 +45,7 @@ struct Plan<'a> {
     metrics: Vec<String>,
     differences: Option<String>,
     /// Function that returns the ratio of a metric to its value in the baseline, if there is one.
-    /// It is given the metric and, for the scenario, the index of the scenario's value on each
-    /// axis.
+    /// Its arguments are the metric, and the index of the scenario's value on each axis.
     ratio: &'a dyn Fn(&str, &[usize]) -> Option<Ratio>,
     /// Index of the initially selected value of each axis.
     first: &'a [usize],

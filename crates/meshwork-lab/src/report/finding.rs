@@ -319,7 +319,7 @@ impl Contest<'_> {
         Some((text, ratio.is_significant()))
     }
 
-    /// Sentence on the number of settings of the selectors at which the same values are best.
+    /// Sentence that tells at how many settings of the selectors the same values are best.
     fn elsewhere(
         &self,
         lead: &Lead,

@@ -51,7 +51,8 @@ pub fn known(
 }
 
 /// Number of replications of a scenario that are needed before any result is known. If a log gives
-/// every replication the same jobs, two suffice to tell whether anything else is random.
+/// every replication the same jobs, two replications suffice to tell whether anything else is
+/// random.
 pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
     let least = match replications {
         Replications::Fixed(count) => *count,

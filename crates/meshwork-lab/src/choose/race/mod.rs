@@ -95,7 +95,7 @@ pub enum Fate {
         /// Number of pairs of replications after which the candidate was dropped.
         pairs: u64,
         /// Mean difference from the better candidate, on the scale of the race. `least` is the
-        /// lower end of its confidence interval.
+        /// lower end of the difference's confidence interval.
         difference: f64,
         least: f64,
     },
@@ -134,8 +134,8 @@ pub struct Race {
     excesses: Vec<Vec<RunningMoments>>,
     /// Position of each candidate among those that are compared in pairs; `usize::MAX` for others.
     places: Vec<usize>,
-    /// Statistics for each compared pair of candidates: of the value of the first minus the value
-    /// of the second.
+    /// Statistics of the differences in each compared pair of candidates: first value minus second
+    /// value.
     pairs: Vec<RunningMoments>,
     /// Number of replications that the screening used. They do not count in the comparison of
     /// pairs.
@@ -240,7 +240,7 @@ impl Race {
         self.clark_yang
     }
 
-    /// Sentence that ended the race, because a value could not be converted to its scale.
+    /// Error that ended the race, because a value could not be converted to the race's scale.
     #[must_use]
     pub fn problem(&self) -> Option<&str> {
         self.problem.as_deref()

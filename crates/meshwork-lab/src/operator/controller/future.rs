@@ -115,7 +115,7 @@ impl<'a> ReplayState<'a> {
     /// Starts of the running and waiting jobs in one future; `None` for no start before `end`.
     ///
     /// `runs` has a run time in seconds for each of these jobs: from its start if it waits, from
-    /// now on if it already runs. `later` are the jobs that are submitted later.
+    /// the instant on if it already runs. `later` are the jobs that are submitted later.
     ///
     /// # Errors
     /// One sentence, if the simulation engine cannot run.

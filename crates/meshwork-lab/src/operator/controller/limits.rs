@@ -34,9 +34,9 @@ pub(super) struct RunningSums {
 /// Stage at which limits are tested when a scheduler considers a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Test {
-    /// Before the search for nodes: numbers of jobs, and time limits.
+    /// Stage before the search for nodes, which tests limits on numbers of jobs and on run times.
     Before,
-    /// After the search for nodes: numbers of nodes and processors.
+    /// Stage after the search for nodes, which tests limits on numbers of nodes and processors.
     After,
 }
 

@@ -308,7 +308,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Copy of the queue, for [`retract`](Controller::retract).
+    /// Copy of the queue, for a later [`retract`](Controller::retract) of starts.
     pub(super) fn queue(&self) -> Queue {
         Queue(self.pairs.clone())
     }
@@ -403,7 +403,8 @@ impl<'a> Controller<'a> {
         NodeSet::empty(self.machine.reading.hosts.count())
     }
 
-    /// Fair shares, and the time of the last computation, for [`restore`](Controller::restore).
+    /// Fair shares and the time of their last computation, for a later
+    /// [`restore`](Controller::restore).
     pub(super) fn shares(&self) -> (FairTree, Option<Second>) {
         (self.fair.clone(), self.last_tick)
     }
@@ -413,7 +414,7 @@ impl<'a> Controller<'a> {
         (self.fair, self.last_tick) = shares;
     }
 
-    /// Nodes on which no job may start now because of an outage.
+    /// Nodes on which no job may start at the current time, because of an outage.
     fn closed(&self, now: Second) -> NodeSet {
         let mut closed = self.no_nodes();
         for (from, until, nodes) in &self.rules.outages {

@@ -155,8 +155,8 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Notes the limits of partitions as wait reasons. A further partition that admits the job
-    /// removes them again.
+    /// Notes the limits of partitions as wait reasons. If another partition admits a job, its
+    /// reason is removed again.
     fn note_barred(&self, queue: &Queue, reasons: &mut WaitReasons) {
         for pair in &queue.0 {
             let is_named = reasons.of(self, pair.job).starts_with("Partition");

@@ -73,8 +73,8 @@ impl PartsDesk {
 
     /// Nodes that the main scheduler finds for a job, without the withheld nodes `kept`.
     ///
-    /// If the job gets no nodes, the test whether it could ever start outside of `kept` follows, as
-    /// in Slurm. This test changes the weights of nodes.
+    /// If the job gets no nodes, Slurm tests whether it could ever start without the nodes `kept`,
+    /// and so does the model. This test changes the weights of nodes.
     pub(super) fn select(
         &self,
         partition: usize,
@@ -247,7 +247,7 @@ impl<'a> PartsFuture<'a> {
         self.desk.held(job).iter().for_each(|grant| self.holdings.give_back(grant));
     }
 
-    /// Nodes that the planned job would get after the ends of jobs so far.
+    /// Nodes that the planned job would get after the ends of jobs that were reported so far.
     pub(super) fn find(&self) -> Option<NodeSet> {
         let machine = &self.desk.sites[self.partition].machine;
         let near = &mut self.desk.near.borrow_mut();

@@ -44,7 +44,7 @@ pub struct JobOutcome {
     pub is_refused: bool,
 }
 
-/// Given starts that a replay makes before the instant at which its schedulers begin to decide.
+/// Known starts that a replay makes as given, before its schedulers begin to decide.
 #[derive(Clone, Copy)]
 pub struct GivenStarts<'a> {
     /// Outcomes of all records, or of the first records only.
@@ -181,8 +181,8 @@ pub(super) struct Turn<'a> {
     /// cancellations.
     pub(super) cancels: Vec<(Second, usize)>,
     cancelled: usize,
-    /// For the first jobs, whether the job is already in the queue before the engine lets it
-    /// arrive.
+    /// For each of the first jobs, whether it is in the queue before the engine reports its
+    /// arrival.
     pub(super) is_queued: Vec<bool>,
     pub(super) outcomes: Vec<JobOutcome>,
     started: usize,
@@ -339,7 +339,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Makes given starts in place of starts by the schedulers, up to the given instant.
+    /// Makes the given starts in place of starts by the schedulers, up to an instant.
     pub(super) fn follow(&mut self, given: Option<GivenStarts<'_>>) {
         let Some(given) = given else { return };
         self.until = given.until;

@@ -73,7 +73,7 @@ pub struct InstantExplanation {
     pub short: Option<String>,
     /// Number of free nodes of each site.
     pub free: Vec<u32>,
-    /// Site and placement with which the job could start now.
+    /// Site and placement with which the job could start at the instant.
     pub now: Option<(usize, Placement)>,
     /// Possible placements, in order of the number of jobs that must end first, then of their last
     /// end.

@@ -27,7 +27,7 @@ use crate::run::threads::pool;
 use crate::slurm::topology::SlurmTopology;
 use search::{SearchEnd, Trial, Tried, search};
 
-/// Confidence with which lists must be better than the site's own lists to be proposed.
+/// Confidence that lists are better than the site's own, which is required to propose them.
 pub const CONFIDENCE: f64 = 0.99;
 
 /// Fraction of the time budget that the search gets. The race of the best lists gets the rest.

@@ -25,7 +25,7 @@ const LISTS_OF_A_ROUND: usize = 64;
 /// One in this many of the tried lists, the best ones, advances to the next stage of a round.
 const ONE_OF: usize = 4;
 
-/// Divisors by which the number of jobs is reduced on which lists are tried, by stage of a round.
+/// For each stage of a round, divisor of the number of jobs on which lists are tried.
 const FEWER: [usize; 3] = [16, 4, 1];
 
 /// Smallest number of jobs on which placement lists are compared.
@@ -34,7 +34,7 @@ pub(super) const FEWEST_JOBS: usize = 100;
 /// Number of best lists from which new lists are made.
 const PARENTS: usize = 8;
 
-/// Multiple of the waits under the site's own list at which the trial of a list is aborted.
+/// Factor by which waits must exceed those under the site's own list for a trial to be aborted.
 const PATIENCE: f64 = 1.5;
 
 /// Jobs and rules with which placement lists are tried.
