@@ -9,19 +9,20 @@ use crate::topology::{Grid, Node};
 /// Order in which the nodes of a grid of any number of dimensions are traversed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// In order of node numbers.
+    /// Nodes come in order of their numbers.
     RowMajor,
-    /// Back and forth, so that each node is adjacent to the one before. A coordinate runs backwards
-    /// where the sum of the coordinates in higher dimensions is odd.
+    /// Nodes come back and forth, so that each is adjacent to the one before. A coordinate runs
+    /// backwards where the sum of the coordinates in higher dimensions is odd.
     Snake,
-    /// In order of the interleaved bits of the coordinates, with the bit of the highest dimension
-    /// first.
+    /// Nodes come in order of the interleaved bits of their coordinates. The bit of the highest
+    /// dimension is first.
     ShuffledRowMajor,
-    /// In order of the interleaved bits of coordinates that run back and forth as in
-    /// [`Order::Snake`].
+    /// Nodes come in order of interleaved bits, with coordinates that run back and forth.
+    ///
+    /// The coordinates run as in [`Order::Snake`].
     ShuffledSnake,
-    /// Along the Hilbert curve on the smallest cube that contains the grid. The sides of the cube
-    /// are a power of two, and nodes outside the grid are left out.
+    /// Nodes come along the Hilbert curve on the smallest cube that contains the grid. The sides of
+    /// the cube are a power of two, and nodes outside the grid are left out.
     Hilbert,
 }
 

@@ -74,16 +74,16 @@ impl Default for Piece {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Inside {
-    /// The whole machine.
+    /// The pieces may be anywhere on the machine.
     #[default]
     Anywhere,
-    /// A group of a dragonfly, or a subtree below the top of a fat tree.
+    /// All pieces must be in one group of a dragonfly, or one subtree below the top of a fat tree.
     Block,
-    /// The nodes of one leaf switch or router.
+    /// All pieces must be on the nodes of one leaf switch or router.
     Leaf,
-    /// One node.
+    /// All pieces must be on one node.
     Node,
-    /// One island of a node, such as a socket or an NVLink domain.
+    /// All pieces must be on one island of a node, such as a socket or an NVLink domain.
     Island,
 }
 

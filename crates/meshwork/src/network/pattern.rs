@@ -52,11 +52,12 @@ pub(super) struct Order<'a> {
 /// The order in which a process sends to several other processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Destinations {
-    /// Ascending by rank: 0, 1, 2, …
+    /// Receivers come in ascending order of their ranks: 0, 1, 2, …
     Ascending,
-    /// Ascending from the rank after the sender's. After the last rank, ranks from 0 on follow.
+    /// Receivers come in ascending order, from the rank after the sender's on. After the last rank,
+    /// ranks from 0 on follow.
     Rotate,
-    /// A separate random order for each sender.
+    /// Each sender has a random order of receivers of its own.
     Shuffle,
 }
 

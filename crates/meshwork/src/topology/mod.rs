@@ -135,21 +135,21 @@ pub enum TopologyError {
 /// Kinds of wirings of a site, between which strategies distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Wiring {
-    /// A grid without links around its edges.
+    /// Mesh: a grid without links around its edges.
     Mesh,
-    /// A grid of which some dimensions are rings, such as a k-ary n-cube with equal sides.
+    /// Torus: a grid of which some dimensions are rings. A k-ary n-cube is one with equal sides.
     Torus,
-    /// A grid with side 2 in every dimension.
+    /// Hypercube: a grid with side 2 in every dimension.
     Hypercube,
-    /// A flat machine: all processors are behind one switch and equivalent to each other.
+    /// Flat machine: all processors are behind one switch and equivalent to each other.
     Flat,
-    /// Levels of switches, with links to the level above: a fat tree.
+    /// Fat tree: levels of switches, with links to the level above.
     FatTree,
-    /// Groups of routers with links between every two groups.
+    /// Dragonfly: groups of routers, with a link between every two groups.
     Dragonfly,
-    /// A torus whose short rings are closed with an offset along the long dimensions.
+    /// Twisted torus: its short rings are closed with an offset along the long dimensions.
     TwistedTorus,
-    /// A grid of nodes with several processors each.
+    /// Grid of nodes with several processors each.
     Multiprocessor,
 }
 

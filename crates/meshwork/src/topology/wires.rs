@@ -35,14 +35,15 @@ pub type Route = SmallVec<[Leg; 4]>;
 /// Rule by which a packet chooses between the two classes of virtual channels of a ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClassRule {
-    /// Class 1 on the whole ring if the route crosses the edge of the ring, otherwise class 0.
+    /// A packet is in one class on the whole ring: 1 if its route crosses the edge, otherwise 0.
     ///
     /// Packets in class 0 never use the link across the edge of the ring, and packets in class 1
     /// never use the link opposite to it. So packets of neither class can block each other in a
     /// cycle.
     #[default]
     Static,
-    /// Class 0 up to the edge of the ring, and class 1 from the link across the edge on.
+    /// A packet is in class 0 up to the edge of the ring, and in class 1 from the link across it
+    /// on.
     Dateline,
 }
 

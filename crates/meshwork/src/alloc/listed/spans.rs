@@ -69,8 +69,8 @@ impl NodeSpans {
         }
     }
 
-    /// Removes from `nodes` all nodes that are reserved in a span that ends after `from` and begins
-    /// up to `until`.
+    /// Removes from `nodes` all nodes reserved in spans that end after `from` and begin up to
+    /// `until`.
     pub fn keep_unreserved(&self, from: i64, until: i64, nodes: &mut NodeSet) {
         let first = self.spans.partition_point(|span| span.end <= from);
         self.keep_from(first, until, nodes);

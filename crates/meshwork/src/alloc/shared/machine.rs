@@ -73,9 +73,10 @@ pub struct GpuRecord {
 pub enum Domains {
     /// No topology: nodes in the order of their numbers.
     Flat,
-    /// A tree of switches.
+    /// The nodes are below switches, which form a tree.
     Tree(Tree),
-    /// Base blocks (such as racks), of which 2, 4, 8, … are joined to larger blocks.
+    /// The nodes are in base blocks (such as racks), of which 2, 4, 8, … are joined to larger
+    /// blocks.
     Block(Blocks),
 }
 

@@ -66,11 +66,11 @@ pub struct SharedRequest {
 /// Memory that a job needs, in MB, for each CPU, node or GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Memory {
-    /// Memory for each CPU, in MB.
+    /// The job needs this memory for each CPU, in MB.
     Cpu(u64),
-    /// Memory for each node, in MB; 0 for all memory of a node.
+    /// The job needs this memory for each node, in MB; 0 stands for all memory of a node.
     Node(u64),
-    /// Memory for each GPU, as the field `memory` of [`Gpus`].
+    /// The job needs memory for each GPU: see the field `memory` of [`Gpus`].
     Gpu,
 }
 

@@ -93,7 +93,7 @@ pub enum Measure {
     /// Ratio of two sums over the finished jobs. The function returns what a job adds to the
     /// numerator and to the denominator. Jobs for which one of them is NaN are skipped.
     Ratio(fn(&Running, Time, &Rules) -> (f64, f64)),
-    /// Mean over the finished jobs of the time that a job waited for this reason.
+    /// Mean, over the finished jobs, of the time for which a job waited for the given reason.
     PerWait(Cause),
     /// Mean, over the started jobs, of a function of the job.
     PerStart(fn(&Running) -> f64),

@@ -449,9 +449,10 @@ impl Lines {
 /// One nonblank line of a log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LogLine {
-    /// A comment: the text after the semicolon, without trailing blanks. See [`Header::add`].
+    /// Line with a comment. The value is the text after the semicolon, without trailing blanks: see
+    /// [`Header::add`].
     Comment(String),
-    /// A job.
+    /// Line that describes a job.
     Record {
         /// Number of the line in the file, from 1.
         line: u64,

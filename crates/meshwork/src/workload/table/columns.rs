@@ -12,17 +12,17 @@ use crate::topology::MAX_NODES;
 /// Kind of value in the cells of a column, such as counts, times or texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
-    /// An integer that identifies a job.
+    /// The cells hold integers that identify jobs.
     Number,
-    /// A count.
+    /// The cells hold counts.
     Count,
-    /// An instant of the table's own clock, or a date.
+    /// The cells hold instants: of the table's own clock, or dates.
     Instant,
-    /// A number that is not a count: a duration or a priority.
+    /// The cells hold numbers that are no counts: durations or priorities.
     Real,
-    /// `true` or `false`.
+    /// The cells hold `true` or `false`.
     Flag,
-    /// Text.
+    /// The cells hold text.
     Text,
 }
 
