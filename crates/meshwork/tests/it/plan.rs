@@ -63,7 +63,7 @@ impl Scheduler for Noting {
     }
 }
 
-/// Number of a run's decisions that plans reproduce, and number of all its decisions.
+/// Number of a run's decisions that are reproduced by plans, and number of all its decisions.
 ///
 /// A plan is a policy's decision for a recorded state.
 fn again(scenario: &Scenario, jobs: Vec<Job>) -> (usize, usize) {
@@ -117,8 +117,9 @@ const REMEMBER: [(&str, &str); 6] = [
     ("slurm", "when its passes ran, and the usage of users"),
 ];
 
-/// Schedulers that remember the place promised to the first waiting job. They do so only on
-/// machines where shape matters.
+/// Schedulers that remember the place promised to the first waiting job.
+///
+/// They do so only on machines where the shape of a job matters.
 const PROMISE: [&str; 3] = ["easy", "priority", "fair_share"];
 
 /// Schedulers that resize running jobs or divide the machine permanently.

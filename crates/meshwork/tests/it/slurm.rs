@@ -1,5 +1,7 @@
-//! Tests of the scheduler `slurm`: cases by hand, and a slow reference that goes from second to
-//! second.
+//! Tests of the scheduler `slurm` with cases made by hand, and with a slow reference
+//! implementation.
+//!
+//! The reference implementation goes from second to second.
 
 use std::sync::Arc;
 
@@ -223,7 +225,7 @@ fn wrong_parameters_are_refused_in_a_sentence() {
     assert!(unknown.contains("did you mean `bf_window`"), "{unknown}");
 }
 
-/// A job in the slow reference implementation, with times in whole seconds.
+/// Job in the slow reference implementation of the scheduler `slurm`, with times in whole seconds.
 #[derive(Clone, Copy)]
 struct Simple {
     arrival: i64,
@@ -248,7 +250,8 @@ struct Settings {
     min_age: i64,
 }
 
-/// Schedules jobs on a flat machine by the definition, from second to second.
+/// Schedules jobs on a flat machine by the definition of the scheduler `slurm`, from second to
+/// second.
 ///
 /// The plan is a list of the free processors in every second of the future.
 fn second_by_second(settings: &Settings, jobs: &mut [Simple]) {

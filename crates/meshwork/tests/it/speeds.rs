@@ -1,4 +1,6 @@
-//! Tests of random speeds of sites. They check which results change with them, and which must not.
+//! Tests of random speeds of sites.
+//!
+//! They check which results change if the speeds change, and which must not.
 
 use crate::common::{Transcript, scenario};
 use meshwork::job::Job;

@@ -1,6 +1,8 @@
-//! Compares the engine with formulas of queueing theory. Results must be in confidence intervals
-//! over independent replications. Seeds are fixed, so the tests are deterministic. The confidence
-//! level (99.9 %) and the number of replications were chosen before the results were known.
+//! Compares the engine with formulas of queueing theory.
+//!
+//! Results must be in confidence intervals over independent replications. Seeds are fixed, so the
+//! tests are deterministic. The confidence level (99.9 %) and the number of replications were
+//! chosen before the results were known.
 
 use crate::common::scenario;
 use meshwork::cluster::{Cluster, StartOptions};
@@ -209,8 +211,10 @@ fn smallest_job_first_serves_small_jobs_sooner() {
     assert!(sjf < 0.7 * fcfs, "sjf {sjf}, fcfs {fcfs}");
 }
 
-/// Equipartition with malleable jobs is processor sharing (all jobs at once, at equal rates). The
-/// mean time in the system depends only on the mean of the work, not on its distribution.
+/// Tests that equipartition with malleable jobs is processor sharing.
+///
+/// In processor sharing all jobs are served at once, at equal rates. The mean time in the system
+/// depends only on the mean of the work, not on its distribution.
 #[test]
 fn turnarounds_under_equipartition_are_those_of_processor_sharing() {
     let load = 0.6;
