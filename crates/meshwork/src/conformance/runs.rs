@@ -243,8 +243,8 @@ pub(super) fn promises_are_kept(scenario: &Scenario, mut jobs: Vec<Job>) -> Resu
 
 /// Checks that jobs start at the same instants if nodes are only counted, without identities.
 ///
-/// For machines with interchangeable nodes, under schedulers that declare that they do not use
-/// identities.
+/// The check is for machines with interchangeable nodes, and for schedulers that declare that they
+/// do not use identities.
 pub(super) fn nodes_are_not_looked_at(scenario: &Scenario, jobs: &[Job]) -> Result<(), String> {
     let (_, named) = run(scenario, jobs.to_vec())?;
     let counts = Course { counts_only: true, ..Course::default() };

@@ -204,8 +204,8 @@ impl Site {
 
     /// The number of nodes that a request asks for; `None` if so many are not free.
     ///
-    /// The number must be at least 1. This suffices to place a request that can be served by every
-    /// choice of enough free nodes. **O(1)**.
+    /// The number must be at least 1. For a request that every choice of enough free nodes can
+    /// serve, no further check is needed. **O(1)**.
     #[inline]
     #[must_use]
     pub fn count_if_free(&self, request: &Request) -> Option<u32> {

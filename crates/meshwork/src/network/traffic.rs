@@ -190,7 +190,9 @@ static HOTSPOT: TrafficEntry = TrafficEntry {
     serves: |_| Ok(()),
 };
 
-/// The grid of a machine whose links are those of a grid; otherwise an error of one sentence.
+/// The grid of a machine whose links join neighbours in the grid.
+///
+/// For any other machine, an error of one sentence.
 fn on_a_grid<'a>(pattern: &str, machine: &'a Topology) -> Result<&'a Grid, String> {
     if machine.wiring().is_grid() {
         return Ok(machine.grid());
@@ -269,7 +271,7 @@ pub struct Carried {
     pub packets: u64,
     /// Simulated cycles, including the warm-up.
     pub cycles: Cycle,
-    /// Sum over all flits of the number of routers that each crossed, over all cycles.
+    /// Sum, over all flits in all cycles, of the number of routers that the flit crossed.
     pub flit_hops: u64,
 }
 

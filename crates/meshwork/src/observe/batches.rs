@@ -150,10 +150,10 @@ impl Batches {
         whole
     }
 
-    /// Range of the batches from which intervals are made. Each lies entirely in the measured part
-    /// of the run, and at least half of its jobs were measured. The last batch is excluded, because
-    /// it may lack jobs and contains the time after the last arrival. Empty if fewer than ten
-    /// batches remain.
+    /// Range of the batches from which confidence intervals are computed. Each of these batches
+    /// lies entirely in the measured part of the run, and at least half of its jobs were measured.
+    /// The last batch is excluded, because it may lack jobs and contains the time after the last
+    /// arrival. Empty if fewer than ten batches remain.
     pub(super) fn kept(&self) -> std::ops::Range<usize> {
         let last = self.batches.len().saturating_sub(1);
         if self.batches.len() < MIN_BATCHES {

@@ -164,7 +164,8 @@ pub struct Wear {
 }
 
 impl Running {
-    /// Creates the record of a waiting job. Fields known only from its start on hold placeholders.
+    /// Creates the record of a waiting job. Fields that are known only after the start of the job
+    /// get placeholders.
     pub(crate) fn waiting(id: JobId, job: Job) -> Running {
         Running {
             id,

@@ -281,7 +281,7 @@ impl SharedLookup {
         give(machine, needs, self.order, holdings, &chosen).map(|(_, grants)| grants)
     }
 
-    /// Updates `near` as a check by Slurm 22.05 whether the job could ever start does.
+    /// Updates `near` as Slurm 22.05 does when it checks whether the job could ever start.
     ///
     /// The check considers the nodes in `open`. Its effect on `near` changes the order in which
     /// later queries take nodes.

@@ -127,8 +127,8 @@ impl Grants {
         }
     }
 
-    /// Queues the head of a packet behind earlier requests. It needs one lane of a group,
-    /// whichever.
+    /// Queues the head of a packet for a lane of a group, behind earlier requests. Every lane of
+    /// the group will do.
     ///
     /// A group has the output lanes of one class of one port.
     pub(super) fn request(&mut self, request: &Request) {

@@ -39,7 +39,7 @@ impl Switch {
         }
     }
 
-    /// Appends to `moves` the lanes among `ready` whose flits cross the switch.
+    /// Appends to `moves` the lanes among `ready` whose flits cross the switch in this cycle.
     pub(super) fn choose(
         &mut self,
         router: usize,

@@ -505,7 +505,7 @@ fn terms(job: &Job) -> Option<&Terms> {
     job.terms.as_deref()
 }
 
-/// A finished job with its times and nodes, as per-job output has a row for it.
+/// A finished job with its times and nodes, from which its row of per-job output is made.
 #[derive(Clone, Debug)]
 pub struct Ended<'a> {
     /// The job.
