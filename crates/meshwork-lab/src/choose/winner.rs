@@ -49,7 +49,7 @@ const PLUGINS: [(&str, &str); 4] = [
     ("slurm", BACKFILL),
 ];
 
-/// Default `SchedulerType` of Slurm.
+/// `SchedulerType` that Slurm uses if `slurm.conf` gives none.
 const BACKFILL: &str = "sched/backfill";
 
 /// Parameters of the scheduler `slurm` without a line of their own in `slurm.conf`.

@@ -89,7 +89,7 @@ pub struct JobRecord {
 /// Scheduler that started a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StartedBy {
-    /// The scheduler is unknown, or the job did not start.
+    /// It is unknown which scheduler started the job, or the job did not start.
     #[default]
     Unknown,
     /// Main scheduler, which goes through the queue in order of priority.

@@ -79,7 +79,8 @@ fn is_union(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     }
 }
 
-/// Whether nodes can be divided into places of one size. Each place with the lowest node is tried.
+/// Whether nodes can be divided into places of one size. Each place that contains the lowest node
+/// is tried.
 fn falls_apart(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     let Some(first) = nodes.first() else { return true };
     let places: Vec<NodeSet> = match &site.structure {

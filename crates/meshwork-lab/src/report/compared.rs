@@ -295,7 +295,7 @@ fn table(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// Formats a difference in percent of `base`, the value under the first topology.
+/// Formats a difference in percent of `base`, which is the value under the first topology.
 fn percent(difference: Option<f64>, base: Option<f64>) -> String {
     match (difference, base) {
         (Some(difference), Some(base)) if base > 0.0 => {

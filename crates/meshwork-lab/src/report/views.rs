@@ -110,14 +110,14 @@ pub enum Style {
     /// scenario's values of two metrics.
     Points,
     /// Rows of bars that begin at 0, with whiskers, one row per name. Dots replace bars that cannot
-    /// begin at 0: those of differences, and those on a logarithmic scale.
+    /// begin at 0: bars of differences, and bars on a logarithmic scale.
     Rows,
     /// Steps: a value holds until the next one. In a plot of distributions, measured values are on
     /// the x axis.
     Steps,
 }
 
-/// A scale of a plot: the one along the plot, or that of measured values.
+/// A scale of a plot: either the scale along the plot, or the scale of measured values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize), serde(default))]
 pub struct Scale {

@@ -150,7 +150,7 @@ pub(crate) fn process() -> u64 {
     })
 }
 
-/// The host name, with characters that are safe in file names.
+/// The host name, reduced to characters that are safe in file names.
 pub(crate) fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname")
         .ok()

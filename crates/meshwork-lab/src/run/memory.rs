@@ -131,7 +131,7 @@ pub fn check_runs(
     size(*bytes), size(*limit), if *at_once { ": `--threads` says how many go on at once" } else { "" }
 )]
 pub struct TooMuch {
-    /// Subject and verb of the error message: `a run takes`.
+    /// Subject and verb with which the error message begins, such as `a run takes`.
     pub what: String,
     /// Estimated need in bytes.
     pub bytes: u64,

@@ -109,8 +109,8 @@ pub(crate) fn arrivals(
     Ok(arrivals)
 }
 
-/// Time span of a log between the first and the last arrival. It has the numbers of the log's
-/// windows in which no job arrives.
+/// Time span of a log between the first and the last arrival. The result also has the numbers of
+/// the windows in which no job arrives.
 ///
 /// # Errors
 /// If there are fewer than two windows in which jobs arrive, or too many windows.

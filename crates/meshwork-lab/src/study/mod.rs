@@ -53,9 +53,9 @@ pub const SCENARIO_KEYS: &[&str] = &[
 /// Number of replications of each scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Replications {
-    /// A fixed number of replications.
+    /// The number of replications is fixed.
     Fixed(u64),
-    /// Enough replications for a narrow interval of a metric's mean.
+    /// There are as many replications as a narrow interval of a metric's mean needs.
     Precision {
         /// Half width of the interval, as a fraction of the mean, at which replications end.
         target: f64,

@@ -186,7 +186,7 @@ pub struct Comparison {
     pub names: Vec<String>,
     /// Number of records of jobs that ran. A requeued job has several records.
     pub jobs: usize,
-    /// Number of the records that ran whose jobs start under every topology.
+    /// Number of records of jobs that ran and that start under every topology.
     pub common: usize,
     pub terms: ReplayOptions,
     /// Times of the first and of the last submission.

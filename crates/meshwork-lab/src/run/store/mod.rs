@@ -371,8 +371,8 @@ fn make(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Records the request of a run that another build made. Such lines are read completely, which is
-/// rare.
+/// Records the request of a run that another build made. Only the lines of such runs are read
+/// completely.
 fn note_elsewhere(elsewhere: &mut BTreeSet<u128>, head: &Head<'_>, line: &[u8], build: &str) {
     if head.build != build || head.model_version != MODEL_VERSION {
         elsewhere.extend(RunRecord::read(line).as_ref().and_then(request));
