@@ -229,7 +229,9 @@ mod tests {
         }
     }
 
-    /// A valid request with one wrong byte is refused, is incomplete, or means the same as before.
+    /// Tests a valid request with one wrong byte.
+    ///
+    /// It must be refused, be incomplete, or mean the same as before.
     #[test]
     fn one_wrong_byte_opens_no_other_door() {
         let whole = format!("GET /report.json HTTP/1.1\r\n{HOST}\r\n").into_bytes();

@@ -422,8 +422,9 @@ mod tests {
         player.reel.events()
     }
 
-    /// Plays the run for `seconds`, without a deadline in practice. First waits until the run's
-    /// thread has computed the events.
+    /// Plays the run for `seconds`, with a deadline that is too late to matter.
+    ///
+    /// At first it waits until the run's thread has computed the events.
     fn play(player: &mut Player, seconds: f64) {
         std::thread::sleep(Duration::from_millis(100));
         player.play(Duration::from_secs_f64(seconds), Instant::now() + Duration::from_secs(60));

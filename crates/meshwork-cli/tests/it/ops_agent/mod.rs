@@ -1,4 +1,6 @@
-//! Tests of the agent and the shadow on a real Slurm of 64 nodes on this computer. They submit jobs
+//! Tests of the agent and the shadow on a real Slurm of 64 nodes on this computer.
+//!
+//! The agent places the jobs of the Slurm, and the shadow only observes them. The tests submit jobs
 //! with `sbatch`, kill the agent and the controller, drain a node and requeue a job.
 #![cfg(target_os = "linux")]
 
@@ -72,7 +74,9 @@ fn restart(slurm: &Slurm) -> Killable {
     Killable(child.unwrap())
 }
 
-/// A Slurm with a parking partition. Its controller and the jobs themselves record each job's end.
+/// Slurm with a parking partition, whose jobs the agent places.
+///
+/// The controller and the jobs themselves record each job's end.
 struct Parked {
     slurm: Slurm,
     ends: PathBuf,
@@ -111,8 +115,10 @@ impl Parked {
         said.out.trim().to_owned()
     }
 
-    /// Waits until all jobs have ended, except the jobs in `but`. It also does what an operator
-    /// would do for jobs that Slurm holds, e.g. after a crash of its controller.
+    /// Waits until all jobs have ended, except the jobs in `but`.
+    ///
+    /// Meanwhile it releases jobs that Slurm holds, e.g. after a crash of its controller, as an
+    /// operator would do.
     fn until_all_end(&self, seconds: u64, but: &[&str]) {
         self.slurm.wait(seconds, "all jobs end", || {
             let said = self.slurm.ask("squeue", &["-h", "-r", "-o", "%i %P %M %r"]);
@@ -206,9 +212,9 @@ struct Ended {
 
 /// Ends of jobs of the run partition, from the controller's records and from what the jobs wrote.
 ///
-/// The end that a job wrote itself counts. The controller does not know when a job ended that its
-/// own crash interrupted. Its record, of which there may be two, then has the time at which that
-/// was found out.
+/// The end that a job wrote itself counts. If the controller had crashed when a job ended, it does
+/// not know this end. Its record, of which there may be two, then has the time at which the end was
+/// found out.
 fn ends(text: &str, own: &str) -> Vec<Ended> {
     let own: Vec<(&str, f64)> = own
         .lines()
@@ -308,8 +314,8 @@ fn a_real_slurm_starts_what_the_policy_chose_whatever_is_killed() {
     drop(controller);
 }
 
-/// Checks that the kill switch and the watchdog make Slurm start jobs of the parking partition
-/// itself.
+/// Checks that the kill switch and the watchdog let Slurm itself start jobs of the parking
+/// partition.
 fn the_way_back(parked: &Parked) {
     let slurm = &parked.slurm;
     let ops = |more: &[&str]| slurm.meshwork(&[&["ops", "agent", "."], more].concat());
