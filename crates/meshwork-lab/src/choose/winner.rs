@@ -282,7 +282,7 @@ pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) ->
 mod tests {
     use super::*;
 
-    /// Lines of a `slurm.conf` that are changed so that a scheduler's given parameters hold.
+    /// Lines of a `slurm.conf` that must change so that Slurm's scheduler has the given parameters.
     fn change(conf: &str, scheduler: &str) -> String {
         change_beside("", conf, scheduler)
     }

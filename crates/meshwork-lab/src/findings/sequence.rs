@@ -170,7 +170,8 @@ mod tests {
         (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
     }
 
-    /// Logarithm of the test statistic *E* by its formula, for these values and a tested mean.
+    /// Logarithm of the test statistic *E* for these values and a tested mean, computed by its
+    /// formula.
     fn evidence(values: &[f64], tested: f64) -> f64 {
         let n = values.len() as f64;
         let s: f64 = values.iter().map(|x| x - tested).sum();
@@ -225,8 +226,9 @@ mod tests {
         assert!(((mixture / null).ln() - evidence(&values, 0.0)).abs() < 1e-3);
     }
 
-    /// Share of 2,000 random sequences in which an interval misses the true mean 0. Intervals after
-    /// fewer than `first` values do not count.
+    /// Share of 2,000 random sequences in which some interval misses the true mean 0.
+    ///
+    /// Intervals after fewer than `first` values do not count.
     fn missed(name: &str, first: u64, most: u64, draw: impl Fn(&mut Stream) -> f64) -> f64 {
         let once = |run| {
             let (mut stream, mut moments) = (Stream::new(5, run, name), RunningMoments::default());

@@ -48,7 +48,7 @@ impl WaitReason {
     }
 }
 
-/// Listed place of a waiting job's size, with the running jobs that occupy it.
+/// Place that the topology lists and that has a waiting job's size, with the running jobs on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlace {
     /// Name of the place in the lists of the topology.

@@ -21,7 +21,7 @@ pub enum CheckVerdict {
     Same,
     /// The results differ. The variant holds the first difference, in one sentence.
     Different(String),
-    /// The run could not be repeated; holds the reason.
+    /// The run could not be repeated. The variant holds the reason.
     Failed(String),
 }
 
@@ -58,7 +58,7 @@ pub enum CheckError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RepeatError {
-    /// The run was made by another version of the model; holds that version.
+    /// The run was made by another version of the model. The variant holds that version.
     #[error("it was run by version {0} of the model, and this is version {MODEL_VERSION}")]
     OtherModel(u32),
     /// The stored scenario is no table.

@@ -794,8 +794,8 @@ impl<'a> Controller<'a> {
         decided
     }
 
-    /// Nodes on which a job could start now, as the plan leaves them until the end of its time
-    /// limit, and this end.
+    /// Nodes on which a job could start according to the plan, and the end of its time limit. The
+    /// plan leaves the nodes to the job until this end.
     ///
     /// A job that shares nodes gets an empty set, because it can also use nodes that running jobs
     /// hold. `blocked` has, for each kind of request, the smallest time limit for which no nodes

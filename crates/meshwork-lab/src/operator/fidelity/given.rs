@@ -505,8 +505,8 @@ impl<'a> Given<'a> {
 
     /// Events of a clock second that precede the scheduler cycle with the index `cycle`.
     ///
-    /// These are either all events, or those events that the recorded starts of this cycle and of
-    /// earlier ones require.
+    /// Depending on the order, these are all events of the second, or only the events that the
+    /// recorded starts of this cycle and of earlier ones require.
     fn before(
         &self,
         cycle: usize,

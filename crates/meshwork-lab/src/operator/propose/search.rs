@@ -94,7 +94,7 @@ impl Tried {
 /// Progress of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchProgress {
-    /// Number of lists that were tried.
+    /// Number of placement lists that were tried.
     pub tried: usize,
     /// Mean wait under the site's own list, in seconds.
     pub own: f64,
