@@ -101,8 +101,8 @@ impl Known {
         missing(&self.stored, &|key| self.archive.has(key), &find, &self.failures)
     }
 
-    /// Assigns units of work to shards. The costs of the units are based on measured durations of
-    /// runs.
+    /// Deal of units of work among shards. The costs of the units are based on measured run
+    /// durations.
     pub(crate) fn deal(&self, units: &[Unit]) -> Deal {
         let seconds = self.costs();
         let least = |unit: &Unit| match unit.replication {

@@ -34,7 +34,7 @@ pub(super) struct RunningSums {
 /// Stage at which limits are tested when a scheduler considers a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Test {
-    /// Stage before the search for nodes, which tests limits on numbers of jobs and on run times.
+    /// Stage before the search for nodes, which tests limits on numbers of jobs and on time limits.
     Before,
     /// Stage after the search for nodes, which tests limits on numbers of nodes and processors.
     After,

@@ -295,7 +295,7 @@ impl<'a> Controller<'a> {
         self.parts.as_ref().map(PartsDesk::near)
     }
 
-    /// Sets the weights of nodes as if the last submitted job, with or without GPUs, came once
+    /// Sets the weights of nodes as if the last job of a kind (with GPUs or without) came once
     /// more.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         self.parts.iter_mut().for_each(|desk| desk.submit_again(with_gpus));

@@ -98,7 +98,7 @@ impl PartsDesk {
         self.last[usize::from(request.lookup.asks_for_gpus())] = Some((partition, request.clone()));
     }
 
-    /// Sets the weights of nodes as if the last submitted job, with or without GPUs, came once
+    /// Sets the weights of nodes as if the last job of a kind (with GPUs or without) came once
     /// more.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         if let Some((partition, request)) = self.last[usize::from(with_gpus)].clone() {
