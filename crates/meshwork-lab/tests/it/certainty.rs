@@ -1,4 +1,4 @@
-//! Tests of what is said about how certain results are.
+//! Tests of what reports and notes say about the certainty of results.
 //!
 //! The results are of replayed logs, windows of logs, growing queues, and runs by different builds.
 
@@ -213,8 +213,9 @@ fn windows_of_a_log_are_its_replications() {
     assert!(runs.is_none_or(|fact| !fact.text.contains("not run yet")), "{runs:?}");
 }
 
-/// Windows of a log without any job are left out, and a note says so. A log may have years before
-/// its machine was in use, or weeks of maintenance.
+/// Tests that windows of a log without any job are left out, and that a note says so.
+///
+/// A log may have years before its machine was in use, or weeks of maintenance.
 #[test]
 fn windows_without_jobs_are_left_out_and_it_is_said() {
     let folder = tempfile::tempdir().unwrap();

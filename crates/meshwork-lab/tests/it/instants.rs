@@ -1,5 +1,6 @@
-//! Tests of explanations why a job waits, and of moves of jobs that free a place for it. Answers
-//! for all allocators are compared with exhaustive search on small machines.
+//! Tests of explanations why a job waits, and of moves of jobs that free a place for it.
+//!
+//! Answers for all allocators are compared with exhaustive search on small machines.
 
 use std::collections::BTreeSet;
 
@@ -69,7 +70,7 @@ fn pools() -> Vec<(String, NamedPool, Request)> {
     all
 }
 
-/// The present state of a pool, in the form that is explained. Each running job gets an expected
+/// Present state of a pool, in the form in which it is explained. Each running job gets an expected
 /// end.
 fn instant(named: &NamedPool) -> Instant {
     let mut instant = Instant::of_desk(named);
@@ -79,7 +80,7 @@ fn instant(named: &NamedPool) -> Instant {
     instant
 }
 
-/// A copy of a pool in which the placements of the jobs `gone` are released.
+/// Copy of a pool, in which the placements of the jobs `gone` are released.
 fn without(named: &NamedPool, instant: &Instant, gone: &[usize]) -> Pool {
     let mut pool = Pool::read(named.pool().table()).unwrap();
     pool.restore(&named.pool().snapshot()).unwrap();

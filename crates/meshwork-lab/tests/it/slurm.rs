@@ -1,5 +1,6 @@
-//! Tests of Slurm's configuration files. Errors and silent problems are found, and recorded
-//! decisions of a real Slurm are repeated.
+//! Tests of Slurm's configuration files.
+//!
+//! Errors and silent problems are found, and recorded decisions of a real Slurm are repeated.
 
 use crate::skip::skip;
 use std::collections::BTreeMap;
@@ -244,8 +245,9 @@ fn a_topology_conf_says_the_same_as_a_topology_yaml() {
     }
 }
 
-/// Slurm ignores the topology file if its plugin is flat or not named. With another plugin it
-/// refuses an empty file.
+/// Tests that Slurm ignores the topology file if its plugin is flat or not named.
+///
+/// With another plugin it refuses an empty file.
 #[test]
 fn an_empty_topology_file_is_a_flat_machine_or_refused() {
     assert!(reading("", CONF).refusal().is_none());

@@ -484,8 +484,9 @@ impl Observer for Causes {
     }
 }
 
-/// Reason why a job's request was denied at a time, from the columns of a recording. `None` before
-/// the first answer.
+/// Recorded answer to a job's request at a time, which tells whether the request could start.
+///
+/// It is `None` before the first answer.
 fn answer(columns: &Columns, job: usize, at: Time) -> Option<u8> {
     let mut place = 0;
     let mut last = None;

@@ -1,5 +1,6 @@
-//! A fake of the commands `squeue`, `sinfo` and `scontrol` and of the clock. Faults happen at given
-//! times.
+//! Fake of the commands `squeue`, `sinfo` and `scontrol` and of the clock, for tests of the agent.
+//!
+//! Faults happen at given times.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::resume_unwind;
@@ -48,7 +49,8 @@ pub(super) struct Wanted {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Special {
     None,
-    /// The job requires its own list of nodes, which has `least` nodes.
+    /// The job requires particular nodes: the one with this number, and those after it up to its
+    /// size.
     Own(usize),
     Exclude(usize),
     After(usize),
@@ -90,7 +92,7 @@ pub(super) struct FakeJob {
     start: f64,
     end: f64,
     note: String,
-    /// Whether the job was requeued and the agent has not updated it since.
+    /// Whether the job was requeued and the agent has not updated it since then.
     is_requeued: bool,
 }
 
@@ -101,7 +103,7 @@ impl FakeJob {
     }
 }
 
-/// A start of a job in the run partition.
+/// Start of a job in the run partition, which is the partition whose jobs Slurm starts.
 #[derive(Clone, Debug)]
 pub(super) struct Started {
     pub(super) key: (String, i64),
@@ -184,7 +186,9 @@ impl FakeSlurm {
         !self.faults.is_empty()
     }
 
-    /// Ends everything that may keep jobs waiting for ever, so that the story comes to its end.
+    /// Ends everything that may keep jobs waiting for ever, so that the simulation comes to its
+    /// end.
+    ///
     /// These are kills, lasting faults, and parked jobs that the agent leaves to Slurm.
     pub(super) fn calm(&mut self) {
         for job in self.jobs.iter_mut().filter(|job| job.is_beyond() && job.partition != "run") {
