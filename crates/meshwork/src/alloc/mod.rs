@@ -34,9 +34,10 @@ pub trait Allocator: Send {
         None
     }
 
-    /// The condition under which a placement is found, if a parameter makes it weaker.
+    /// Condition under which a placement is found, if a parameter makes it weaker; otherwise
+    /// `None`.
     ///
-    /// Otherwise the condition of the registry entry ([`finds`](AllocatorEntry::finds)) holds.
+    /// With `None`, the condition of the registry entry ([`finds`](AllocatorEntry::finds)) holds.
     fn finds(&self) -> Option<Finds> {
         None
     }
@@ -56,8 +57,8 @@ pub trait Allocator: Send {
         0.0
     }
 
-    /// The orders of its sides in which a block is tried, unless the parameter `rotation` sets
-    /// them.
+    /// The orientations (orders of its sides) in which a block is tried if no parameter `rotation`
+    /// says.
     fn rotation(&self) -> Rotation {
         Rotation::Never
     }

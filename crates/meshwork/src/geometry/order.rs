@@ -242,8 +242,8 @@ mod tests {
             }
         }
 
-        /// Checks the Hilbert order of a smaller grid: the order of the cube, without the nodes
-        /// outside the grid.
+        /// Tests that the Hilbert order of a grid is the order of its cube without the nodes
+        /// outside.
         #[test]
         fn hilbert_on_a_smaller_grid_leaves_nodes_out(
             sides in prop::collection::vec(1_u32..9, 1..4),

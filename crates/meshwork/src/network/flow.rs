@@ -1,4 +1,5 @@
-//! Jobs as fluids: each takes some time if it is alone, and progresses at a rate its links limit.
+//! Jobs as fluids: each takes some time if it is alone, and progresses at a rate that its links
+//! limit.
 
 use super::alone::{Alone, Estimate};
 use super::messaging::Plan;

@@ -243,7 +243,8 @@ static NAS_MULTIGRID: PatternEntry = PatternEntry {
 
 /// The processes to which process `rank` sends in a binomial tree.
 ///
-/// First its children in the tree, that with the largest subtree first, and then its parent.
+/// Its children in the tree come first, beginning with the child of the largest subtree. Its parent
+/// comes last.
 fn tree(ranks: u32, rank: u32) -> Vec<u32> {
     // The root may send at any distance that is a power of two; any other process at those below
     // its lowest set bit.

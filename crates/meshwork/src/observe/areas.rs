@@ -37,7 +37,7 @@ impl Integrand {
     }
 
     /// Index of a state variable that has a variant of its own. Otherwise the function to
-    /// integrate, as the error.
+    /// integrate, returned as an error.
     pub(super) fn place(self) -> Result<usize, fn(&MachineState) -> f64> {
         Ok(match self {
             Integrand::Time => 0,
@@ -52,7 +52,7 @@ impl Integrand {
     }
 }
 
-/// Present values of the state variables with a name, in order of index.
+/// Present values of the named state variables, in order of index.
 #[inline]
 pub(super) fn values(state: &MachineState) -> [f64; NAMED] {
     let free = state.nodes.saturating_sub(state.held);

@@ -5,7 +5,7 @@ use super::areas::NAMED;
 use super::batches::{Ratio, Sums};
 use super::metrics::{Integrand, Measure};
 
-/// The two sums whose ratio is a metric, as indices of where they are stored.
+/// Where the numerator and the denominator of a metric are stored, as indices.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reading {
     /// The ratio with this index, whose numerator and denominator are summed for this metric alone.

@@ -119,8 +119,8 @@ impl NodeType {
 
     /// How much an idle node of this type lacks to hold a piece; 0 if it can hold the piece.
     ///
-    /// For each resource, what is missing is counted in thousandths of the requested amount. These
-    /// are added up.
+    /// For each resource, what is missing is counted in thousandths of the requested amount. The
+    /// results are added up.
     fn lack(&self, piece: &Piece) -> u64 {
         let asked = [
             (piece.cpu, self.cpu),

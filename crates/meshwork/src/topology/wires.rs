@@ -104,7 +104,7 @@ pub trait Wires: fmt::Debug + Send + Sync {
 
     /// The largest number of ports to other routers that a router with nodes has.
     ///
-    /// Port numbers from here on may be used for the nodes.
+    /// Port numbers from this number on may be used for the nodes.
     fn ports_beside_nodes(&self) -> usize {
         self.ports()
     }
@@ -136,8 +136,8 @@ pub trait Wires: fmt::Debug + Send + Sync {
 
     /// The route of a packet between two nodes.
     ///
-    /// Random choices are a function of the random bits `coins`. If [`Routing`] does not decide it,
-    /// `detour` says whether the packet goes by another group of a dragonfly.
+    /// Random choices are a function of the random bits `coins`. If the [`Routing`] does not decide
+    /// on detours, `detour` says whether the packet goes by another group of a dragonfly.
     fn route(&self, from: Node, to: Node, coins: u64, manner: &Manner, detour: bool) -> Route;
 
     /// Number of links on the route between two nodes, without detours by other groups of a

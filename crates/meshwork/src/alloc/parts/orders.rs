@@ -35,7 +35,7 @@ pub struct OrderContext<'a> {
     pub types: &'a Arc<NodeTypes>,
     /// Requests of the first jobs of the workload, as examples of typical requests.
     ///
-    /// Empty unless the registry entry [learns](NodeOrderEntry::learns).
+    /// Empty if the registry entry does not [learn](NodeOrderEntry::learns).
     pub typical: &'a [Pieces],
 }
 

@@ -245,8 +245,8 @@ impl SharedLookup {
     /// Cores, memory and GPUs that the job gets now of nodes in `open` that are up; `None` if it
     /// waits.
     ///
-    /// Slurm 22.05 keeps the order of nodes from one query to the next in `near`, which queries for
-    /// jobs with GPUs write and those for all other jobs read.
+    /// In Slurm 22.05, earlier queries influence the order of nodes, which `near` records. Queries
+    /// for jobs with GPUs write `near`, and queries for all other jobs read it.
     ///
     /// # Complexity
     /// The cost of [`decide_shared`], without the check whether the job could ever start.

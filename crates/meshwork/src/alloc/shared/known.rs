@@ -66,9 +66,7 @@ struct KnownFit {
     passes: [Pass; 2],
 }
 
-/// Number of nodes on which a part of the job fits, and what the job could take there in all.
-///
-/// This is the total of CPUs and of GPUs.
+/// Number of nodes on which a part of the job fits, and the CPUs and GPUs it could take of them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     nodes: i64,

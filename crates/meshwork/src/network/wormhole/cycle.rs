@@ -83,8 +83,8 @@ pub(super) struct CycleEngine {
     shift: u32,
     /// Cycles that a flit takes across the link of each lane of a router.
     ///
-    /// `credit_returns` is the time of credits on their way back. Stored inline, not behind a
-    /// pointer, because they are read for every flit at every router.
+    /// `credit_returns` is the time of credits on their way back. Both arrays are stored inline,
+    /// not behind a pointer, because they are read for every flit at every router.
     transfers: [Cycle; LANES],
     credit_returns: [Cycle; LANES],
     now: Cycle,

@@ -9,7 +9,7 @@ const NONE: u8 = u8::MAX;
 
 /// A request: the head of the packet in input lane `lane` needs an output lane.
 ///
-/// Any lane of class `class` of the output port `port` will do.
+/// Every lane of class `class` of the output port `port` will do.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) lane: u32,
@@ -19,9 +19,9 @@ pub(super) struct Request {
 
 /// Free output lanes of all routers, and the heads that wait for them.
 ///
-/// The lanes of one class of one port are a group, and a head requests any lane of a group. A local
-/// port has one group, or one for each class if packets stay in their class. Only routers in which
-/// something has changed make decisions.
+/// The lanes of one class of one port are a group. A head requests a lane of a group, whichever is
+/// free. A local port has one group, or one for each class if packets stay in their class. Only
+/// routers in which something has changed make decisions.
 #[derive(Clone, Debug)]
 pub(super) struct Grants {
     arbitration: Arbitration,

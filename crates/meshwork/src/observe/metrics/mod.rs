@@ -140,7 +140,7 @@ pub enum Measure {
 impl Measure {
     /// Whether the metric depends, or may depend, on [`MachineState::blocked_by_shape`].
     ///
-    /// That is costly, so it is kept up to date only if a metric needs it.
+    /// This field is costly to compute, so it is kept up to date only if a metric needs it.
     pub(super) fn looks_at_what_blocks(&self) -> bool {
         match self {
             Measure::OverTime(over, under) | Measure::Net(over, under, _) => {

@@ -140,9 +140,9 @@ impl Faces {
         all
     }
 
-    /// Adds a face if `is` is set: the high or the low one of the two faces across dimension `d`.
+    /// Adds one of the two faces across dimension `d` if `is` is set.
     ///
-    /// It is the high one if `high` is set.
+    /// It is the high face if `high` is set, otherwise the low one.
     pub(super) fn add(&mut self, d: usize, high: bool, is: bool) {
         self.0 |= u64::from(is) << (2 * d + usize::from(high));
     }

@@ -164,7 +164,7 @@ impl Half {
         }
     }
 
-    /// Sum of hops over all pairs of taken nodes, along these dimensions only.
+    /// Sum of hops over all pairs of taken nodes, along this half of the dimensions.
     ///
     /// The counts of taken nodes are set to 0.
     fn hops_over_pairs(&mut self) -> u64 {

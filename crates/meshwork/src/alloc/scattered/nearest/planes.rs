@@ -30,10 +30,10 @@ pub(super) struct Planes {
     nodes: usize,
     /// Number of nodes of the grid.
     all: usize,
-    /// For each lower dimension, the number of free nodes at each distance over the other lower
+    /// For each lower dimension, how many free nodes lie at each distance in the other lower
     /// dimensions.
     ///
-    /// Ordered by distance, then by node of the grid.
+    /// Indexed by distance, then by node of the grid.
     rings: Vec<Vec<u16>>,
     /// For each lower dimension and node of a plane, the number of near nodes with its coordinate.
     ///
