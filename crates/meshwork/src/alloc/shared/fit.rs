@@ -394,8 +394,8 @@ struct Picking<'a> {
     core_minimum: Option<u32>,
     limits: Sockets,
     first_pass: bool,
-    /// Whether cores are selected as by Slurm 22.05. There, fewer of the job's other needs limit
-    /// what it may take of a node.
+    /// Whether cores are selected as by Slurm 22.05. In Slurm 22.05, fewer of the job's other needs
+    /// limit what it may take of a node.
     is_older: bool,
 }
 

@@ -45,9 +45,9 @@ pub(super) struct Grants {
     after: Vec<u8>,
     /// For round robin: a mask of the lanes that wait, for each group of each router.
     waiting: Vec<u64>,
-    /// For round robin: the lane that each output considers first.
+    /// For round robin: the input lane that each output lane considers first.
     ///
-    /// `from_output` is the output that each lane considers first.
+    /// `from_output` is the output lane that each input lane considers first.
     from_lane: Vec<u8>,
     from_output: Vec<u8>,
 }

@@ -49,7 +49,7 @@ impl Moments {
     }
 }
 
-/// Mixture of two Erlang distributions of common order: their number of stages.
+/// Mixture of two Erlang distributions with the same order, which is their number of stages.
 ///
 /// A draw is the sum of this number of exponential times, the stages. With a fixed probability all
 /// stages are short, otherwise all are long.

@@ -173,7 +173,7 @@ impl Half {
         sum
     }
 
-    /// Calls `visit` for each of these dimensions, the last one first, and sets the counts to 0.
+    /// Calls `visit` for each dimension of this half, the last one first, and sets the counts to 0.
     ///
     /// The arguments of `visit` are the number of taken nodes with each coordinate, and whether the
     /// dimension is a ring.

@@ -148,8 +148,8 @@ pub struct Torus {
     holes: NodeSet,
     /// Whether no node is in two cells of the torus.
     is_plain: bool,
-    /// Listed placements sorted by the size of their boxes. Those of equal size are in the order of
-    /// the list.
+    /// Listed placements sorted by the size of their boxes. Placements with boxes of equal size are
+    /// in the order of the list.
     entries: Vec<Entry>,
     free_bases: FreeBases,
 }
