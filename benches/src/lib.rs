@@ -40,7 +40,7 @@ pub fn half_full(topology: &Topology, share: f64) -> (Site, Vec<Placement>) {
     (site, held)
 }
 
-/// An allocator with default parameters that was told of these claims, one per unit of time.
+/// Allocator with default parameters that was told of the given claims, one per unit of time.
 #[must_use]
 pub fn allocator_of(name: &str, topology: &Topology, held: &[Placement]) -> Box<dyn Allocator> {
     let mut allocator = allocator(name, topology);

@@ -101,7 +101,7 @@ impl Output {
         Ok(self.sink.write_all(text.as_bytes())?)
     }
 
-    /// Writes several lines. Like all methods below, it escapes characters that control a terminal.
+    /// Writes several lines. Characters that control a terminal are escaped.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Stop> {
         self.raw(&visible_text(text))
     }

@@ -31,7 +31,7 @@ const GIVEN_UP: [&str; 6] = [
     "failed: log.swf: none of its 2 lines is of the queues ",
 ];
 
-/// A valid value for a parameter of this kind.
+/// Valid value for a parameter of the given kind.
 fn sample(kind: &Kind) -> Value {
     match kind {
         Kind::Number(Range::Share | Range::Inside) => Value::Float(0.5),

@@ -13,8 +13,8 @@ use meshwork_lab::run::ScenarioRuns;
 use meshwork_lab::run::store::load;
 use meshwork_lab::{Finished, Options, Study, run};
 
-/// Writes a log of `jobs` jobs for 16 processors at this load. Its first jobs arrive just after
-/// time 1000.
+/// Writes a log of `jobs` jobs for 16 processors at the given load. Its first jobs arrive just
+/// after time 1000.
 fn log(folder: &Path, jobs: u32, load: f64) {
     let mut stream = Stream::new(1, 0, "log");
     let (mut text, mut at) = ("submit,runtime,estimate,nodes\n".to_owned(), 1000.0);

@@ -86,7 +86,7 @@ fn is_shared(asked: &str) -> bool {
     ["pieces", "roles"].contains(&asked)
 }
 
-/// Whether a job with its request in the column `asked` may have this cell in another column.
+/// Whether a job may have the given cell in `column`, if its request is in the column `asked`.
 fn may_have(asked: &str, column: &str, cell: &str) -> bool {
     let given = ["submit", "runtime", asked, column].map(|name| match name {
         own if own == column => (own, Cell::Text(cell.into())),
@@ -207,7 +207,7 @@ fn every_cell_of_every_column_stays_or_its_column_is_named() {
     assert!(lost.len() > 10, "{lost:?}");
 }
 
-/// Path of the per-job output of a run in this file format.
+/// Path of the per-job output of a run in the given file format.
 fn job_output(folder: &Path, form: &str) -> PathBuf {
     let files = fs::read_dir(folder.join("jobs")).unwrap().map(|file| file.unwrap().path());
     let is_it = |path: &PathBuf| !path.ends_with("index.csv") && path.extension().unwrap() == form;

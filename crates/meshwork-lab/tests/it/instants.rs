@@ -170,7 +170,7 @@ fn what_would_let_it_start_is_what_trying_everything_says() {
     assert_eq!(asked.len(), ALLOCATORS.len(), "{asked:?}");
 }
 
-/// Every block with these sides in any order, as its base and its sides, by exhaustive search.
+/// Every block with the given sides in any order, as its base and its sides, by exhaustive search.
 fn blocks(pool: &Pool, sides: &[u32]) -> BTreeSet<(u32, Vec<u32>)> {
     fn orders(rest: &[u32]) -> Vec<Vec<u32>> {
         if rest.is_empty() {
@@ -226,8 +226,9 @@ fn cheapest_by_hand(named: &NamedPool, instant: &Instant, wanted: &Request) -> O
     best
 }
 
-/// Whether the request fits after these moves. Each move is checked against the nodes that are free
-/// when its turn comes.
+/// Whether the request fits after the given moves.
+///
+/// Each move is checked against the nodes that are free when its turn comes.
 fn room_after(
     named: &NamedPool,
     instant: &Instant,

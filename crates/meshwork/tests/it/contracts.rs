@@ -61,8 +61,9 @@ fn node(base: u32, dimensions: usize) -> Placement {
     Block { base, sides: Dims::from_elem(1, dimensions) }.into()
 }
 
-/// A scenario on a mesh of 8 × 8 with these components, such as an allocator, and 50 jobs of
-/// `lublin`.
+/// Scenario on a mesh of 8 × 8 with the given components and 50 jobs of `lublin`.
+///
+/// A component is, for example, an allocator.
 fn scenario(catalogue: &Catalogue, parts: &[(&str, &str)]) -> Scenario {
     let workload = Component::new("lublin").with("jobs", 50);
     let builder = Scenario::builder().catalogue(catalogue).mesh([8, 8]).workload(workload);

@@ -25,7 +25,7 @@ fn cases(text: &str) -> Vec<Table> {
     file["case"].as_array().unwrap().iter().map(|case| case.as_table().unwrap().clone()).collect()
 }
 
-/// A machine as a test case draws it, with the jobs that hold its nodes.
+/// Machine that a test case draws, with the jobs that hold its nodes.
 struct Drawn {
     site: Site,
     /// Characters that mark the nodes in the drawing, in order of node index.

@@ -41,7 +41,7 @@ impl Machine {
         Machine { dimension, asks, site: Site::new(topology, 1.0), allocator, held: Vec::new() }
     }
 
-    /// Hypercube on which these nodes were claimed one by one, with an allocator.
+    /// Hypercube on which the given nodes were claimed one by one, with an allocator.
     fn with_busy(named: &str, dimension: u32, busy: &[u32]) -> Machine {
         let mut machine = Machine::new(named, dimension);
         for &base in busy {
@@ -108,7 +108,7 @@ impl Machine {
     }
 }
 
-/// The subcube written as in the papers, such as `0*1`.
+/// Text of a subcube as in the papers, such as `0*1`.
 fn cube(text: &str) -> Subcube {
     let bits = |mark: char| text.chars().fold(0, |bits, c| bits << 1 | u32::from(c == mark));
     Subcube { base: bits('1'), mask: bits('*') }

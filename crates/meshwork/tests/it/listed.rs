@@ -29,8 +29,8 @@ fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
     set
 }
 
-/// Cuts a machine into consecutive sets of nodes with these sizes. Returns the sets and the number
-/// of all nodes.
+/// Cuts a machine into consecutive sets of nodes with the given sizes. Returns the sets and the
+/// number of all nodes.
 fn cut(counts: &[u32]) -> (u32, Vec<Vec<u32>>) {
     let mut next = 0;
     let part = |&count: &u32| {
@@ -56,8 +56,10 @@ fn rings(counts: &[u32], step: u32) -> (u32, Box<dyn Rule>) {
     (count, Box::new(Rings::new(count, parts)))
 }
 
-/// A tree of switches and its number of nodes. The leaf switches have these counts of nodes, and
-/// each further switch joins some of the preceding ones.
+/// Tree of switches, and its number of nodes.
+///
+/// The leaf switches have the given counts of nodes, and each further switch joins some of the
+/// preceding ones.
 fn tree(leaves: &[u32], joins: &[&[usize]]) -> (u32, Box<dyn Rule>) {
     let (count, parts) = cut(leaves);
     let mut list: Vec<Below> =

@@ -130,8 +130,9 @@ fn random_job(count: u32, free: &Set, rng: &mut Stream) -> Job {
     job
 }
 
-/// Consecutive sets of nodes with these sizes, and the number of all nodes. If `uneven`, a set may
-/// have one node more or less.
+/// Consecutive sets of nodes with the given sizes, and the number of all nodes.
+///
+/// If `uneven`, a set may have one node more or less.
 fn parts(sizes: &[u32], uneven: bool, rng: &mut Stream) -> (u32, Vec<Vec<u32>>) {
     let mut next = 0;
     let mut all = Vec::new();

@@ -22,7 +22,7 @@ fn value(outcome: &Outcome, name: &str) -> Option<f64> {
     measured.unwrap_or_else(|| panic!("{name} was not measured")).value
 }
 
-/// Outcome of a run with one job on this many processors, placed by an allocator.
+/// Outcome of a run with one job on the given number of processors, placed by an allocator.
 fn alone(machine: &str, network: &str, allocator: &str, seed: u64, processors: u32) -> Outcome {
     let text = format!(
         "seed = {seed}\nmachine = {{ {machine} }}\nnetwork = {{ {network} }}\nallocator = '{allocator}'"

@@ -20,7 +20,7 @@ fn pool(nodes: u32, list: &str) -> Pool {
     Pool::read(&table.parse().unwrap()).unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// A partition, given by the numbers of its node cards and of its switches.
+/// Partition that consists of the given node cards and switches.
 struct Plain {
     cards: BTreeSet<u32>,
     switches: BTreeSet<u32>,

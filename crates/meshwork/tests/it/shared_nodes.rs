@@ -816,7 +816,7 @@ fn schedules_are_those_of_a_naive_simulator() {
     assert!(backfilled > 200, "only {backfilled} jobs were passed");
 }
 
-/// Starts of these jobs by job number, each with its instant and nodes.
+/// Starts of the given jobs by job number, each with its instant and nodes.
 ///
 /// A job is given as arrival, request and run time.
 fn starts(rest: &str, jobs: &[(f64, Pieces, f64)]) -> Vec<(usize, f64, Vec<usize>)> {

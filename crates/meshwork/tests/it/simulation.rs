@@ -260,7 +260,7 @@ impl Scheduler for OnTimer {
     }
 }
 
-/// A setup of four processors with this scheduler, which declares that it serves all jobs.
+/// Setup of four processors with the given scheduler, which declares that it serves all jobs.
 fn timed(text: &str, scheduler: Box<dyn Scheduler>) -> Setup {
     let text = format!("machine = {{ topology = 'flat', processors = 4 }}\n{text}");
     let setup = scenario(&text).setup(0).unwrap();

@@ -10,7 +10,7 @@ use meshwork::job::{Job, Owner, Request};
 use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
 
-/// A scenario of ten processors under the scheduler `slurm` with these parameters.
+/// Scenario of ten processors under the scheduler `slurm` with the given parameters.
 fn ten(parameters: &str) -> Scenario {
     scenario(&format!(
         "machine = {{ topology = 'flat', processors = 10 }}\n\
@@ -18,7 +18,7 @@ fn ten(parameters: &str) -> Scenario {
     ))
 }
 
-/// A job that ends exactly at its time limit: arrival, processors and run time.
+/// Job that ends exactly at its time limit. It is given by arrival, processors and run time.
 fn exact(arrival: f64, processors: u32, runtime: f64) -> Job {
     job(arrival, Request::Nodes(processors), runtime)
 }

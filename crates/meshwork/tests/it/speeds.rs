@@ -7,8 +7,9 @@ use meshwork::job::Job;
 use meshwork::scenario::Scenario;
 use meshwork::workload::{NoInputs, Submission};
 
-/// Sites whose speeds vary as these lines say. The synthetic workload has a load, so that arrivals
-/// depend on the capacity of the sites.
+/// Scenario with sites whose speeds vary as the given lines of TOML say.
+///
+/// The synthetic workload has a load, so that arrivals depend on the capacity of the sites.
 fn with(variance: &str) -> Scenario {
     scenario(&format!(
         "[machine]

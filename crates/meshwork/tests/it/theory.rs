@@ -49,8 +49,9 @@ fn replicate(scenario: &Scenario, name: &str) -> Vec<f64> {
     (0..REPLICATIONS).map(|r| metric(&scenario.run(r, &NoInputs, &mut ()).unwrap(), name)).collect()
 }
 
-/// A scenario of jobs of one processor each. They arrive at a rate at which they need the share
-/// `load` of the machine's capacity.
+/// Scenario of jobs of one processor each.
+///
+/// They arrive at a rate at which they keep the share `load` of the machine busy.
 fn one_processor_jobs(machine: &str, load: f64, runtimes: &str, jobs: u32) -> Scenario {
     scenario(&format!(
         "machine = {{ {machine} }}

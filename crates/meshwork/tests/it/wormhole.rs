@@ -166,7 +166,7 @@ fn an_idle_network_delivers_in_the_closed_form_time() {
     assert!(pairs > 100_000, "{pairs}");
 }
 
-/// Every engine that can simulate these settings, with every number of virtual channels.
+/// Every engine that can simulate the given settings, with every number of virtual channels.
 fn engines(topology: &Topology, base: &WormholeConfig) -> Vec<Engine> {
     let has_rings = topology.grid().is_wrapped() && topology.grid().sides().iter().any(|&s| s > 2);
     let mut engines = Vec::new();

@@ -21,15 +21,15 @@ pub(super) type Start = Box<dyn Fn() -> Result<Live, String>>;
 /// Target of a seek in a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Target {
-    /// The state after this number of events.
+    /// The state after a given number of events.
     Event(u64),
-    /// The state after all events at this time or before it.
+    /// The state after all events at the given time or before it.
     Time(Time),
 }
 
 /// Knowledge about the time of a run's next event.
 enum Upcoming {
-    /// The next event happens at this time.
+    /// The next event happens at a known time.
     At(Time),
     /// The next event is not known yet, because the run is still computing it.
     Later,

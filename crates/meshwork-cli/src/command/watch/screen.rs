@@ -234,7 +234,8 @@ struct Player {
     is_paused: bool,
     /// Speed of the playback in events per second.
     speed: f64,
-    /// Number of events that should have been shown by now, with a fraction.
+    /// Number of events that should have been shown so far at the speed of the playback, with a
+    /// fraction.
     due: f64,
     /// Target of the seek in progress; `None` if there is none.
     target: Option<Target>,

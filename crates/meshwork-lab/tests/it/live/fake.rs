@@ -22,7 +22,7 @@ pub(super) enum Fault {
     Cancel(usize),
     Hold(usize),
     Release(usize),
-    /// Limits a user, given by number, to this number of nodes.
+    /// The user with a given number is limited to a number of nodes.
     Limit(u8, u32),
     /// The controller of Slurm crashes. It returns after this number of seconds, in the state that
     /// it saved last.
@@ -30,7 +30,7 @@ pub(super) enum Fault {
     /// A reservation: first node, number of nodes, seconds until it begins, and its length in
     /// seconds.
     Reserve(usize, usize, u8, u8),
-    /// A job of another partition takes this node for this number of seconds, if the node is idle.
+    /// A job of another partition takes a node for a number of seconds, if the node is idle.
     Foreign(usize, u8),
     Submit(Wanted),
 }

@@ -10,7 +10,7 @@ use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::{SCHEDULERS, SchedulerEntry};
 use meshwork::topology::Wiring;
 
-/// A job with this arrival, request and run time; its estimate equals its run time.
+/// Job with the given arrival, request and run time. Its estimate equals its run time.
 pub(crate) fn job(arrival: f64, request: Request, runtime: f64) -> Job {
     Job::new(0, Time::new(arrival), request, runtime)
 }

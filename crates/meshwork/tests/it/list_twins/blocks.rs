@@ -317,7 +317,9 @@ impl Placing<'_> {
         Ok(())
     }
 
-    /// Next base block for the segment, chosen by numbers of usable nodes at the time of its first
+    /// Next base block for the segment.
+    ///
+    /// Base blocks are compared by their numbers of usable nodes at the time of the segment's first
     /// choice.
     fn next(&self, open: &Set) -> Option<usize> {
         let free = |block: usize| shared(&self.machine.blocks[block], open) as usize;

@@ -27,7 +27,7 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// TOML keys of the model's allocator for this placement method.
+    /// TOML keys by which a study selects the allocator for the placement method.
     pub(crate) fn allocator(self, side: u32, ties: &str) -> String {
         match self {
             Way::FirstFit => {

@@ -64,8 +64,9 @@ pub(crate) struct Twin<'a> {
     topology: &'a Topology,
     wires: &'a dyn Wires,
     manner: Manner,
-    /// Path of each packet, from the time when it is first in its queue. Used only on machines that
-    /// are no grids.
+    /// Path of each packet, known from the time when the packet is first in its queue.
+    ///
+    /// It is used only on machines that are no grids.
     ways: Vec<Option<Vec<Hop>>>,
     setting: WormholeConfig,
     sent: &'a [Sent],
@@ -327,7 +328,8 @@ impl<'a> Twin<'a> {
         if number < lanes { &mut self.buffers[number] } else { &mut self.sinks[number - lanes] }
     }
 
-    /// Number of a buffer among all channels that leave its router, for round-robin choices.
+    /// Number of a buffer among the buffers of all channels that leave its router, for round-robin
+    /// choices.
     fn output_number(&self, router: usize, target: usize) -> usize {
         let (channels, ports) = (self.channels(), self.ports());
         if target >= self.buffers.len() {
