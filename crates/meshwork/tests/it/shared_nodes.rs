@@ -301,11 +301,12 @@ struct Naive<'a> {
     running: BTreeMap<usize, Running>,
     starts: Vec<(usize, f64, Vec<usize>)>,
     promise: Option<Promise>,
-    /// Requests that were denied since the last end of a job, without and with the promise in the
-    /// way.
+    /// Requests that were denied since the last end of a job.
     ///
-    /// The promise is that of the first waiting job. Denied requests are not tried again before the
-    /// next end of a job, even though a request with several roles may fit after another start.
+    /// The first item has requests that were denied on all free resources, and the second has those
+    /// that were denied on what the promise to the first waiting job leaves free. Denied requests
+    /// are not tried again before the next end of a job, even though a request with several roles
+    /// may fit after another start.
     denied: [Vec<Pieces>; 2],
 }
 

@@ -196,7 +196,8 @@ impl Reel {
         }
     }
 
-    /// Applies the next kept event to the view, and stores a copy of the view at regular intervals.
+    /// Applies the next computed event to the view, and stores a copy of the view at regular
+    /// intervals.
     fn apply(&mut self) {
         let place = (self.events() - self.since) as usize;
         self.view.apply(&self.kept[place]);

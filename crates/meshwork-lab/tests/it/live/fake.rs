@@ -128,7 +128,7 @@ pub(super) struct FakeSlurm {
     pub(super) jobs: Vec<FakeJob>,
     saved: (f64, Vec<FakeJob>, u64),
     nodes: Vec<Health>,
-    /// End of the foreign job on each node that has such a job.
+    /// For each node with a job of another partition, the end of this job.
     foreign: BTreeMap<usize, f64>,
     reserved: Vec<Reserved>,
     limits: BTreeMap<u8, u32>,

@@ -160,7 +160,7 @@ impl<'a> Twin<'a> {
         (node / self.each(), self.local() + node % self.each())
     }
 
-    /// Cycles that the link to a buffer takes more than the shortest link.
+    /// Number of cycles by which the link to a buffer is slower than the shortest link.
     fn length(&self, target: usize) -> u64 {
         if target >= self.buffers.len() {
             return 0;
