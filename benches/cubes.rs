@@ -60,8 +60,9 @@ fn half_full(named: &str, dimension: u32) -> (Site, Box<dyn Allocator>) {
     (site, allocator)
 }
 
-/// Requests for subcubes of every dimension below the hypercube's, in the form that an allocator
-/// takes.
+/// Requests for subcubes of every dimension below that of the hypercube.
+///
+/// They have the form that an allocator takes.
 fn requests(asks: Asks, dimension: u32) -> Vec<Request> {
     let side = |k: u32| move |d| if d < k { 2 } else { 1 };
     let request = |k: u32| match asks {
@@ -75,7 +76,7 @@ fn requests(asks: Asks, dimension: u32) -> Vec<Request> {
 
 /// Measures searches for a free subcube on a half-full hypercube, of each dimension in turn.
 ///
-/// Small free subcubes exist and are found; large ones do not exist.
+/// Small free subcubes exist and are found. Large ones do not exist, so that the search fails.
 fn search(criterion: &mut Criterion) {
     for dimension in DIMENSIONS {
         for named in ALLOCATORS {
@@ -96,8 +97,8 @@ fn search(criterion: &mut Criterion) {
 /// Measures how fast an allocator handles jobs that come and go.
 ///
 /// One step is a search for a subcube, its claim, and the release of the subcube claimed before.
-/// Subcubes have each dimension in turn of which one is free. For `buddy`, which does not look at
-/// the site, the step is also measured without the updates of the site.
+/// The requested dimensions are, in turn, all those of which a free subcube exists. For `buddy`,
+/// which does not look at the site, the step is also measured without the updates of the site.
 fn come_and_go(criterion: &mut Criterion) {
     for dimension in DIMENSIONS {
         for named in ALLOCATORS {

@@ -1,5 +1,6 @@
-//! Benchmark of one decision about boxes of listed shapes, at several occupancies. The machine has
-//! 16 × 16 × 16 nodes. It lists 20 shapes, each with a box at every position.
+//! Benchmark of one decision about boxes of listed shapes, at several occupancies.
+//!
+//! The machine has 16 × 16 × 16 nodes. It lists 20 shapes, each with a box at every position.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use meshwork::alloc::{ALLOCATORS, Ask};

@@ -1,5 +1,6 @@
-//! Benchmark of a simulated network under random traffic. Throughput is in flit-hops, where one
-//! flit-hop is one flit through one router.
+//! Benchmark of a simulated network under random traffic.
+//!
+//! Throughput is in flit-hops, where one flit-hop is one flit through one router.
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use meshwork::network::traffic::{Offered, TRAFFIC, carry};

@@ -1,10 +1,11 @@
-//! Benchmark of the stopping rule of `precision` on values with known means, which prints a table.
+//! Benchmark of the stopping rule of `precision` on values with known means. It prints a table.
 //!
-//! The rule adds replications of a scenario until an interval is narrow enough. It watches
-//! Meshwork's confidence sequence or, for comparison, an ordinary interval. A thousand scenarios
-//! are replicated by each of both. The table says how often the watched interval misses the mean,
-//! and how many replications a scenario takes. It also says how often the mean is missed by the
-//! interval that tables print as ±, which is the ordinary interval of all replications made.
+//! The rule adds replications of a scenario until an interval of the mean is narrow enough. Two
+//! variants are compared: one watches Meshwork's confidence sequence, the other an ordinary
+//! interval. A thousand scenarios are replicated by each variant. The table says how often the
+//! watched interval misses the mean, and how many replications a scenario takes. It also says how
+//! often the mean is missed by the interval that tables print as ±, which is the ordinary interval
+//! of all replications made.
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
 use meshwork::observe::recorder::Measured;
@@ -27,7 +28,7 @@ fn normal(stream: &mut Stream) -> f64 {
 /// Function that draws the result of one replication, a random value with mean 1.
 type Draw = fn(&mut Stream) -> f64;
 
-/// Stopping rule: a function that replicates a scenario until an interval is narrow enough.
+/// Stopping rule, as a function that replicates a scenario until an interval is narrow enough.
 ///
 /// The half-width of the interval must be at most the given share of the mean.
 type Rule = fn(f64, &mut Stream, Draw) -> Stopped;

@@ -11,10 +11,11 @@ const PARTS: &str =
     "topology = 'flat', processors = 128, partitions = [{ name = 'a', default = true }]";
 const SLEEP: &str = "energy = { idle = 120, busy = 350, sleep = 15, sleep_after = 300, wake = 60, wake_energy = 2e4 }";
 
-/// Cases: scheduler, name of the machine, machine, settings of scenario and workload, and number of
-/// jobs.
+/// Cases of the benchmark.
 ///
-/// Cases have fewer jobs if each job takes longer to simulate.
+/// A case has a scheduler, a name for the machine, the machine, further settings of the scenario
+/// and the workload, and the number of jobs. Cases have fewer jobs if each job takes longer to
+/// simulate.
 const CASES: &[(&str, &str, &str, [&str; 2], u64)] = &[
     ("fcfs", "flat 128", FLAT, ["", ""], 50_000),
     ("easy", "flat 128", FLAT, ["", ""], 50_000),

@@ -23,8 +23,9 @@ const NAMES: [&str; 11] = [
     "gen_alg",
 ];
 
-/// Measures one placement on a half-full machine. Requests are for different counts, up to a share
-/// of the free processors.
+/// Measures one placement on a half-full machine.
+///
+/// Requests are for different counts of processors, up to a share of the free ones.
 fn scattered(criterion: &mut Criterion) {
     let machines =
         [Topology::mesh(&[32, 32]), Topology::torus(&[8, 8, 8]), Topology::hypercube(10)];

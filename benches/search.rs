@@ -55,8 +55,8 @@ fn search(criterion: &mut Criterion) {
 
 /// Measures a shift of a bit set, the basic operation of searches for free blocks.
 ///
-/// It keeps those free nodes of a 200 × 200 mesh for which the node with the number `by` higher is
-/// free too.
+/// Of the free nodes of a 200 × 200 mesh, the shift keeps each node *i* for which node *i* + `by`
+/// is free too.
 fn shifts(criterion: &mut Criterion) {
     let topology = Topology::mesh(&[200, 200]).expect("these sides are right");
     let free = half_full(&topology, 0.1).0.free().clone();

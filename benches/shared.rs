@@ -1,5 +1,6 @@
-//! Benchmark of one decision about parts of nodes by Slurm's rules. The machine is half full and
-//! has 5,000 nodes of 8 GPUs in a tree.
+//! Benchmark of one decision about parts of nodes by Slurm's rules.
+//!
+//! The machine is half full, and has 5,000 nodes of 8 GPUs in a tree.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use meshwork::alloc::listed::tree::{Below, Tree};

@@ -16,7 +16,7 @@ use meshwork::workload::swf::{Record, write_record};
 use meshwork::workload::{Inputs, NoInputs, Rows, Submission, WorkloadError};
 use toml::Table;
 
-/// A site of which at least half of the nodes are held, and the held blocks in the order of claims.
+/// Site of which at least half of the nodes are held, and the held blocks in the order of claims.
 ///
 /// The blocks are at random free places. A side of a block is random, up to `share` times the
 /// machine's side (but at least up to 3). The result depends only on the arguments.
@@ -40,7 +40,7 @@ pub fn half_full(topology: &Topology, share: f64) -> (Site, Vec<Placement>) {
     (site, held)
 }
 
-/// An allocator with default parameters that was told of these claims, one per unit of time.
+/// Allocator with default parameters that was told of the given claims, one per unit of time.
 #[must_use]
 pub fn allocator_of(name: &str, topology: &Topology, held: &[Placement]) -> Box<dyn Allocator> {
     let mut allocator = allocator(name, topology);
@@ -93,14 +93,14 @@ pub fn allocator(named: &str, topology: &Topology) -> Box<dyn Allocator> {
         .unwrap_or_else(|problem| panic!("the benchmark gives what is right: {problem}"))
 }
 
-/// Form of request, such as a block or a count, that the allocator in a text takes.
+/// Form of request, such as a block or a count, that the allocator named by a text takes.
 #[must_use]
 pub fn asks(named: &str) -> Asks {
     let name = named.split(' ').next().unwrap_or(named);
     entry(ALLOCATORS, name).asks
 }
 
-/// A log in memory. As the inputs of a study it is returned for every path.
+/// Log in memory. If a study asks for an input file, it gets this log for every path.
 #[derive(Clone)]
 pub struct Log(Arc<[u8]>);
 
@@ -124,11 +124,11 @@ impl Log {
         Log(text.into())
     }
 
-    /// A log with which the queue of a run has a constant length. `queue` jobs wait from the
-    /// beginning, and `more` jobs arrive as fast as jobs end.
+    /// Log that gives a run a queue of constant length.
     ///
-    /// Requests are for up to an eighth of the machine, with `counts` different counts of nodes if
-    /// possible. Estimates are up to five times the run time.
+    /// `queue` jobs wait from the beginning, and `more` jobs arrive as fast as jobs end. Requests
+    /// are for up to an eighth of the machine, with `counts` different counts of nodes if possible.
+    /// Estimates are up to five times the run time.
     #[must_use]
     pub fn waiting(queue: u64, more: u64, nodes: u32, counts: u32) -> Log {
         let (mut text, mut rng) = (Vec::new(), Stream::new(1, 0, "waiting"));

@@ -1,6 +1,7 @@
-//! Fuzz target that reads arbitrary text as a study. The text is read and expanded, or refused in
-//! one sentence. A scenario that was read gives the same scenario when it is read again from its
-//! own table.
+//! Fuzz target that reads arbitrary text as a study.
+//!
+//! The text must be read and expanded into scenarios, or refused in one sentence. If a scenario was
+//! read, its own table must be read as an equal scenario.
 
 #![no_main]
 

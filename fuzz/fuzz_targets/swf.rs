@@ -1,5 +1,7 @@
-//! Fuzz target that reads arbitrary bytes as a log. Nothing panics, the jobs read are in order, and
-//! a log written from them is read back as the same jobs.
+//! Fuzz target that reads arbitrary bytes as a log.
+//!
+//! Nothing may panic, and the jobs read must be in order. A log that is written from them must be
+//! read as equal jobs.
 
 #![no_main]
 

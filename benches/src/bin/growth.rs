@@ -17,12 +17,12 @@ use std::time::Instant;
 
 use meshwork_benches::{Log, scenario};
 
-/// Number of ends between the two measurements of a point.
+/// Number of ends of jobs between the two measurements of a point.
 const ENDS: u64 = 2_000;
 
-/// Smallest time between the 2000th and the 4000th end that counts, as a share of both runs' times.
+/// Smallest difference between the times of the two runs of a point that counts.
 ///
-/// A smaller difference is noise.
+/// It is a share of the sum of these times. A smaller difference is noise.
 const LEAST_SHARE: f64 = 0.03;
 
 /// Limit of the CPU time of a point, in seconds. A row of the table ends after a point that took
@@ -46,9 +46,9 @@ struct Point<'p> {
 }
 
 impl Point<'_> {
-    /// CPU seconds per event, and the CPU seconds of both runs of the point together.
+    /// CPU seconds per event, and the sum of the CPU seconds of the two runs of the point.
     ///
-    /// The first value is `None` if the runs differ by no more than noise.
+    /// The first value is `None` if the times of the runs differ by no more than noise.
     fn measure(&self) -> (Option<f64>, f64) {
         let log = Log::waiting(self.queue, 3 * ENDS, self.nodes, self.shapes);
         let mut looks = [0.0; 2];

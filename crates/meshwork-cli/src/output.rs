@@ -53,7 +53,7 @@ impl From<TraceError> for Stop {
 /// Result of a command: how it ended, or why it ended early.
 pub(crate) type Ended = Result<Verdict, Stop>;
 
-/// How a command ended that was not ended early.
+/// Outcome of a command that did not end early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Success: exit status 0.
@@ -101,7 +101,7 @@ impl Output {
         Ok(self.sink.write_all(text.as_bytes())?)
     }
 
-    /// Writes several lines. Like all methods below, it escapes characters that control a terminal.
+    /// Writes several lines. Characters that control a terminal are escaped.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Stop> {
         self.raw(&visible_text(text))
     }

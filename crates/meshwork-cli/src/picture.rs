@@ -42,8 +42,8 @@ enum Form {
 const GAP: usize = 2;
 
 impl Map {
-    /// Map of a site for a page of this width in columns. Layers that do not fit side by side go
-    /// below.
+    /// Map of a site for a page of the given width in columns. Layers that do not fit side by side
+    /// go below.
     pub(crate) fn new(topology: &Topology, width: usize) -> Map {
         let grid = topology.grid().clone();
         let dimensions = grid.dimensions();

@@ -36,8 +36,8 @@ struct Context {
 struct Askers(Mutex<BTreeSet<u64>>);
 
 impl Askers {
-    /// Raises `KeyboardInterrupt` in the threads that execute Python now, which ends even an
-    /// endless loop.
+    /// Raises `KeyboardInterrupt` in the threads that are executing Python. So even an endless loop
+    /// ends.
     fn interrupt(&self, py: Python<'_>) -> PyResult<()> {
         let threads = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let interrupt = py.import("meshwork._strategies")?.getattr("interrupt")?;
@@ -278,12 +278,12 @@ impl Drop for Active {
     }
 }
 
-/// When an interrupt by the user ends the active runs.
+/// Time at which an interrupt by the user ends the active runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interrupt {
-    /// At once, between two events or within Python code. The interrupted run is not kept.
+    /// The run is aborted at once, between two events or within Python code. It is not kept.
     AtOnce,
-    /// When the active runs have ended. A second interrupt aborts them at once, and they are stored
+    /// Active runs go on to their ends. A second interrupt aborts them at once, and they are stored
     /// as failed runs.
     BetweenRuns,
 }

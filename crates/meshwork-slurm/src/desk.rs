@@ -12,7 +12,8 @@ use meshwork::job::hostlist::names;
 /// The request of a job to a Slurm partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlurmRequest {
-    /// Number of nodes and constraints. Its list of required nodes is replaced by `require`.
+    /// Number of nodes, and constraints on them. Its list of required nodes is replaced by
+    /// `require`.
     pub wanted: NodeRequest,
     /// Nodes that the job must get, as a host list.
     pub require: Option<String>,
@@ -28,7 +29,7 @@ pub struct SlurmRequest {
 /// Slurm's answer to a request for nodes of a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SlurmAnswer {
-    /// The nodes that the job gets, or could get now.
+    /// The nodes that the job gets, or would get if it were started.
     Nodes(NodeSet),
     /// The job cannot start now, but may start later. Contains what the job waits for, and Slurm's
     /// message.
@@ -91,7 +92,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         self.site.up.count_shared(&self.unused)
     }
 
-    /// Fragmentation of a torus: total size of all boxes for jobs that are not wholly free.
+    /// Fragmentation of a torus: total size of all boxes in which some node is not free.
     ///
     /// The boxes are those of all placements that the torus lists. Slurm can be configured to
     /// choose among possible starts by this number. `None` for other topologies.
@@ -138,7 +139,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         }
     }
 
-    /// The nodes that [`SlurmAllocator::ask_without`] gives a job; `None` if it cannot start now.
+    /// The nodes that [`SlurmAllocator::ask_without`] gives a job; `None` if it cannot start yet.
     /// Whether the job can ever start is not checked.
     ///
     /// # Complexity
@@ -192,7 +193,8 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         asked.share.filter(|_| !self.site.is_exclusive && !asked.whole_blocks)
     }
 
-    /// Number of processors of a node that a job takes: `share`, or all of them if it is `None`.
+    /// Number of processors of a node that a job takes: `share`, or all of them if `share` is
+    /// `None`.
     fn taken_of(&self, node: u32, share: Option<u32>) -> u32 {
         share.unwrap_or_else(|| self.site.nodes.processors(node).max(1))
     }
@@ -206,7 +208,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         Ok(Some(set))
     }
 
-    /// The nodes that a job may have now, and the nodes that it could have on the empty machine.
+    /// The nodes that a job may have in the current state, and its nodes on the empty machine.
     fn available(&self, asked: &SlurmRequest, excluded: Option<&NodeSet>) -> (NodeSet, NodeSet) {
         let (mut available, mut whole) = (self.site.up.clone(), self.site.whole.clone());
         match self.share(asked) {

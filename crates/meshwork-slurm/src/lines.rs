@@ -2,7 +2,7 @@
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfLine {
-    /// Number in the file, from 1, of the line. If it is continued, it is the number of its first
+    /// Number of the line in the file, from 1. For a continued line, it is the number of its first
     /// line.
     pub number: usize,
     pub pairs: Vec<(String, String)>,

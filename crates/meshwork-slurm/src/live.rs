@@ -468,8 +468,9 @@ pub fn shape(comment: &str) -> Option<Vec<u32>> {
 mod tests {
     use super::*;
 
-    /// The text that `squeue` would print for these records. The values of a record are in the
-    /// order of [`FIELDS`].
+    /// Text that `squeue` would print for the given records.
+    ///
+    /// The values of a record are in the order of [`FIELDS`].
     fn printed(token: &str, records: &[[&str; 22]]) -> String {
         let record = |fields: &[&str; 22]| {
             let fields: String = fields.iter().map(|field| format!("{token}{field}")).collect();

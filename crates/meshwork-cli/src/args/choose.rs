@@ -39,12 +39,12 @@ pub(crate) struct ChoiceOptions {
     /// times
     #[arg(long = "constraint", value_name = "LIMIT")]
     pub(crate) constraints: Vec<String>,
-    /// Leave the end of the log out of the race, such as 8w for eight weeks, and measure the winner
-    /// on it
+    /// The length of the end of the log that is left out of the race, such as 8w for eight weeks;
+    /// the winner is measured on this end
     #[arg(long, value_name = "TIME")]
     pub(crate) hold_out: Option<String>,
-    /// The candidate with which the winner is compared: a value for each key in which candidates
-    /// differ; may be given several times
+    /// The candidate with which the winner is compared, given by its value of each key in which
+    /// candidates differ; may be given several times, once for each key
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) baseline: Vec<String>,
     /// The metric by which candidates are compared [default: the first of measure.metrics]
@@ -56,8 +56,8 @@ pub(crate) struct ChoiceOptions {
     /// Compare candidates by differences of the metric instead of ratios
     #[arg(long)]
     pub(crate) raw: bool,
-    /// With more candidates than this, first drop most of them in a screening, which the guarantee
-    /// does not cover
+    /// If there are more candidates than this, first drop most of them in a screening, which the
+    /// guarantee does not cover
     #[arg(long, value_name = "N", default_value = "300", value_parser = clap::value_parser!(u16).range(2..=3000))]
     pub(crate) screen_above: u16,
 }
@@ -65,7 +65,7 @@ pub(crate) struct ChoiceOptions {
 /// Arguments of `meshwork choose`.
 #[derive(Args, Debug)]
 pub(crate) struct Choose {
-    /// The studies, whose scenarios are the candidates; several studies are decided one after
+    /// The studies, whose scenarios are the candidates; several studies have a race each, one after
     /// another
     #[arg(required = true, value_name = "STUDY")]
     pub(crate) files: Vec<PathBuf>,
@@ -86,8 +86,8 @@ pub(crate) struct Choose {
     /// kept
     #[arg(long, requires = "out")]
     pub(crate) replace: bool,
-    /// Run only one part of the next round: with I/N the part I, from 0 to N-1, of N parts; with /N
-    /// the part with the number of the array task
+    /// Run only one part of the next round: with I/N, part I of N parts, counted from 0; with /N,
+    /// the part whose number is that of the array task
     #[arg(long, value_name = "I/N", requires = "out", conflicts_with = "json")]
     pub(crate) shard: Option<String>,
     /// The number of threads that simulate [default: one for each processor of this computer]

@@ -338,7 +338,7 @@ pub(crate) struct Report {
     pub(crate) jobs: usize,
 }
 
-/// Parses a scenario and an optional replication, both counted from 1.
+/// Parses a scenario and an optional replication, each counted from 1.
 fn run_of(text: &str) -> Result<(u64, u64), String> {
     text.parse().map(|RunName { scenario, replication }| (scenario, replication))
 }
@@ -376,7 +376,7 @@ pub(crate) struct List {
     /// A kind of names, such as allocator, or one name, such as first_fit [default: all kinds with
     /// all names]
     pub(crate) kind: Option<String>,
-    /// One name of this kind, which is shown with all its parameters
+    /// The name of one entry of the given kind, which is shown with all its parameters
     pub(crate) name: Option<String>,
     /// List only what has this text in its name, alias, summary, definition or source, ignoring
     /// case
@@ -408,7 +408,7 @@ pub(crate) struct Watch {
     /// may be given several times
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// The run to draw: a scenario such as 3, or scenario and replication such as 3/2, both counted
+    /// The run to draw: a scenario such as 3, or scenario and replication such as 3/2, each counted
     /// from 1
     #[arg(long, value_name = "SCENARIO[/REPLICATION]", default_value = "1")]
     run: RunName,

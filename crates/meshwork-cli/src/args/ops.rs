@@ -190,7 +190,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-/// Reads the name of a rule for expected ends.
+/// Reads the name of a rule for the expected ends of jobs.
 fn end_rule() -> impl TypedValueParser<Value = EndRule> {
     PossibleValuesParser::new(EndRule::ALL.map(|(name, _)| name)).map(|text| {
         EndRule::ALL
@@ -200,7 +200,7 @@ fn end_rule() -> impl TypedValueParser<Value = EndRule> {
     })
 }
 
-/// Reads a time between looks: `500ms`, or as other durations.
+/// Reads the time between two readings of Slurm's state, such as `500ms` or `2s`.
 fn poll(text: &str) -> Result<Duration, String> {
     match text.strip_suffix("ms").and_then(|number| number.parse::<u64>().ok()) {
         Some(number) if number >= 50 => Ok(Duration::from_millis(number)),
@@ -251,18 +251,18 @@ pub(crate) struct Agent {
     /// site]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) state: Option<PathBuf>,
-    /// Read the state of Slurm at once when a datagram arrives at this port of the loopback
-    /// interface
+    /// When a datagram arrives at this port of the loopback interface, read the state of Slurm
+    /// without further delay
     #[arg(long, value_name = "PORT")]
     pub(crate) wake: Option<u16>,
     /// In the metrics of --metrics, also give the wait of each waiting job, with its ID
     #[arg(long, requires = "metrics")]
     pub(crate) metrics_jobs: bool,
-    /// Open the parking partition, so that Slurm starts its jobs, and keep agents from deciding
+    /// Open the parking partition, so that Slurm starts its jobs, and keep agents from placing jobs
     /// (kill switch)
     #[arg(long, conflicts_with_all = ["policy", "close", "watchdog", "replay", "dry_run"])]
     pub(crate) open: bool,
-    /// Undo --open: close the parking partition, and let agents decide again
+    /// Undo --open: close the parking partition, and let agents place jobs again
     #[arg(long, conflicts_with_all = ["policy", "watchdog", "replay", "dry_run"])]
     pub(crate) close: bool,
     /// Open the parking partition if the heartbeat of the agent is older than this; the exit status
@@ -398,7 +398,8 @@ pub(crate) struct Defrag {
     /// The IDs of jobs that may not be moved, separated by commas
     #[arg(long, value_name = "JOB", value_delimiter = ',')]
     pub(crate) exempt: Vec<String>,
-    /// The cost of moving a job: 1, its nodes, or its nodes times the seconds that it has run
+    /// The cost of moving a job: 1, the number of its nodes, or this number times the seconds for
+    /// which the job has run
     #[arg(long, default_value = "moves", value_parser = ["moves", "nodes", "node_seconds"])]
     pub(crate) cost: String,
     /// The partition in which a place is freed [default: the default partition of slurm.conf]

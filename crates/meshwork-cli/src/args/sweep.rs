@@ -64,8 +64,8 @@ pub(crate) struct Submit {
     /// Submit only runs that are missing; with --choose, the next round of the race
     #[arg(long)]
     pub(crate) missing: bool,
-    /// Submit the race that `meshwork choose` would run, round by round; its options are accepted
-    /// here too
+    /// Submit the race that `meshwork choose` would run, round by round; the options of `meshwork
+    /// choose` are accepted here too
     #[arg(long)]
     pub(crate) choose: bool,
     #[command(flatten)]

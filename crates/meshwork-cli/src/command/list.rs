@@ -232,8 +232,8 @@ fn contains(about: &About, text: &str) -> bool {
     texts.iter().chain(about.aliases).any(|own| own.to_lowercase().contains(text))
 }
 
-/// Entries of any kind with this name or alias. `first_fit`, for example, is an allocator and a
-/// selector.
+/// Entries of any kind with the given name or alias. `first_fit`, for example, is an allocator and
+/// a selector.
 pub(super) fn of_any_kind(
     catalogue: &Catalogue,
     given: &str,
@@ -286,7 +286,7 @@ fn print_entries(
     Ok(())
 }
 
-/// Prints a name, and next to it a text that is wrapped within its own column.
+/// Prints a name and, beside it, a text that is wrapped within its own column.
 fn print_item(out: &mut Output, name: &str, columns: usize, text: &str) -> Result<(), Stop> {
     let before = " ".repeat(columns + 4);
     let available = out.width.max(columns + 24) - columns - 4;

@@ -67,7 +67,7 @@ fn speeds(study: &Study, scenario: &Scenario) -> Vec<Vec<f64>> {
     (0..count).map_while(|replication| scenario.speeds(replication)).collect()
 }
 
-/// TOML table of a study with this scenario only, which can be run.
+/// TOML table of a study that consists of the given scenario only, and can be run.
 fn document(study: &Study, scenario: &Table) -> Table {
     let mut document = Table::new();
     let whole = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));

@@ -207,7 +207,7 @@ fn figure(interval: &Interval) -> Rounded {
     Rounded::new(interval.mean, interval.half_width)
 }
 
-/// Columns with the values of the swept keys of these rows.
+/// Columns with the values of the swept keys of the given rows.
 fn keys<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> Vec<Column> {
     let rows: Vec<&SummaryRow> = rows.collect();
     let Some(first) = rows.first() else { return Vec::new() };

@@ -99,7 +99,7 @@ pub(crate) fn read(bytes: &[u8], port: u16) -> Result<Option<Request>, Refusal> 
     Ok(Some(Request { resource, is_head, known }))
 }
 
-/// Whether a host is a name of the loopback interface with this port.
+/// Whether a host is a name of the loopback interface with the given port.
 fn is_loopback(host: &[u8], port: u16) -> bool {
     let Ok(host) = str::from_utf8(host) else { return false };
     let Some((name, given)) = host.trim().rsplit_once(':') else { return false };
@@ -229,7 +229,9 @@ mod tests {
         }
     }
 
-    /// A valid request with one wrong byte is refused, is incomplete, or means the same as before.
+    /// Tests a valid request with one wrong byte.
+    ///
+    /// It must be refused, be incomplete, or mean the same as before.
     #[test]
     fn one_wrong_byte_opens_no_other_door() {
         let whole = format!("GET /report.json HTTP/1.1\r\n{HOST}\r\n").into_bytes();

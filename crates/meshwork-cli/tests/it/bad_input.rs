@@ -1,5 +1,6 @@
-//! Tests of the command with bad input. Each error is one clear sentence with the right exit
-//! status, and no other results are lost.
+//! Tests of the command with bad input.
+//!
+//! Each error is one clear sentence with the right exit status, and no other results are lost.
 
 use std::fs;
 use std::io::Write;
@@ -723,8 +724,9 @@ fn a_reader_that_has_gone_is_no_error() {
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
 }
 
-/// Runs a study on a full disk. The disk is a small tmpfs that only root can mount; without root
-/// the test is skipped.
+/// Tests a study on a full disk.
+///
+/// The disk is a small tmpfs that only root can mount; without root the test is skipped.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_fills_up_loses_no_result_and_no_finished_run() {

@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use crate::chromium::{Page, browser};
 use crate::common::{examples, meshwork};
 
-/// JavaScript expression for the number of figures drawn on the page.
+/// JavaScript expression for the number of figures that the page shows.
 const DRAWN: &str = "document.querySelectorAll('.panels svg[role=img]').length";
 
-/// JavaScript expression for those tables that are wider than the page, and so scroll horizontally.
+/// JavaScript expression for the tables that are wider than the page, and so scroll horizontally.
 const CLIPPED: &str = "[...document.querySelectorAll('details.numbers[open] .scroll')]\
                        .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel)";
 
 /// Width in pixels of the text on an A4 sheet with margins of one centimetre.
 const SHEET: u32 = 718;
 
-/// Runs an example study, writes its report and returns the path of that page.
+/// Runs an example study, and writes its report page. Returns the path of the page.
 fn page_of(folder: &Path, example: &str) -> PathBuf {
     let file = examples().join(example).display().to_string();
     assert_eq!(meshwork(folder, &["run", &file, "--out", "out", "--quiet"]).status, Some(0));
@@ -24,8 +24,9 @@ fn page_of(folder: &Path, example: &str) -> PathBuf {
     folder.join("out/report.html")
 }
 
-/// Checks that nothing on the page is wider than the window. The window is 320 to 2560 pixels wide,
-/// in light and in dark colours.
+/// Checks that nothing on the page is wider than the window.
+///
+/// The window is 320 to 2560 pixels wide, and its colours are light or dark.
 fn fits_everywhere(page: &Page) {
     let mut papers = Vec::new();
     for dark in [false, true] {
@@ -342,8 +343,9 @@ fn papers_have_every_figure_beside_its_claims() {
     assert_eq!(page.console(), Vec::<String>::new());
 }
 
-/// The page of a study with a thousand scenarios opens within two seconds. Only the fastest of five
-/// visits counts, because other processes may use the machine.
+/// Tests that the page of a study with a thousand scenarios opens within two seconds.
+///
+/// Only the fastest of five visits counts, because other processes may use the machine.
 #[test]
 fn a_thousand_scenarios_are_open_at_once() {
     let Some(browser) = browser() else { return };

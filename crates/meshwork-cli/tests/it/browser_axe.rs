@@ -1,6 +1,8 @@
-//! Tests of seven report pages with axe-core, a checker of accessibility, and in print. No page has
-//! a serious violation, and no printed sheet is empty. `npm ci` in `crates/meshwork-lab/assets`
-//! installs axe-core. Without axe-core or without a browser the tests are skipped with a message.
+//! Tests of seven report pages with axe-core, a checker of accessibility, and in print.
+//!
+//! No page has a serious violation, and no printed sheet is empty. `npm ci` in
+//! `crates/meshwork-lab/assets` installs axe-core. Without axe-core or without a browser the tests
+//! are skipped with a message.
 
 use std::fs;
 use std::io::Read;
@@ -110,7 +112,7 @@ fn violations(page: &Page, axe: &str) -> Json {
     )
 }
 
-/// For each sheet of a PDF by Chromium, the number of pieces of text on it.
+/// Number of pieces of text on each sheet of a PDF that Chromium wrote.
 fn sheets(pdf: &[u8]) -> Vec<usize> {
     let find = |from: usize, what: &[u8]| {
         pdf[from..].windows(what.len()).position(|own| own == what).map(|at| from + at)

@@ -194,8 +194,10 @@ impl Shown {
     }
 }
 
-/// JavaScript expression for the processors whose drawn colour is wrong. They are drawn as free but
-/// held, or drawn as held but free.
+/// JavaScript expression for the processors whose drawn colour is wrong.
+///
+/// The colour of a wrong processor says that it is free although a job holds it, or the other way
+/// round.
 fn wrong_pixels() -> String {
     format!(
         "(() => {{
@@ -307,7 +309,9 @@ fn jobs_that_are_resized_are_seen_to_be() {
     shown.is_right();
 }
 
-/// Causes for which jobs waited, recorded from a run: begin and end, job and cause.
+/// Causes for which jobs waited, recorded from a run.
+///
+/// Each item has the begin and end of a wait, the job, and the cause.
 #[derive(Default)]
 struct Causes(Vec<(f64, f64, u64, Cause)>);
 

@@ -1,4 +1,5 @@
-//! Tests of the examples: each prints exactly the output stored with it, on one thread and on two.
+//! Tests that each example prints exactly the output stored with it, on one thread and on two.
+//!
 //! The command line of an example is in its comments. After a change that is meant to change
 //! results, `UPDATE_EXPECTED=1 cargo test -p meshwork-cli --test it examples::` rewrites the stored
 //! outputs; review the difference before committing it.
@@ -84,7 +85,7 @@ fn every_example_gives_its_output_on_one_thread_and_two() {
     }
 }
 
-/// Together the examples cover dependencies, failures, partitions, users and energy.
+/// Tests that the examples together cover dependencies, failures, partitions, users and energy.
 #[test]
 fn what_every_example_stores_it_gives_again() {
     for (name, command) in listed() {

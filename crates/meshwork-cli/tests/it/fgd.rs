@@ -78,8 +78,9 @@ fn what_is_wrong_with_a_trace_is_said_in_one_sentence() {
     refused(&FILES, "tasks.csv has no task with a GPU");
 }
 
-/// Reproduced means of two workloads agree with the published ones. The tolerance is 0.15
-/// percentage points, or 1.5 of the published standard deviations.
+/// Tests that reproduced means of two workloads agree with the published ones.
+///
+/// The tolerance is 0.15 percentage points, or 1.5 of the published standard deviations.
 #[test]
 fn published_means_are_reached() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/gpu");

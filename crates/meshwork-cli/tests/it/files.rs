@@ -1,5 +1,6 @@
-//! Tests of files that users name: which files are replaced, which are found again, and how much of
-//! a file is read.
+//! Tests of files that users name.
+//!
+//! They check which files are replaced, which are found again, and how much of a file is read.
 
 use std::fs;
 use std::path::Path;
@@ -162,8 +163,9 @@ fn a_table_that_no_study_wrote_is_not_replaced() {
     assert_eq!(said.status, Some(0), "{said:?}");
 }
 
-/// Two folders, `home` and `elsewhere`. The folder `home` has all files of a study of a Slurm
-/// machine.
+/// Two folders, `home` and `elsewhere`, for tests of where files are looked up.
+///
+/// The folder `home` has all files of a study of a Slurm machine.
 fn production() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("home");

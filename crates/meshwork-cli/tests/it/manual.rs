@@ -1,7 +1,8 @@
-//! Tests of the manual: its commands run, its studies are valid, its links resolve, and its
-//! generated pages are current. `UPDATE_EXPECTED=1 cargo test -p meshwork-cli --test it manual::`
-//! rewrites the pages of the reference and the outputs of the commands; review the difference
-//! before committing it.
+//! Tests of the manual: its commands run, its studies are valid, and its links resolve.
+//!
+//! Its generated pages must be current. `UPDATE_EXPECTED=1 cargo test -p meshwork-cli --test it
+//! manual::` rewrites the pages of the reference and the outputs of the commands; review the
+//! difference before committing it.
 #![cfg(unix)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -218,8 +219,9 @@ fn the_example_of_every_page_of_the_reference_runs() {
     });
 }
 
-/// Runs the commands of a session in order, and returns the session with their outputs. An output
-/// that the page shows must be right, where a line of `…` stands for any lines.
+/// Runs the commands of a session in order, and returns the session with their outputs.
+///
+/// An output that the page shows must be right. A line of `…` in it stands for any number of lines.
 fn session(folder: &Path, page: &str, text: &str) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_meshwork"));
     let path = std::env::join_paths(
@@ -265,7 +267,7 @@ fn session(folder: &Path, page: &str, text: &str) -> String {
     result
 }
 
-/// Whether an output matches the text shown, in which a line of `…` stands for any lines.
+/// Whether an output matches the text shown, in which a line of `…` stands for any number of lines.
 fn is_shown(shown: &str, said: &str) -> bool {
     let mut rest = said;
     let mut parts = shown.split("…\n");
@@ -327,8 +329,9 @@ fn every_command_of_the_manual_gives_what_it_shows() {
     assert!(sessions > 20, "{sessions} sessions");
 }
 
-/// Compares the figures that the commands of a page write with those stored in `docs/img`. The
-/// stored `img/FOLDER/NAME.svg` corresponds to `FOLDER/NAME.svg`; pictures of `meshwork manual`
+/// Compares the figures that the commands of a page write with those stored in `docs/img`.
+///
+/// The stored `img/FOLDER/NAME.svg` corresponds to `FOLDER/NAME.svg`; pictures of `meshwork manual`
 /// have no folder.
 fn figures_are_kept(page: &str, text: &str, folder: &Path) {
     for rest in text.split("](img/").skip(1) {

@@ -9,8 +9,9 @@ use meshwork_lab::operator::history::{History, JobRecord};
 use meshwork_lab::operator::unmodelled::Beyond;
 use serde_json::{Value as Json, json};
 
-/// A topology of eight nodes in a row. Each listed box is given by its length and the distance from
-/// one of its positions to the next.
+/// Topology of eight nodes in a row, which lists boxes of several lengths.
+///
+/// A listed box is given by its length and the distance from one of its positions to the next.
 fn row(places: &[(u32, u32)]) -> String {
     let mut text = "- topology: row\n  torus3d:\n    toruses:\n      - name: row1\n        dims: {x: 8, y: 1, z: 1}\n        nodes: n[0-7]\n        placements:\n".to_owned();
     for (length, spacing) in places {
@@ -315,9 +316,10 @@ fn what_cannot_be_compared_is_said_in_one_sentence() {
     );
 }
 
-/// Writes a site of four nodes for a test of backfill. One job holds three nodes, a wide job waits
-/// for all four, and a short job fits on the free one. If `limited`, each user may run only one job
-/// at a time.
+/// Writes a site of four nodes for a test of backfill.
+///
+/// One job holds three nodes, a wide job waits for all four, and a short job fits on the free one.
+/// If `limited`, each user may run only one job at a time.
 fn beside(folder: &Path, limited: bool) {
     let stay = |id: &str, user: &str, submit: i64, runs: i64, nodes: u32| JobRecord {
         id: id.to_owned(),

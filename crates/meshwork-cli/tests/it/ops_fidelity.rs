@@ -25,8 +25,9 @@ const BLOCKS: &str = "- topology: t
 ";
 const CONF: &str = "SchedulerParameters=bf_interval=10\nNodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t OverSubscribe=EXCLUSIVE\n";
 
-/// Writes a site whose jobs the topology's own rule has placed. `cleanup` seconds pass after each
-/// job until its nodes are free.
+/// Writes a site whose jobs were placed by the rule of its own topology.
+///
+/// After each job, `cleanup` seconds pass until its nodes are free.
 fn made(folder: &Path, topology: &str, cleanup: i64, change: impl FnOnce(&mut History)) {
     fs::write(folder.join("topology.yaml"), topology).unwrap();
     fs::write(folder.join("slurm.conf"), CONF).unwrap();

@@ -24,9 +24,10 @@ const TOPOLOGY: &str = "- topology: row
 const CONF: &str =
     "NodeName=n[0-7] CPUs=2\nPartitionName=main Nodes=ALL Default=YES Topology=row\n";
 
-/// Records of `sacct` for jobs of many kinds. They are two tasks of an array, a requeued job, a job
-/// with segments, a job with steps, a refused job, a job cancelled while pending, and a job still
-/// pending.
+/// Records of `sacct` for jobs of many kinds.
+///
+/// They are two tasks of an array, a requeued job, a job with segments, a job with steps, a refused
+/// job, a job cancelled while pending, and a job still pending.
 const SACCT: &str = "JobIDRaw|JobID|User|Partition|Submit|Eligible|Start|End|State|TimelimitRaw|NNodes|ReqNodes|NodeList|SegmentSize|Exclusive|AllocTRES|Priority|Flags|SubmitLine
 101|100_0|ada|main|1000|1000|1001|1010|COMPLETED|1|2|2|n[0-1]||NODE|cpu=4,node=2|9|SchedMain|sbatch -N2 --array=0-1 a.sh
 100|100_1|ada|main|1000|1000|1001|1012|COMPLETED|1|2|2|n[2-3]||NODE|cpu=4,node=2|9|SchedMain|sbatch -N2 --array=0-1 a.sh
@@ -394,8 +395,11 @@ fn a_log_without_nodes_is_imported_too() {
     );
 }
 
-/// Expected counts for real histories. Each row has site, file, rows, jobs, stays with nodes, and
-/// stays with one placement or with one placement for each segment.
+/// Expected counts after the import of real histories.
+///
+/// Each row has the site, the file, and the numbers of rows, of jobs, and of stays (runs of a job
+/// on nodes). The last two numbers are the stays with one placement, and with one placement for
+/// each segment.
 const REAL: [(&str, &str, usize, usize, usize, Option<[usize; 2]>); 8] = [
     ("site1", "sacct-epoch.txt.gz", 306, 306, 295, None),
     ("site1", "sacct-local.txt.gz", 306, 306, 295, None),
@@ -452,8 +456,9 @@ fn real_histories_have_the_counts_that_are_known_of_them() {
     }
 }
 
-/// Files that Slurm's commands print are kept with the site. Without a topology file the machine is
-/// flat.
+/// Tests that files which Slurm's commands print are kept with the site.
+///
+/// Without a topology file the machine is flat.
 #[test]
 fn tables_are_kept_with_the_site() {
     let folder = tempfile::tempdir().unwrap();

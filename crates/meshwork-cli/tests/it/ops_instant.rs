@@ -1,5 +1,6 @@
-//! Tests of `meshwork ops explain` and `ops defrag`. The state is an instant of a simulated run, or
-//! was saved by `meshwork place`.
+//! Tests of `meshwork ops explain` and `ops defrag`.
+//!
+//! The state of the machine is an instant of a simulated run, or was saved by `meshwork place`.
 
 use std::fs;
 use std::io::{Seek, Write};

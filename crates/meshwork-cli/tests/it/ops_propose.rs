@@ -1,5 +1,7 @@
-//! Tests of `meshwork ops propose`, which searches better placement lists. It finds a better list
-//! that the test has planted, and proposes nothing where no list is better.
+//! Tests of `meshwork ops propose`, which searches better placement lists.
+//!
+//! It must find a better list that the test has planted, and propose nothing where no list is
+//! better.
 
 use std::fmt::Write;
 use std::fs;
@@ -13,7 +15,7 @@ use meshwork_lab::operator::folder::{Folder, SlurmMachine};
 use meshwork_lab::operator::history::{History, JobRecord, StartedBy};
 use serde_json::{Value as Json, json};
 
-/// A topology of 4 × 4 × 4 nodes that lists boxes of these sides.
+/// Topology of 4 × 4 × 4 nodes that lists boxes of the given sides.
 fn torus(boxes: &[[u32; 3]]) -> String {
     let mut text = "- topology: t\n  torus3d:\n    toruses:\n      - name: t  # the only one\n        dims: {x: 4, y: 4, z: 4}\n        nodes: n[00-63]\n        placements:\n".to_owned();
     for [x, y, z] in boxes {
@@ -22,12 +24,14 @@ fn torus(boxes: &[[u32; 3]]) -> String {
     text
 }
 
-/// A good list: each box consists of whole boxes of the next smaller size. In the bad list
-/// `ACROSS`, boxes lie across those of the next size.
+/// Placement list in which each box consists of whole boxes of the next smaller size.
+///
+/// This makes it a good list. In the bad list `ACROSS`, boxes lie across those of the next size.
 const NESTED: [[u32; 3]; 5] = [[1, 1, 1], [2, 2, 1], [2, 2, 2], [2, 2, 4], [4, 4, 2]];
 const ACROSS: [[u32; 3]; 5] = [[1, 1, 1], [1, 1, 4], [4, 2, 1], [2, 4, 2], [4, 4, 2]];
 
-/// Sizes of the jobs in nodes; a size listed three times is three times as frequent.
+/// Sizes of the jobs in nodes. A size that is listed three times is three times as frequent as
+/// others.
 const SIZES: [u32; 6] = [4, 8, 8, 8, 16, 16];
 
 const CONF: &str = "NodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t OverSubscribe=EXCLUSIVE\n";
@@ -172,8 +176,9 @@ fn the_second_half_begins_with_who_runs_and_waits_at_the_cut() {
     assert!(waits(&stays[200..], &alone) < 0.8 * whole, "it would wait less on an empty machine");
 }
 
-/// False alarms as text: proposals for sites whose list is already good. There another list seems
-/// better only by chance.
+/// Descriptions of false alarms, which are proposals for sites whose list is already good.
+///
+/// Another list seems better there only by chance.
 fn false_alarms(sites: u64, count: usize, lists: &str) -> Vec<String> {
     let mut alarms = Vec::new();
     for seed in 0..sites {

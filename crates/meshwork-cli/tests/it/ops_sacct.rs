@@ -1,5 +1,6 @@
-//! A test that imports accounting records of a dozen jobs of a real Slurm. CI installs Slurm if it
-//! can; otherwise the test is skipped with a message.
+//! Test that imports accounting records of a dozen jobs of a real Slurm.
+//!
+//! CI installs Slurm if it can; otherwise the test is skipped with a message.
 #![cfg(target_os = "linux")]
 
 use std::fs;

@@ -1,5 +1,6 @@
-//! Tests of `meshwork ops explain` and `ops defrag`. The answers are compared with exhaustive
-//! search and with plans of a real Slurm.
+//! Tests of `meshwork ops explain` and `ops defrag`.
+//!
+//! The answers are compared with exhaustive search and with plans of a real Slurm.
 
 use crate::common;
 use std::collections::BTreeSet;

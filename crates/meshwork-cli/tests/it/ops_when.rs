@@ -1,5 +1,6 @@
-//! Tests of `meshwork ops when`: the interval that it predicts, the keys of its JSON, and its
-//! errors.
+//! Tests of `meshwork ops when`, which predicts starts of waiting jobs.
+//!
+//! They check the predicted interval, the keys of the JSON, and the errors.
 
 use std::fs;
 use std::path::Path;

@@ -1,13 +1,15 @@
-//! Tests of an example program outside the workspace that adds strategies to the command. It adds
-//! an allocator and a scheduler.
+//! Tests of an example program outside the workspace that adds strategies to the command.
+//!
+//! It adds an allocator and a scheduler.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::{Said, said};
 
-/// The example program can be built and tested offline, with its own lock file. It uses the target
-/// folder of the workspace.
+/// Builds and tests the example program offline, with its own lock file. Returns the built program.
+///
+/// The program uses the target folder of the workspace.
 fn built() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let target = root.join("target");
@@ -25,7 +27,7 @@ fn built() -> PathBuf {
     target.join("debug/own-strategy")
 }
 
-/// The library of the example program needs only the model, and neither the lab nor the command.
+/// Tests that the library of the example program needs only the model, not the lab or the command.
 #[test]
 fn the_library_depends_on_the_model_alone() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/own-strategy");

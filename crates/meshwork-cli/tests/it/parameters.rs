@@ -1,5 +1,7 @@
-//! Tests of extreme values for every numeric parameter in the catalogue. The values are zero,
-//! negative, infinite or absurdly large. Each is refused in a sentence, or the study runs.
+//! Tests of extreme values for every numeric parameter in the catalogue.
+//!
+//! The values are zero, negative, infinite or absurdly large. Each must be refused in a sentence,
+//! or the study must run.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -29,7 +31,7 @@ const GIVEN_UP: [&str; 6] = [
     "failed: log.swf: none of its 2 lines is of the queues ",
 ];
 
-/// A valid value for a parameter of this kind.
+/// Valid value for a parameter of the given kind.
 fn sample(kind: &Kind) -> Value {
     match kind {
         Kind::Number(Range::Share | Range::Inside) => Value::Float(0.5),
@@ -78,7 +80,7 @@ fn component(family: &Family, about: &About) -> Value {
     Value::Table(table)
 }
 
-/// A scenario without errors, to which the entry under test is added.
+/// Scenario without errors, to which a catalogue entry with an extreme value is added.
 fn base() -> Table {
     let text = "machine = { topology = 'mesh', dims = [4, 4] }\nmeasure = { jobs = 20 }\n\
                 workload = { name = 'synthetic', load = 0.5, sizes = 'uniform', runtimes = { name = \

@@ -382,8 +382,9 @@ fn many_questions_at_once_are_answered_in_few_writes_and_each_has_its_line() {
     assert_eq!(place(&TORUS, first.as_bytes()).out, one_by_one);
 }
 
-/// The operation `hold_exactly` takes over a list of held nodes from another program. If the list
-/// is invalid, nothing changes.
+/// Tests that `hold_exactly` takes over a list of held nodes from another program.
+///
+/// If the list is invalid, nothing changes.
 #[test]
 fn what_is_held_follows_another_program() {
     let said = place(

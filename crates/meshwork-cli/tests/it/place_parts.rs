@@ -1,5 +1,6 @@
-//! Tests of `meshwork place --slurm` for jobs that get parts of nodes: cores, memory and GPUs. The
-//! jobs are given by options of salloc.
+//! Tests of `meshwork place --slurm` for jobs that get parts of nodes: cores, memory and GPUs.
+//!
+//! The jobs are given by options of salloc.
 
 use std::fmt::Write;
 use std::fs::{self, File};
@@ -30,8 +31,10 @@ fn answers(folder: &Path, lines: &str) -> Vec<Json> {
     said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// A short text for an answer. It has the tasks and CPUs, and the cores, memory and GPUs on each
-/// group of nodes.
+/// Short text for an answer.
+///
+/// It has the numbers of tasks and CPUs, and what the job gets on each group of nodes: cores,
+/// memory and GPUs.
 fn short(answer: &Json) -> String {
     if answer.get("released").is_some() {
         return "ends".to_owned();
@@ -583,7 +586,7 @@ fn a_lint_of_gres_conf_warns_of_surprises() {
     assert!(wrong.contains("2 GPUs by Gres, but 3 by gres.conf"), "{wrong}");
 }
 
-/// `meshwork place` repeats all recorded decisions of a real Slurm on shared nodes.
+/// Tests that `meshwork place` repeats all recorded decisions of a real Slurm on shared nodes.
 #[test]
 fn recorded_decisions_on_shared_nodes_come_out_of_the_command() {
     let path = examples().join("../../shared/shared-nodes/slurm-shared-cases.json.gz");

@@ -1,5 +1,6 @@
-//! Tests of `meshwork place --state`. Only one process uses a state file at a time, and killed
-//! processes leave nothing behind.
+//! Tests of `meshwork place --state`.
+//!
+//! Only one process uses a state file at a time, and killed processes leave nothing behind.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -23,8 +24,9 @@ fn piped(command: &mut Command) -> Child {
     command.spawn().unwrap()
 }
 
-/// Starts a process that keeps the state file locked. It has answered one line and waits for the
-/// next.
+/// Starts a process that keeps the state file locked.
+///
+/// When it is returned, it has answered one line and waits for the next.
 fn holder(folder: &Path, line: &str) -> (Child, ChildStdin) {
     let mut child = piped(&mut command(folder, &ARGUMENTS));
     let mut questions = child.stdin.take().unwrap();

@@ -1,5 +1,6 @@
-//! Tests of a study that several processes run as shards. The collected results have the same bytes
-//! as those of a single process.
+//! Tests of a study whose runs are divided into shards, which several processes run.
+//!
+//! The collected results have the same bytes as those of a single process.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -228,9 +229,10 @@ fn segments_of(folder: &Path, copies: &[Child]) -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
-/// Waits for the first of three events: the processes have completed more than `runs` runs, one of
-/// them has exited, or the instant `latest` has passed. So some runs are completed and many are
-/// left, whatever the speed of the machine.
+/// Waits until the processes have completed over `runs` runs, but at most until `latest`.
+///
+/// It also returns as soon as one of the processes has exited. So some runs are completed and many
+/// are left, whatever the speed of the machine.
 fn wait_for(folder: &Path, copies: &mut [Child], runs: usize, latest: Option<Instant>) {
     loop {
         let ended: usize = segments_of(folder, copies).iter().map(|(_, keys)| keys.len()).sum();
@@ -242,8 +244,9 @@ fn wait_for(folder: &Path, copies: &mut [Child], runs: usize, latest: Option<Ins
     }
 }
 
-/// Kills processes of three shards at random instants. Some shards are run by two processes at
-/// once.
+/// Kills processes of three shards at random instants.
+///
+/// Some shards are run by two processes at once.
 fn random_kills(kills: u64, replications: u64) {
     let text = STUDY.replace("replications = 3", &format!("replications = {replications}"));
     let text = text.replace("[50, 400, 1000]", "[50, 100, 200]");

@@ -1,5 +1,6 @@
-//! A test of a whole sweep on a real Slurm of three nodes on this computer. CI installs Slurm if it
-//! can; otherwise the test is skipped with a message.
+//! Test of a whole sweep on a real Slurm of three nodes on this computer.
+//!
+//! CI installs Slurm if it can; otherwise the test is skipped with a message.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -31,7 +32,9 @@ allocator = ['first_fit', 'frame_sliding']
 [compare]
 allocator = 'first_fit'
 ";
-/// A Slurm of three nodes. `ALL` is the time limit of the whole test in seconds.
+/// Slurm of three nodes.
+///
+/// `ALL` is the time limit of the whole test in seconds.
 const MACHINE: NodeRequest<'static> = NodeRequest {
     nodes: 3,
     conf: "PartitionName=main Nodes=n[1-3] Default=YES MaxTime=INFINITE State=UP\n",
@@ -108,8 +111,9 @@ impl Sweeping for Slurm {
         found.filter_map(|entry| writer(entry.file_name().to_string_lossy().into_owned())).collect()
     }
 
-    /// Whether no task is pending or running. Requeued tasks are released, so that they start at
-    /// once.
+    /// Whether no task is pending or running.
+    ///
+    /// Requeued tasks are released meanwhile, so that they start at once.
     fn is_idle(&self) -> bool {
         let said = self.ask("squeue", &["--noheader", "--array", "--format", "%i %T"]);
         for line in said.out.lines() {

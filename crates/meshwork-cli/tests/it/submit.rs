@@ -1,5 +1,6 @@
-//! Tests of `meshwork submit`, which writes scripts for batch systems. Small programs stand in for
-//! the commands of the batch systems.
+//! Tests of `meshwork submit`, which writes scripts for batch systems.
+//!
+//! Small programs stand in for the commands of the batch systems.
 #![cfg(unix)]
 
 use std::fs;
@@ -35,8 +36,9 @@ fn begin() -> tempfile::TempDir {
     folder
 }
 
-/// Writes a program `name` that runs the shell commands `answer`. It records its arguments in
-/// `calls`, and its input in `calls.input`.
+/// Writes a program `name` that runs the shell commands `answer`.
+///
+/// The program records its arguments in `calls`, and its input in `calls.input`.
 fn program(folder: &Path, name: &str, answer: &str) {
     let path = folder.join("bin").join(name);
     let calls = folder.join("calls");

@@ -22,13 +22,14 @@ use crate::run::{Results, Runner, ScenarioRuns};
 use crate::study::expand::Point;
 use crate::study::{Refused, Replications, Study};
 
-/// Number of fresh replications of the winner, and likewise of the baseline.
+/// Number of fresh replications of the winner. The baseline gets the same number.
 const FRESH: u64 = 20;
 
 /// Largest number of job sizes for each of which the change against the baseline is reported.
 pub const MAX_CLASSES: usize = 40;
 
-/// Held-out end of the candidates' logs: where it begins, and the candidates with whole logs.
+/// End of the candidates' logs, which is held out from the race. Holds the time at which this end
+/// begins for each candidate, and the candidates with their whole logs.
 pub(crate) struct Held {
     begins: Vec<f64>,
     /// Candidates with their whole logs.

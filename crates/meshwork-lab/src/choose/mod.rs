@@ -113,14 +113,15 @@ impl Scale {
         if self.raw { difference } else { libm::expm1(difference) }
     }
 
-    /// Converts a difference on this scale to the change of the metric, with the metric's own sign.
+    /// Converts a difference on the scale to a change of the metric, with the sign of the metric
+    /// itself.
     pub(crate) fn change(&self, difference: f64) -> f64 {
         // The sum turns a negative zero into zero.
         self.distance(if self.is_highest { -difference } else { difference }) + 0.0
     }
 }
 
-/// Error for a value that is not positive, so that it has no logarithm.
+/// Error: a value has no logarithm, because it is 0 or negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NotPositive(f64);
 

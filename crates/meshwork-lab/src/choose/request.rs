@@ -35,8 +35,7 @@ pub struct ChoiceRequest {
     pub second: Option<String>,
     /// Whether candidates are compared by differences of the metric (the raw scale), not by ratios.
     pub raw: bool,
-    /// Number of candidates above which a screening precedes the race and leaves few enough of
-    /// them.
+    /// Number of candidates above which a screening precedes the race, to leave fewer candidates.
     pub screen_above: usize,
 }
 
@@ -67,9 +66,9 @@ pub enum Budget {
 /// Indifference zone: candidates that differ by no more than this count as equally good.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Within {
-    /// Difference as a fraction of the best candidate's metric.
+    /// Indifference zone as a fraction of the best candidate's metric.
     Share(f64),
-    /// Difference in units of the metric.
+    /// Indifference zone in units of the metric.
     Units(f64),
 }
 

@@ -57,7 +57,7 @@ impl Raced<'_> {
         race.wanted().into_iter().map(|next| next.min(self.most)).collect()
     }
 
-    /// Lets the race read those replications that all surviving candidates have run. If the
+    /// Lets the race read the replications that all surviving candidates have run. If the
     /// indifference zone is relative, it is computed first.
     fn advance(&self, race: &mut Race, runs: &[ScenarioRuns]) {
         let field = Columns { raced: self, runs };
@@ -77,8 +77,8 @@ impl Raced<'_> {
         race.advance(&field, have);
     }
 
-    /// State of the race after all stored runs, and these runs for each candidate. `find` returns
-    /// the results of a run if it is stored, given its key.
+    /// State of the race after all stored runs, and the stored runs of each candidate. `find`
+    /// returns the results of a run if it is stored, given its key.
     fn known(
         &self,
         find: &mut dyn FnMut(&str) -> Option<RunFindings>,
@@ -106,8 +106,8 @@ impl Raced<'_> {
         }
     }
 
-    /// Smallest absolute mean of the metric of a survivor, over the first `pilot` replications. A
-    /// relative indifference zone is a fraction of it.
+    /// Smallest absolute mean of the metric among the survivors. The means are over the first
+    /// `pilot` replications. A relative indifference zone is a fraction of this smallest mean.
     fn least_mean(&self, race: &Race, runs: &[ScenarioRuns], pilot: u64) -> f64 {
         let mean = |own: usize| {
             let column = runs[own].column(&self.scale.metric);

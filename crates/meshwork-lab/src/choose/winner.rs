@@ -49,7 +49,7 @@ const PLUGINS: [(&str, &str); 4] = [
     ("slurm", BACKFILL),
 ];
 
-/// Default `SchedulerType` of Slurm.
+/// `SchedulerType` that Slurm uses if `slurm.conf` gives none.
 const BACKFILL: &str = "sched/backfill";
 
 /// Parameters of the scheduler `slurm` without a line of their own in `slurm.conf`.
@@ -66,15 +66,14 @@ const ELSEWHERE: [(&str, &str); 5] = [
 /// Name and parameters of a scheduler.
 struct GivenScheduler<'a> {
     name: &'a str,
-    /// Parameters that the study gives.
+    /// Parameters of the scheduler that the study gives.
     given: BTreeSet<&'a str>,
-    /// All parameters, with their defaults.
+    /// All parameters of the scheduler, with defaults for those that the study does not give.
     all: &'a Value,
 }
 
 impl<'a> GivenScheduler<'a> {
-    /// Reads the scheduler of a candidate from its scenario without defaults, and from that with
-    /// defaults.
+    /// Reads the scheduler of a candidate from its scenario, both without and with defaults.
     fn of(scenario: &'a Table, filled: &'a Table) -> Option<GivenScheduler<'a>> {
         let all = filled.get("scheduler")?;
         let given = scenario.get("scheduler").and_then(Value::as_table);
@@ -87,7 +86,7 @@ impl<'a> GivenScheduler<'a> {
         self.all.get(key)
     }
 
-    /// `SchedulerType` that makes Slurm schedule in this way, if there is one.
+    /// `SchedulerType` with which Slurm schedules like the candidate's scheduler, if there is one.
     fn plugin(&self) -> Option<&'static str> {
         let has_no_backfill = self.get("bf_interval").and_then(Value::as_str) == Some("never");
         match PLUGINS.iter().find(|(own, _)| *own == self.name)?.1 {
@@ -283,7 +282,7 @@ pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) ->
 mod tests {
     use super::*;
 
-    /// Lines of a `slurm.conf` that are changed so that a scheduler's given parameters hold.
+    /// Lines of a `slurm.conf` that must change so that Slurm's scheduler has the given parameters.
     fn change(conf: &str, scheduler: &str) -> String {
         change_beside("", conf, scheduler)
     }

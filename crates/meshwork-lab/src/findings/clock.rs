@@ -25,7 +25,7 @@ pub const UNIT_NAMES: [&str; 4] = ["seconds", "minutes", "hours", "days"];
 /// Date at which the clock of a log is 0, from its header.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogStart {
-    /// Seconds since 1970-01-01 UTC: the header's `UnixStartTime`.
+    /// Start of the log in seconds since 1970-01-01 UTC, from the header's `UnixStartTime`.
     pub unix: i64,
     /// Offset of the log's local time from UTC in seconds: the header's `TimeZone`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,7 +101,7 @@ pub struct Clock {
     pub unit: Option<&'static str>,
     /// Number of units of the clock in one shown unit.
     pub factor: f64,
-    /// Date of clock time 0, if instants on the clock are those of a log with dates.
+    /// Date of clock time 0; `None` if the clock does not come from a log with dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<LogStart>,
 }

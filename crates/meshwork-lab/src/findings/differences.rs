@@ -53,7 +53,7 @@ impl Ratio {
 /// Number of bisection steps that find one end of an interval.
 const HALVINGS: usize = 32;
 
-/// Computes the [`Ratio`] of a non-negative metric in the first scenario to that in the second.
+/// Computes the [`Ratio`] of a non-negative metric's means in two scenarios, first to second.
 ///
 /// `None` if the metric was not measured, or has the mean 0 in the second scenario.
 ///
@@ -104,7 +104,7 @@ impl Side<'_> {
 }
 
 /// Pairs of runs with the same replication number. Runs are given as indices into the successful
-/// runs of each side.
+/// runs of each scenario.
 fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
     // A run that stands for all replications is paired with each run of the other scenario.
     if ours.constant && ours.runs.ended() == 1 {
@@ -159,8 +159,7 @@ impl Pairs {
         self.runs.iter().map(|(_, b)| *b).collect()
     }
 
-    /// Difference, with its 95 % interval, of the first scenario's mean and `ratio` times the
-    /// second's.
+    /// Difference of the first mean and `ratio` times the second mean, with its 95 % interval.
     fn interval(&self, ratio: f64) -> Interval {
         let minus = |pairs: &[(f64, f64)]| -> Vec<f64> {
             pairs.iter().map(|(a, b)| a - ratio * b).collect()
@@ -261,8 +260,8 @@ mod tests {
     use super::*;
     use crate::findings::statistics::t_quantile;
 
-    /// Ends of Fieller's interval of a ratio of means, by its quadratic equation. `None` if it is
-    /// unbounded.
+    /// Ends of Fieller's interval of a ratio of means, the roots of a quadratic equation. `None` if
+    /// the interval is unbounded.
     fn roots(runs: &[(f64, f64)]) -> Option<[f64; 2]> {
         let count = runs.len() as f64;
         let mean = |of: &dyn Fn(&(f64, f64)) -> f64| runs.iter().map(of).sum::<f64>() / count;

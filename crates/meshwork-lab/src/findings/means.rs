@@ -8,10 +8,10 @@ use crate::study::{Replications, Study};
 /// Method that gives the interval of a mean over the runs of a scenario.
 #[derive(Clone, Copy)]
 pub(super) enum Rule {
-    /// The runs are independent replications.
+    /// The interval is computed from runs that are independent replications.
     Replications,
-    /// The runs are windows of a log. The number is the time between the starts of consecutive
-    /// windows, divided by the length of a window.
+    /// The interval is computed from runs that are windows of a log. The number is the time between
+    /// the starts of consecutive windows, divided by the length of a window.
     Windows(f64),
 }
 

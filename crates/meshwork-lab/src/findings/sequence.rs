@@ -55,7 +55,7 @@ impl RunningMoments {
         self.scatter += off * (value - self.mean);
     }
 
-    /// Number of values.
+    /// Number of values that the sequence has so far.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count as u64
@@ -73,8 +73,8 @@ impl RunningMoments {
         if self.count < 2.0 { 0.0 } else { self.scatter / (self.count - 1.0) }
     }
 
-    /// Half width of the confidence sequence after these values, at the error probability `alpha`.
-    /// It is infinite for too few values, and 0 if all values are equal.
+    /// Half width of the confidence sequence after the values so far. `alpha` is the error
+    /// probability. It is infinite for too few values, and 0 if all values are equal.
     ///
     /// ```
     /// use meshwork_lab::findings::sequence::RunningMoments;
@@ -96,8 +96,8 @@ impl RunningMoments {
         factor * (self.scatter / self.count).sqrt()
     }
 
-    /// Lower and upper end of the confidence sequence after these values, at the error probability
-    /// `alpha`.
+    /// Lower and upper end of the confidence sequence after the values so far. `alpha` is the error
+    /// probability.
     #[must_use]
     pub fn ends(&self, alpha: f64) -> [f64; 2] {
         let half = self.half_width(alpha);
@@ -123,9 +123,9 @@ impl FromIterator<f64> for RunningMoments {
 /// *E* = 2^n · B(s + ½, n − s + ½) / B(½, ½) for *s* of *n* pairs won. Equal pairs are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wins {
-    /// Number of pairs that the first side won.
+    /// Number of pairs that the first of the two compared sides won.
     pub won: u64,
-    /// Number of pairs that the first side lost.
+    /// Number of pairs that the first of the two compared sides lost.
     pub lost: u64,
     /// Number of pairs of equal values.
     pub equal: u64,
@@ -141,8 +141,8 @@ impl Wins {
         }
     }
 
-    /// Upper bound on the probability of such a lead if both sides win equally often. It is 1/*E*,
-    /// at most 1, and holds at any time.
+    /// Upper bound on the probability of this lead, or a larger one, if both sides win equally
+    /// often. It is 1/*E*, at most 1, and holds at any time.
     ///
     /// ```
     /// use meshwork_lab::findings::sequence::Wins;
@@ -170,7 +170,8 @@ mod tests {
         (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
     }
 
-    /// Logarithm of the test statistic *E* by its formula, for these values and a tested mean.
+    /// Logarithm of the test statistic *E* for these values and a tested mean, computed by its
+    /// formula.
     fn evidence(values: &[f64], tested: f64) -> f64 {
         let n = values.len() as f64;
         let s: f64 = values.iter().map(|x| x - tested).sum();
@@ -225,8 +226,9 @@ mod tests {
         assert!(((mixture / null).ln() - evidence(&values, 0.0)).abs() < 1e-3);
     }
 
-    /// Share of 2,000 random sequences in which an interval misses the true mean 0. Intervals after
-    /// fewer than `first` values do not count.
+    /// Share of 2,000 random sequences in which some interval misses the true mean 0.
+    ///
+    /// Intervals after fewer than `first` values do not count.
     fn missed(name: &str, first: u64, most: u64, draw: impl Fn(&mut Stream) -> f64) -> f64 {
         let once = |run| {
             let (mut stream, mut moments) = (Stream::new(5, run, name), RunningMoments::default());

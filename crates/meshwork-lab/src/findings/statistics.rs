@@ -8,12 +8,12 @@ pub const CONFIDENCE: f64 = 0.95;
 /// Method that gives the half-width of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Interval over independent replications.
+    /// The interval comes from independent replications.
     Replications,
-    /// Interval from batches of one run. For a difference, the batches have the same jobs in both
-    /// runs.
+    /// The interval comes from batches of one run. For a difference, the batches have the same jobs
+    /// in both runs.
     BatchMeans,
-    /// Interval over windows of one log.
+    /// The interval comes from windows of one log.
     Windows,
 }
 
@@ -176,8 +176,8 @@ fn error_of_batches(batches: &[f64]) -> Option<(f64, u64)> {
 /// Smallest number of batches whose correlation is estimated. Fewer batches count as independent.
 const MIN_BATCHES: usize = 8;
 
-/// Largest estimate of the correlation of consecutive batches. A higher one is reduced to it, since
-/// it cannot be told from a trend.
+/// Largest estimate of the correlation of consecutive batches. A higher estimate is reduced to it,
+/// since such a correlation cannot be told from a trend.
 const MAX_CORRELATION: f64 = 0.9;
 
 /// Half the width of the 95 % interval of the mean over windows of one log. `stride` is the time

@@ -22,11 +22,11 @@ const DEVIATION: f64 = 0.345;
 /// The 95 % quantile of the standard normal distribution.
 const NORMAL: f64 = 1.645;
 
-/// Smallest number of jobs of a run whose queue is judged. In a shorter run, the queue of any
-/// machine still grows from its empty start.
+/// Smallest number of jobs that a run must have for its queue to be judged. In a shorter run, the
+/// queue of any machine still grows from its empty start.
 pub const MIN_JOBS: u64 = 100;
 
-/// Smallest number of batches of a run whose queue is judged.
+/// Smallest number of batches that a run must have for its queue to be judged.
 const MIN_BATCHES: usize = 10;
 
 /// Kendall's τ of a series; `None` for fewer than ten values. It is 1 if every later value is
@@ -82,8 +82,9 @@ mod tests {
 
     use super::*;
 
-    /// Simulates a queue with one server. Returns τ of the mean length of the queue that the jobs
-    /// of each batch met on arrival.
+    /// Simulates a queue with one server. Returns Kendall's τ of the queue lengths of its batches.
+    ///
+    /// The queue length of a batch is the mean length that its jobs met on arrival.
     fn run(stream: &mut Stream, load: f64, jobs: usize, batches: usize) -> f64 {
         let (mut in_system, mut met) = (0_u32, Vec::with_capacity(jobs));
         while met.len() < jobs {

@@ -31,7 +31,7 @@ impl WaitsByCause {
     }
 }
 
-/// Answer of the machine, in its present state, to all equal requests.
+/// Answer of the machine in its current state, which is the same for all equal requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     Nodes,
@@ -63,7 +63,8 @@ impl Causes {
         }
     }
 
-    /// Adds the time since the last call to each job's wait, under the job's present cause.
+    /// Adds the time since the last call to each job's wait, under the cause for which the job
+    /// waits.
     pub(super) fn pass(&mut self, now: Second) {
         for &(place, cause) in &self.now {
             self.waited[place].seconds[cause as usize] += now - self.since;

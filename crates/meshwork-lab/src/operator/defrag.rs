@@ -18,7 +18,7 @@ pub enum Cost {
     /// Each move costs 1.
     #[default]
     Moves,
-    /// A move costs the number of nodes of the moved job.
+    /// The cost of a move is the number of nodes of the moved job.
     Nodes,
     /// A move costs the job's node-seconds since its start, which a restart would lose.
     NodeSeconds,

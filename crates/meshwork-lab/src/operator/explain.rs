@@ -48,13 +48,13 @@ impl WaitReason {
     }
 }
 
-/// Listed place of a waiting job's size, with the running jobs that occupy it.
+/// Place that the topology lists and that has a waiting job's size, with the running jobs on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlace {
     /// Name of the place in the lists of the topology.
     pub name: String,
     pub nodes: NodeSet,
-    /// Indices of the running jobs that must end before the place is free.
+    /// Indices of the running jobs that must end before all nodes of the place are free.
     pub jobs: Vec<usize>,
     /// Number of nodes of the place that are down.
     pub down: u32,
@@ -68,7 +68,7 @@ pub struct Explanation {
     pub stay: JobRecord,
     /// Most important reason why the job waits.
     pub reason: WaitReason,
-    /// Number of nodes that are free for the job now.
+    /// Number of nodes that are free for the job at the instant.
     pub free: u32,
     pub nearest: Vec<NearestPlace>,
     /// Earliest start and nodes of the job if it were first in the queue. Jobs end at their time
@@ -164,8 +164,8 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     Ok(explained)
 }
 
-/// Listed places of a size, sorted by how many jobs must end on them, then by the last of these
-/// ends. Places that are too small because nodes are down come last.
+/// Listed places of a size, sorted by the number of jobs that must end, then by their last end.
+/// Places that are too small because nodes are down come last.
 fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<NearestPlace> {
     let site = state.machine.site(partition);
     let mut all: Vec<NearestPlace> = Vec::new();

@@ -32,7 +32,7 @@ const DIGESTS: &str = "blake3";
 /// QOS, associations and node events are printed by `sacctmgr show … -P`. Reservations are printed
 /// by `scontrol show res -o` or `sacctmgr show reservation -P`.
 pub const TABLES: [&str; 4] = ["qos.txt", "assoc.txt", "events.txt", "reservations.txt"];
-/// Text of the topology file for a machine that has none.
+/// Topology file that is assumed for a machine without one: a flat topology.
 const FLAT: &str = "- topology: flat\n  cluster_default: true\n  flat: true\n";
 /// Names of the topology file in its two formats.
 const TOPOLOGIES: [&str; 2] = ["topology.yaml", "topology.conf"];
@@ -263,7 +263,7 @@ impl SlurmMachine {
         site.is_none_or(|site| options::read(&stay.options, site).is_ok())
     }
 
-    /// Copy of the machine in which a topology of the same name is replaced by this one.
+    /// Copy of the machine in which a topology of the same name is replaced by the given one.
     ///
     /// It is `None` if Slurm would not start with this topology.
     ///

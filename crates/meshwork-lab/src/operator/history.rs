@@ -14,7 +14,7 @@ pub type Second = i64;
 pub struct JobRecord {
     /// Job ID as shown to users, such as `1173_7`.
     pub id: String,
-    /// Number of the attempt, counted from 1.
+    /// Number of the job's attempt to run, counted from 1. A requeued job has several attempts.
     pub attempt: u32,
     pub user: String,
     /// Account that is charged for the job.
@@ -89,7 +89,7 @@ pub struct JobRecord {
 /// Scheduler that started a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StartedBy {
-    /// The scheduler is unknown, or the job did not start.
+    /// It is unknown which scheduler started the job, or the job did not start.
     #[default]
     Unknown,
     /// Main scheduler, which goes through the queue in order of priority.

@@ -9,7 +9,7 @@ use crate::slurm::topology::{Structure, by};
 /// Relation of a set of nodes to the listed places of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceKind {
-    /// The nodes are one place of the size of the job.
+    /// The nodes are one listed place of the job's size.
     One,
     /// The nodes are several places, one of the segment size for each segment of the job.
     Union,
@@ -79,7 +79,8 @@ fn is_union(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     }
 }
 
-/// Whether nodes can be divided into places of one size. Each place with the lowest node is tried.
+/// Whether nodes can be divided into places of one size. Each place that contains the lowest node
+/// is tried.
 fn falls_apart(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     let Some(first) = nodes.first() else { return true };
     let places: Vec<NodeSet> = match &site.structure {
@@ -209,7 +210,7 @@ mod tests {
         reading.site(None).unwrap()
     }
 
-    /// Kind of place that is formed by the nodes whose names have these numbers.
+    /// Kind of place that the nodes with these numbers in their names form.
     fn place(site: &SlurmSite, numbers: &[u32], segment: Option<u32>) -> PlaceKind {
         let count = site.hosts.count();
         let mut set = NodeSet::empty(count);

@@ -201,7 +201,7 @@ impl Quality {
     }
 }
 
-/// Number of examined waits, and number of them that were for a suitable place at some time.
+/// Number of examined waits, and number of them in which the job waited for a suitable place.
 ///
 /// Slurm's recorded reasons do not show waits for a suitable place. So the state of the machine is
 /// examined at the ends of jobs within a wait.

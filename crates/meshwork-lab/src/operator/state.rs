@@ -16,7 +16,7 @@ use super::{FileProblem, read_text, sacct};
 use crate::slurm::desk::SlurmAllocator;
 use crate::slurm::hostlist;
 
-/// Seconds before an instant whose scheduler passes determine the wait reasons at the instant.
+/// Length in seconds of the time before an instant whose scheduler passes give the wait reasons.
 const PAST: Second = 900;
 
 /// Running job with the nodes that it holds.
@@ -341,7 +341,8 @@ impl MachineState {
     ///
     /// If Slurm has recorded a reason for a job, this reason is used. Otherwise the reason is that
     /// of the last pass of a modelled scheduler that reached the job: Slurm keeps a reason until a
-    /// pass changes it. If the past is unknown, it comes from a pass over the present queue.
+    /// pass changes it. If the past is unknown, the reason comes from a pass over the current
+    /// queue.
     ///
     /// # Complexity
     /// A replay of the past with its recorded starts, or a query to the placement rule for each

@@ -7,7 +7,7 @@ use super::folder::SlurmMachine;
 use super::history::{History, JobRecord};
 use crate::findings::number::{plural, significant};
 
-/// Feature of a job's request that is neither nodes nor processors, such as licences.
+/// Feature of a job's request other than nodes and processors, such as licences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Beyond {
     Gres,

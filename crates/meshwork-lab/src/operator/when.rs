@@ -151,14 +151,14 @@ impl<'a> RunTimes<'a> {
 /// earlier predictions show this factor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PastRatios {
-    /// Ratios in ascending order, each with a flag that tells whether the start is known.
+    /// Ratios of real to predicted waits, ascending, each with whether the job's start is known.
     ///
     /// If the start is unknown, the real wait is the wait so far.
     of: [Vec<(f64, bool)>; 3],
 }
 
 impl PastRatios {
-    /// Computes the ratios at instants before `at`, from starts that were recorded before `at`.
+    /// Computes the ratios of waits at instants before `at`, from starts recorded before `at`.
     ///
     /// # Complexity
     /// The time of one prediction for each earlier instant and each future.
@@ -228,7 +228,8 @@ impl PastRatios {
     /// Corrects a predicted interval by the ratios of earlier predictions.
     ///
     /// The median may move in both directions, but the interval only becomes longer. Earlier
-    /// intervals that were too long do not show that a shorter one would be enough now.
+    /// intervals that were too long do not show that a shorter interval would be enough for this
+    /// prediction.
     #[must_use]
     pub fn correct(&self, own: StartInterval, at: Second, confidence: f64) -> StartInterval {
         let tail = (1.0 - confidence) / 2.0;

@@ -38,7 +38,7 @@ const MAX_TURNED: usize = 24;
 /// numbers.
 const MAX_RATIO: f64 = 50.0;
 
-/// Minimum number of values of a key whose values are joined to a line.
+/// Minimum number of values that a key must have for its points to be joined to a line.
 const MIN_OF_A_LINE: usize = 3;
 
 /// A swept key with its values, as a possible axis of a plot.
@@ -190,7 +190,7 @@ impl Layout {
 }
 
 /// Removes and returns the axis of `rest` with the highest rank for which `will_do` is true. Of
-/// axes with equal rank it is the last.
+/// several such axes with equal rank, it is the last.
 fn take<R: Ord>(
     rest: &mut Vec<usize>,
     will_do: impl Fn(&usize) -> bool,

@@ -295,7 +295,7 @@ fn table(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// Formats a difference in percent of `base`, the value under the first topology.
+/// Formats a difference in percent of `base`, which is the value under the first topology.
 fn percent(difference: Option<f64>, base: Option<f64>) -> String {
     match (difference, base) {
         (Some(difference), Some(base)) if base > 0.0 => {
@@ -377,7 +377,7 @@ fn maps(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// Lists the lines in which each topology's configuration file differs from that of the first.
+/// Lists how each topology's configuration file differs, line by line, from the first topology's.
 fn changes(comparison: &Comparison, names: &[String]) -> Markup {
     html! {
         @for (name, change) in names.iter().skip(1).zip(&comparison.changes) {

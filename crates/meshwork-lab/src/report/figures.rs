@@ -17,7 +17,7 @@ use crate::run::Results;
 use crate::study::expand::Point;
 use crate::study::{ClaimCheck, Replications, Study};
 
-/// Minimum ratio of the largest to the smallest number with which a scale is logarithmic.
+/// Ratio of the largest to the smallest number, from which on a scale is logarithmic.
 const SPREAD: f64 = 20.0;
 
 /// Maximum number of metrics of claims that have a figure of their own.
@@ -26,7 +26,7 @@ const MAX_CLAIMED: usize = 3;
 /// Maximum number of points in all figures of a section, which limits the size of a page.
 const MAX_POINTS: usize = 100_000;
 
-/// Maximum number of points in those views of a section that have another key along the plot.
+/// Maximum number of points of a section in the views that put another key along the plot.
 const MAX_TURNED: usize = 8_000;
 
 /// Specification of a figure: its metrics, axes, and where its numbers come from.
@@ -45,8 +45,7 @@ struct Plan<'a> {
     metrics: Vec<String>,
     differences: Option<String>,
     /// Function that returns the ratio of a metric to its value in the baseline, if there is one.
-    /// It is given the metric and, for the scenario, the index of the scenario's value on each
-    /// axis.
+    /// Its arguments are the metric, and the index of the scenario's value on each axis.
     ratio: &'a dyn Fn(&str, &[usize]) -> Option<Ratio>,
     /// Index of the initially selected value of each axis.
     first: &'a [usize],
@@ -193,7 +192,7 @@ pub(super) fn all(
     plans.iter().filter_map(|plan| figure(plan, &mut left, &mut turned)).collect()
 }
 
-/// Metrics that claims are about, those of most claims first.
+/// Metrics that claims are about, in descending order of the number of their claims.
 pub(super) fn claimed(study: &Study) -> Vec<String> {
     let mut counts: Vec<(String, usize)> = Vec::new();
     for claim in &study.claims {
@@ -207,7 +206,7 @@ pub(super) fn claimed(study: &Study) -> Vec<String> {
     counts.into_iter().map(|(metric, _)| metric).collect()
 }
 
-/// Metrics that are measured for each job size, those of claims first.
+/// Metrics that are measured for each job size. Metrics that claims are about come first.
 fn claimed_first(study: &Study, rows: &[SummaryRow]) -> Vec<String> {
     let claimed = claimed(study);
     let first = rows.iter().flat_map(|row| &row.by_size).next();
@@ -238,8 +237,8 @@ fn lowered(heading: &str) -> String {
 }
 
 /// Makes a figure; `None` if there is nothing to draw. `left` is the number of points that the
-/// section may still have, and `turned` the number of those in views with another key along the
-/// plot.
+/// section may still have, and `turned` the number of points that it may still have in views with
+/// another key along the plot.
 fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figure> {
     let mut choices = Vec::new();
     let metrics: Vec<&String> = plan

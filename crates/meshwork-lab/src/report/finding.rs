@@ -194,7 +194,7 @@ impl Contest<'_> {
         value(&self.summary.rows.get(scenario)?.metrics, self.metric).mean
     }
 
-    /// Ratio of the metric in one scenario to that in another on the same jobs. `None` if it
+    /// Ratio of the metric's means in two scenarios with the same jobs. `None` if the ratio
     /// contradicts the means of the scenarios, which may happen while runs are missing.
     fn ratio(&self, one: usize, other: usize) -> Option<Ratio> {
         let found = ratio(self.study, self.results, (one, other), self.metric)?;
@@ -319,7 +319,7 @@ impl Contest<'_> {
         Some((text, ratio.is_significant()))
     }
 
-    /// Sentence on the number of settings of the selectors at which the same values are best.
+    /// Sentence that tells at how many settings of the selectors the same values are best.
     fn elsewhere(
         &self,
         lead: &Lead,

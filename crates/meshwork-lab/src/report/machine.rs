@@ -62,8 +62,8 @@ pub(super) struct Recorded {
     pub(super) timelines: Vec<Timeline>,
 }
 
-/// Makes recordings of the runs that `maps` selects, and timelines of these and of other runs. A
-/// selected run without a stored recording is simulated again, in parallel with the others.
+/// Makes recordings of the runs that `maps` selects, and timelines of these and of some other runs.
+/// A selected run without a stored recording is simulated again, in parallel with the others.
 ///
 /// # Errors
 /// If a selected run does not exist.

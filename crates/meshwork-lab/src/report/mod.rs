@@ -421,7 +421,8 @@ fn lowered(title: &str) -> String {
     title.strip_prefix("Figure").map_or_else(|| title.to_owned(), |rest| format!("figure{rest}"))
 }
 
-/// Makes the titles of sections unique: a later section with the same title gets its id added.
+/// Makes the titles of sections unique. The id of a section is added to a title that occurred
+/// before.
 fn title_apart(sections: &mut [Section]) {
     for i in 1..sections.len() {
         if sections[..i].iter().any(|other| other.title == sections[i].title) {

@@ -53,7 +53,8 @@ pub(super) fn agree(sections: &mut [Section]) {
     }
 }
 
-/// Key, index of the current colour, and name of each value in a view that has a colour.
+/// Values that have colours in a view: the swept key, the index of the colour, and the value's
+/// name.
 fn coloured(view: &FigureView) -> Vec<(&str, usize, &str)> {
     if let Some(key) = &view.colour {
         let of = view.series.iter().map(|line| (&*key.key, line.colour, &*line.name));

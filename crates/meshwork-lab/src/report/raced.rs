@@ -24,10 +24,11 @@ const MAX_LINES: usize = 6;
 /// Minimum number of lines that the plot must keep if the candidates dropped first are left out.
 const MIN_LINES: usize = 2;
 
-/// Ratio of the largest to the smallest value above which a scale of the trade-off is logarithmic.
+/// Ratio of the largest to the smallest value of a trade-off's axis. Above it, the scale is
+/// logarithmic.
 const SPREAD: f64 = 4.0;
 
-/// Maximum number of rows of the table.
+/// Maximum number of rows of the table of candidates.
 const MAX_ROWS: usize = 500;
 
 /// The outcome of a choice, as read from a results folder.

@@ -37,7 +37,8 @@ pub(super) fn all(axes: &[Axis]) -> usize {
     compared(axes).map_or_else(longest, |along| axes[along].count())
 }
 
-/// Axis whose values the study compares. It is a contrasted axis, or else an axis of names.
+/// Axis whose values the study compares. It is an axis that a claim or `[compare]` compares, or
+/// else an axis of names.
 pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
     let several = |&i: &usize| axes[i].count() > 1;
     let contrasted = (0..axes.len()).filter(several).filter(|&i| axes[i].contrasted);

@@ -104,20 +104,20 @@ pub struct Bound {
 #[cfg_attr(test, derive(serde::Deserialize))]
 #[serde(rename_all = "snake_case")]
 pub enum Style {
-    /// Points joined by lines, with whiskers.
+    /// The points are joined by lines, and have whiskers, which show intervals.
     Lines,
     /// Points with whiskers, not joined by lines. Each point is a scenario; its position shows the
     /// scenario's values of two metrics.
     Points,
     /// Rows of bars that begin at 0, with whiskers, one row per name. Dots replace bars that cannot
-    /// begin at 0: those of differences, and those on a logarithmic scale.
+    /// begin at 0: bars of differences, and bars on a logarithmic scale.
     Rows,
     /// Steps: a value holds until the next one. In a plot of distributions, measured values are on
     /// the x axis.
     Steps,
 }
 
-/// A scale of a plot: the one along the plot, or that of measured values.
+/// A scale of a plot: either the scale along the plot, or the scale of measured values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize), serde(default))]
 pub struct Scale {

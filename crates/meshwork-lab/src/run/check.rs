@@ -19,9 +19,9 @@ use crate::run::threads::{NoThreads, pool};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckVerdict {
     Same,
-    /// The results differ; holds the first difference in one sentence.
+    /// The results differ. The variant holds the first difference, in one sentence.
     Different(String),
-    /// The run could not be repeated; holds the reason.
+    /// The run could not be repeated. The variant holds the reason.
     Failed(String),
 }
 
@@ -58,7 +58,7 @@ pub enum CheckError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RepeatError {
-    /// The run was made by another version of the model; holds that version.
+    /// The run was made by another version of the model. The variant holds that version.
     #[error("it was run by version {0} of the model, and this is version {MODEL_VERSION}")]
     OtherModel(u32),
     /// The stored scenario is no table.
@@ -69,7 +69,7 @@ pub enum RepeatError {
     Refused(String),
     #[error(transparent)]
     Input(#[from] FileError),
-    /// The input has changed; holds the error message.
+    /// The input of the run has changed. The variant holds the error message.
     #[error("{0}: this file has changed since it was run")]
     Changed(String),
     /// The stored key is not the key that follows from the run's scenario and inputs.
@@ -143,7 +143,7 @@ fn replay(
     })
 }
 
-/// The scenario of a stored run, and the key that the run would now have.
+/// The scenario of a stored run, and the key that the run would have if it were made again.
 ///
 /// # Errors
 /// If the run cannot be repeated: another model version made it, or its input is missing or has

@@ -35,7 +35,7 @@ pub enum FileError {
     #[error("{path}: this file is too long: at most {mebibytes} MiB are read of it")]
     TooLong {
         path: String,
-        /// Size limit in MiB.
+        /// Size limit in MiB, which the file exceeds.
         mebibytes: u64,
     },
     /// The file cannot be read, for another reason.
@@ -52,7 +52,7 @@ pub enum FileError {
         /// Noun for the path in the message: `this file` or `this folder`.
         what: &'static str,
     },
-    /// The disk is full.
+    /// Error: the disk is full.
     #[error("{path}: {what} cannot be written, the disk is full")]
     Full {
         path: String,
@@ -85,7 +85,8 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// Error for reading the file at `path`, which the user knows as `shown`.
+    /// Makes the error for a file at `path` that cannot be read. The user knows the file as
+    /// `shown`.
     pub(crate) fn reading(shown: &str, path: &Path, error: &io::Error) -> FileError {
         let shown = shown.to_owned();
         match error.kind() {
@@ -100,12 +101,12 @@ impl FileError {
         FileError::TooLong { path: shown.to_owned(), mebibytes: most >> 20 }
     }
 
-    /// Error for writing a file.
+    /// Makes the error for a file that cannot be written.
     pub(crate) fn writing(path: &Path, error: &io::Error) -> FileError {
         FileError::unwritten(path, "this file", error)
     }
 
-    /// Error for creating a folder.
+    /// Makes the error for a folder that cannot be created.
     pub(crate) fn making(path: &Path, error: &io::Error) -> FileError {
         FileError::unwritten(path, "this folder", error)
     }
@@ -149,7 +150,7 @@ pub(crate) fn process() -> u64 {
     })
 }
 
-/// The host name, with characters that are safe in file names.
+/// The host name, reduced to characters that are safe in file names.
 pub(crate) fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname")
         .ok()

@@ -62,8 +62,7 @@ pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Res
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// Checks that workloads that hold all their jobs in memory at once fit there. These are tables of
-/// jobs and shuffled logs.
+/// Checks that tables of jobs and shuffled logs, which are held in memory as a whole, fit there.
 ///
 /// # Errors
 /// If the jobs do not fit, or a file cannot be read.
@@ -132,11 +131,11 @@ pub fn check_runs(
     size(*bytes), size(*limit), if *at_once { ": `--threads` says how many go on at once" } else { "" }
 )]
 pub struct TooMuch {
-    /// Subject and verb of the error message: `a run takes`.
+    /// Subject and verb with which the error message begins, such as `a run takes`.
     pub what: String,
     /// Estimated need in bytes.
     pub bytes: u64,
-    /// Limit in bytes.
+    /// Limit in bytes that the estimate exceeds.
     pub limit: u64,
     /// Whether a single run would fit, so that only the number of concurrent runs is too high.
     pub at_once: bool,

@@ -48,8 +48,8 @@ pub struct RunProgress {
     /// Number of runs taken from the store.
     pub reused: u64,
     pub failed: u64,
-    /// Sum of the shares of all unfinished runs that are done. A run with an unknown end counts as
-    /// 0.
+    /// Sum over all unfinished runs of the share of the run that is done. A run with an unknown end
+    /// counts as 0.
     pub begun: f64,
     /// Number of jobs finished in all runs so far, without runs from the store.
     pub jobs: u64,

@@ -85,7 +85,7 @@ impl Runner<'_> {
 }
 
 impl Shared<'_, '_> {
-    /// Splits units of the study into those with runs missing from the store, and those without.
+    /// Splits units of the study into units of which the store lacks runs, and all others.
     fn apart(&self, units: &[Unit]) -> [Vec<Unit>; 2] {
         let store = self.runner.store.as_ref().filter(|store| !locked(store).is_empty());
         let Some(store) = store else { return [units.to_vec(), Vec::new()] };
@@ -97,7 +97,7 @@ impl Shared<'_, '_> {
         [fresh.concat(), stored.concat()]
     }
 
-    /// Splits units of one scenario into those with runs missing from the store, and those without.
+    /// Splits units of one scenario into units of which the store lacks runs, and all others.
     fn apart_of_one(&self, store: &Mutex<Store>, units: &[Unit]) -> (Vec<Unit>, Vec<Unit>) {
         let scenario = units[0].scenario;
         let keys = self.runner.keys(scenario);

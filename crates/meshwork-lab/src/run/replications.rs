@@ -51,7 +51,8 @@ pub fn known(
 }
 
 /// Number of replications of a scenario that are needed before any result is known. If a log gives
-/// every replication the same jobs, two suffice to tell whether anything else is random.
+/// every replication the same jobs, two replications suffice to tell whether anything else is
+/// random.
 pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
     let least = match replications {
         Replications::Fixed(count) => *count,
@@ -61,7 +62,7 @@ pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
     if has_same_jobs(&point.scenario) { least.min(2) } else { least }
 }
 
-/// Whether every replication of a scenario has the same jobs, namely those of an unchanged log.
+/// Whether every replication of a scenario has the same jobs. It has if it reads an unchanged log.
 #[must_use]
 pub fn has_same_jobs(scenario: &Scenario) -> bool {
     let workload = &scenario.table()["workload"];

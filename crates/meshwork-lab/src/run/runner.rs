@@ -30,7 +30,7 @@ pub struct Runner<'a> {
     /// Catalogue in which names in the scenarios are looked up.
     pub catalogue: &'a Catalogue,
     pub points: &'a [Point],
-    /// Input file of each scenario, in the same order.
+    /// Input file of each scenario, in the order of the scenarios.
     pub inputs: &'a [Option<Input>],
     pub replications: &'a Replications,
     /// Function that runs a replication.
@@ -603,9 +603,9 @@ mod tests {
         assert!(counts[1] > 3 && half_width(&values).unwrap() <= 0.02 * mean(&values).unwrap());
     }
 
-    /// An interval of `precision` holds although it is checked after every replication. With
-    /// ordinary intervals, the interval of 61 of these thousand studies misses the mean when the
-    /// study stops.
+    /// Tests that an interval of `precision` holds although it is checked after every replication.
+    /// With ordinary intervals, the interval of 61 of these thousand studies misses the mean when
+    /// the study stops.
     #[test]
     fn an_interval_that_is_narrow_enough_rarely_misses() {
         let rule =

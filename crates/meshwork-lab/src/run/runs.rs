@@ -11,9 +11,9 @@ use crate::run::Run;
 use crate::run::columns::{Class, Classes, Metrics};
 use crate::run::store::{OwnerFindings, RunFindings, RunMetric, SizeFindings};
 
-/// Number of runs, the first successful ones, whose results by batch of consecutive jobs are kept.
-/// Batches are evaluated only if a scenario has a single run, or if two scenarios have a single
-/// pair of runs; with more runs, the runs themselves are more informative.
+/// Number of successful runs, from the first, whose results by batch of jobs are kept. A batch is a
+/// group of consecutive jobs. Batches are evaluated only if a scenario has a single run, or if two
+/// scenarios have a single pair of runs; with more runs, the runs themselves are more informative.
 const WITH_BATCHES: usize = 16;
 
 /// The runs of one scenario, in order of replications.

@@ -109,8 +109,8 @@ pub(crate) fn arrivals(
     Ok(arrivals)
 }
 
-/// Time span of a log between the first and the last arrival. It has the numbers of the log's
-/// windows in which no job arrives.
+/// Time span of a log between the first and the last arrival. The result also has the numbers of
+/// the windows in which no job arrives.
 ///
 /// # Errors
 /// If there are fewer than two windows in which jobs arrive, or too many windows.
@@ -158,8 +158,8 @@ mod tests {
     use super::*;
     use crate::run::inputs::Files;
 
-    /// Arrival times by which windows are made do not depend on the scaling of a workload. The
-    /// reason is that `from` and `until` are times of the log's own clock.
+    /// Tests that the arrival times from which windows are made do not depend on a workload's
+    /// scaling. The reason is that `from` and `until` are times of the log's own clock.
     #[test]
     fn the_clock_of_a_scaled_log_is_that_of_the_log() {
         let folder = tempfile::tempdir().unwrap();

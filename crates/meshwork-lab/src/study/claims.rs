@@ -20,7 +20,7 @@ pub struct PaperClaim {
 /// How a claim of a paper is checked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClaimCheck {
-    /// The claim is not checked, for this reason.
+    /// The claim is not checked. The variant holds the reason.
     No(String),
     /// The claim is tested in every cell: a combination of the swept values that it does not fix.
     Cells(Test),

@@ -92,8 +92,8 @@ pub static PARAMS: &[&Param] = &[
     },
 ];
 
-/// The parameter `machine`, which is here only so that a misspelt key gets it as a suggestion. It
-/// is read as part of the scenario.
+/// The parameter `machine`, which this list has only so that a misspelt key gets it as a
+/// suggestion. The key itself is read as part of the scenario.
 pub(super) static MACHINE: Param = Param {
     name: "machine",
     help: "the machine",

@@ -13,7 +13,7 @@ use crate::run::file::FileError;
 /// Number of nodes on a node card of a Blue Gene machine, which Cobalt files do not give.
 const NODES_OF_A_CARD: u32 = 32;
 
-/// Function that returns the text of the file with a name.
+/// Function that returns the text of the file with a given name.
 type Texts<'a> = dyn Fn(&str) -> Result<String, FileError> + 'a;
 
 /// Replaces the file name in the key `list` of every allocator `partitions` by the file's text. A

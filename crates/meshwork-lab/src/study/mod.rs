@@ -53,9 +53,9 @@ pub const SCENARIO_KEYS: &[&str] = &[
 /// Number of replications of each scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Replications {
-    /// A fixed number of replications.
+    /// The number of replications is fixed.
     Fixed(u64),
-    /// Enough replications for a narrow interval of a metric's mean.
+    /// There are as many replications as a narrow interval of a metric's mean needs.
     Precision {
         /// Half width of the interval, as a fraction of the mean, at which replications end.
         target: f64,
@@ -66,7 +66,7 @@ pub enum Replications {
         /// Name of the metric whose interval is checked.
         of: String,
     },
-    /// One run in each window of the log.
+    /// The replications are windows of the log, with one run each.
     Windows {
         /// Length of a window in the log's time.
         length: f64,
@@ -328,8 +328,8 @@ impl Study {
         self.figure.iter().flat_map(|figures| figures.split(", "))
     }
 
-    /// Converts a problem of a key into a sentence that begins with its location. It is the command
-    /// line setting that last set the key, or else the line of the study file.
+    /// Converts a problem of a key into a sentence that begins with its location. The location is
+    /// the command line setting that last set the key, or else the line of the study file.
     #[must_use]
     pub fn refused(&self, problem: &Problem) -> Refused {
         Refused(match self.setting(&problem.path) {

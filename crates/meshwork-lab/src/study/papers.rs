@@ -171,8 +171,7 @@ mod tests {
         }
     }
 
-    /// A study of two figures is found under the name of either figure. Its runs give both
-    /// utilization and turnaround.
+    /// Tests that a study of two figures is found under the name of either figure.
     #[test]
     fn a_study_of_two_figures_is_found_by_either() {
         let paper = paper("noncontiguous").unwrap();

@@ -41,8 +41,8 @@ pub struct SweepProgress {
     /// Number of runs that have not begun.
     pub missing: u64,
     pub failed: u64,
-    /// Numbers of attempts at shards: of those that are writing now, and of those that went silent.
-    /// The latter stopped writing before they ended.
+    /// Number of attempts at shards that are still writing, and number of silent ones. The latter
+    /// stopped writing before they ended.
     pub attempts: (u64, u64),
     /// Runs that end per second, in the attempts that are writing now; `None` if there are none.
     pub rate: Option<f64>,
@@ -101,7 +101,8 @@ impl Known {
         missing(&self.stored, &|key| self.archive.has(key), &find, &self.failures)
     }
 
-    /// A deal of these units of work. Their costs are based on the measured durations of runs.
+    /// Deal of units of work among shards. The costs of the units are based on measured run
+    /// durations.
     pub(crate) fn deal(&self, units: &[Unit]) -> Deal {
         let seconds = self.costs();
         let least = |unit: &Unit| match unit.replication {
@@ -120,7 +121,8 @@ impl Known {
         !self.taken.is_empty()
     }
 
-    /// Expected cost of a run of each scenario: in seconds, if any duration was measured.
+    /// Expected cost of a run of each scenario. It is in seconds once the duration of a run is
+    /// known.
     fn costs(&self) -> Vec<f64> {
         let points = &self.stored.points;
         let nominal: Vec<f64> = points.iter().map(|point| nominal(&point.scenario)).collect();

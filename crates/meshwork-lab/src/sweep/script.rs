@@ -13,7 +13,7 @@ use crate::run::file::plain;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchSystem {
     Slurm,
-    /// OpenPBS or PBS Professional.
+    /// Workload manager OpenPBS or PBS Professional.
     Pbs,
     Lsf,
     Hq,
@@ -393,7 +393,7 @@ impl Script {
         text
     }
 
-    /// Command that submits the merge script, to run after these jobs have ended in any way.
+    /// Command that submits the merge script, to run once the jobs `jobs` have ended or failed.
     /// Returns `None` if the workload manager cannot start a job after others.
     #[must_use]
     pub fn collect_call(&self, jobs: &[String]) -> Option<Call> {

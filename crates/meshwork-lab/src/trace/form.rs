@@ -19,7 +19,7 @@ use crate::study::Refused;
 /// Format of a file with jobs: a log, or a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Lines in the Standard Workload Format.
+    /// A log in the Standard Workload Format.
     Log {
         /// Whether the lines are compressed with gzip.
         is_compressed: bool,
@@ -250,8 +250,8 @@ fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
     column.get(job).or_else(known)
 }
 
-/// Columns of a table of these jobs: the required columns, the columns in `always`, and each column
-/// in which some job has a value.
+/// Columns that a table of the jobs `kept` needs. They are the required columns, the columns in
+/// `always`, and each column in which some job has a value.
 fn used(always: &[&str], kept: &[(Record, Job)]) -> Vec<&'static Column> {
     let is_used = |column: &&Column| {
         column.is_certain()

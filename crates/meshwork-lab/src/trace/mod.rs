@@ -33,7 +33,7 @@ pub enum TraceError {
     /// An invalid argument or an invalid log.
     #[error("{0}")]
     Wrong(String),
-    /// A file that cannot be written.
+    /// Error: a file cannot be written. Holds the sentence for the user.
     #[error("{0}")]
     Unwritten(String),
 }

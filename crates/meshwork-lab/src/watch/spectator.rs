@@ -29,7 +29,7 @@ pub struct RunSnapshot {
     /// Replication number, from 0.
     pub replication: u64,
     pub scene: Scene,
-    /// Whether the run has ended, so that this is its final state.
+    /// Whether the run has ended. If so, the snapshot shows its final state.
     pub ended: bool,
 }
 

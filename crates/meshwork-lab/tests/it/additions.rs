@@ -1,5 +1,6 @@
-//! Tests that strategies and metrics added to the catalogue are known throughout the lab. They
-//! cover windows, studies of papers, and tables.
+//! Tests that strategies and metrics added to the catalogue are known throughout the lab.
+//!
+//! They are tested in windows of logs, studies of papers, and tables.
 
 use std::fs;
 use std::path::Path;

@@ -1,11 +1,12 @@
-//! Tests that code uses the catalogue it is given, and not the standard one. The sources of the lab
-//! and the command are scanned. Only a few files may name the standard catalogue or its lists, so
-//! that additions are known everywhere.
+//! Tests that code uses the catalogue it is given, and not the standard one.
+//!
+//! The sources of the lab and the command are scanned. Only a few files may name the standard
+//! catalogue or its lists, so that additions are known everywhere.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Expressions that read the standard catalogue, and so would miss additions.
+/// Expressions that read the standard catalogue, so that code with them would miss added entries.
 const STANDARD: [&str; 18] = [
     "Catalogue::standard",
     "catalogue()",
@@ -28,7 +29,8 @@ const STANDARD: [&str; 18] = [
 ];
 
 /// Functions of a family of entries (such as allocators) that search only the standard entries.
-/// Code that calls them would miss additions.
+///
+/// Code that calls them would miss added entries.
 const OF_FAMILY: [&str; 3] = ["FAMILY.find(", "FAMILY.resolve(", ".entries)("];
 
 /// Files that may use the standard catalogue, each with the reason.
@@ -70,8 +72,10 @@ fn code(text: &str) -> String {
     code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
-/// Beginnings of the names of families to which nothing can be added. Their standard list is
-/// complete. They are topologies, machines, traffic patterns and kinds of lists.
+/// Beginnings of the names of families (kinds of entries) to which nothing can be added.
+///
+/// The standard list of such a family is complete. They are topologies, machines, traffic patterns
+/// and kinds of lists.
 const CLOSED: [&str; 4] = ["SITE_", "presets::", "traffic::", "KIND_"];
 
 /// Uses of the standard catalogue in a piece of code.

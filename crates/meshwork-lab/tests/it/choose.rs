@@ -1,5 +1,7 @@
-//! Tests of `choose`, which races candidates for the best one. A choice is resumed after kills,
-//! shared by shards, confirmed on held-out data, or refused in one sentence.
+//! Tests of `choose`, which races candidates for the best one.
+//!
+//! A choice is resumed after kills, shared by shards, confirmed on held-out data, or refused in one
+//! sentence.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -132,8 +134,10 @@ fn shards_of_rounds_decide_the_same_race() {
     assert!(rounds >= 1);
 }
 
-/// Races choose a candidate within the indifference zone of the best one. The truth is known from
-/// many replications with another seed. A larger version of this test is a benchmark.
+/// Tests that races choose a candidate within the indifference zone of the best one.
+///
+/// The truth is known from many replications with another seed. A larger version of this test is a
+/// benchmark.
 #[test]
 fn races_of_studies_choose_within_the_zone_of_the_best() {
     let truth = study(&format!("seed = 1000000\nreplications = 400\n{STUDY}"));
@@ -180,8 +184,9 @@ fn budgets_and_constraints_are_kept() {
     );
 }
 
-/// Effects of the swept keys are computed without combinations whose queue grows. Here it is one of
-/// six.
+/// Tests that effects of the swept keys are computed without combinations whose queue grows.
+///
+/// One of six combinations is left out here.
 #[test]
 fn effects_compare_complete_combinations() {
     let text = STUDY.replace("load = 0.5", "load = 0.6");
@@ -200,9 +205,10 @@ fn effects_compare_complete_combinations() {
     }
 }
 
-/// The effect of a value of a swept key is a change of the metric. If more of the metric is better,
-/// the better value has the positive effect. The lower end of the effect's interval is printed
-/// first.
+/// Tests that the effect of a value of a swept key is a change of the metric.
+///
+/// If more of the metric is better, the better value has the positive effect. The lower end of the
+/// effect's interval is printed first.
 #[test]
 fn effects_are_changes_of_the_metric() {
     let text = STUDY.replace("load = 0.5", "load = 5.0").replace("'wait', ", "'carried_load', ");
@@ -224,8 +230,9 @@ fn effects_are_changes_of_the_metric() {
     assert!(json["effects"][0]["replications"].as_u64() >= Some(20));
 }
 
-/// Candidates that give equal results are printed as equal. No rounding error is printed as an
-/// effect.
+/// Tests that candidates with equal results are printed as equal.
+///
+/// No rounding error is printed as an effect.
 #[test]
 fn exact_ties_are_printed_as_equal() {
     let tied = STUDY.replace("['first_fit', 'random']", "['naive', 'random', 'paging']");
@@ -294,8 +301,9 @@ fn lines(study: &Study) -> Vec<String> {
     choice.slurm
 }
 
-/// The parameters of Slurm's scheduler become the lines that a `slurm.conf` would have. The rest of
-/// the file stays as it is.
+/// Tests that the parameters of Slurm's scheduler become the lines that a `slurm.conf` would have.
+///
+/// The rest of the file stays as it is.
 #[test]
 fn the_winner_has_lines_for_slurm_conf() {
     let folder = tempfile::tempdir().unwrap();
@@ -350,7 +358,9 @@ fn the_winner_has_lines_for_slurm_conf() {
     assert_eq!(lines(&study), ["no line of Slurm sets: scheduler"]);
 }
 
-/// Another list of boxes is a patch of `topology.yaml`, in the indentation of the file.
+/// Tests that another list of boxes is printed as a patch of `topology.yaml`.
+///
+/// The patch has the indentation of the file.
 #[test]
 fn the_winner_has_lines_for_topology_yaml() {
     let folder = tempfile::tempdir().unwrap();
@@ -460,7 +470,7 @@ fn the_page_of_a_choice_names_its_candidates() {
     assert!(section.tables[0].rows[0][0].text.starts_with(&chosen));
 }
 
-/// A small version of the measurement of 500 policies in docs/performance.md.
+/// Tests a small version of the measurement of 500 policies in docs/performance.md.
 #[test]
 fn a_race_takes_a_tenth_of_the_runs_of_two_stages() {
     let folder = tempfile::tempdir().unwrap();
@@ -480,8 +490,10 @@ fn a_race_takes_a_tenth_of_the_runs_of_two_stages() {
     assert!(choice.runs < choice.full_grid);
 }
 
-/// A choice that must be refused: its name, the study, the change that makes it wrong, and the
-/// beginning and the end of the error message.
+/// Choice that must be refused.
+///
+/// It has its name, the study, the change that makes it wrong, and the beginning and the end of the
+/// error message.
 type Refusal<'a> = (&'a str, &'a Study, fn(&mut ChoiceRequest), &'a str, &'a str);
 
 #[test]

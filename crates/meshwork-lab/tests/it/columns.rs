@@ -1,4 +1,4 @@
-//! Tests of job tables in every file format. Each column is preserved, or reported as lost.
+//! Tests of job tables in every file format. Each column is preserved, or is reported as lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -24,7 +24,7 @@ const ASKED: [(&str, &str); 5] = [
     ("roles", SHARED),
 ];
 
-/// A machine on whose nodes several jobs can run at once.
+/// Machine on whose nodes several jobs can run at once, as the TOML of a study.
 const SHARED: &str = "machine = { topology = 'fat_tree', arity = [3, 2, 2], nodes = [\n\
      { type = 'a', on = '0-7', cpu = 64, mem = 900, gpu = 16, other = 40, islands = 2 },\n\
      { type = 'b', cpu = 96, mem = 400, other = 8 } ] }\n";
@@ -81,12 +81,12 @@ fn cell(asked: &str, column: &Column, number: usize, stream: &mut Stream) -> Str
     }
 }
 
-/// Whether the column with requests is one for jobs that share nodes.
+/// Whether the column `asked`, which has the requests, is one for jobs that share nodes.
 fn is_shared(asked: &str) -> bool {
     ["pieces", "roles"].contains(&asked)
 }
 
-/// Whether a job with its request in the column `asked` may have this cell in another column.
+/// Whether a job may have the given cell in `column`, if its request is in the column `asked`.
 fn may_have(asked: &str, column: &str, cell: &str) -> bool {
     let given = ["submit", "runtime", asked, column].map(|name| match name {
         own if own == column => (own, Cell::Text(cell.into())),
@@ -164,8 +164,9 @@ fn converted(from: &Path, to: &Path) -> Vec<String> {
     convert(from, to, &toml::Table::new(), (1, 0)).unwrap().lost
 }
 
-/// Converting a table to another table format keeps every cell. Converting it to a log and back
-/// loses columns, which are reported.
+/// Tests that converting a table to another table format keeps every cell.
+///
+/// Converting it to a log and back loses columns, which are reported.
 #[test]
 fn every_cell_of_every_column_stays_or_its_column_is_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -206,14 +207,16 @@ fn every_cell_of_every_column_stays_or_its_column_is_named() {
     assert!(lost.len() > 10, "{lost:?}");
 }
 
-/// Path of the per-job output of a run in this file format.
+/// Path of the per-job output of a run in the given file format.
 fn job_output(folder: &Path, form: &str) -> PathBuf {
     let files = fs::read_dir(folder.join("jobs")).unwrap().map(|file| file.unwrap().path());
     let is_it = |path: &PathBuf| !path.ends_with("index.csv") && path.extension().unwrap() == form;
     files.filter(is_it).min().unwrap()
 }
 
-/// Per-job output is itself a table of the same jobs. A replay of that table gives the same run.
+/// Tests that per-job output is itself a table of the jobs of the run.
+///
+/// A replay of that table gives the same run.
 #[test]
 fn the_jobs_of_a_run_with_every_column_give_the_same_schedule() {
     let mut stream = Stream::new(2, 0, "columns");

@@ -1,5 +1,6 @@
-//! Tests that a converted log has the jobs of the original log. The original is read with the
-//! parameters that the conversion applied.
+//! Tests that a converted log has the jobs of the original log.
+//!
+//! The original is read with the parameters that the conversion applied.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +34,7 @@ fn jobs(log: &Path, changes: &str, seed: u64) -> Vec<Job> {
     .collect()
 }
 
-/// A line of an SWF log with these numbers in fields 1, 2, 4, 5, 6, 8, 9, 12 and 15.
+/// Line of an SWF log with the given numbers in fields 1, 2, 4, 5, 6, 8, 9, 12 and 15.
 fn line(numbers: [i64; 9]) -> String {
     let [number, submit, run, used, cpu, wanted, request, user, queue] = numbers;
     format!(
@@ -153,7 +154,8 @@ fn what_is_no_change_is_refused_in_a_sentence() {
     assert!(!new.exists());
 }
 
-/// The published trace of a production cluster is converted; without a copy the test is skipped.
+/// Tests that the published trace of a production cluster is converted. Without a copy the test is
+/// skipped.
 #[test]
 fn the_whole_of_openb() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/gpu");

@@ -1,4 +1,5 @@
 //! Tests of the headlines in the reports of thirty studies, compared with `headlines.toml`.
+//!
 //! `UPDATE_EXPECTED=1 cargo test -p meshwork-lab --test it headlines::` rewrites the file; review
 //! each headline before committing it.
 
@@ -29,7 +30,9 @@ fn text<'a>(table: &'a Table, key: &str) -> &'a str {
     table.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Report of a study, which is the common study with the given additions, or one of the examples.
+/// Report of a study.
+///
+/// The study is the common study with the given additions, or one of the examples.
 fn report(folder: &Path, table: &Table) -> Report {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let (name, source) = match text(table, "example") {

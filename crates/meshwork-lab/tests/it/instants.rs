@@ -1,5 +1,6 @@
-//! Tests of explanations why a job waits, and of moves of jobs that free a place for it. Answers
-//! for all allocators are compared with exhaustive search on small machines.
+//! Tests of explanations why a job waits, and of moves of jobs that free a place for it.
+//!
+//! Answers for all allocators are compared with exhaustive search on small machines.
 
 use std::collections::BTreeSet;
 
@@ -69,7 +70,7 @@ fn pools() -> Vec<(String, NamedPool, Request)> {
     all
 }
 
-/// The present state of a pool, in the form that is explained. Each running job gets an expected
+/// Present state of a pool, in the form in which it is explained. Each running job gets an expected
 /// end.
 fn instant(named: &NamedPool) -> Instant {
     let mut instant = Instant::of_desk(named);
@@ -79,7 +80,7 @@ fn instant(named: &NamedPool) -> Instant {
     instant
 }
 
-/// A copy of a pool in which the placements of the jobs `gone` are released.
+/// Copy of a pool, in which the placements of the jobs `gone` are released.
 fn without(named: &NamedPool, instant: &Instant, gone: &[usize]) -> Pool {
     let mut pool = Pool::read(named.pool().table()).unwrap();
     pool.restore(&named.pool().snapshot()).unwrap();
@@ -169,7 +170,7 @@ fn what_would_let_it_start_is_what_trying_everything_says() {
     assert_eq!(asked.len(), ALLOCATORS.len(), "{asked:?}");
 }
 
-/// Every block with these sides in any order, as its base and its sides, by exhaustive search.
+/// Every block with the given sides in any order, as its base and its sides, by exhaustive search.
 fn blocks(pool: &Pool, sides: &[u32]) -> BTreeSet<(u32, Vec<u32>)> {
     fn orders(rest: &[u32]) -> Vec<Vec<u32>> {
         if rest.is_empty() {
@@ -225,8 +226,9 @@ fn cheapest_by_hand(named: &NamedPool, instant: &Instant, wanted: &Request) -> O
     best
 }
 
-/// Whether the request fits after these moves. Each move is checked against the nodes that are free
-/// when its turn comes.
+/// Whether the request fits after the given moves.
+///
+/// Each move is checked against the nodes that are free when its turn comes.
 fn room_after(
     named: &NamedPool,
     instant: &Instant,

@@ -1,5 +1,6 @@
-//! Tests of the runs that a report page shows instant by instant. Runs that it cannot show have a
-//! note.
+//! Tests of the runs that a report page shows instant by instant.
+//!
+//! For runs that it cannot show, the page has a note.
 
 use std::path::Path;
 

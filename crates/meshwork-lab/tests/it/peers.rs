@@ -1,6 +1,7 @@
-//! Compares the start time of every job with that in other simulators on the same logs. The logs
-//! and the reference tables are not part of the project; without them these tests are skipped with
-//! a message.
+//! Compares the start time of every job with that in other simulators on the same logs.
+//!
+//! The logs and the reference tables are not part of the project; without them these tests are
+//! skipped with a message.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -90,8 +91,8 @@ fn metric(outcome: &Outcome, name: &str) -> f64 {
 
 /// Compares a replay of one log under one scheduler with the results of another simulator.
 ///
-/// Starts must agree job by job, and the means with `means`: wait, turnaround, bounded slowdown,
-/// utilization and makespan.
+/// Starts must agree job by job. The means must agree with `means`: wait, turnaround, bounded
+/// slowdown, utilization and makespan.
 fn agrees(log: &str, processors: u32, scheduler: &str, means: [f64; 5]) {
     let files = (
         shared(&format!("traces/{log}.swf.gz")),

@@ -42,8 +42,9 @@ fn embedded(html: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// Mean, half-width and number of replications of each row, as text. The map's key has the keys of
-/// the row and the title of the metric.
+/// Mean, half-width and number of replications, as text, for each row of a table of results.
+///
+/// The key in the map has the keys of the row and the title of the metric.
 type Numbers = BTreeMap<(BTreeMap<String, String>, String), [String; 3]>;
 
 /// Reads a CSV table of a results folder. The array names the columns of mean, half-width and
@@ -67,7 +68,7 @@ fn table(folder: &Path, name: &str, [mean, half, replications]: [&str; 3]) -> Nu
     numbers
 }
 
-/// Numbers of a figure in the report page, in the form of `table`.
+/// Numbers of a figure in the report page, in the form that `table` returns.
 fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
     let figures = page["sections"][0]["figures"].as_array().unwrap();
     let figure = figures.iter().find(|figure| figure["id"] == id).unwrap();
@@ -116,7 +117,7 @@ fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
     numbers
 }
 
-/// Views of a figure whose x axis is the key that the report puts there at first.
+/// Views of a figure that has on its x axis the key that the report puts there at first.
 fn unturned(figure: &Figure) -> Vec<&FigureView> {
     let along = figure.choices.iter().position(|choice| choice.key.key == "along");
     figure.views.iter().filter(|view| along.is_none_or(|i| view.at[i] == Some(0))).collect()
@@ -390,8 +391,9 @@ fn no_word_of_a_study_becomes_part_of_the_page() {
     assert_eq!(addresses, page.matches("http://www.w3.org/2000/svg").count());
 }
 
-/// Figures are also written to files, without a browser. They have the texts and the plot marks of
-/// the page.
+/// Tests that figures can be written to files, without a browser.
+///
+/// They have the texts and the plot marks of the page.
 #[test]
 fn figures_are_files_of_their_own() {
     let folder = tempfile::tempdir().unwrap();

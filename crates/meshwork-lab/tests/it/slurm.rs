@@ -1,5 +1,6 @@
-//! Tests of Slurm's configuration files. Errors and silent problems are found, and recorded
-//! decisions of a real Slurm are repeated.
+//! Tests of Slurm's configuration files.
+//!
+//! Errors and silent problems are found, and recorded decisions of a real Slurm are repeated.
 
 use crate::skip::skip;
 use std::collections::BTreeMap;
@@ -31,7 +32,7 @@ fn reading(topology: &str, conf: &str) -> Reading {
 const CONF: &str =
     "NodeName=DEFAULT CPUs=2\nNodeName=n[0-63]\nPartitionName=all Nodes=ALL Default=YES\n";
 
-/// A `topology.yaml` of a torus with these further lines.
+/// Text of a `topology.yaml` with a torus and the given further lines.
 fn torus(lines: &str) -> String {
     format!(
         "- topology: t\n  torus3d:\n    toruses:\n      - name: p\n        {}\n",
@@ -244,8 +245,9 @@ fn a_topology_conf_says_the_same_as_a_topology_yaml() {
     }
 }
 
-/// Slurm ignores the topology file if its plugin is flat or not named. With another plugin it
-/// refuses an empty file.
+/// Tests that Slurm ignores the topology file if its plugin is flat or not named.
+///
+/// With another plugin it refuses an empty file.
 #[test]
 fn an_empty_topology_file_is_a_flat_machine_or_refused() {
     assert!(reading("", CONF).refusal().is_none());
@@ -439,8 +441,7 @@ fn recorded(kind: &str) -> Option<Json> {
 
 const KINDS: [&str; 4] = ["torus3d", "block", "ring", "tree"];
 
-/// The machine of a recorded run, read from generated files; `weights` are the weights of its
-/// nodes.
+/// Machine of a recorded run, read from generated files. `weights` are the weights of its nodes.
 fn machine(case: &Json, name: &str, weights: Option<&Json>) -> Reading {
     let machine = &case["machines"][name];
     let list = machine["nodes"].as_str().unwrap();

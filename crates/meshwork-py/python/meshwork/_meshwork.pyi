@@ -327,18 +327,18 @@ class Job:
         """
     @property
     def group(self) -> str | None:
-        """The user's group; `None` in the same cases as `user`."""
+        """The user's group; `None` if the workload names none, or no component uses owners."""
     @property
     def application(self) -> str | None:
-        """The application; `None` in the same cases as `user`."""
+        """The application; `None` if the workload names none, or no component uses owners."""
     @property
     def queue(self) -> str | None:
-        """The submission queue; `None` in the same cases as `user`."""
+        """The submission queue; `None` if the workload names none, or no component uses owners."""
     @property
     def partition(self) -> str | None:
         """The partition that the job requests, or `None` if it requests none.
 
-        For a job without constraints, it is `None` in the same cases as `user`.
+        For a job without constraints, it is also `None` if no component uses owners.
         """
     @property
     def priority(self) -> float:

@@ -76,19 +76,19 @@ impl Job {
         self.owner(OwnerAttribute::User)
     }
 
-    /// The user's group; `None` in the same cases as `user`.
+    /// The user's group; `None` if the workload names none, or no component uses owners.
     #[getter]
     fn group(&self) -> Option<&str> {
         self.owner(OwnerAttribute::Group)
     }
 
-    /// The application; `None` in the same cases as `user`.
+    /// The application; `None` if the workload names none, or no component uses owners.
     #[getter]
     fn application(&self) -> Option<&str> {
         self.owner(OwnerAttribute::Application)
     }
 
-    /// The submission queue; `None` in the same cases as `user`.
+    /// The submission queue; `None` if the workload names none, or no component uses owners.
     #[getter]
     fn queue(&self) -> Option<&str> {
         self.owner(OwnerAttribute::Queue)
@@ -96,7 +96,7 @@ impl Job {
 
     /// The partition that the job requests, or `None` if it requests none.
     ///
-    /// For a job without constraints, it is `None` in the same cases as `user`.
+    /// For a job without constraints, it is also `None` if no component uses owners.
     #[getter]
     fn partition(&self) -> Option<&str> {
         match &self.0.request {

@@ -13,7 +13,8 @@ use pyo3::prelude::*;
 
 use crate::error::{failed, of_panic};
 
-/// A slot that Python objects hold. The value can be accessed through it only while it is lent.
+/// Slot that Python objects hold. They can access the value through it only while the value is
+/// lent.
 pub(super) struct Lent<T>(Mutex<Option<NonNull<T>>>);
 
 // SAFETY: the pointer is dereferenced only under the mutex, and only during `lend`, in which its

@@ -83,7 +83,7 @@ impl Site {
         &self.topology
     }
 
-    /// Sets the free nodes to those of the model.
+    /// Updates the flags of the free nodes from the model.
     ///
     /// Only 64-bit words of the bit set that differ are visited, so a call without changes costs
     /// little.

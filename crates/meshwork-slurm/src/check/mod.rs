@@ -63,8 +63,8 @@ impl LintReport {
         self.reading.findings.first_fatal().is_none()
     }
 
-    /// The findings: first the fatal ones, then the warnings. Each group is in order of file and
-    /// line.
+    /// The findings: first the fatal ones, then the warnings. Findings of equal severity are in
+    /// order of file and line.
     #[must_use]
     pub fn findings(&self) -> Vec<&LintFinding> {
         let mut all: Vec<&LintFinding> = self.reading.findings.0.iter().collect();

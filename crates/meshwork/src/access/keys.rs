@@ -67,7 +67,7 @@ pub static RESERVATION: &[Param] = &[
     },
 ];
 
-/// The keys `partitions` and `reservations`, by which a machine limits which jobs get which nodes.
+/// The keys `partitions` and `reservations` of a machine, which limit the nodes that jobs may use.
 ///
 /// They apply to a machine of one site or of several sites.
 pub static PARAMS: &[Param] = &[

@@ -17,8 +17,8 @@ use crate::topology::{Node, Topology};
 #[derive(Clone, Debug)]
 pub struct Access {
     pub(crate) partitions: Vec<Partition>,
-    /// Index of the partition for jobs that name no partition; `None` if such jobs may use any
-    /// node.
+    /// Index of the partition for jobs that name no partition; `None` if such jobs may use all
+    /// nodes.
     default: Option<usize>,
     by_name: BTreeMap<String, usize>,
     pub(crate) reservations: Vec<Reserved>,
@@ -180,7 +180,7 @@ impl Access {
         self.partitions.is_empty() || is_known && self.home(job).is_none_or(within)
     }
 
-    /// Index of a job's partition; `None` if the job may use any node.
+    /// Index of a job's partition; `None` if the job may use all nodes.
     pub(crate) fn home(&self, job: &Job) -> Option<usize> {
         match partition_of(job) {
             Some(name) => self.by_name.get(name).copied(),
@@ -205,7 +205,7 @@ impl Reserved {
     }
 }
 
-/// Name of the partition that a job's owner names, if any.
+/// Name of the partition that a job's owner names; `None` if the owner names none.
 fn partition_of(job: &Job) -> Option<&str> {
     job.owner.as_ref()?.partition.as_deref()
 }

@@ -34,9 +34,10 @@ pub trait Allocator: Send {
         None
     }
 
-    /// The condition under which a placement is found, if a parameter makes it weaker.
+    /// Condition under which a placement is found, if a parameter makes it weaker; otherwise
+    /// `None`.
     ///
-    /// Otherwise the condition of the registry entry ([`finds`](AllocatorEntry::finds)) holds.
+    /// With `None`, the condition of the registry entry ([`finds`](AllocatorEntry::finds)) holds.
     fn finds(&self) -> Option<Finds> {
         None
     }
@@ -56,8 +57,8 @@ pub trait Allocator: Send {
         0.0
     }
 
-    /// The orders of its sides in which a block is tried, unless the parameter `rotation` sets
-    /// them.
+    /// The orientations (orders of its sides) in which a block is tried if no parameter `rotation`
+    /// says.
     fn rotation(&self) -> Rotation {
         Rotation::Never
     }
@@ -128,16 +129,16 @@ pub trait Allocator: Send {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecallError {
-    /// The allocator has no memory, but numbers were given to restore it. The value is how many.
+    /// Error: numbers were given to restore an allocator without memory. The value is their count.
     #[error("this allocator remembers nothing, but {0} numbers are given")]
     NothingToRecall(usize),
-    /// The saved lists of free blocks do not match the free nodes.
+    /// Error: the saved lists of free blocks do not match the free nodes.
     #[error("its lists do not hold the free nodes, each once")]
     NotTheFreeNodes,
-    /// A block in the saved lists of free blocks is not aligned.
+    /// Error: a block in the saved lists of free blocks is not aligned.
     #[error("its lists hold a block that is not aligned")]
     NotAligned,
-    /// Any other reason, in one sentence.
+    /// Error of any other kind, in one sentence.
     #[error("{0}")]
     Other(String),
 }
@@ -156,7 +157,7 @@ pub struct Ask<'a> {
     pub request: &'a Request,
     /// The site, with its topology and its free nodes.
     pub site: &'a Site,
-    /// The present instant.
+    /// Instant at which the allocator is asked.
     pub now: Time,
     /// The allocator's own stream of random numbers.
     pub rng: &'a mut Stream,
@@ -193,14 +194,14 @@ pub enum Holder {
     /// Used only on a copy of a site for look-ahead. The nodes are kept for a job that starts
     /// later, for an interval of restricted access, or for a job whose start is tried.
     Reservation,
-    /// An outage: the nodes are out of service.
+    /// An outage, which stands for nodes that are out of service.
     Outage,
     /// A placement made by hand, by another program, or before a pool was restored.
     Adoption,
 }
 
 impl Claim {
-    /// Creates a claim by `by` at the time `now`.
+    /// Creates a claim of the holder `by` at the time `now`.
     #[must_use]
     pub fn new(now: Time, by: Holder) -> Claim {
         Claim { now, by }
@@ -222,14 +223,13 @@ pub struct AllocatorEntry {
     pub about: About,
     /// The wirings of machines (such as mesh or torus) on which the allocator can be used.
     pub serves: &'static [Wiring],
-    /// The numbers of dimensions of machines on which the allocator can be used; `None` for any
-    /// number.
+    /// The numbers of dimensions of machines on which the allocator can be used; `None` for all.
     pub dimensions: Option<&'static [usize]>,
-    /// The form in which the allocator takes requests, unless a parameter
-    /// [changes](Allocator::asks) it.
+    /// The form in which the allocator takes requests. A parameter may [change](Allocator::asks)
+    /// it.
     pub asks: Asks,
-    /// The condition under which a placement is found, unless a parameter
-    /// [changes](Allocator::finds) it.
+    /// The condition under which a placement is found. A parameter may [change](Allocator::finds)
+    /// it.
     pub finds: Finds,
     /// Whether a placement is always one block with the requested sides.
     pub contiguous: bool,
@@ -238,7 +238,8 @@ pub struct AllocatorEntry {
 }
 
 impl AllocatorEntry {
-    /// Creates the entry of an allocator that takes a number of any free nodes, on any wiring.
+    /// Creates the entry of an allocator that takes a number of nodes, wherever free, on every
+    /// wiring.
     #[must_use]
     pub const fn new(
         about: About,
@@ -280,7 +281,7 @@ impl AllocatorEntry {
     }
 
     /// Sets the numbers of dimensions of machines on which the allocator can be used; `None` for
-    /// any.
+    /// all.
     #[must_use]
     pub const fn dimensions(mut self, dimensions: Option<&'static [usize]>) -> AllocatorEntry {
         self.dimensions = dimensions;
@@ -410,10 +411,10 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
 pub static FAMILY: Family =
     Family { kind: "allocator", key: "name", entries: || abouts(ALLOCATORS), common: &[] };
 
-/// Whether any free nodes may replace those that the allocator would choose, as all are equivalent.
+/// Whether every choice of enough free nodes is as good as the choice of the allocator.
 ///
-/// `true` for the default allocator of a flat machine. Other allocators may consider more than the
-/// number of free nodes.
+/// This holds only for the default allocator of a flat machine. Other allocators may consider more
+/// than the number of free nodes.
 pub(crate) fn takes_any(entry: &AllocatorEntry, topology: &Topology) -> bool {
     let wiring = topology.wiring();
     let usual = ALLOCATORS.iter().find(|usual| usual.about.name == default_for(wiring));

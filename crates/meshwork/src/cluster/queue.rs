@@ -654,7 +654,8 @@ mod tests {
         (size > 2).then(|| Form::numbered(9 - size as u32, size))
     }
 
-    /// Requeues one job at the end, and the job that arrives next at its original position.
+    /// Tests a queue in which one job was requeued at the end. The next job is requeued at its old
+    /// position.
     #[test]
     fn no_two_jobs_have_one_place() {
         let mut queue = Queue::default();

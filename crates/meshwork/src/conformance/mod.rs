@@ -49,10 +49,10 @@ use crate::topology::Topology;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Finding {
-    /// The catalogue has no entry of this name.
+    /// Error: the catalogue has no entry of this name.
     #[error(transparent)]
     Unknown(#[from] Problem),
-    /// The entry violates a rule for its kind.
+    /// Error: the entry violates a rule for its kind.
     #[error(transparent)]
     Broken(Box<Broken>),
 }

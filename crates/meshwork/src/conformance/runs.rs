@@ -162,18 +162,18 @@ fn observed(
 /// How many jobs must start in a run with finitely many arrivals.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Serves {
-    /// All jobs that the machine can hold.
+    /// All jobs that fit the empty machine must start.
     All,
-    /// More than ten jobs, or all jobs that the machine can hold.
+    /// More than ten jobs must start, or all jobs that fit the empty machine if they are fewer.
     Most,
-    /// Any number of jobs, because the machine may be left idle.
+    /// No job need start, since the component may leave the machine idle.
     Any,
 }
 
 impl Serves {
     /// How many jobs must start under a component of a catalogue with default parameters.
     ///
-    /// `serves_all` says whether its entry declares that it serves all jobs.
+    /// `serves_all` says whether the component's registry entry declares that it serves all jobs.
     pub(super) fn declared(serves_all: bool) -> Serves {
         if serves_all { Serves::All } else { Serves::Most }
     }
@@ -243,8 +243,8 @@ pub(super) fn promises_are_kept(scenario: &Scenario, mut jobs: Vec<Job>) -> Resu
 
 /// Checks that jobs start at the same instants if nodes are only counted, without identities.
 ///
-/// For machines with interchangeable nodes, under schedulers that declare that they do not use
-/// identities.
+/// The check is for machines with interchangeable nodes, and for schedulers that declare that they
+/// do not use identities.
 pub(super) fn nodes_are_not_looked_at(scenario: &Scenario, jobs: &[Job]) -> Result<(), String> {
     let (_, named) = run(scenario, jobs.to_vec())?;
     let counts = Course { counts_only: true, ..Course::default() };

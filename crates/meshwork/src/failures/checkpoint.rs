@@ -3,12 +3,13 @@
 /// How much work a job does between two of its checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Every {
-    /// A given amount of work.
+    /// Each job does the given amount of work between two checkpoints.
     Work(f64),
-    /// Daly's optimum for the mean time between failures of the job's nodes.
+    /// Each job does the amount that Daly's optimum gives for the failures of its nodes.
     ///
     /// `mtbf` is the mean time between failures of one failure unit (such as a node). The mean time
-    /// for the job is `mtbf` divided by the number of failure units among its nodes.
+    /// between failures of the job is `mtbf` divided by the number of failure units among its
+    /// nodes.
     Daly { mtbf: f64, units_per_node: f64 },
 }
 

@@ -13,9 +13,9 @@ use crate::topology::Node;
 /// Kind of an outage event. Within an instant, ends of outages come before beginnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum What {
-    /// The outage ends: its nodes are in service again, unless another outage lasts.
+    /// The outage ends. Its nodes are in service again if no other outage of them lasts.
     End,
-    /// The repair takes longer than expected.
+    /// The repair has not ended by its expected end, and gets a later expected end.
     Overdue,
     /// The outage begins: its nodes go out of service.
     Begin,
@@ -128,7 +128,7 @@ impl Timeline {
         self.heap.peek().map(|Reverse(item)| item.at)
     }
 
-    /// Takes the next event that is due by `now`, if any.
+    /// Takes the next event that is due by `now`; `None` if none is due.
     pub(crate) fn step(&mut self, now: Time) -> Option<Step> {
         let Reverse(item) = self.heap.peek().filter(|Reverse(item)| item.at <= now)?;
         let Item { at, what, source, end } = *item;

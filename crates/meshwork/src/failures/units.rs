@@ -38,18 +38,18 @@ struct OfSite {
 
 #[derive(Clone, Debug)]
 enum Kind {
-    /// Failure units of consecutive nodes. The value is the number of nodes of each unit.
+    /// Each failure unit has this number of consecutive nodes.
     Row(u32),
-    /// Blocks with equal sides that tile the grid, each a failure unit.
+    /// Each failure unit is a block; blocks have equal sides and tile the grid.
     ///
     /// `across` is the number of blocks in each dimension.
     Blocks { sides: Vec<u32>, across: Vec<u32>, strides: Vec<u32> },
-    /// Links between two routers, each a failure unit; every router has `each` nodes.
+    /// Each failure unit is a link between two routers. Every router has `each` nodes.
     Links { ends: Vec<(u32, u32)>, each: u32 },
-    /// GPUs, each a failure unit, of nodes that jobs share.
+    /// Each failure unit is a GPU of a node that jobs share.
     ///
-    /// The list has the number of GPUs on all earlier nodes, for each node, and at the end the
-    /// number of all GPUs.
+    /// For each node, the list has the number of GPUs on all earlier nodes. At the end of the list
+    /// is the number of all GPUs.
     Gpus(Vec<u32>),
 }
 

@@ -121,8 +121,8 @@ impl FreeBases {
 
     /// Keeps the bases for which the node `step` ahead of them along a ring is a base too.
     ///
-    /// If `other` is given, its nodes are used in place of the present bases. Returns whether any
-    /// base is left.
+    /// If `other` is given, the bases are first replaced by its nodes. Returns whether any base is
+    /// left.
     fn keep_if_ahead_on_the_ring(
         &mut self,
         grid: &Grid,
@@ -183,7 +183,7 @@ fn over_the_edge(grid: &Grid, base: Node, sides: &[u32]) -> Option<usize> {
     (0..sides.len()).find(crosses)
 }
 
-/// For each dimension and number of steps, the nodes from which so many steps stay below the edge.
+/// For each dimension and number of steps, the nodes from which so many steps cross no edge.
 type EdgeMasks = Vec<Vec<OnceLock<NodeSet>>>;
 
 fn below_edge<'a>(kept: &'a EdgeMasks, grid: &Grid, d: usize, margin: u32) -> &'a NodeSet {

@@ -126,7 +126,7 @@ impl Block {
 /// Offsets are numbers of nodes, from the first node of the grid line on.
 struct Ring {
     stride: u32,
-    /// Offset of the edge, at which the walk continues at offset 0.
+    /// Offset of the far edge of the grid. A walk that reaches it continues at offset 0.
     round: u32,
     first: u32,
     here: u32,

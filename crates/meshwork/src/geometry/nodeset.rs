@@ -189,8 +189,7 @@ impl NodeSet {
 
     /// Copies from `other`, for each of `count` nodes, whether the node is in the set.
     ///
-    /// The nodes from `from` on in `other` determine those from `start` on in this set. **O(count /
-    /// 64)**.
+    /// Node `from` + *i* of `other` decides on node `start` + *i* of this set. **O(count / 64)**.
     pub fn copy_range(&mut self, start: Node, other: &NodeSet, from: Node, count: u32) {
         let bits = |at: u32, count: u32| {
             let (word, shift) = (at as usize / 64, at % 64);
@@ -309,8 +308,7 @@ impl NodeSet {
         }
     }
 
-    /// Keeps those nodes of the set for which the node whose number is higher by `by` is in the set
-    /// too.
+    /// Keeps a node of the set only if the node with a number higher by `by` is in the set too.
     ///
     /// Repeated with doubling distances, this turns a set of free nodes into the set of nodes at
     /// which a run of free nodes of a given length begins. The set is changed in place, because
@@ -449,8 +447,8 @@ impl NodeSet {
 
     /// Computes each word of this set with `make`, from two words of the same index.
     ///
-    /// They are the word of `other` and that of `other` rotated: each group of `group` nodes is
-    /// moved down by `by`.
+    /// The first is a word of `other`, the second a word of `other` after a rotation: each group of
+    /// `group` nodes is rotated down by `by`.
     #[inline(always)]
     fn with_rotated_down(
         &mut self,

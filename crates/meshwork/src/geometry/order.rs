@@ -9,19 +9,20 @@ use crate::topology::{Grid, Node};
 /// Order in which the nodes of a grid of any number of dimensions are traversed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// In order of node numbers.
+    /// Nodes come in order of their numbers.
     RowMajor,
-    /// Back and forth, so that each node is adjacent to the one before. A coordinate runs backwards
-    /// where the sum of the coordinates in higher dimensions is odd.
+    /// Nodes come back and forth, so that each is adjacent to the one before. A coordinate runs
+    /// backwards where the sum of the coordinates in higher dimensions is odd.
     Snake,
-    /// In order of the interleaved bits of the coordinates, with the bit of the highest dimension
-    /// first.
+    /// Nodes come in order of the interleaved bits of their coordinates. The bit of the highest
+    /// dimension is first.
     ShuffledRowMajor,
-    /// In order of the interleaved bits of coordinates that run back and forth as in
-    /// [`Order::Snake`].
+    /// Nodes come in order of interleaved bits, with coordinates that run back and forth.
+    ///
+    /// The coordinates run as in [`Order::Snake`].
     ShuffledSnake,
-    /// Along the Hilbert curve on the smallest cube that contains the grid. The sides of the cube
-    /// are a power of two, and nodes outside the grid are left out.
+    /// Nodes come along the Hilbert curve on the smallest cube that contains the grid. The sides of
+    /// the cube are a power of two, and nodes outside the grid are left out.
     Hilbert,
 }
 
@@ -125,7 +126,7 @@ fn along_hilbert(at: &mut [u32], bits: u32) {
     at.iter_mut().for_each(|part| *part ^= turned);
 }
 
-/// Items (nodes of a site, or pages of nodes) in a fixed order, each free or held.
+/// Nodes of a site, or pages of nodes, in a fixed order, each free or held. They are called items.
 #[derive(Clone)]
 pub struct OrderedSet {
     things: Arc<[u32]>,
@@ -146,24 +147,24 @@ impl OrderedSet {
         OrderedSet { things: things.into(), places: places.into(), free }
     }
 
-    /// The item at index `place` in the order.
+    /// The item (node or page) at index `place` in the order.
     #[must_use]
     pub fn at(&self, place: u32) -> u32 {
         self.things[place as usize]
     }
 
-    /// The free items, as a set of their indices in the order.
+    /// The free items (nodes or pages), as a set of their indices in the order.
     #[must_use]
     pub fn free(&self) -> &NodeSet {
         &self.free
     }
 
-    /// Marks an item as held.
+    /// Marks an item (a node or page) as held.
     pub fn hold(&mut self, thing: u32) {
         self.free.remove(self.places[thing as usize]);
     }
 
-    /// Marks an item as free.
+    /// Marks an item (a node or page) as free.
     pub fn give_back(&mut self, thing: u32) {
         self.free.insert(self.places[thing as usize]);
     }
@@ -241,8 +242,8 @@ mod tests {
             }
         }
 
-        /// Checks the Hilbert order of a smaller grid: the order of the cube, without the nodes
-        /// outside the grid.
+        /// Tests that the Hilbert order of a grid is the order of its cube without the nodes
+        /// outside.
         #[test]
         fn hilbert_on_a_smaller_grid_leaves_nodes_out(
             sides in prop::collection::vec(1_u32..9, 1..4),

@@ -22,7 +22,7 @@ pub struct Parts {
 pub struct NodePart {
     /// The node whose resources are held.
     pub node: Node,
-    /// Number of pieces of the job that the amounts are for.
+    /// Number of pieces of the job on the node, which hold these amounts together.
     pub pieces: u32,
     /// Amounts above 0 of the node's resources, each with the index of the resource: see
     /// [`NodeType::idle`](crate::topology::types::NodeType::idle).
@@ -43,7 +43,7 @@ pub struct PartAmounts {
 }
 
 impl NodePart {
-    /// Amounts held, by kind of resource, of a node of type `kind`.
+    /// The held amounts by kind of resource, for a node of type `kind`.
     #[must_use]
     pub fn amounts(&self, kind: &NodeType) -> PartAmounts {
         let mut amounts =
@@ -64,7 +64,8 @@ impl NodePart {
 }
 
 impl Parts {
-    /// A request for pieces of the same sizes, on any nodes. Pieces of equal size are of one role.
+    /// A request for pieces of the same sizes, without a choice of nodes. Pieces of equal size have
+    /// one role.
     #[must_use]
     pub fn as_pieces(&self, types: &NodeTypes) -> Pieces {
         let mut roles: Vec<Piece> = Vec::new();

@@ -29,7 +29,7 @@ impl Sites<'_> {
         None
     }
 
-    /// The node at coordinates such as `3,1`, if the machine has one site; `None` if there is none.
+    /// The node at coordinates such as `3,1`; `None` if there is none, or there are several sites.
     pub(crate) fn at(&self, coordinates: &str) -> Option<(usize, Node)> {
         let [topology] = self.0 else { return None };
         let grid = topology.grid();

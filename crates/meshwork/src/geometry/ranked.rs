@@ -27,7 +27,7 @@ pub(crate) fn in_order(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Pl
 
 /// The placement on the nodes of a set, with the job's ranks in order of node numbers.
 ///
-/// It equals that of [`in_order`], but is found by runs of nodes.
+/// The placement is the one that [`in_order`] gives, but is found by runs of nodes.
 ///
 /// # Complexity
 /// **O(n / 64 + b)** for a grid of *n* nodes and *b* blocks.

@@ -66,8 +66,8 @@ impl LoadCurve {
 
 /// Mean of the records in bin `at`, or in its two neighbours if the bin is empty.
 ///
-/// `None` if the neighbours are empty too. A bin collects the records at one per cent of arrived
-/// load, as their sum and their number.
+/// `None` if the neighbours are empty too. A bin collects the records for one value of the arrived
+/// load, in whole per cent. It has their sum and their number.
 fn mean(bins: &[(f64, u32)], at: usize) -> Option<f64> {
     let of = |bins: &[(f64, u32)]| {
         let (sum, count) = bins.iter().fold((0.0, 0), |all, bin| (all.0 + bin.0, all.1 + bin.1));

@@ -164,7 +164,7 @@ impl GpuTask {
     }
 }
 
-/// GPU cluster: its nodes, with what is free of each.
+/// GPU cluster: its nodes, with the free amounts of each.
 ///
 /// The order of the nodes breaks ties between scores.
 pub struct GpuCluster {
@@ -182,7 +182,7 @@ impl GpuCluster {
         GpuCluster { nodes, changes }
     }
 
-    /// The nodes of the cluster, with what is free of each.
+    /// The nodes of the cluster, with the free amounts of each.
     #[must_use]
     pub fn nodes(&self) -> &[GpuNode] {
         &self.nodes

@@ -21,7 +21,7 @@ pub trait GpuRule {
     fn choose(&mut self, cluster: &GpuCluster, task: &GpuTask) -> Option<GpuPlacement>;
 }
 
-/// Score that a rule gives to a node on which a task fits, and the GPU that the task would get.
+/// Score of a node for a task, and the GPU that the task would get there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeScore {
     /// Score of the node. The node with the highest score is chosen; ties go to the first node.
@@ -83,7 +83,7 @@ pub static GPU_RULES: &[GpuRuleEntry] = &[
     },
 ];
 
-/// The scoring rule with this name in the published results, or `06-FGD` for any other name.
+/// The scoring rule with this name in the published results; for an unknown name, `06-FGD`.
 #[must_use]
 pub fn score_rules(name: &str, typical: Arc<TypicalTasks>) -> Arc<dyn ScoreRule + Send + Sync> {
     match name {

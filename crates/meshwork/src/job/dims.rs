@@ -36,7 +36,7 @@ enum Kept {
 /// Largest dimension of a hypercube for which aligned subcubes are stored as one number.
 const MOST: usize = 32;
 
-/// List of twos, followed by ones, of which the sides of each aligned subcube are a slice.
+/// Twos followed by ones. The sides of each aligned subcube are a slice of this list.
 ///
 /// The slice has `of` entries, from index `MOST - dimension` on.
 static ALIGNED: [u32; 2 * MOST] = {
@@ -69,8 +69,9 @@ impl Dims {
         Dims(Kept::Listed(SmallVec::from_elem(side, count)))
     }
 
-    /// Returns the sides of a subcube along the lowest dimensions of a hypercube of dimension `of`.
-    /// The first `dimension` sides are 2, the others 1.
+    /// Returns the sides of an aligned subcube, which extends along the lowest dimensions.
+    ///
+    /// The dimension of the hypercube is `of`. The first `dimension` sides are 2, the others 1.
     ///
     /// # Panics
     /// If `dimension` exceeds `of`, or `of` exceeds 32.

@@ -192,7 +192,7 @@ impl Cause {
 pub enum Request {
     /// A number of processors, placed in any shape that the site's allocator gives.
     Nodes(u32),
-    /// A block with these sides, one for each dimension of the machine. Sides left out are 1.
+    /// A block with the given sides, one for each dimension of the machine. Sides left out are 1.
     Block(Dims),
     /// A subcube of dimension *k*, which has 2ᵏ processors.
     Subcube(u32),
@@ -363,8 +363,8 @@ pub struct Owner {
 pub struct Terms {
     /// Priority of the job from 0 to 1.
     pub priority: f64,
-    /// Instant by which the job should end, if any. A change of the arrival shifts the deadline
-    /// too.
+    /// Instant by which the job should end; `None` if it has no deadline. A change of the arrival
+    /// shifts the deadline too.
     pub deadline: Option<Time>,
     /// Predecessor after whose end the job was submitted; `None` if the workload gives none.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]

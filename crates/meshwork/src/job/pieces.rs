@@ -74,16 +74,16 @@ impl Default for Piece {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Inside {
-    /// The whole machine.
+    /// The pieces may be anywhere on the machine.
     #[default]
     Anywhere,
-    /// A group of a dragonfly, or a subtree below the top of a fat tree.
+    /// All pieces must be in one group of a dragonfly, or one subtree below the top of a fat tree.
     Block,
-    /// The nodes of one leaf switch or router.
+    /// All pieces must be on the nodes of one leaf switch or router.
     Leaf,
-    /// One node.
+    /// All pieces must be on one node.
     Node,
-    /// One island of a node, such as a socket or an NVLink domain.
+    /// All pieces must be on one island of a node, such as a socket or an NVLink domain.
     Island,
 }
 
@@ -132,7 +132,7 @@ impl Piece {
         }
     }
 
-    /// The cells of a table of jobs for pieces of this role, as pairs of column and text.
+    /// Columns and cell texts by which a table of jobs describes the pieces of this role.
     #[must_use]
     pub fn cells(&self) -> Vec<(&'static str, String)> {
         let amount = |amount: u32| (amount > 0).then(|| amount.to_string());
@@ -156,7 +156,7 @@ impl Pieces {
         Pieces { roles: vec![piece], ..Pieces::default() }
     }
 
-    /// The request for `count` whole nodes of any type.
+    /// The request for `count` whole nodes, of whatever type.
     #[must_use]
     pub fn whole_nodes(count: u32) -> Pieces {
         let piece = Piece { count, per_node: Some(1), ..Piece::default() };

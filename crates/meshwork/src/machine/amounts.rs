@@ -297,8 +297,9 @@ impl Amounts {
 
     /// Changes cells of a node, and the sums derived from them.
     ///
-    /// `cell` returns, for an index below `cells`, a cell and an amount. `new` computes the new
-    /// value of the cell from its former value and the amount.
+    /// `cell` returns the index of a cell and an amount; its argument counts the changed cells,
+    /// from 0 to `cells` - 1. `new` computes the new value of the cell from its former value and
+    /// the amount.
     #[inline]
     fn change(
         &mut self,

@@ -20,7 +20,7 @@ pub use crate::geometry::{Block, NodePart, PartAmounts, Parts, Placement};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClaimError {
-    /// The placement has no blocks, or one of its blocks does not lie on the machine's grid.
+    /// Error: the placement has no blocks, or one of its blocks does not lie on the machine's grid.
     #[error("{placement} is no placement on a {machine}")]
     Misshapen {
         /// The placement, as its `Debug` text.
@@ -28,7 +28,7 @@ pub enum ClaimError {
         /// The topology, in words.
         machine: String,
     },
-    /// Some nodes of the placement, or amounts of its nodes, are held, or it names a node twice.
+    /// Error: nodes or amounts in the placement are held, or the placement names a node twice.
     #[error("the placement {placement} is not free")]
     NotFree {
         /// The placement, in the notation of per-job output.
@@ -204,8 +204,8 @@ impl Site {
 
     /// The number of nodes that a request asks for; `None` if so many are not free.
     ///
-    /// The number must be at least 1. This suffices to place a request for which any free nodes
-    /// will do. **O(1)**.
+    /// The number must be at least 1. For a request that every choice of enough free nodes can
+    /// serve, no further check is needed. **O(1)**.
     #[inline]
     #[must_use]
     pub fn count_if_free(&self, request: &Request) -> Option<u32> {
@@ -315,9 +315,9 @@ impl Site {
         true
     }
 
-    /// Claims a number of nodes without saying which.
+    /// Claims a number of nodes without naming them.
     ///
-    /// A site that is claimed like this must never be claimed by placements.
+    /// On such a site, nodes must never be claimed by placements.
     ///
     /// # Errors
     /// If fewer nodes are free.
@@ -328,7 +328,7 @@ impl Site {
         Ok(())
     }
 
-    /// Releases a number of nodes that were claimed without saying which.
+    /// Releases a number of nodes that were claimed without naming them.
     pub(crate) fn release_count(&mut self, count: u32) {
         self.free_nodes += count;
         debug_assert!(self.free_nodes <= self.nodes(), "released twice");

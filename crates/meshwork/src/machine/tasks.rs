@@ -27,7 +27,7 @@ pub fn task_of(piece: &Piece, types: &NodeTypes) -> GpuTask {
     }
 }
 
-/// Copies what is free of a node into `known`, its description as a node of a GPU cluster.
+/// Copies the free amounts of a node into `known`, its description as a node of a GPU cluster.
 pub fn put_into(node: &NodeAmounts<'_>, known: &mut GpuNode) {
     if known.model != node.kind.name {
         known.model.clone_from(&node.kind.name);

@@ -30,7 +30,7 @@ pub(super) static PARAMS: &[Param] = &[
 
 /// The packet model of each site, and the parameters of the jobs' messages.
 ///
-/// With both, jobs are simulated that are alone in the network.
+/// Both serve to simulate a job that is alone in the network.
 pub(super) struct Alone {
     sites: Vec<(Lone, Grid)>,
     messaging: Messaging,

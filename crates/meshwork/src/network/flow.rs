@@ -1,4 +1,5 @@
-//! Jobs as fluids: each takes some time if it is alone, and progresses at a rate its links limit.
+//! Jobs as fluids: each takes some time if it is alone, and progresses at a rate that its links
+//! limit.
 
 use super::alone::{Alone, Estimate};
 use super::messaging::Plan;
@@ -80,7 +81,8 @@ impl Flow {
         used.map(|(link, messages)| (link, (messages as f64 * each) as u64)).collect()
     }
 
-    /// Adds the loads of a job to those of its links, or, unless `adds` is set, subtracts them.
+    /// Adds the loads of a job to the loads of its links if `adds` is set; otherwise subtracts
+    /// them.
     fn load(&mut self, slot: u32, adds: bool) {
         let (Some(loads), Some(run)) = (&mut self.loads, &self.runs[slot as usize]) else { return };
         for &(link, load) in &run.loads {

@@ -175,7 +175,7 @@ impl Messaging {
 /// The messages of one job: for each of its processes an ordered list, computed when needed.
 pub(super) struct Plan {
     pattern: Option<Box<dyn Pattern>>,
-    /// Processes that send any message, in ascending order.
+    /// Processes that send at least one message, in ascending order.
     senders: Vec<u32>,
     /// Number of messages of the job in a round; `None` if the pattern determines it.
     quota: Option<u64>,
@@ -184,7 +184,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Processes that send any message, in ascending order.
+    /// Processes that send at least one message, in ascending order.
     pub(super) fn senders(&self) -> &[u32] {
         &self.senders
     }

@@ -44,7 +44,7 @@ pub struct Work {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkError {
-    /// The communication pattern is not defined for this number of processes.
+    /// Error: the communication pattern is not defined for this number of processes.
     #[error(
         "the pattern `{pattern}` needs a number of processors that is a power of two, and a job has \
          {processes}"
@@ -55,7 +55,7 @@ pub enum NetworkError {
         /// Number of processes of the job.
         processes: u64,
     },
-    /// Jobs send messages, but the machine is flat: it has no links that could be simulated.
+    /// Error: jobs send messages, but the machine is flat and has no links that could be simulated.
     #[error(
         "messages need links between processors, and the machine is a {machine}: a mesh, torus or \
          hypercube has them"
@@ -64,7 +64,7 @@ pub enum NetworkError {
         /// The topology of the machine, in words.
         machine: String,
     },
-    /// Any other error of a network, as one sentence.
+    /// Error of any other kind, in one sentence.
     #[error("{0}")]
     Other(String),
 }

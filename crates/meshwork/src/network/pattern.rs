@@ -82,9 +82,10 @@ pub struct PatternContext<'a> {
 pub enum Destinations {
     /// Ascending by rank: 0, 1, 2, …
     Ascending,
-    /// Ascending from the rank after the sender's. After the last rank, ranks from 0 on follow.
+    /// Receivers come in ascending order, from the rank after the sender's on. After the last rank,
+    /// ranks from 0 on follow.
     Rotate,
-    /// A separate random order for each sender.
+    /// Each sender has a random order of receivers of its own.
     Shuffle,
 }
 
@@ -256,7 +257,8 @@ static NAS_MULTIGRID: PatternEntry = PatternEntry::new(
 
 /// The processes to which process `rank` sends in a binomial tree.
 ///
-/// First its children in the tree, that with the largest subtree first, and then its parent.
+/// Its children in the tree come first, beginning with the child of the largest subtree. Its parent
+/// comes last.
 fn tree(ranks: u32, rank: u32) -> Vec<u32> {
     // The root may send at any distance that is a power of two; any other process at those below
     // its lowest set bit.

@@ -162,7 +162,7 @@ static NEXT_GROUP: TrafficEntry = TrafficEntry {
     },
 };
 
-/// One of this number of packets, on average, goes to one fixed node in the pattern `hotspot`.
+/// Mean number of packets of which one goes to the fixed node of the pattern `hotspot`.
 const HOT: u64 = 10;
 
 static HOTSPOT: TrafficEntry = TrafficEntry {
@@ -190,7 +190,9 @@ static HOTSPOT: TrafficEntry = TrafficEntry {
     serves: |_| Ok(()),
 };
 
-/// The grid of a machine whose links are those of a grid; otherwise an error of one sentence.
+/// The grid of a machine whose links join neighbours in the grid.
+///
+/// For any other machine, an error of one sentence.
 fn on_a_grid<'a>(pattern: &str, machine: &'a Topology) -> Result<&'a Grid, String> {
     if machine.wiring().is_grid() {
         return Ok(machine.grid());
@@ -269,7 +271,7 @@ pub struct Carried {
     pub packets: u64,
     /// Simulated cycles, including the warm-up.
     pub cycles: Cycle,
-    /// Sum over all flits of the number of routers that each crossed, over all cycles.
+    /// Sum, over all flits in all cycles, of the number of routers that the flit crossed.
     pub flit_hops: u64,
 }
 

@@ -20,11 +20,11 @@ pub enum Integrand {
     /// Number of free processors while some site has enough for the oldest waiting job; otherwise
     /// 0.
     FreeInVain,
-    /// Any other function of the machine's state, which has no name here.
+    /// Value of another function of the state of the machine, which is given here.
     Of(fn(&MachineState) -> f64),
 }
 
-/// Number of state variables with a name.
+/// Number of named state variables, which have a variant of their own in [`Integrand`].
 ///
 /// If any metric integrates over time, all of them are summed up, because several metrics share
 /// each of them and none needs a function call.
@@ -36,7 +36,8 @@ impl Integrand {
         matches!(self, Integrand::FreeInVain | Integrand::Of(_))
     }
 
-    /// Index of the state variable among those with a name; otherwise the function to integrate.
+    /// Index of a state variable that has a variant of its own. Otherwise the function to
+    /// integrate, returned as an error.
     pub(super) fn place(self) -> Result<usize, fn(&MachineState) -> f64> {
         Ok(match self {
             Integrand::Time => 0,
@@ -51,7 +52,7 @@ impl Integrand {
     }
 }
 
-/// Present values of the state variables with a name, in order of index.
+/// Present values of the named state variables, in order of index.
 #[inline]
 pub(super) fn values(state: &MachineState) -> [f64; NAMED] {
     let free = state.nodes.saturating_sub(state.held);

@@ -37,18 +37,18 @@ impl Ratio {
 /// Sums over the jobs and the time of one batch.
 #[derive(Clone, Debug)]
 pub(super) struct Sums {
-    /// Integrals over time of the state variables that have a name.
+    /// Integrals over time of the named state variables, in the order of [`Integrand::place`].
     pub(super) areas: [f64; NAMED],
-    /// Integrals over time of the functions that have no name.
+    /// Integrals over time of other functions of the machine's state.
     pub(super) further: Vec<f64>,
-    /// Sums of numerator and denominator for each metric, unless it is a ratio of two integrals.
+    /// Sums of numerator and denominator for each metric that is not a ratio of two integrals.
     pub(super) ratios: Vec<Ratio>,
 }
 
 impl Sums {
     /// Integral over time with the index `place`.
     ///
-    /// Integrals of state variables with a name come first, then those of other functions.
+    /// Integrals of the named state variables come first, then those of other functions.
     pub(super) fn area(&self, place: usize) -> f64 {
         self.areas.get(place).copied().unwrap_or_else(|| self.further[place - NAMED])
     }
@@ -79,7 +79,7 @@ struct Batch {
 /// merged in pairs, so that memory is constant.
 pub(super) struct Batches {
     metrics: usize,
-    /// Number of functions without a name that are integrated over time.
+    /// Number of functions besides the named state variables that are integrated over time.
     further: usize,
     /// Base-2 logarithm of the batch size. The size changes only by doubling.
     doubled: u32,
@@ -130,15 +130,17 @@ impl Batches {
         &mut batch.sums.ratios
     }
 
-    /// Sums of the batch of the last arrival, to which elapsed time is added; `None` before any
-    /// arrival.
+    /// Sums of the batch of the last arrival, to which elapsed time is added.
+    ///
+    /// `None` before the first arrival.
     #[inline(always)]
     pub(super) fn of_time(&mut self) -> Option<&mut Sums> {
         self.batches.last_mut().map(|batch| &mut batch.sums)
     }
 
-    /// Sums of numerator and denominator of a metric over the whole run. `of` takes the metric's
-    /// part from the sums of a batch.
+    /// Ratio of a metric over the whole run, as sums of numerators and denominators of all batches.
+    ///
+    /// `of` returns the ratio of the metric in the sums of one batch.
     pub(super) fn whole(&self, of: impl Fn(&Sums) -> Ratio) -> Ratio {
         let mut whole = Ratio::default();
         for batch in &self.batches {
@@ -148,10 +150,10 @@ impl Batches {
         whole
     }
 
-    /// Range of the batches from which intervals are made. Each lies entirely in the measured part
-    /// of the run, and at least half of its jobs were measured. The last batch is excluded, because
-    /// it may lack jobs and contains the time after the last arrival. Empty if fewer than ten
-    /// batches remain.
+    /// Range of the batches from which confidence intervals are computed. Each of these batches
+    /// lies entirely in the measured part of the run, and at least half of its jobs were measured.
+    /// The last batch is excluded, because it may lack jobs and contains the time after the last
+    /// arrival. Empty if fewer than ten batches remain.
     pub(super) fn kept(&self) -> std::ops::Range<usize> {
         let last = self.batches.len().saturating_sub(1);
         if self.batches.len() < MIN_BATCHES {

@@ -33,8 +33,7 @@ pub struct Imbalance {
     pub what: &'static str,
     /// Number of counted jobs or processors, integrated over time.
     pub area: f64,
-    /// Sum over jobs of their times in the system or processor-times, which should equal the
-    /// integral.
+    /// Sum over jobs that should equal the integral: of times in the system, or of processor-times.
     pub sum: f64,
 }
 

@@ -69,9 +69,9 @@ impl OwnerAttribute {
 /// Grouping of jobs by the number of requested processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeClasses {
-    /// A class for each number of processors.
+    /// Each number of processors is a class.
     Exact,
-    /// A class for each power of two, to which numbers of processors are rounded up.
+    /// Each power of two is a class, which contains the numbers of processors rounded up to it.
     PowerOfTwo,
 }
 

@@ -121,7 +121,7 @@ pub struct Running {
     /// Run time expected at the start of the job, divided by the requested run time. It depends on
     /// the size that the job got and the speed of its site.
     pub stretch: f64,
-    /// Rate at which the job works: 1 unless the scheduler resizes jobs.
+    /// Rate at which the job works. It is 1 if the scheduler does not resize jobs.
     pub rate: f64,
     /// Instant at which this run of the job started.
     pub start: Time,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Largest number of values that are stored one by one; with more values, classes are counted.
+/// Largest number of values that are stored one by one. Of more, only the number in each class is.
 pub(super) const MAX_EXACT: usize = 1 << 20;
 
 /// Number of low bits of a value that are dropped to find the class in which it is counted. The
@@ -32,7 +32,8 @@ impl Quantiles {
         self.add_up_to(value, MAX_EXACT);
     }
 
-    /// Adds a value. At most `most` values are stored individually; with more, classes are counted.
+    /// Adds a value. At most `most` values are stored individually. Of more values, only the number
+    /// in each class is stored.
     pub(super) fn add_up_to(&mut self, value: f64, most: usize) {
         if self.counted == 0 && self.exact.len() < most {
             self.exact.push(value);

@@ -1,26 +1,26 @@
-//! Readings: which two sums a metric divides, and where these sums are stored.
+//! Readings: for each metric, the two sums that it divides, and where these sums are stored.
 
 use super::MachineState;
 use super::areas::NAMED;
 use super::batches::{Ratio, Sums};
 use super::metrics::{Integrand, Measure};
 
-/// The two sums whose ratio is a metric, as indices of where they are stored.
+/// Where the numerator and the denominator of a metric are stored, as indices.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reading {
     /// The ratio with this index, whose numerator and denominator are summed for this metric alone.
     Ratio(usize),
     /// The numerator is summed for this metric alone; the denominator is an integral over time.
     ///
-    /// Both are given by their indices.
+    /// The values are the index of the numerator and the index of the denominator.
     OverArea(usize, usize),
     /// Indices of two integrals over time: the numerator and the denominator.
     Areas(usize, usize),
 }
 
 impl Reading {
-    /// Returns where the two sums of a metric are stored. Functions to integrate that have no name
-    /// are appended to `further`.
+    /// Returns where the two sums of a metric are stored. Functions to integrate other than the
+    /// named state variables are appended to `further`.
     pub(super) fn of(
         measure: &Measure,
         metric: usize,

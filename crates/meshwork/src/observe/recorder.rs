@@ -49,7 +49,7 @@ struct Class {
 /// classes, such as one for each user.
 const MAX_EXACT_OF_CLASS: usize = 1 << 16;
 
-/// Minimum number of a batch's jobs that must lie beyond a quantile; else the batch has none.
+/// Minimum number of a batch's jobs beyond a quantile for which the quantile of the batch is given.
 const FEWEST_BEYOND: f64 = 10.0;
 
 /// Observer that measures a run: see [`Window`].
@@ -96,12 +96,11 @@ pub struct Recorder {
     per_arrival: Vec<usize>,
     /// Metrics of [`Measure::PerEvent`]: index, and the ratio to take after each start and end.
     per_event: Vec<(usize, fn(&MachineState) -> (f64, f64))>,
-    /// Metrics that are the mean power.
+    /// Indices of the metrics of mean power.
     power: Vec<usize>,
     /// Whether energy is summed up, because some metric depends on it.
     sums_energy: bool,
-    /// Whether a finished job counts only in plain sums: no metric needs classes, quantiles or the
-    /// like.
+    /// Whether a finished job counts only in plain sums, and in no class of jobs and no quantile.
     ///
     /// This is nearly always so.
     is_plain: bool,
@@ -335,8 +334,8 @@ impl Recorder {
         self.by_size.iter().map(class).collect()
     }
 
-    /// Metrics of each owner, for each requested attribute that any job has. Owners with numeric
-    /// names come first, by number, then other names, then the jobs without an owner.
+    /// Metrics of each owner, for each requested attribute that some job has. Owners with numeric
+    /// names come first, by number. Then come other names, and last the jobs without an owner.
     #[must_use]
     pub fn by_owner(&self) -> BTreeMap<OwnerAttribute, Vec<OwnerClass>> {
         let asked_for = self.by_owner.iter().filter(|(_, classes)| !classes.is_empty());

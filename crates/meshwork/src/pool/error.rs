@@ -10,24 +10,24 @@ use crate::scenario::MODEL_VERSION;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PoolError {
-    /// The instant to which the clock should advance is in the past.
+    /// Error: the instant to which the clock should advance is in the past.
     #[error("it is {now} already, and time does not go back to {to}")]
     GoneBy {
-        /// Present instant of the pool.
+        /// Instant that the clock of the pool shows.
         now: Time,
-        /// The earlier instant that was given.
+        /// The earlier instant to which the clock should have advanced.
         to: Time,
     },
-    /// A placement cannot be claimed.
+    /// Error: a placement cannot be claimed.
     #[error(transparent)]
     Claim(#[from] ClaimError),
-    /// No held placement is equal to the placement to be released.
+    /// Error: no held placement is equal to the placement to be released.
     #[error("this placement is not held, so it cannot be released")]
     NotHeld,
-    /// A placement has no blocks.
+    /// Error: a placement has no blocks.
     #[error("a placement has at least one block, and this one has none")]
     NoBlocks,
-    /// A block does not lie on the machine.
+    /// Error: a block does not lie on the machine.
     #[error("a block with base {base:?} and dims {dims:?} does not lie on {machine}")]
     Misplaced {
         /// Coordinates of the block's lowest corner.
@@ -37,10 +37,10 @@ pub enum PoolError {
         /// Name of the machine, with its article.
         machine: String,
     },
-    /// A ratio of sides was given for a machine on which the sides of a block cannot be chosen.
+    /// Error: a ratio of sides was given for a machine on which blocks have no sides to choose.
     #[error("a ratio is that of the sides of a block on a mesh or torus, and this is {0}")]
     NoRatio(String),
-    /// A ratio of sides does not match the machine's dimensions.
+    /// Error: a ratio of sides does not have one whole number above 0 for each dimension.
     #[error(
         "the ratio is {given:?}, but must have a whole number above 0 for each of the {dimensions} dimensions"
     )]
@@ -56,40 +56,40 @@ pub enum PoolError {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RestoreError {
-    /// The snapshot was taken with another version of the model.
+    /// Error: the snapshot was taken with another version of the model.
     #[error(
         "the snapshot is of model version {0}, and this is version {MODEL_VERSION}: the same questions may \
          have other answers"
     )]
     OtherVersion(u32),
-    /// The snapshot was taken from a pool with another configuration.
+    /// Error: the snapshot was taken from a pool with another configuration.
     #[error("the snapshot is of another pool: its `{key}` is {there}, and here {here}")]
     OtherPool {
-        /// First key in which the configurations differ.
+        /// First key in which the configurations of the snapshot and of the pool differ.
         key: String,
-        /// Value of this key in the snapshot.
+        /// Value of the differing key in the snapshot.
         there: String,
-        /// Value of this key in this pool.
+        /// Value of the differing key in the pool that refuses the snapshot.
         here: String,
     },
-    /// The instants in the snapshot are out of order or invalid, so the snapshot is damaged.
+    /// Error: the instants in the snapshot are out of order or invalid, so the snapshot is damaged.
     #[error("the snapshot is damaged: it goes from the instant {from} to {to}")]
     Instants {
-        /// Earliest valid instant at this place of the snapshot.
+        /// Earliest instant that would be valid in place of the wrong one.
         from: Time,
-        /// Instant in the snapshot, in units of the clock.
+        /// The wrong instant in the snapshot, in units of the clock.
         to: f64,
     },
-    /// An entry of the snapshot is not a placement on the machine.
+    /// Error: an entry of the snapshot is not a placement on the machine.
     #[error("the snapshot is damaged: {0}")]
     Placement(#[source] PoolError),
-    /// Two placements of the snapshot overlap.
+    /// Error: two placements of the snapshot overlap.
     #[error("the snapshot is damaged: {0}, and yet it is held")]
     Held(#[source] PoolError),
-    /// The allocator rejects the memory that the snapshot stores for it.
+    /// Error: the allocator rejects the memory that the snapshot stores for it.
     #[error("the snapshot is damaged: {0}")]
     Memory(#[source] RecallError),
-    /// The snapshot has different numbers of names and of placements.
+    /// Error: the number of names in the snapshot is not that of its placements.
     #[error("the snapshot is damaged: it has {names} names for {placements} placements")]
     Names {
         /// Number of names of placements in the snapshot.
@@ -97,7 +97,7 @@ pub enum RestoreError {
         /// Number of placements in the snapshot.
         placements: usize,
     },
-    /// One name occurs twice in the snapshot.
+    /// Error: one name occurs twice in the snapshot.
     #[error("the snapshot is damaged: {0} is in it twice")]
     NameTwice(Name),
 }
@@ -106,21 +106,21 @@ pub enum RestoreError {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NamedPoolError {
-    /// The instant of the operation is in the past.
+    /// Error: the instant of the operation is in the past.
     #[error("`at` is {at}, but it is {now} already, and time does not go back")]
     GoneBy {
         /// Instant of the operation.
         at: Time,
-        /// Present instant of the pool.
+        /// Instant that the clock of the pool shows.
         now: Time,
     },
-    /// The name under which to hold a placement is already in use.
+    /// Error: the name under which to hold a placement is already in use.
     #[error("{0} is held already: release it first")]
     HeldAlready(Name),
-    /// A name occurs twice in the list of placements to hold.
+    /// Error: a name occurs twice in the list of placements to hold.
     #[error("{0} is in `held` twice")]
     Twice(Name),
-    /// A node to be held does not exist on the machine.
+    /// Error: a node to be held does not exist on the machine.
     #[error("there is no node {node}, they count from 0 to {}", .nodes - 1)]
     NoNode {
         /// Node number that was given.
@@ -128,13 +128,13 @@ pub enum NamedPoolError {
         /// Number of nodes of the machine.
         nodes: u32,
     },
-    /// No placement is held under the name to be released.
+    /// Error: no placement is held under the name to be released.
     #[error("{0} is not held, so it cannot be released")]
     NotHeld(Name),
-    /// The pool that the named pool drives refuses the operation.
+    /// Error: the pool that the named pool drives refuses the operation.
     #[error(transparent)]
     Pool(#[from] PoolError),
-    /// The snapshot to be restored is refused.
+    /// Error: the snapshot to be restored is refused.
     #[error(transparent)]
     Restore(#[from] RestoreError),
 }

@@ -51,8 +51,8 @@ pub enum Operation {
     /// Hold exactly the given nodes under each of these names, and release all other named
     /// placements.
     ///
-    /// Placements that are already as given stay held; the other ones are held as if made outside
-    /// the pool.
+    /// A placement that consists of the given nodes already stays held. Every other one is held as
+    /// if it was made outside the pool.
     HoldExactly(Vec<(Name, Vec<Node>)>),
     /// Release everything held under this name.
     Release(Name),
@@ -74,7 +74,8 @@ pub enum Operation {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Answer {
-    /// Placement that is held from now on or, for [`Operation::Can`], would be.
+    /// Placement that is held from now on. For [`Operation::Can`], the placement that would be
+    /// held.
     Placed(Placement),
     /// No placement is possible now, since too few nodes are free or their shape does not suit.
     #[cfg_attr(feature = "serde", serde(rename = "no_room"))]
@@ -82,9 +83,9 @@ pub enum Answer {
         /// Whether no placement is possible on the empty machine either, so that waiting is
         /// useless.
         never: bool,
-        /// Explanation, if a rule of the machine other than its size excludes the request.
+        /// Explanation of a refusal by a rule of the machine other than its size; otherwise `None`.
         ///
-        /// If jobs share nodes, also what the request lacks now.
+        /// If jobs share nodes, there may also be an explanation of what the request lacks now.
         #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
         reason: Option<String>,
     },
@@ -168,7 +169,7 @@ impl NamedPool {
         &self.pool
     }
 
-    /// Placement held under `name`, if any.
+    /// Placement held under `name`; `None` if the name is not in use.
     #[must_use]
     pub fn held_by(&self, name: &Name) -> Option<&Placement> {
         self.holders.get(name)

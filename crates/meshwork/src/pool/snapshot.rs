@@ -44,7 +44,7 @@ pub struct Tenure {
     pub since: f64,
     /// Blocks of the placement, in the order in which the job's processes are placed on them.
     pub blocks: Vec<PlacedBlock>,
-    /// The held parts of the blocks' nodes; `None` if the nodes are held as a whole.
+    /// Amounts held of the nodes; `None` if the nodes are held as a whole.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub parts: Option<Box<Parts>>,
 }

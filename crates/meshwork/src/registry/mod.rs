@@ -53,7 +53,7 @@ impl Problem {
     }
 }
 
-/// Description of an entry of any list, from which help texts and pages of the manual are made.
+/// Description of a registry entry, from which help texts and pages of the manual are made.
 ///
 /// ```
 /// use meshwork::registry::About;

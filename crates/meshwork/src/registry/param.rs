@@ -24,58 +24,61 @@ pub enum DefaultValue {
     Required,
     /// The default is this value, written as TOML.
     Is(&'static str),
-    /// No value. The text says in a few words what the omission means.
+    /// No default value. The text says in a few words what happens if the parameter is omitted.
     Absent(&'static str),
 }
 
 /// Values that a parameter admits.
 #[derive(Debug)]
 pub enum Kind {
-    /// A number in a range.
+    /// The value must be a number in the given range.
     Number(Range),
-    /// An integer between two bounds, inclusive.
+    /// The value must be an integer between the two bounds, inclusive.
     Integer(u64, u64),
-    /// `true` or `false`.
+    /// The value must be `true` or `false`.
     Flag,
-    /// The value is one of these words.
+    /// The value must be one of the given words.
     Choice(&'static [&'static str]),
-    /// One of these words, or a value of the given other kind.
+    /// The value must be one of the given words, or a value of the given other kind.
     Or(&'static [&'static str], &'static Kind),
-    /// The value is any text, such as a path.
+    /// The value is free text, such as a path.
     Text,
-    /// A list of texts.
+    /// The value must be a list of texts.
     Texts,
-    /// A list of integers between two bounds, inclusive; a single integer is a list of one.
+    /// The value must be a list of integers between the two bounds, inclusive, or a single one.
     Integers(u64, u64),
-    /// A list of numbers, each in a range.
+    /// The value must be a list of numbers in the given range.
     Numbers(Range),
-    /// A list of booleans; a single boolean is a list of one.
+    /// The value must be a list of booleans, or a single one.
     Flags,
-    /// A component from the list of a family, given as a name, or as a table with name and
-    /// parameters.
+    /// The value must name a component of the given family.
+    ///
+    /// It is a name, or a table with name and parameters.
     Component(&'static Family),
-    /// A list of components.
+    /// The value must be a list of components of the given family.
     Components(&'static Family),
-    /// A list of names; an entry with parameters may be given as a table with name and parameters.
+    /// The value must be a list of names of the given family.
+    ///
+    /// An entry with parameters may be given as a table with name and parameters.
     Names(&'static Family),
-    /// A table with these parameters.
+    /// The value must be a table whose keys are the given parameters.
     Table(&'static [Param]),
-    /// A list of tables with these parameters.
+    /// The value must be a list of tables whose keys are the given parameters.
     Tables(&'static [Param]),
 }
 
-/// A range of numbers.
+/// Range of the numbers that a parameter admits.
 #[derive(Clone, Copy, Debug)]
 pub enum Range {
-    /// Above 0; numbers below [`SMALLEST`] are refused.
+    /// Numbers above 0. Numbers below [`SMALLEST`] are refused.
     Positive,
-    /// 0 or more.
+    /// Numbers from 0 on.
     NonNegative,
-    /// From 0 to 1.
+    /// Numbers from 0 to 1, inclusive.
     Share,
-    /// Above 0 and below 1.
+    /// Numbers above 0 and below 1.
     Inside,
-    /// 1 or more.
+    /// Numbers from 1 on.
     AtLeastOne,
 }
 

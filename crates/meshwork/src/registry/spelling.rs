@@ -22,7 +22,7 @@ pub fn did_you_mean(given: &str, known: &[&str]) -> String {
 
 /// Formats "did you mean …?" with the word `meant`, and the known names.
 ///
-/// Without the question if `meant` is `None`.
+/// If `meant` is `None`, only the names are given.
 pub(super) fn suggested(given: &str, meant: Option<&str>, known: &[&str]) -> String {
     let known = listed(given, known);
     match meant {

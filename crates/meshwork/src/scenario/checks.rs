@@ -18,7 +18,7 @@ use crate::workload::{self, BuildError, NoInputs, SHAPE, SHAPES};
 impl Scenario {
     /// Checks that the components and settings of the scenario are compatible with each other.
     ///
-    /// Each was found valid by itself.
+    /// Each of them has been found valid by itself before.
     pub(super) fn check(&self) -> Result<(), Problem> {
         let measure = self.params.nested("measure");
         let workload = self.params.component("workload", &workload::FAMILY);

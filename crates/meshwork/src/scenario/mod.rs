@@ -307,13 +307,13 @@ impl Scenario {
         self.parts.workload.0.in_seconds
     }
 
-    /// Path of the file that the workload reads, if any.
+    /// Path of the file that the workload reads; `None` if it reads none.
     #[must_use]
     pub fn input_path(&self) -> Option<&str> {
         self.table()["workload"].get("path").and_then(Value::as_str)
     }
 
-    /// Path of the file from which outages are read, if any.
+    /// Path of the file from which outages are read; `None` if there is no such file.
     #[must_use]
     pub fn trace_path(&self) -> Option<&str> {
         self.failures.as_ref()?.trace()
@@ -655,8 +655,7 @@ impl Scenario {
     }
 }
 
-/// Converts a problem that cannot turn up any more to a bug: the scenario was checked when it was
-/// read.
+/// Converts a problem with a scenario to a bug, since the scenario was checked when it was read.
 fn bug(problem: Problem) -> RunError {
     RunError::Bug(problem.message)
 }

@@ -45,7 +45,7 @@ pub(crate) fn split_types(
     Ok((machine, types.table().clone()))
 }
 
-/// The topology with the types of nodes that a machine's table gives, if any.
+/// The topology, with types of nodes if a machine's table gives them.
 pub(super) fn typed(site: &Params, topology: Topology) -> Result<Topology, Problem> {
     let Some(tables) = site.get_tables(TYPES[0].name) else { return Ok(topology) };
     let nodes = topology.nodes();

@@ -351,7 +351,8 @@ mod tests {
         }
     }
 
-    /// Watched scheduler that the test shares with the engine, so that the test can read it later.
+    /// Lazy scheduler under test. The engine and the test share it, so that the test can read it
+    /// later.
     impl Scheduler for Arc<Mutex<Watched>> {
         fn schedule(&mut self, cluster: &mut Cluster<'_>) {
             self.lock().unwrap().schedule(cluster);

@@ -75,7 +75,7 @@ impl Selector for Intelligent {
     }
 }
 
-/// Comparison of the fastest site with that of best fit, by equations 3 to 5 of Shih et al.
+/// Comparison of the fastest site with the site of best fit, by equations 3 to 5 of Shih et al.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Weighed {
     /// Equation 3: computing capacity that the job and the jobs behind it would use, if the job

@@ -1,4 +1,4 @@
-//! Random selector: any site on which the job fits, all equally likely.
+//! Random selector: draws one of the sites on which the job fits, all equally likely.
 
 use super::{Selector, SelectorEntry};
 use crate::job::Job;

@@ -72,7 +72,7 @@ static AVERAGES: Words<Average, 3> = Words::new([
 ]);
 
 impl AverageLimit {
-    /// The maximum size of a job, as an exponent of two of a number of processors.
+    /// Base-2 logarithm of the maximum number of processors of a job; `u32::MAX` without a limit.
     fn limit(&self, demand: &Demand<'_>) -> u32 {
         let counts = demand.counts;
         // A single job has no limit: on a machine whose size is not a power of two, the share

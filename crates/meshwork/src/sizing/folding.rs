@@ -10,9 +10,9 @@ use crate::registry::{DefaultValue, Param, Params, Words};
 /// How much longer a job runs on fewer processors than it requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stretch {
-    /// Twice the run time for each halving, even if half of an odd side is rounded up.
+    /// The run time doubles with each halving, even if half of an odd side is rounded up.
     Folds,
-    /// Run time times the ratio of requested to given processors.
+    /// The run time is multiplied by the ratio of requested to given processors.
     Ratio,
 }
 

@@ -82,7 +82,7 @@ pub(super) struct Dragonfly {
 impl Dragonfly {
     /// The port of a router that leads to another router of its group.
     ///
-    /// Both are given by their indices within the group.
+    /// The two routers are given by their indices within the group.
     fn local_port(from: u32, to: u32) -> u16 {
         (if to < from { to } else { to - 1 }) as u16
     }

@@ -90,8 +90,9 @@ struct Level {
     down: u32,
     /// Number of links from a switch to the level above; 0 at the top.
     up: u32,
-    /// Number of the first switch of the level. Above each set of nodes are `copies` switches of
-    /// it.
+    /// Number of the first switch of the level.
+    ///
+    /// `copies` is the number of switches of the level that are above the same nodes.
     first: Router,
     copies: u32,
     /// Number of nodes below a switch.
@@ -109,8 +110,7 @@ struct Level {
 pub(super) struct FatTree {
     levels: Vec<Level>,
     switches: u32,
-    /// The largest number of upward links of any switch, which is the number of the first downward
-    /// port.
+    /// The largest number of upward links of a switch. It is the number of the first downward port.
     most_up: u32,
 }
 

@@ -43,13 +43,13 @@ pub const MAX_NODES: u32 = 1 << 24;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TopologyError {
-    /// No side of the grid was given.
+    /// Error: no side of the grid was given.
     #[error("a machine needs at least one side")]
     NoSides,
-    /// A side of the grid or another number is 0.
+    /// Error: a side of the grid, or another number of the topology, is 0.
     #[error("every side of a machine is at least 1, this one has a side of 0")]
     EmptySide,
-    /// The numbers of sides and of flags that tell which dimensions are rings differ.
+    /// Error: the flags for rings are not one for each side of the grid.
     #[error("there are {given} words on which sides are rings, but {sides} sides: one for each")]
     Rings {
         /// Number of flags that tell which dimensions are rings.
@@ -57,10 +57,10 @@ pub enum TopologyError {
         /// Number of sides.
         sides: usize,
     },
-    /// The topology has more than [`MAX_NODES`] nodes.
+    /// Error: the topology has more than [`MAX_NODES`] nodes.
     #[error("a site has at most {MAX_NODES} processors, this one has more")]
     TooManyNodes,
-    /// The dimension of a hypercube is 0 or gives too many nodes.
+    /// Error: the dimension of a hypercube is 0 or gives too many nodes.
     #[error("a hypercube has a dimension from 1 to {largest}, this one has {given}")]
     Dimension {
         /// The requested dimension.
@@ -68,7 +68,7 @@ pub enum TopologyError {
         /// The largest valid dimension.
         largest: u32,
     },
-    /// With the given taper, a leaf switch would not have a whole number of upward links.
+    /// Error: the given taper leaves a leaf switch no whole number (1 or more) of upward links.
     #[error(
         "with a taper of {taper} a leaf switch of {leaf} nodes would not have a whole number of links upwards, \
          1 or more"
@@ -79,19 +79,19 @@ pub enum TopologyError {
         /// Number of nodes of a leaf switch.
         leaf: u32,
     },
-    /// The topology has more than [`MAX_NODES`] switches.
+    /// Error: the topology has more than [`MAX_NODES`] switches.
     #[error("a site has at most {MAX_NODES} switches, this one has more")]
     TooManySwitches,
-    /// A router has too many links.
+    /// Error: a router has too many links.
     #[error("a router has at most {} ports, this one has more", wires::MAX_PORTS)]
     TooManyPorts,
-    /// Several processors for each node were requested of a topology that is not a grid.
+    /// Error: several processors for each node were requested of a topology that is not a grid.
     #[error("several processors share the nodes of a grid, and this is a {machine}")]
     NoNodes {
-        /// The topology, in words.
+        /// Description of the topology in words.
         machine: String,
     },
-    /// The sides of a twisted torus do not have two lengths, k and 2k.
+    /// Error: the sides of a twisted torus do not have two lengths, k and 2k.
     #[error(
         "a twisted torus has sides of k and of 2k, at least one of either and k from 2, in up to 8 dimensions, \
          such as 4 × 4 × 8; this one has {given}"
@@ -100,7 +100,7 @@ pub enum TopologyError {
         /// The given sides, joined by `×`.
         given: String,
     },
-    /// Links defined by the caller were given for a wiring that has links of its own.
+    /// Error: links defined by the caller were given for a wiring that has links of its own.
     #[error(
         "links of one's own need a wiring that is neither a grid nor flat, such as `dragonfly`, this one is `{wiring}`"
     )]
@@ -108,7 +108,7 @@ pub enum TopologyError {
         /// The requested wiring.
         wiring: Wiring,
     },
-    /// The number of nodes of a group (or subtree) is no multiple of that of a leaf.
+    /// Error: the nodes of a group (or subtree) cannot be divided into whole leaves.
     #[error("a group of {group} nodes has no whole number of leaves of {leaf} nodes, 1 or more")]
     OwnTiers {
         /// Number of nodes of a leaf.
@@ -116,7 +116,7 @@ pub enum TopologyError {
         /// Number of nodes of a group.
         group: u32,
     },
-    /// Fewer nodes can be attached to the routers than the grid has.
+    /// Error: fewer nodes can be attached to the routers than the grid has.
     #[error("the sides make {nodes} nodes, but the routers have {room}: give one for every node")]
     TooFewRouters {
         /// Number of nodes of the grid.
@@ -124,7 +124,7 @@ pub enum TopologyError {
         /// Number of nodes that can be attached to the routers.
         room: u64,
     },
-    /// Not one to three sides were given for the torus that joins the groups of a tofu.
+    /// Error: the torus that joins the groups of a tofu was not given one to three sides.
     #[error("the groups of a tofu stand in a torus of one to three sides, this one has {given}")]
     Tofu {
         /// Number of sides given.
@@ -135,21 +135,21 @@ pub enum TopologyError {
 /// Kinds of wirings of a site, between which strategies distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Wiring {
-    /// A grid without links around its edges.
+    /// Mesh: a grid without links around its edges.
     Mesh,
-    /// A grid of which some dimensions are rings, such as a k-ary n-cube with equal sides.
+    /// Torus: a grid of which some dimensions are rings. A k-ary n-cube is one with equal sides.
     Torus,
-    /// A grid with side 2 in every dimension.
+    /// Hypercube: a grid with side 2 in every dimension.
     Hypercube,
-    /// All processors are behind one switch, and any of them are equivalent: a flat machine.
+    /// Flat machine: all processors are behind one switch and equivalent to each other.
     Flat,
-    /// Levels of switches, with links to the level above: a fat tree.
+    /// Fat tree: levels of switches, with links to the level above.
     FatTree,
-    /// Groups of routers with links between every two groups.
+    /// Dragonfly: groups of routers, with a link between every two groups.
     Dragonfly,
-    /// A torus whose short rings are closed with an offset along the long dimensions.
+    /// Twisted torus: its short rings are closed with an offset along the long dimensions.
     TwistedTorus,
-    /// A grid of nodes with several processors each.
+    /// Grid of nodes with several processors each.
     Multiprocessor,
 }
 
@@ -477,7 +477,7 @@ impl Topology {
         &self.grid
     }
 
-    /// Number of nodes, which are processors unless jobs share nodes.
+    /// Number of nodes. Each is one processor if jobs do not share nodes.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         self.grid.nodes()

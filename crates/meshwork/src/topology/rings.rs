@@ -3,13 +3,13 @@
 use super::wires::{ClassRule, End, Leg, Manner, Route, Router, Wires};
 use super::{Grid, Node};
 
-/// Dimension of a grid along which there is more than one router, with its ports.
+/// A dimension of a grid along which there are several routers, and the ports for it.
 #[derive(Clone, Debug)]
 struct Dimension {
     index: usize,
     side: u32,
     is_ring: bool,
-    /// The port towards higher coordinates along the dimension, and the port towards lower ones.
+    /// `up` is the port towards higher coordinates along the dimension, `down` the other port.
     up: u16,
     down: u16,
 }

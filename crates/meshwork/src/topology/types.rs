@@ -84,7 +84,7 @@ impl NodeType {
         gpu / (self.gpu / self.islands)
     }
 
-    /// Amount of GPUs among the given amounts of a node of this type, in thousandths of a GPU.
+    /// Sum of the GPUs in amounts of a node of this type, in thousandths of a GPU.
     #[must_use]
     pub fn gpu_shares(&self, part: &[(u16, u32)]) -> u64 {
         let gpus = self.gpus_from()..self.tallies_from();
@@ -119,8 +119,8 @@ impl NodeType {
 
     /// How much an idle node of this type lacks to hold a piece; 0 if it can hold the piece.
     ///
-    /// For each resource, what is missing is counted in thousandths of the requested amount. These
-    /// are added up.
+    /// For each resource, what is missing is counted in thousandths of the requested amount. The
+    /// results are added up.
     fn lack(&self, piece: &Piece) -> u64 {
         let asked = [
             (piece.cpu, self.cpu),
@@ -246,7 +246,8 @@ impl NodeTypes {
         totals
     }
 
-    /// The reason why some piece of a request can never be on any node; `None` if each can.
+    /// The reason why a piece of a request fits on no node, even if idle; `None` if each piece
+    /// fits.
     ///
     /// The reason is one sentence without a full stop.
     #[must_use]

@@ -23,26 +23,27 @@ pub struct End {
 pub struct Leg {
     /// The port through which the packet leaves each router.
     pub port: u16,
-    /// The class of virtual channels that the packet uses on these links.
+    /// The class of virtual channels that the packet uses on the links of the leg.
     pub class: u8,
     /// Number of links of this leg; at least 1.
     pub hops: u32,
 }
 
-/// The legs of a route, in order; empty if both nodes are at one router.
+/// Route of a packet as its legs, in order; empty if both nodes are at one router.
 pub type Route = SmallVec<[Leg; 4]>;
 
 /// Rule by which a packet chooses between the two classes of virtual channels of a ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClassRule {
-    /// Class 1 on the whole ring if the route crosses the edge of the ring, otherwise class 0.
+    /// A packet is in one class on the whole ring: 1 if its route crosses the edge, otherwise 0.
     ///
     /// Packets in class 0 never use the link across the edge of the ring, and packets in class 1
     /// never use the link opposite to it. So packets of neither class can block each other in a
     /// cycle.
     #[default]
     Static,
-    /// Class 0 up to the edge of the ring, and class 1 from the link across the edge on.
+    /// A packet is in class 0 up to the edge of the ring, and in class 1 from the link across it
+    /// on.
     Dateline,
 }
 
@@ -103,7 +104,7 @@ pub trait Wires: fmt::Debug + Send + Sync {
 
     /// The largest number of ports to other routers that a router with nodes has.
     ///
-    /// Port numbers from here on may be used for the nodes.
+    /// Port numbers from this number on may be used for the nodes.
     fn ports_beside_nodes(&self) -> usize {
         self.ports()
     }
@@ -124,7 +125,8 @@ pub trait Wires: fmt::Debug + Send + Sync {
     /// The class of virtual channels in which a packet between two nodes of one router goes to its
     /// node.
     ///
-    /// `None` if any class will do. A class is needed if packets keep their class up to their node.
+    /// `None` if the packet may use every class. One class is needed if packets keep their class up
+    /// to their node.
     fn class_at_home(&self, _manner: &Manner) -> Option<u8> {
         None
     }
@@ -134,8 +136,8 @@ pub trait Wires: fmt::Debug + Send + Sync {
 
     /// The route of a packet between two nodes.
     ///
-    /// Random choices are a function of the random bits `coins`. If [`Routing`] does not decide it,
-    /// `detour` says whether the packet goes by another group of a dragonfly.
+    /// Random choices are a function of the random bits `coins`. If the [`Routing`] does not decide
+    /// on detours, `detour` says whether the packet goes by another group of a dragonfly.
     fn route(&self, from: Node, to: Node, coins: u64, manner: &Manner, detour: bool) -> Route;
 
     /// Number of links on the route between two nodes, without detours by other groups of a

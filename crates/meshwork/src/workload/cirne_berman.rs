@@ -2,8 +2,8 @@
 //!
 //! Source: W. Cirne and F. Berman, *A comprehensive model of the supercomputer workload*, WWC-4,
 //! 2001. The distributions are of the kinds that the paper gives. The values of the paper's tables
-//!    are not reprinted here: the defaults below were measured on one of the four logs from which
-//!    the model was made.
+//! are not reprinted here: the defaults below were measured on one of the four logs from which
+//! the model was made.
 
 use crate::job::{Job, Request, Time};
 use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range};
@@ -352,7 +352,7 @@ mod tests {
         assert!((0.02..0.1).contains(&at_request), "{at_request}");
     }
 
-    /// Compares jobs drawn with the default parameters with the log from which these were measured.
+    /// Compares jobs drawn with the default parameters with the log that gave these parameters.
     ///
     /// What is compared are the log's most visible shares of jobs.
     #[test]

@@ -438,9 +438,10 @@ mod tests {
 
     /// Checks the mean time between arrivals against theory.
     ///
-    /// Half hours weigh 1 on average, so over many days this time in half hours equals the number
-    /// of points. The number of points is e^g for a gamma variate g that is drawn again above 13.
-    /// Its mean is (1 − b)^−a · P(a, 13/b − 13) / P(a, 13/b).
+    /// The model draws a number of points between two arrivals, and each half hour that passes
+    /// consumes as many points as its weight. Weights are 1 on average, so the mean number of half
+    /// hours is the mean number of points. The number of points is e^g for a gamma variate g, which
+    /// is drawn again if it exceeds 13. Its mean is (1 − b)^−a · P(a, 13/b − 13) / P(a, 13/b).
     #[test]
     fn the_mean_time_between_arrivals_is_that_of_theory() {
         for (class, rounded) in [(TYPELESS, 911.3), (BATCH, 3516.9), (INTERACTIVE, 619.3)] {
@@ -488,8 +489,8 @@ mod tests {
 
     /// Compares arrivals with a straightforward implementation.
     ///
-    /// The weights of all half hours up to an instant must sum to the points of all arrivals up to
-    /// it.
+    /// Up to an instant, the weights of all half hours must have the same sum as the points drawn
+    /// for all arrivals.
     #[test]
     fn points_and_what_is_left_of_a_half_hour_persist() {
         let stream = || Stream::new(4, 0, "arrivals.typeless");

@@ -39,7 +39,9 @@ pub(super) const PARAMS: &[Param] = &[
     },
 ];
 
-/// Method by which a given load is reached: the property of jobs that is changed, or what is
+/// Method by which a given load is reached.
+///
+/// Times between arrivals, run times or sizes of jobs are changed, or else jobs or whole users are
 /// repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Method {

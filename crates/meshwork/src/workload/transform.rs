@@ -1,5 +1,4 @@
-//! Changes of any workload before its jobs reach the engine: scaling, cutting, splitting and
-//! others.
+//! Changes of a workload before its jobs reach the engine: scaling, cutting, splitting and others.
 
 use crate::form::ShapeRule;
 use crate::job::{Job, Request, Time};
@@ -328,7 +327,7 @@ struct Cut {
     /// Whether the workload ends by itself.
     ends: bool,
     passed_over: u64,
-    /// Arrival of the first job of the workload, if any was read.
+    /// Arrival of the first job of the workload; `None` until a job was read.
     first: Option<f64>,
     /// Arrival of the last job that the parameter `from` skipped.
     last_passed: Option<f64>,
@@ -450,7 +449,7 @@ struct Split {
     jobs: Submissions,
     most: u32,
     key: String,
-    /// The job that is being split, with the number of its processors that are still in no part.
+    /// The job that is being split. It requests the processors that are still in no part.
     rest: Option<Job>,
 }
 

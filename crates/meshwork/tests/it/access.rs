@@ -1,4 +1,4 @@
-//! Tests of access rules, which are partitions and advance reservations.
+//! Tests of access rules: partitions of a machine, and advance reservations of nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,9 +11,10 @@ use meshwork::observe::{Event, JobId, Observer};
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::topology::{Node, Topology};
 
-/// Checks the invariants of every run with access rules. No job starts outside its partition. No
-/// job's estimate reaches into the reservation of another user on its nodes. With exact estimates
-/// no job starts later than promised.
+/// Observer that checks the invariants of every run with access rules.
+///
+/// No job starts outside its partition. No job's estimate reaches into the reservation of another
+/// user on its nodes. With exact estimates no job starts later than promised.
 struct Warden {
     topologies: Vec<Topology>,
     partitions: BTreeMap<&'static str, BTreeSet<(usize, Node)>>,
@@ -92,8 +93,8 @@ fn watched(study: &Scenario, jobs: Vec<Job>, mut warden: Warden) -> (Outcome, Wa
     (outcome, warden)
 }
 
-/// Two overlapping partitions and one of all nodes, as keys of a machine, with or without
-/// reservations.
+/// Keys of a machine with two overlapping partitions and a partition of all nodes. The reservations
+/// are optional.
 fn apart(nodes: u32, windows: bool) -> String {
     let (third, half) = (nodes / 3, nodes / 2 + 1);
     let reservations = format!(
@@ -133,8 +134,9 @@ fn warden(study: &Scenario, nodes: u32, windows: bool, promises: bool) -> Warden
     }
 }
 
-/// Runs every scheduler that does not resize jobs, with a few allocators, on machines of every
-/// wiring.
+/// Tests every scheduler that does not resize jobs under access rules.
+///
+/// Each scheduler runs with a few allocators, on machines of every wiring.
 #[test]
 fn nobody_runs_where_he_may_not() {
     let (mut finished, mut kept) = (0, 0);
@@ -173,7 +175,7 @@ fn nobody_runs_where_he_may_not() {
     assert!(finished > 3000 && kept > 800, "{finished} {kept}");
 }
 
-/// Access rules also hold if the estimates of jobs are too long or too short.
+/// Tests that access rules hold even if the estimates of jobs are too long or too short.
 #[test]
 fn estimates_may_be_wrong() {
     for (machine, topology) in machines().into_iter().step_by(3) {
@@ -203,8 +205,9 @@ fn estimates_may_be_wrong() {
     }
 }
 
-/// Access rules that restrict nothing do not change a run. They are a partition of all nodes, and a
-/// reservation that ends before the first arrival.
+/// Tests that access rules which restrict nothing do not change a run.
+///
+/// They are a partition of all nodes, and a reservation that ends before the first arrival.
 #[test]
 fn what_keeps_nothing_from_anyone_changes_nothing() {
     for (machine, topology) in machines() {
@@ -229,10 +232,11 @@ fn what_keeps_nothing_from_anyone_changes_nothing() {
     }
 }
 
-/// Jobs in a partition start exactly when they would start on a machine of the partition's size.
+/// Tests that jobs in a partition start as they would on a separate machine of the partition's
+/// size.
 ///
-/// This holds for schedulers that make no reservations. The others plan with sets of nodes in a
-/// partition, but only with counts of nodes on a machine of its own, and may promise other starts.
+/// Only schedulers without reservations are tested. The other schedulers plan with sets of nodes in
+/// a partition, but with counts of nodes on a separate machine, and may promise other starts.
 #[test]
 fn a_partition_is_a_machine_of_its_size() {
     let both = "machine = { topology = 'flat', processors = 14,
@@ -306,8 +310,9 @@ fn says(transcript: &str, lines: &[&str]) {
     }
 }
 
-/// A job is refused at once if its partition is unknown or does not permit it. A partition may
-/// limit the nodes and the time of a job.
+/// Tests that a job is refused at once if its partition is unknown or does not permit it.
+///
+/// A partition may limit the number of nodes and the time of a job.
 #[test]
 fn limits_by_hand() {
     let study = scenario(
@@ -340,7 +345,8 @@ fn limits_by_hand() {
     assert_eq!((outcome.finished, outcome.refused), (3, 4));
 }
 
-/// Cases by hand on four nodes, of which two are reserved for the user Ann from 10 to 20.
+/// Tests a reservation with a schedule made by hand. Of four nodes, two are reserved for the user
+/// Ann from 10 to 20.
 #[test]
 fn a_reservation_by_hand() {
     let study = |scheduler: &str| {

@@ -1,5 +1,7 @@
-//! Tests of the allocator `anchors` against a plain definition over sets of nodes. The allocator
-//! gives boxes of listed shapes. The tests detect every plausible misreading of the definition.
+//! Tests of the allocator `anchors`, which gives a job a box of a listed shape.
+//!
+//! The allocator is compared with a plain definition over sets of nodes. The tests detect every
+//! plausible misreading of the definition.
 
 #[path = "anchor_twins/segments.rs"]
 mod segments;
@@ -16,14 +18,16 @@ use meshwork::geometry::NodeSet;
 use meshwork::job::Time;
 use meshwork::rng::Stream;
 
-/// A torus for the slow definition: its sides, the node at each position, and the listed boxes.
+/// Torus for the slow definition of the allocator.
+///
+/// It has its sides, the node at each position, and the listed boxes.
 struct Plain {
     sides: [u32; 3],
     cells: Vec<Option<u32>>,
     shapes: Vec<Shape>,
 }
 
-/// A plausible misreading of the definition, which the tests must detect.
+/// Plausible misreading of the allocator's definition, which the tests must detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Misread {
     Nothing,
@@ -155,7 +159,8 @@ fn cost(
     broken
 }
 
-/// Nodes of the best box over all toruses, by the definition. The earlier of equal boxes wins.
+/// Nodes of the best free box of all tori, by the definition. Of equally good boxes the earlier one
+/// wins.
 fn by_definition(
     toruses: &[Plain],
     weights: &[u32],
@@ -220,7 +225,7 @@ fn best_anchor(
     best.map(|best| (best.nodes, best.entry))
 }
 
-/// A random machine of one or two toruses. Some positions have no node, and some nodes are at two
+/// Random machine of one or two tori. Some positions have no node, and some nodes are at two
 /// positions.
 fn random_machine(rng: &mut Stream) -> (Vec<Plain>, u32) {
     let mut pick = |most: u64| rng.below(most) as u32;
@@ -541,7 +546,7 @@ fn boxes_overlap_where_two_of_one_size_share_a_cell() {
     assert!(overlapping > 100);
 }
 
-/// A torus that is a ring of five nodes, and lists a box of two nodes at every position.
+/// A torus that is a ring of five nodes, with a listed box of two nodes at every position.
 fn pairs() -> (Anchors, Nodes) {
     let shape = Shape { spacing: [1, 1, 1], ..Shape::aligned([2, 1, 1]) };
     let torus = Torus::new([5, 1, 1], (0..5).map(Some).collect(), &[shape]).unwrap();

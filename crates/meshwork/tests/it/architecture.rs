@@ -73,15 +73,15 @@ const FORBIDDEN: &[&str] = &[
     "f64::cos",
 ];
 
-/// Proper names. Descriptions of parameters begin in lower case, unless they begin with one of
-/// these.
+/// Proper names that a description of a parameter may begin with. All other descriptions begin in
+/// lower case.
 const PROPER: &[&str] = &["Poisson", "Weibull", "Erlang", "Lublin", "Gray", "TOML", "SWF", "EASY"];
 
-/// Stem of the only source file that may use the random number generator.
+/// Name, without extension, of the only source file that may use the random number generator.
 const GENERATOR: &str = "rng";
 
-/// Names that two public types of the workspace may share, each with what both types are. All other
-/// names must be unique.
+/// Names that two public types of the workspace may share, and a description of the two types. All
+/// other names must be unique.
 const SHARED_NAMES: &[(&str, &str)] = &[
     ("Ended", "a job that ended, as a row of per-job output, and the end of a shard"),
     ("Instant", "a cell of a table of jobs, and an instant of a machine to be explained"),

@@ -10,10 +10,10 @@ use meshwork::network::traffic::{Carried, Offered, TRAFFIC, carry};
 use meshwork::network::wormhole::{Preset, WormholeConfig};
 use meshwork::topology::Topology;
 
-/// A result of BookSim at one load.
+/// Result of BookSim at one load.
 ///
 /// It has the load that BookSim carried, the latencies with and without the source queue, and the
-/// routers that a packet visits.
+/// number of routers that a packet visits.
 type Point = (f64, f64, f64, f64);
 
 struct Network {
@@ -21,7 +21,8 @@ struct Network {
     /// Configuration of the network, except for the size of buffers, which `buffer` gives.
     setting: WormholeConfig,
     buffer: u32,
-    /// Offered load beyond saturation. `saturation` is the load that BookSim carried under it.
+    /// Load that is offered to find the load at saturation. `saturation` is what BookSim carried of
+    /// it.
     full: f64,
     saturation: f64,
     points: &'static [Point],
@@ -73,8 +74,9 @@ fn agrees(network: &Network) {
     near(full.accepted, network.saturation, 0.02, &format!("{}, saturation", network.topology));
 }
 
-/// A network for the comparison, with `channels` virtual channels and buffers of 8 flits. It is
-/// also driven beyond saturation.
+/// Network for the comparison, with `channels` virtual channels and buffers of 8 flits.
+///
+/// It is also tested at loads beyond saturation.
 fn network(
     topology: Topology,
     channels: u32,

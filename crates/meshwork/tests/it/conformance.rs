@@ -30,8 +30,8 @@ use meshwork::topology::Topology;
 use meshwork::workload::NoInputs;
 use toml::{Table, Value};
 
-/// Checks the rules for every entry of a catalogue list on two threads, and prints the amount of
-/// work.
+/// Checks the rules for every entry of a catalogue list, on two threads. Returns the numbers of
+/// cases that were checked.
 fn hold<E: Named + Sync>(
     entries: &[&'static E],
     check: fn(&Catalogue, &str) -> Result<Tried, Finding>,
@@ -100,26 +100,26 @@ fn sentence(found: Result<Tried, Finding>) -> String {
 /// answers.
 struct Wrong {
     own: Box<dyn Allocator>,
-    /// Nodes that the allocator believes to be held, in its own record.
+    /// Record in which the allocator notes the nodes that it takes to be held.
     held: Vec<u32>,
     fault: Fault,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
-    /// Proposes nodes that other jobs hold.
+    /// Fault: the allocator proposes nodes that other jobs hold.
     GivesHeldNodes,
-    /// Keeps its own record of held nodes, and never removes released nodes from it.
+    /// Fault: the allocator never removes released nodes from its record of held nodes.
     ForgetsReleases,
-    /// Finds no block if the lowest free node cannot be the base of one.
+    /// Fault: the allocator finds no block if the lowest free node cannot be the base of one.
     MissesBlocks,
-    /// Changes its answer when the same question is repeated.
+    /// Fault: the allocator changes its answer when the same request is repeated.
     ChangesAsItIsAsked,
-    /// Gives answers that depend on the number of releases, without declaring that it has memory.
+    /// Fault: answers depend on the number of releases, but the allocator declares no memory.
     HasNoMemory,
-    /// Proposes nothing any more after a number of claims.
+    /// Fault: the allocator proposes nothing any more after a number of claims.
     Tires,
-    /// Gives answers that depend on the number of outages, without declaring that it has memory.
+    /// Fault: answers depend on the number of outages, but the allocator declares no memory.
     GoesByHolders,
 }
 
@@ -252,7 +252,8 @@ fn an_entry_that_there_is_not_is_named() {
 }
 
 mod wrong_ones {
-    //! Tests with a scheduler, a sizing, a selector and a network that break rules.
+    //! Tests that the conformance checks find a scheduler, a sizing, a selector and a network with
+    //! faults.
 
     use super::*;
     use meshwork::cluster::{Cluster, StartOptions, Ticket};
@@ -328,7 +329,8 @@ mod wrong_ones {
         assert!(found.contains("it uses the ticket of a job that does not wait"), "{found}");
     }
 
-    /// Test scheduler: first come, first served, with a wake-up at a fixed delay after each pass.
+    /// Test scheduler: first come, first served, which asks to be called again a fixed time after
+    /// each pass.
     struct Woken(f64);
 
     impl Scheduler for Woken {
@@ -717,7 +719,7 @@ impl Observer for Promises {
     }
 }
 
-/// Promised starts are kept even with an allocator that misses free blocks.
+/// Tests that promised starts are kept even with an allocator that misses free blocks.
 ///
 /// Frame sliding may miss a promised block when more nodes are free than expected. A scheduler that
 /// kept only the time of a reservation, and not its block, would break dozens of promises.

@@ -61,8 +61,9 @@ fn node(base: u32, dimensions: usize) -> Placement {
     Block { base, sides: Dims::from_elem(1, dimensions) }.into()
 }
 
-/// A scenario on a mesh of 8 × 8 with these components, such as an allocator, and 50 jobs of
-/// `lublin`.
+/// Scenario on a mesh of 8 × 8 with the given components and 50 jobs of `lublin`.
+///
+/// A component is, for example, an allocator.
 fn scenario(catalogue: &Catalogue, parts: &[(&str, &str)]) -> Scenario {
     let workload = Component::new("lublin").with("jobs", 50);
     let builder = Scenario::builder().catalogue(catalogue).mesh([8, 8]).workload(workload);
@@ -334,8 +335,9 @@ fn jobs_that_no_run_can_have_are_named_with_their_workload() {
 
 #[test]
 fn what_is_ours_is_called_a_bug_and_what_is_not_is_not() {
-    /// Test scheduler that breaks its contract: it turns the first job away in every pass. The job
-    /// is gone after the first pass.
+    /// Test scheduler that breaks its contract: it turns the same job away in every pass.
+    ///
+    /// After the first pass, this job does not exist any more.
     static ENTRY: SchedulerEntry =
         fcfs::ENTRY.described(fcfs::ENTRY.about.renamed("own").params(&[])).build(|_, _| {
             let act: fn(&mut Cluster<'_>, &[Ticket]) = |cluster, seen| cluster.turn_away(seen[0]);
@@ -358,7 +360,8 @@ fn what_is_ours_is_called_a_bug_and_what_is_not_is_not() {
     assert!(nobodys.starts_with("the scheduler, job 0 at "), "{nobodys}");
 }
 
-/// Test allocator: first fit that counts claims by their holder, such as a job or an outage.
+/// Test allocator: first fit that counts the claims that it is told of, by the kind of holder, such
+/// as a job or an outage.
 struct Told {
     own: Box<dyn Allocator>,
     counts: [u32; 4],
@@ -434,7 +437,7 @@ fn an_allocator_of_two_or_three_dimensions() {
     assert!(refused.starts_with(expected), "{refused}");
 }
 
-/// In random runs with a correct strategy, the checks of every start report nothing.
+/// Tests that the checks of every start report nothing in random runs with a correct strategy.
 #[test]
 fn sound_strategies_are_let_alone() {
     struct Quiet;

@@ -14,7 +14,7 @@ use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::Topology;
 use toml::{Table, Value};
 
-/// Allocators without cases, because a drawing of one block does not describe their answers.
+/// Allocators without test cases, because a drawing of one block does not describe their answers.
 ///
 /// They fold a block, or give it in pieces that the switches of the machine join; see
 /// tests/rfold.rs and tests/reconfigurable.rs.
@@ -25,7 +25,7 @@ fn cases(text: &str) -> Vec<Table> {
     file["case"].as_array().unwrap().iter().map(|case| case.as_table().unwrap().clone()).collect()
 }
 
-/// A machine as a test case draws it, with the jobs that hold its nodes.
+/// Machine that a test case draws, with the jobs that hold its nodes.
 struct Drawn {
     site: Site,
     /// Characters that mark the nodes in the drawing, in order of node index.
@@ -249,8 +249,9 @@ fn schedules() {
     }
 }
 
-/// Start of each waiting job of a case under first come, first served. The jobs that hold the drawn
-/// blocks end at the times that the case gives.
+/// Start of each waiting job of a test case under first come, first served.
+///
+/// The jobs that hold the drawn blocks end at the times that the case gives.
 fn starts_as_blocks_end(case: &Table, drawn: &Drawn, named: &str) -> Vec<f64> {
     let number = |v: &Value| v.as_float().unwrap_or_else(|| v.as_integer().unwrap() as f64);
     let mut allocator = built(named, drawn.site.topology());

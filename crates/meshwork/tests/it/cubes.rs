@@ -41,7 +41,7 @@ impl Machine {
         Machine { dimension, asks, site: Site::new(topology, 1.0), allocator, held: Vec::new() }
     }
 
-    /// A machine on which these nodes were claimed one by one.
+    /// Hypercube on which the given nodes were claimed one by one, with an allocator.
     fn with_busy(named: &str, dimension: u32, busy: &[u32]) -> Machine {
         let mut machine = Machine::new(named, dimension);
         for &base in busy {
@@ -65,7 +65,7 @@ impl Machine {
         Some(cubes[0])
     }
 
-    /// Every request that the empty machine can serve.
+    /// Every request that the hypercube can serve when it is empty.
     fn requests(&self) -> Vec<Request> {
         match self.asks {
             Asks::Nodes => (1..=1 << self.dimension).map(Request::Nodes).collect(),
@@ -108,7 +108,7 @@ impl Machine {
     }
 }
 
-/// The subcube written as in the papers, such as `0*1`.
+/// Text of a subcube as in the papers, such as `0*1`.
 fn cube(text: &str) -> Subcube {
     let bits = |mark: char| text.chars().fold(0, |bits, c| bits << 1 | u32::from(c == mark));
     Subcube { base: bits('1'), mask: bits('*') }
@@ -354,8 +354,10 @@ fn all_subcubes_are_those_of_the_definition() {
     }
 }
 
-/// The search for free subcubes agrees with its published form. In it, each mask of dimensions has
-/// a set of free bases, computed from the set of a mask with one dimension less.
+/// Tests that the search for free subcubes agrees with its published form.
+///
+/// In the published form, each mask of dimensions has a set of free bases. It is computed from the
+/// set of a mask with one dimension less.
 #[test]
 fn the_closure_over_all_masks_agrees() {
     for n in [5, 7, 8] {
@@ -543,9 +545,10 @@ fn prime_cube_graph_is_its_definition() {
     }
 }
 
-/// The published rule for the effect of a claim on the prime cubes. A prime that meets the claim is
-/// replaced by the largest subcubes of what is left of it. Subcubes within another prime are
-/// dropped.
+/// Tests the published rule for the effect of a claim on the list of prime cubes.
+///
+/// Each prime cube that contains claimed nodes is replaced by the largest subcubes of what is left
+/// of it. Subcubes within another prime cube are dropped.
 #[test]
 fn a_claim_changes_the_primes_as_published() {
     for n in 2..=7 {
@@ -589,8 +592,9 @@ fn noncubic_is_its_definition() {
     }
 }
 
-/// Both forms of the buddy system accept the same requests. They choose the same block if the
-/// smallest sufficient block is also the lowest one.
+/// Tests that the two forms of the buddy system accept the same requests.
+///
+/// They choose the same block if the smallest sufficient block is also the lowest one.
 #[test]
 fn the_two_forms_of_the_buddy_system_agree() {
     let (mut same, mut apart) = (0, 0);

@@ -1,5 +1,6 @@
-//! Tests that every workload and every metric of the catalogue keeps its rules. Entries that break
-//! a rule must be found.
+//! Tests that every workload and every metric of the catalogue obeys the rules for its kind.
+//!
+//! The checks must also find entries that break a rule.
 
 use crate::common;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -150,15 +151,18 @@ fn a_metric_that_breaks_a_rule_is_told_which() {
     assert!(found.contains("the same run gives ") && found.contains(" the second time"), "{found}");
 }
 
-/// Terms of a test metric for one job: its work if it was started in time, and its work in any
-/// case. It is in time if it waited no longer than the parameter `above`.
+/// Terms of a test metric for one job.
+///
+/// The first term is the work of the job if it was started in time, and the second term is its work
+/// in any case. It was started in time if it waited no longer than the parameter `above`.
 fn in_time(job: &Running, now: Time, rules: &Rules) -> (f64, f64) {
     let work = f64::from(job.held) * job.service(now);
     (if job.wait() <= rules.params.number("above") { work } else { 0.0 }, work)
 }
 
-/// The test metric `in_time` has the value computed by hand for two jobs. The second job waits as
-/// long as the first one runs.
+/// Tests that the metric `in_time` of two jobs has the value computed by hand.
+///
+/// The second job waits as long as the first one runs.
 #[test]
 fn a_metric_is_a_ratio_of_sums_and_is_given_its_parameters() {
     let catalogue = metric!("in_time", Measure::Ratio(in_time));

@@ -1,5 +1,7 @@
-//! Tests of jobs that follow others. Their submission times are checked under every scheduler, and
-//! compared with a schedule made by hand.
+//! Tests of jobs that follow others, which are submitted only when their predecessors have ended.
+//!
+//! Their submission times are checked under every scheduler, and compared with a schedule made by
+//! hand.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -35,7 +37,8 @@ fn read(text: &str) -> Scenario {
     Scenario::read(&text.parse().unwrap()).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
 }
 
-/// A scenario of 8 flat processors that reads a table of jobs with these workload keys.
+/// Scenario of 8 flat processors with a workload that reads a table of jobs. Further keys of the
+/// workload are given.
 fn flat(workload: &str, more: &str) -> Scenario {
     read(&format!(
         "machine = {{ topology = 'flat', processors = 8 }}\n{more}\n\
@@ -112,8 +115,10 @@ fn rows(count: u64, nodes: u64, seed: u64) -> Vec<Row> {
         .collect()
 }
 
-/// Checks the submission and the start of each job. It must be submitted when its predecessor has
-/// ended and the think time has passed, and must not start before.
+/// Checks the submission and the start of each job.
+///
+/// A job must be submitted when its predecessor has ended and the think time has passed, and must
+/// not start before its submission.
 fn check(rows: &[Row], course: &Course, held: bool, all: bool, what: &str) {
     let mut followed = 0;
     for row in rows {

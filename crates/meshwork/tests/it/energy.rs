@@ -1,5 +1,6 @@
-//! Tests of energy: closed forms by hand, separate accounts of each processor, power caps, and
-//! queueing theory.
+//! Tests of energy and power caps.
+//!
+//! They use closed forms, a separate account for each processor, and queueing theory.
 
 use std::collections::BTreeMap;
 
@@ -46,8 +47,9 @@ struct Accounts {
     doing: BTreeMap<(usize, Node), (Doing, Time)>,
     /// Number of jobs on each processor. It is two for a moment if jobs change places.
     holders: BTreeMap<(usize, Node), i32>,
-    /// Time of the first arrival, at which measuring begins; `None` before it. Refused jobs may
-    /// have come earlier.
+    /// Time of the first arrival, from which on energy is measured; `None` before it.
+    ///
+    /// Refused jobs may have come earlier.
     begun: Option<Time>,
     joules: f64,
     asleep: f64,
@@ -213,8 +215,9 @@ const KINDS: [&str; 5] = [
      failures = { mtbf = 150, repair = 3, checkpoint = { every = 1.5, cost = 0.25 }, drain = [{ from = 10, until = 60, nodes = '3-6' }] }",
 ];
 
-/// The total energy of a run is the sum of the energies of each processor in each state. This is
-/// tested for every scheduler, with a few allocators on machines of every wiring.
+/// Tests that the energy of a run is the sum of the energies of each processor in each state.
+///
+/// This is tested for every scheduler, with a few allocators on machines of every wiring.
 #[test]
 fn the_books_are_those_of_each_processor() {
     let (mut woken, mut asleep, mut finished) = (0, 0.0, 0);
@@ -256,9 +259,10 @@ fn sites_sleep_too() {
     }
 }
 
-/// Energy of two processors by hand. The first job holds both from 0 to 10; they are idle up to 15
-/// and asleep up to 18. The second job arrives at 18, waits 2 units of time until they are awake,
-/// and ends at 30.
+/// Tests the energy of two processors by hand.
+///
+/// The first job holds both from 0 to 10; they are idle up to 15 and asleep up to 18. The second
+/// job arrives at 18, waits 2 units of time until they are awake, and ends at 30.
 #[test]
 fn a_run_by_hand() {
     let study = |more: &str| {
@@ -304,7 +308,7 @@ fn a_run_by_hand() {
     assert_close(metric(&outcome, "wake_ups"), 0.0, "wake-ups of a span of work");
 }
 
-/// A processor that is taken at the instant at which it would fall asleep stays awake.
+/// Tests that a processor stays awake if it is taken at the instant at which it would fall asleep.
 #[test]
 fn nobody_falls_asleep_at_the_instant_of_a_start() {
     let study = scenario(
@@ -319,7 +323,8 @@ fn nobody_falls_asleep_at_the_instant_of_a_start() {
     assert_close(metric(&outcome, "asleep"), 1.0 / 16.0, "asleep");
 }
 
-/// No schedule depends on power states that cost nothing, or on sleep with instant waking.
+/// Tests that power states which cost nothing, or sleep with instant waking, do not change a
+/// schedule.
 #[test]
 fn watts_change_no_schedule() {
     for (machine, topology) in machines() {
@@ -353,8 +358,10 @@ fn watts_change_no_schedule() {
     }
 }
 
-/// Held nodes never exceed the power cap. Every job is served, or is refused at once if it alone
-/// would exceed the cap. With exact estimates all reservations are kept.
+/// Tests that held nodes never exceed the power cap.
+///
+/// Every job is served, or is refused at once if it alone would exceed the cap. With exact
+/// estimates all reservations are kept.
 #[test]
 fn the_cap_holds() {
     let (mut refused, mut finished) = (0, 0);
@@ -418,8 +425,9 @@ fn promises_are_kept(study: &Scenario, jobs: Vec<Job>, text: &str) {
     assert!(promises.1 > 10, "{text}: only {} promises", promises.1);
 }
 
-/// A power cap of six busy processors makes a large machine behave like one of six processors. All
-/// jobs start at the same times.
+/// Tests that a power cap of six busy processors makes a large machine behave like one of six.
+///
+/// All jobs start at the same times as on a machine of six processors.
 #[test]
 fn a_cap_is_a_smaller_machine() {
     let small = Topology::flat(6).unwrap();
@@ -452,7 +460,7 @@ fn a_cap_is_a_smaller_machine() {
     }
 }
 
-/// All sites of a machine share one power cap.
+/// Tests that all sites of a machine share one power cap.
 #[test]
 fn sites_share_a_cap() {
     for scheduler in schedulers_for_all_wirings() {
@@ -470,9 +478,11 @@ fn sites_share_a_cap() {
     }
 }
 
-/// EASY backfilling under a power cap, by hand: eight processors, of which four may be busy. A job
-/// of four processors is promised a start at 10. Of the jobs behind it, one that ends before 10
-/// starts, and no job starts that would take power from the promised one.
+/// Tests EASY backfilling under a power cap with a schedule made by hand.
+///
+/// Of eight processors, four may be busy. A job of four processors is promised a start at 10. Of
+/// the jobs behind it, one that ends before 10 starts, and no job starts that would take power from
+/// the promised one.
 #[test]
 fn a_promise_counts_the_cap_in() {
     let study = scenario(
@@ -505,7 +515,8 @@ fn assert_mean(study: &Scenario, name: &str, theory: f64) {
     assert!(half_width < 0.05 * theory, "{name}: ± {half_width} around {mean} says nothing");
 }
 
-/// A scenario of jobs of one processor each with mean run time 1, with these energy keys.
+/// Scenario with given keys of the table `energy`. Its jobs have one processor and the mean run
+/// time 1.
 fn queue(processors: u32, load: f64, energy: &str) -> Scenario {
     scenario(&format!(
         "machine = {{ topology = 'flat', processors = {processors} }}
@@ -516,8 +527,9 @@ fn queue(processors: u32, load: f64, energy: &str) -> Scenario {
     ))
 }
 
-/// In an M/M/c queue each server is busy for the share ρ of the time, and its energy agrees with
-/// this.
+/// Tests that the energy of an M/M/c queue agrees with its busy share.
+///
+/// Each server is busy for the share ρ of the time.
 #[test]
 fn mean_power_is_that_of_a_queue() {
     for (c, load) in [(1, 0.7), (8, 0.6)] {
@@ -527,10 +539,10 @@ fn mean_power_is_that_of_a_queue() {
     }
 }
 
-/// Energy agrees with theory for an M/M/1 queue whose server sleeps after an idle time *a*.
+/// Tests the energy of an M/M/1 queue whose server sleeps after an idle time *a*.
 ///
-/// Idle times are exponential with mean 1/λ. The server sleeps for the share (1 − ρ) exp(−λa) of
-/// the time. So it is woken λ (1 − ρ) exp(−λa) times in a unit of time.
+/// Idle times are exponential with mean 1/λ. So the server sleeps for the share (1 − ρ) exp(−λa) of
+/// the time, and is woken λ (1 − ρ) exp(−λa) times in a unit of time.
 #[test]
 fn a_server_that_sleeps_is_that_of_theory() {
     let (load, after) = (0.4, 1.5);
@@ -542,9 +554,10 @@ fn a_server_that_sleeps_is_that_of_theory() {
     assert_mean(&study, "mean_power", power);
 }
 
-/// An M/M/1 queue whose server sleeps and takes time to wake. The first job of a busy period waits
-/// for the waking. This is Welch's queue with an exceptional first service (Operations Research 12,
-/// 1964).
+/// Tests the waits of an M/M/1 queue whose server sleeps and takes time to wake.
+///
+/// The first job of a busy period waits for the waking. This is Welch's queue with an exceptional
+/// first service (Operations Research 12, 1964).
 #[test]
 fn waking_delays_as_theory_says() {
     let (load, after, wake): (f64, f64, f64) = (0.4, 1.0, 2.0);
@@ -556,7 +569,7 @@ fn waking_delays_as_theory_says() {
     assert_mean(&study, "turnaround", theory);
 }
 
-/// Energy metrics are printed only if the study models energy.
+/// Tests that energy metrics are printed only if the study models energy.
 #[test]
 fn energy_is_told_where_it_is_asked_for() {
     let names = |text: &str| {

@@ -1,4 +1,4 @@
-//! Tests of machines that fail: accounts of node time, invariants, and queueing theory.
+//! Tests of machines that fail: accounts of node time, invariants, and formulas of queueing theory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,8 +14,10 @@ use meshwork::scenario::{Outcome, Scenario};
 use meshwork::topology::{Node, Topology};
 use meshwork::workload::{Inputs, NoInputs, Rows, WorkloadError};
 
-/// Checks the invariants of every run with failures. No job holds a node that is out of service,
-/// and interrupted jobs wait again. All node time is lasting work, lost work or checkpoints.
+/// Observer that checks the invariants of every run with failures.
+///
+/// No job holds a node that is out of service, and interrupted jobs wait again. All node time is
+/// lasting work, lost work or checkpoints.
 struct Books {
     topologies: Vec<Topology>,
     owners: BTreeMap<(usize, Node), JobId>,
@@ -130,8 +132,9 @@ const KINDS: [&str; 4] = [
     "failures = { mtbf = 200, repair = 2.5, checkpoint = { every = 'daly', cost = 0.3 }, drain = [{ from = 40, nodes = '1', until = 90 }] }",
 ];
 
-/// Runs every scheduler with failures of every kind, and a few allocators on machines of every
-/// wiring.
+/// Tests every scheduler on machines with failures of every kind.
+///
+/// Each scheduler runs with a few allocators, on machines of every wiring.
 #[test]
 fn nobody_runs_on_what_is_down_and_the_books_balance() {
     let (mut interrupted, mut finished, mut downs) = (0, 0, 0);
@@ -222,7 +225,7 @@ fn whole_blocks_switches_and_links_fail() {
     }
 }
 
-/// Jobs that send messages restart after failures, in every network.
+/// Tests that jobs which send messages restart after failures, in every network.
 #[test]
 fn jobs_with_messages_are_interrupted_too() {
     for network in ["hops", "link_load", "wormhole"] {
@@ -245,7 +248,8 @@ fn jobs_with_messages_are_interrupted_too() {
     }
 }
 
-/// With an infinite `mtbf` the output is byte for byte that of a run without failures.
+/// Tests that a run with an infinite `mtbf` has, byte for byte, the output of a run without
+/// failures.
 #[test]
 fn what_never_fails_changes_nothing() {
     let never = [
@@ -267,7 +271,8 @@ fn what_never_fails_changes_nothing() {
     }
 }
 
-/// Outages do not depend on the running jobs, and drawn jobs do not depend on failures.
+/// Tests that outages do not depend on the running jobs, and that drawn jobs do not depend on
+/// failures.
 #[test]
 fn all_strategies_meet_the_same_outages() {
     struct Downs(Vec<(Time, Node)>, Vec<(Time, Request)>);
@@ -330,7 +335,7 @@ fn diary(text: &str, trace: &'static str, list: &[(f64, u32, f64, f64)]) -> Vec<
     diary.0
 }
 
-/// A case by hand with a trace of failures and the job that a failure interrupts.
+/// A test case made by hand, with a trace of failures and the job that a failure interrupts.
 #[test]
 fn an_interrupted_job_waits_where_it_was_or_at_the_end() {
     let trace = "node,down,up\n0,4,6\n";
@@ -379,8 +384,9 @@ fn an_interrupted_job_waits_where_it_was_or_at_the_end() {
     );
 }
 
-/// Schedulers that look ahead start no job that would meet a maintenance window. Jobs under other
-/// schedulers are interrupted by it.
+/// Tests that schedulers which look ahead start no job that would meet a maintenance window.
+///
+/// Jobs under other schedulers are interrupted by the window.
 #[test]
 fn windows_are_seen_coming() {
     let text = |scheduler: &str, closure: &str| {
@@ -453,8 +459,9 @@ fn windows_are_seen_coming() {
     );
 }
 
-/// Schedulers that look ahead keep clear of maintenance windows. With exact estimates no window
-/// interrupts a job, and every promised start is kept.
+/// Tests that maintenance windows interrupt no job under schedulers that look ahead.
+///
+/// Estimates are exact. Every promised start must be kept too.
 #[test]
 fn who_looks_ahead_is_never_caught() {
     let windows = "failures = { maintenance = [{ from = 12, until = 15, nodes = '0-5' }, { from = 20, until = 31.5 },
@@ -503,7 +510,9 @@ fn who_looks_ahead_is_never_caught() {
     }
 }
 
-/// In the long run the share of nodes in service is mtbf / (mtbf + repair), for all distributions.
+/// Tests the share of nodes that are in service in the long run.
+///
+/// It is mtbf / (mtbf + repair), for all distributions of the two times.
 #[test]
 fn availability_is_that_of_renewal_theory() {
     for (fails, theory) in [
@@ -627,10 +636,11 @@ fn without_failure(work: f64, mtbf: f64, repair: f64) -> f64 {
     (mtbf + repair) * (libm::exp(work / mtbf) - 1.0)
 }
 
-/// Closed forms for jobs that restart after failures. A job of work S takes (M + R)(exp(S / M) − 1)
-/// on average, where M is the mean time between failures and R is the repair time. With
-/// checkpoints, this holds for each segment between two checkpoints. Daly's interval between
-/// checkpoints wastes least.
+/// Tests the run times of jobs that restart after failures against closed forms.
+///
+/// A job of work S takes (M + R)(exp(S / M) − 1) on average, where M is the mean time between
+/// failures and R is the repair time. With checkpoints, this holds for each segment between two
+/// checkpoints. Daly's interval between checkpoints wastes least.
 #[test]
 fn checkpoints_waste_what_daly_says() {
     let (mtbf, repair, cost, work) = (40.0, 3.0, 0.5, 100.0);
@@ -671,7 +681,7 @@ fn checkpoints_waste_what_daly_says() {
     assert_eq!(metric(&one, "makespan").to_bits(), metric(&six, "makespan").to_bits());
 }
 
-/// A run that would never end because of failures stops with an error message.
+/// Tests that a run which would never end because of failures stops with an error message.
 #[test]
 fn what_never_ends_is_said() {
     let endless = |text: &str, list: &[(f64, u32, f64, f64)]| {

@@ -1,5 +1,6 @@
-//! Tests of deadlines and fairness. There are cases by hand, and fair starts are compared with a
-//! separate run for each job.
+//! Tests of deadlines and fairness, with cases made by hand.
+//!
+//! Fair starts are compared with a separate run for each job.
 
 use std::io::BufRead;
 
@@ -217,8 +218,9 @@ fn the_earliest_deadline_first_and_those_without_one_last() {
     );
 }
 
-/// Deadline order minimises the maximum lateness if all arrivals are equal. This is Jackson's rule
-/// for one processor.
+/// Tests that deadline order minimises the maximum lateness if all jobs arrive at once.
+///
+/// This is Jackson's rule for one processor.
 #[test]
 fn no_order_of_jobs_is_less_late_than_by_deadline() {
     let mut stream = Stream::new(5, 0, "deadlines");

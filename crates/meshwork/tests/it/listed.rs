@@ -15,11 +15,12 @@ use meshwork::alloc::listed::{Decision, NodeRequest, Nodes, Rule, decide};
 use meshwork::geometry::NodeSet;
 use meshwork::rng::Stream;
 
-/// Number of decisions on each machine that the file has in full. Of all further decisions it has
-/// one hash for every hundred.
+/// Number of decisions on each machine that the recorded file has in full.
+///
+/// All further decisions are recorded as one hash for every hundred.
 const WRITTEN: usize = 40;
 
-/// Number of decisions on each machine.
+/// Number of decisions that are compared on each machine.
 const DECISIONS: usize = 1600;
 
 fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
@@ -28,8 +29,8 @@ fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
     set
 }
 
-/// Cuts a machine into consecutive sets of nodes with these sizes. Returns the number of all nodes
-/// too.
+/// Cuts a machine into consecutive sets of nodes with the given sizes. Returns the sets and the
+/// number of all nodes.
 fn cut(counts: &[u32]) -> (u32, Vec<Vec<u32>>) {
     let mut next = 0;
     let part = |&count: &u32| {
@@ -55,8 +56,10 @@ fn rings(counts: &[u32], step: u32) -> (u32, Box<dyn Rule>) {
     (count, Box::new(Rings::new(count, parts)))
 }
 
-/// A tree of switches and its number of nodes. The leaf switches have these counts of nodes, and
-/// each further switch joins some of the preceding ones.
+/// Tree of switches, and its number of nodes.
+///
+/// The leaf switches have the given counts of nodes, and each further switch joins some of the
+/// preceding ones.
 fn tree(leaves: &[u32], joins: &[&[usize]]) -> (u32, Box<dyn Rule>) {
     let (count, parts) = cut(leaves);
     let mut list: Vec<Below> =

@@ -32,12 +32,16 @@ fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
     set
 }
 
-/// Slow reference implementation of a rule: a function of node weights, job, required nodes, free
-/// nodes, and a misreading. It returns the chosen nodes.
+/// Slow reference implementation of a rule, as a function that returns the nodes chosen for a job.
+///
+/// Its arguments are the weights of nodes, the job, the required nodes, the free nodes, and a
+/// misreading that it shall follow.
 type Definition<'a> = &'a dyn Fn(&[u32], &Job, &Set, &Set, Misread) -> Tried;
 
-/// Compares a rule with its slow reference implementation on one machine, for random jobs and
-/// states. Misreadings that make a difference are detected, and removed from `untold`.
+/// Compares a rule with its slow reference implementation on one machine.
+///
+/// Jobs and states are random. Misreadings that make a difference are detected, and removed from
+/// `untold`.
 fn agree(
     name: &str,
     count: u32,
@@ -126,8 +130,9 @@ fn random_job(count: u32, free: &Set, rng: &mut Stream) -> Job {
     job
 }
 
-/// Consecutive sets of nodes with these sizes, and the number of all nodes. If `uneven`, a set may
-/// have one node more or less.
+/// Consecutive sets of nodes with the given sizes, and the number of all nodes.
+///
+/// If `uneven`, a set may have one node more or less.
 fn parts(sizes: &[u32], uneven: bool, rng: &mut Stream) -> (u32, Vec<Vec<u32>>) {
     let mut next = 0;
     let mut all = Vec::new();
@@ -229,8 +234,9 @@ fn rings_agree_with_their_definition_and_every_misreading_is_told_apart() {
     all_are_told(&untold);
 }
 
-/// A random tree for the rule and for its slow reference implementation. It begins with leaves; the
-/// switches of each level are then joined in groups of up to three.
+/// Random tree of switches, in the forms for the rule and for its slow reference implementation.
+///
+/// It begins with leaves; the switches of each level are then joined in groups of up to three.
 fn random_tree(rng: &mut Stream) -> (u32, Vec<Below>, list_twins::tree::Machine) {
     let count = 3 + rng.below(10) as usize;
     let (nodes, leaves) = parts(&vec![2 + rng.below(6) as u32; count], rng.below(2) == 0, rng);
@@ -321,9 +327,10 @@ fn runs_agree_with_their_definition_and_every_misreading_is_told_apart() {
     all_are_told(&untold);
 }
 
-/// A job that wants base blocks for itself also holds the nodes of these blocks that it does not
-/// use. Its nodes are chosen without blocks that other jobs use. A job without that wish gets what
-/// the rule gives.
+/// Tests a job that wants base blocks for itself.
+///
+/// It also holds the nodes of these blocks that it does not use, and its nodes are chosen without
+/// blocks that other jobs use. A job without that wish gets what the rule gives.
 #[test]
 fn a_job_with_blocks_of_its_own_holds_them_whole() {
     const NODES: u32 = 30;

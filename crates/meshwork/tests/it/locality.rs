@@ -169,8 +169,9 @@ fn every_choice_is_that_of_the_definition() {
     assert!(asked > 1000, "{asked}");
 }
 
-/// An allocator that needs a grid is refused on other machines. The message names suitable
-/// allocators.
+/// Tests that an allocator which needs a grid is refused on other machines.
+///
+/// The error message names suitable allocators.
 #[test]
 fn a_block_on_a_fat_tree_is_refused_in_a_sentence() {
     let refused = |text: &str| {
@@ -188,8 +189,9 @@ fn a_block_on_a_fat_tree_is_refused_in_a_sentence() {
     );
 }
 
-/// Allocators for locality shorten the paths of packets, in every network. One job runs on an empty
-/// machine.
+/// Tests that allocators for locality shorten the paths of packets, in every network.
+///
+/// One job runs on an empty machine.
 #[test]
 fn fewer_leaves_are_shorter_ways() {
     let service = |allocator: &str, network: &str, machine: &str| {

@@ -1,5 +1,6 @@
-//! Compares logs of the Parallel Workloads Archive with the archive's own listing. Without local
-//! copies of the logs the tests are skipped.
+//! Compares logs of the Parallel Workloads Archive with the archive's own description of them.
+//!
+//! Without local copies of the logs the tests are skipped.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -158,10 +159,12 @@ impl Inputs for Logs {
     }
 }
 
-/// Compares the split jobs of a log with Table IV of Shih, Huang & Chung. Jobs above 128, 96, 64 or
-/// 32 processors are split there, which gives 54,041, 54,305, 54,534 and 58,890 jobs. So 264 jobs
-/// ask for more than 96 processors and 493 jobs for more than 64. The test's reconstruction of the
-/// log agrees, with 482 jobs more. Above 32 processors it has 4,252 jobs and not 4,092.
+/// Compares the split jobs of a log with Table IV of Shih, Huang & Chung.
+///
+/// In that table, jobs above 128, 96, 64 or 32 processors are split, which gives 54,041, 54,305,
+/// 54,534 and 58,890 jobs. So 264 jobs request more than 96 processors and 493 jobs more than 64.
+/// The reconstruction of the log in this test agrees, but has 482 jobs more in all. Above 32
+/// processors it has 4,252 jobs and not 4,092.
 #[test]
 fn the_sdsc_log_splits_as_the_paper_on_grids_says() {
     let name = "SDSC-SP2-1998-4.2-recon-cln";
@@ -215,9 +218,10 @@ fn jobs_of(workload: &str) -> Vec<Job> {
     .collect()
 }
 
-/// The published size classes of the workload model `jann` agree with a log. They were measured
-/// from 17:06 on June 26 to September 12, 1996. A study that states the measured classes draws the
-/// same jobs as one with the defaults.
+/// Tests that the published size classes of the workload model `jann` agree with a log.
+///
+/// They were measured from 17:06 on June 26 to September 12, 1996. A study that states the measured
+/// classes draws the same jobs as one with the defaults.
 #[test]
 fn the_classes_of_jann_are_measured_on_the_log() {
     if open(CTC).is_none() {
@@ -268,8 +272,10 @@ fn the_classes_of_jann_are_measured_on_the_log() {
     assert!(all > 9_900 && same as f64 > 0.98 * all as f64, "{same} of {all}");
 }
 
-/// In the log, 20 requested times cover 89 of 100 jobs, and the longest time is the most frequent.
-/// The workload model, which was made from this log and three others, says the same.
+/// Tests that 20 requested times cover 89 of 100 jobs in a log, and in the model made from it.
+///
+/// In each of them the longest requested time is the most frequent. The model was made from this
+/// log and three others.
 #[test]
 fn requested_times_are_as_modal_as_the_model_of_tsafrir() {
     if open(CTC).is_none() {

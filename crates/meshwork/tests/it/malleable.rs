@@ -1,4 +1,5 @@
-//! Tests of schedulers that resize running jobs: cases by hand, and conserved quantities.
+//! Tests of schedulers that resize running jobs: cases made by hand, and quantities that must be
+//! conserved.
 
 use crate::common;
 use crate::common::{job, random_jobs, run, scenario, submissions};
@@ -15,8 +16,10 @@ fn policies() -> impl Iterator<Item = &'static str> {
     SCHEDULERS.iter().filter(|s| s.malleable).map(|s| s.about.name)
 }
 
-/// An observer of schedulers that resize jobs. It records the nodes that each job holds after each
-/// instant, the ends of jobs, and the delivered processor time.
+/// Observer of schedulers that resize jobs.
+///
+/// It records the nodes that each job holds after each instant, the ends of jobs, and the processor
+/// time that jobs were given.
 #[derive(Default)]
 struct Watch {
     holding: std::collections::BTreeMap<JobId, u32>,

@@ -1,6 +1,8 @@
-//! Tests of the strategies that the manual prints. They are compiled as printed, run, and checked.
-//! The manual's code is written as inside the crate, with `crate` for the model and `super` for the
-//! folder of its kind; the names below make these paths valid.
+//! Tests of the strategies whose code the manual prints.
+//!
+//! The printed code is compiled, run and checked. It is written as if it stood inside the crate,
+//! with `crate` for the model and `super` for the folder of its kind; the names below make these
+//! paths valid.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,7 @@
 //! Tests of allocators of meshes and tori against slow definitions, in states of long random
-//! histories. The definitions look at every base, every node and every neighbour.
+//! histories.
+//!
+//! The definitions look at every base, every node and every neighbour.
 
 use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask};
 use meshwork::form::Asks;
@@ -12,7 +14,7 @@ use meshwork::rng::Stream;
 use meshwork::topology::{Grid, Node, Topology};
 use toml::Table;
 
-/// Entry and allocator from a text with name and parameters, such as "first_fit rotation='best'".
+/// Catalogue entry and allocator that a text names, such as "first_fit rotation='best'".
 fn build(named: &str, topology: &Topology) -> (&'static AllocatorEntry, Box<dyn Allocator>) {
     let (name, params) = named.split_once(' ').unwrap_or((named, ""));
     let given: Table = params.replace(' ', "\n").parse().unwrap();
@@ -35,7 +37,7 @@ fn grids(dimensions: &[usize]) -> Vec<Topology> {
     all
 }
 
-/// State of a machine, for slow definitions of allocators.
+/// State of a machine, as the slow definitions of allocators see it.
 struct State {
     site: Site,
     /// Time at which each node was claimed; `None` if the node is free.
@@ -128,7 +130,7 @@ impl State {
         sum
     }
 
-    /// First of the places with the greatest score.
+    /// The best of the given places. It is the first of those with the greatest score.
     fn best<S: Ord>(
         &self,
         sides: &[u32],
@@ -173,8 +175,10 @@ fn random_block(grid: &Grid, rng: &mut Stream, most: f64) -> Placement {
     block.into()
 }
 
-/// Calls `check(state, sides, answer)` in each state of long random histories. The histories claim
-/// chosen placements and arbitrary free nodes, and release them whole or in part.
+/// Calls `check(state, sides, answer)` in each state of long random histories.
+///
+/// In a history, chosen placements and arbitrary free nodes are claimed, and are released whole or
+/// in part.
 fn in_random_histories(
     named: &str,
     topologies: &[Topology],
@@ -283,7 +287,7 @@ fn answers(
     assert!(found > 200 && missed > 100, "{named}: {found} found, {missed} not");
 }
 
-/// Compares an allocator with a slow definition that is given as a score of places.
+/// Compares an allocator with a slow definition that takes the place with the greatest score.
 fn is_its_definition<S: Ord>(
     named: &str,
     dimensions: &[usize],
@@ -451,9 +455,9 @@ fn adaptive_scan_and_quick_allocation_answer_as_first_fit() {
 
 /// Lowest corner of the place that the busy list strategy takes for a block.
 ///
-/// It lies on the first plane that has a free place. Planes are ordered: first the one at the wall,
-/// then those behind held blocks by coordinate, then by order of claims. On a plane the lowest
-/// corner wins.
+/// Only corners on certain planes are tried: the plane at the wall first, then planes behind held
+/// blocks. These are ordered by coordinate, and then by the order of claims. On the first plane
+/// that has a free place, the lowest corner wins.
 fn first_on_planes(state: &State, sides: &[u32]) -> Option<Node> {
     let grid = state.grid();
     // A base is on the plane behind a block if a node of its block touches that block's low face

@@ -1,4 +1,6 @@
-//! Tests of jobs that send messages. Known properties of the three simulated networks are checked.
+//! Tests of jobs that send messages.
+//!
+//! Known properties of the three networks that simulate messages are checked.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +22,7 @@ fn value(outcome: &Outcome, name: &str) -> Option<f64> {
     measured.unwrap_or_else(|| panic!("{name} was not measured")).value
 }
 
-/// Outcome of a run with one job on this many processors, placed by an allocator.
+/// Outcome of a run with one job on the given number of processors, placed by an allocator.
 fn alone(machine: &str, network: &str, allocator: &str, seed: u64, processors: u32) -> Outcome {
     let text = format!(
         "seed = {seed}\nmachine = {{ {machine} }}\nnetwork = {{ {network} }}\nallocator = '{allocator}'"
@@ -37,10 +39,10 @@ fn service(outcome: &Outcome) -> u64 {
 
 const CUBE: &str = "topology = 'torus', dims = [8, 8, 8]";
 
-/// A one-to-all job on the whole torus takes as long as in another program for the same model.
+/// Tests that a one-to-all job on the whole torus takes as long as in another program.
 ///
-/// The sum over its 511 packets, with one cycle between consecutive packets, is 18,419 cycles in
-/// closed form.
+/// The program implements the same model. The sum over the job's 511 packets, with one cycle
+/// between consecutive packets, is 18,419 cycles in closed form.
 #[test]
 fn one_to_all_on_the_whole_torus_takes_what_the_model_says() {
     for buffer in [2, 8] {
@@ -64,7 +66,7 @@ fn one_to_all_on_the_whole_torus_takes_what_the_model_says() {
     }
 }
 
-/// An all-to-all job takes the time that another program found, within 3 %.
+/// Tests that an all-to-all job takes the time that another program found, within 3 %.
 ///
 /// The other program draws other random numbers for two choices: the order of packets that arrive
 /// in one cycle, and the direction of a packet half way around a ring.
@@ -77,10 +79,10 @@ fn all_to_all_on_the_whole_torus_takes_about_what_it_did_elsewhere() {
     }
 }
 
-/// A job with one-to-all messages takes the same time in all three networks, wherever it is placed.
+/// Tests that a job with one-to-all messages takes the same time in all three networks.
 ///
-/// So the networks rate placements alike. Packets of one sender follow each other and, with buffers
-/// for two flits or more, never wait for one another.
+/// This must hold wherever it is placed, so the networks rate placements alike. Packets of one
+/// sender follow each other and, with buffers for two flits or more, never wait for one another.
 #[test]
 fn one_job_that_sends_one_to_all_takes_the_same_in_every_network() {
     let mut distinct = BTreeSet::new();
@@ -124,8 +126,10 @@ fn one_job_that_sends_one_to_all_takes_the_same_in_every_network() {
     assert!(distinct.len() > 100, "placements differ: {}", distinct.len());
 }
 
-/// Jobs slow each other if they share links. Each of two jobs has two columns of a mesh, either
-/// side by side or interleaved.
+/// Tests that jobs slow each other if they share links.
+///
+/// Each of two jobs has two columns of a mesh, which lie side by side or are interleaved with those
+/// of the other.
 #[test]
 fn jobs_slow_each_other_where_their_messages_share_links() {
     let service = |name: &str, columns: [&[u32]; 2]| {
@@ -157,8 +161,10 @@ fn jobs_slow_each_other_where_their_messages_share_links() {
     }
 }
 
-/// In the network `link_load` a link that two jobs share carries exactly one flit in every cycle.
-/// Both jobs send over the link all the time, so each takes as long as the flits of both.
+/// Tests that a link which two jobs share carries exactly one flit in every cycle in `link_load`.
+///
+/// Both jobs send over the link all the time, so each takes as long as the flits of the two jobs
+/// together.
 #[test]
 fn a_shared_link_carries_one_flit_in_a_cycle_and_no_more() {
     let (messages, flits) = (100, 64);
@@ -196,8 +202,9 @@ fn a_shared_link_carries_one_flit_in_a_cycle_and_no_more() {
     assert!(wormhole[1] >= both && wormhole[1] < 1.1 * both, "{wormhole:?}");
 }
 
-/// Every network runs every pattern of messages on every machine that it serves. Accounts of time
-/// must balance, and the number of messages must not depend on placement.
+/// Tests that every network runs every pattern of messages on every machine that it serves.
+///
+/// Accounts of time must balance, and the number of messages must not depend on placement.
 #[test]
 fn every_network_runs_every_pattern() {
     let mut runs = 0;
@@ -276,8 +283,9 @@ fn a_job_without_messages_ends_as_it_starts() {
     }
 }
 
-/// A job that starts between two cycles sends from the next cycle on. No network runs ahead of
-/// arrivals.
+/// Tests that a job which starts between two cycles sends from the next cycle on.
+///
+/// No network may run ahead of arrivals.
 #[test]
 fn a_start_between_two_cycles_waits_for_the_next_one() {
     let text = "machine = { topology = 'mesh', dims = [8, 1] }\nallocator = 'naive'
@@ -290,8 +298,10 @@ fn a_start_between_two_cycles_waits_for_the_next_one() {
     assert_eq!(ends, ["16", "18", "26", "26"]);
 }
 
-/// Quotas, rounds and think times of messages, by hand. One sender has one packet in flight at a
-/// time, and each packet takes 4 D + 11 cycles over D links.
+/// Tests quotas, rounds and think times of messages with values computed by hand.
+///
+/// One sender has one packet in flight at a time, and each packet takes 4 D + 11 cycles over D
+/// links.
 #[test]
 fn messages_are_counted_and_timed_by_hand() {
     let took = |more: &str, pattern: &str| {
@@ -324,8 +334,9 @@ fn exponential_quotas_have_their_mean() {
     assert!((mean - 20.5).abs() < 1.5, "{mean}");
 }
 
-/// A job that is moved or resized loses no message in flight. It sends later messages from its new
-/// nodes, and every message arrives.
+/// Tests that a job which is moved or resized loses no message in flight.
+///
+/// It sends later messages from its new nodes, and every message arrives.
 #[test]
 fn jobs_that_are_moved_lose_no_message() {
     for network in SENDING {
@@ -393,9 +404,10 @@ fn what_a_network_cannot_run_is_refused_in_a_sentence() {
     }
 }
 
-/// A pattern `fft` with another number of processors than a power of two is refused. Sizes that a
-/// study draws are known when the study is read; sizes in logs are known only when their jobs
-/// start.
+/// Tests that the pattern `fft` is refused if the number of processors is no power of two.
+///
+/// Sizes that a study draws are known when the study is read. Sizes in logs are known only when
+/// their jobs start.
 #[test]
 fn a_butterfly_of_other_counts_is_refused_as_soon_as_they_are_known() {
     let sentence =

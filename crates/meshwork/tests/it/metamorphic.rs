@@ -1,4 +1,4 @@
-//! Tests that known changes of a run's input change its output in known ways.
+//! Tests that certain changes of a run's input change its output in a predictable way.
 
 use crate::common;
 use crate::common::{job, machines, random_jobs, run, scenario, starts};
@@ -9,10 +9,11 @@ use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::{Block, Placement};
 use meshwork::sched::{SCHEDULERS, Scheduler};
 
-/// Scenarios in which every scheduler and every allocator occurs, on every machine that both serve.
+/// Scenarios in which every scheduler and every allocator occurs, on every machine that the two
+/// serve.
 ///
-/// Each scheduler is paired with a third of the allocators. The changes tested here affect each
-/// strategy by itself, so not every pair is needed. All pairs are in the conformance suite.
+/// Each scheduler is paired with a third of the allocators. The tested changes affect each strategy
+/// by itself, so not every pair is needed. All pairs are in the conformance tests.
 fn every_text() -> Vec<(String, meshwork::topology::Topology)> {
     let mut all = Vec::new();
     for (machine, topology) in machines() {
@@ -172,8 +173,9 @@ fn a_job_past_its_estimate_is_expected_to_end_now() {
     assert_eq!(started, [0.0, 5.0, 10.0].map(Some), "ended at its estimate");
 }
 
-/// A scheduler that starts every job at once. Whenever a job arrives or ends, it halves or doubles
-/// the oldest job.
+/// Test scheduler that starts every job at once.
+///
+/// Whenever a job arrives or ends, it halves or doubles the number of processors of the oldest job.
 struct Halving;
 
 impl Scheduler for Halving {
@@ -210,7 +212,7 @@ fn a_running_job_can_be_resized() {
     assert!(transcript.text.contains("4 moved 0"));
 }
 
-/// A scheduler that moves the running job to the other end of the machine at every instant.
+/// Test scheduler that moves the running job to the other end of the machine at every instant.
 struct Wanderer;
 
 impl Scheduler for Wanderer {

@@ -20,7 +20,7 @@ fn pool(nodes: u32, list: &str) -> Pool {
     Pool::read(&table.parse().unwrap()).unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// A partition, given by the numbers of its node cards and of its switches.
+/// Partition that consists of the given node cards and switches.
 struct Plain {
     cards: BTreeSet<u32>,
     switches: BTreeSet<u32>,
@@ -147,8 +147,9 @@ fn lists_that_do_not_suit_the_machine_are_one_sentence() {
     assert!(refused(5000, "'halves'").contains("works up to 4096 nodes"));
 }
 
-/// The built-in partitions of Intrepid equal those in the list of its operators. Names, cards and
-/// switches are compared. Without a copy of that list the test is skipped.
+/// Tests that the built-in partitions of Intrepid equal those in the list of its operators.
+///
+/// Names, cards and switches are compared. Without a copy of that list the test is skipped.
 #[test]
 fn the_partitions_of_intrepid_are_those_of_its_list() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -16,8 +16,8 @@ use proptest::prelude::*;
 enum Op {
     Allocate(Request),
     Release(prop::sample::Index),
-    /// Wrong operation: releases a placement that was released before, or a part of a held
-    /// placement.
+    /// Wrong operation on a pool: the release of a placement that was released before, or of a part
+    /// of one.
     ReleaseWrongly(prop::sample::Index),
     Advance(u32),
 }
@@ -33,8 +33,8 @@ fn ops() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A pool of every allocator on every machine that it serves, each with the text that it was read
-/// from.
+/// Pools of every allocator on every machine that it serves. Each pool comes with the text from
+/// which it was read.
 fn pools() -> Vec<(String, Pool)> {
     let mut all = Vec::new();
     for (machine, topology) in machines() {
@@ -46,7 +46,7 @@ fn pools() -> Vec<(String, Pool)> {
     all
 }
 
-/// Naive model of a pool: each held node with the number of its owner, and the held placements.
+/// Naive model of a pool, with the number of the owner of each held node, and the held placements.
 #[derive(Default)]
 struct Owners {
     of: BTreeMap<Node, usize>,
@@ -225,7 +225,8 @@ proptest! {
         }
     }
 
-    /// A damaged snapshot is refused, or gives a pool that works. It never causes a panic.
+    /// Tests that a damaged snapshot is refused, or gives a pool that works. It never causes a
+    /// panic.
     #[test]
     fn a_snapshot_that_no_pool_has_made_is_refused_without_a_change(
         before in prop::collection::vec(ops(), 1..60),
@@ -263,7 +264,8 @@ proptest! {
     }
 }
 
-/// A pool gives the same placements as a simulation in which jobs start and end at the same times.
+/// Tests that a pool gives the placements of a simulation whose jobs start and end at the same
+/// times.
 #[test]
 fn a_pool_and_a_run_place_alike() {
     for (text, mut pool) in pools() {

@@ -1,5 +1,6 @@
-//! Tests of priority, fair share and preemption: cases by hand, slow references, and queueing
-//! theory.
+//! Tests of priority, fair share and preemption.
+//!
+//! They use cases made by hand, slow reference implementations, and formulas of queueing theory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -79,10 +80,11 @@ fn each_factor_orders_the_queue_by_itself() {
     assert_eq!(order("name = 'fair_share'", users()), [2, 1]);
 }
 
-/// The fair-share factor 2^(−(U/S)/d) by hand. The first user has used the whole machine and has
-/// half of the shares, so the factor is 2^−2 = 0.25, or 2^−1 = 0.5 with damping 2. The other user
-/// has the factor 1. The ages are 9 of 20 units (0.45) and 1 of 20 units (0.05), and this
-/// difference of 0.4 decides.
+/// Tests the fair-share factor 2^(−(U/S)/d) with values computed by hand.
+///
+/// The first user has used the whole machine and has half of the shares, so the factor is 2^−2 =
+/// 0.25, or 2^−1 = 0.5 with damping 2. The other user has the factor 1. The ages are 9 of 20 units
+/// (0.45) and 1 of 20 units (0.05), and this difference of 0.4 decides.
 #[test]
 fn weights_are_weighed_against_each_other() {
     let jobs = || {
@@ -106,8 +108,9 @@ fn weights_are_weighed_against_each_other() {
     assert_eq!(order(&unequal(0.401 / factor), jobs()), [2, 1]);
 }
 
-/// Priority by age alone serves jobs in order of arrival. With backfilling it makes the same
-/// decisions as EASY, node for node.
+/// Tests that priority by age alone serves jobs in order of arrival.
+///
+/// With backfilling it makes the same decisions as EASY, node for node.
 #[test]
 fn by_age_alone_it_is_easy_or_first_come_first_served() {
     let mut compared = 0;
@@ -147,8 +150,9 @@ fn by_age_alone_it_is_easy_or_first_come_first_served() {
     assert!(compared > 100, "{compared}");
 }
 
-/// Two users who always have waiting jobs get shares of the machine as configured, whatever their
-/// jobs.
+/// Tests that two users who always have waiting jobs get their configured shares of the machine.
+///
+/// This must hold whatever jobs the users have.
 #[test]
 fn what_users_get_converges_to_their_shares() {
     for (scheduler, half_life) in
@@ -272,8 +276,10 @@ fn low_queues_make_room_for_high_ones() {
     );
 }
 
-/// Preemptive resume at one server with two classes. With mean service 1/μ for both, the high class
-/// responds in 1/(μ(1 − ρ₁)), and the low class in 1/(μ(1 − ρ₁)(1 − ρ₁ − ρ₂)).
+/// Tests the mean times of two classes of jobs at one server with preemption and resumption.
+///
+/// With mean service 1/μ for each class, the high class responds in 1/(μ(1 − ρ₁)), and the low
+/// class in 1/(μ(1 − ρ₁)(1 − ρ₁ − ρ₂)).
 #[test]
 fn suspended_jobs_at_one_server_are_preemptive_resume() {
     let text = format!(

@@ -18,8 +18,10 @@ fn text(pool: &Pool, placed: Option<&Placement>) -> String {
     placed.map_or_else(|| "none".to_owned(), |placed| placed.text(pool.site().grid()))
 }
 
-/// Parts of a cube that a small job may get, by level. Level 0 is the whole cube, and each further
-/// level has the halves of the parts before. A part is given by its corner and its sides.
+/// Parts of a cube that a small job may get, by level, each given by its corner and its sides.
+///
+/// Level 0 has the whole cube, and each further level has the halves of the parts of the level
+/// before.
 fn parts(side: u32, dimensions: usize) -> Vec<Vec<(Vec<u32>, Vec<u32>)>> {
     let mut levels = vec![vec![(vec![0; dimensions], vec![side; dimensions])]];
     loop {
@@ -43,8 +45,9 @@ fn parts(side: u32, dimensions: usize) -> Vec<Vec<(Vec<u32>, Vec<u32>)>> {
     }
 }
 
-/// Slow definition of the allocator `reconfigurable`: nodes of the slice for a box, found by trying
-/// all cubes and parts of cubes.
+/// Nodes of the slice for a box, by a slow definition of the allocator `reconfigurable`.
+///
+/// They are found by trying all cubes and parts of cubes.
 fn by_definition(pool: &Pool, side: u32, is_static: bool, sides: &[u32]) -> Option<Vec<u32>> {
     let (site, grid) = (pool.site(), pool.site().grid());
     let dimensions = sides.len();

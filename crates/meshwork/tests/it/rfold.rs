@@ -1,5 +1,6 @@
 //! Compares the five placement methods of RFold with recorded runs of its own program, job by job.
-//! There are also cases of our own. The recorded runs are not part of the project; without them the
+//!
+//! Further cases are made by hand. The recorded runs are not part of the project; without them the
 //! tests that need them print a note and pass.
 
 use std::path::Path;
@@ -57,8 +58,10 @@ fn way(run: &Json) -> Way {
     }
 }
 
-/// Every job of every recorded run has the recorded start, nodes and waits. Ties are broken as in
-/// the program, and each search stops where the clock of the program stopped it.
+/// Tests that every job of every recorded run has the recorded start, nodes and waits.
+///
+/// Ties are broken as in RFold's program, and each search stops where the clock of that program
+/// stopped it.
 #[test]
 fn every_job_of_every_recorded_run_goes_where_it_went() {
     let Some(record) = recorded() else { return };
@@ -112,10 +115,10 @@ fn every_job_of_every_recorded_run_goes_where_it_went() {
     assert!(runs.len() >= 10 && jobs > 3000, "{} runs, {jobs} jobs", runs.len());
 }
 
-/// With the stated order of ties and a limit of steps, results are close to the recorded ones.
+/// Tests that results are close to the recorded ones even if ties and searches differ.
 ///
-/// Schedules differ from those of RFold's program, in which sets order ties and the clock limits
-/// searches.
+/// Ties have the order of the definition, and a number of steps limits searches. In RFold's
+/// program, sets order ties and the clock limits searches, so schedules differ.
 #[test]
 fn with_the_stated_order_and_a_budget_of_steps_jobs_take_about_as_long() {
     let Some(record) = recorded() else { return };
@@ -158,7 +161,7 @@ fn node(name: &Json) -> [u32; 3] {
     parts.try_into().unwrap()
 }
 
-/// In a study every job starts when it does in RFold's program, if no events coincide.
+/// Tests that in a study every job starts as in RFold's program, if no events coincide.
 ///
 /// If two jobs end together, the program may see only the first end.
 #[test]
@@ -245,8 +248,9 @@ fn chosen(site: &Site, allocator: &str, request: &Request) -> Option<Placement> 
 /// All orders of three sides, as indices.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// Pieces of a shape in cubes of the given side, by their definition. They are computed with
-/// coordinates only.
+/// Pieces of a shape in cubes of the given side, by their definition.
+///
+/// They are computed from coordinates only.
 fn pieces_by_definition(site: &Site, shape: [u32; 3], side: u32) -> Option<Vec<Vec<u32>>> {
     let grid = site.grid();
     let counts: Vec<u32> = grid.sides().iter().map(|own| own / side).collect();
@@ -352,8 +356,9 @@ fn pieces_are_their_definition() {
     assert!((50..290).contains(&placed), "{placed}");
 }
 
-/// Path of free nodes on which a job that is a line lies, by its definition. Every simple path is
-/// tried, by recursion in the order of neighbours.
+/// Path of free nodes that a job in the shape of a line gets, by its definition.
+///
+/// Every simple path is tried, by recursion in the order of neighbours.
 fn path_by_definition(
     free: &dyn Fn([u32; 3]) -> bool,
     side: u32,
@@ -528,7 +533,7 @@ fn folding_is_first_fit_of_the_folded_shape_and_rfold_pieces_of_it() {
     assert!(folded > 10, "{folded}");
 }
 
-/// First fit in RFold's program: a box gets the lowest place in its first orientation that fits.
+/// First fit as in RFold's program: a box gets the lowest place in its first orientation that fits.
 ///
 /// Places are ordered by the index of their corner, in which the last dimension runs fastest.
 #[test]
@@ -562,7 +567,7 @@ fn first_fit_of_the_program_is_boxes_in_lexicographic_order() {
     assert!((30..148).contains(&found), "{found}");
 }
 
-/// Each placement method of RFold can start jobs that a simpler method drops.
+/// Tests that each placement method of RFold can start jobs that a simpler method drops.
 ///
 /// For example, a line of 16 has no place on a torus with sides of 8. It has one if it is folded,
 /// and joined cubes hold it unfolded.
@@ -591,7 +596,7 @@ fn each_way_starts_what_the_one_before_could_not() {
     assert_eq!(run(Way::Rfold), [Some(0), Some(1), Some(2), Some(102), Some(152)]);
 }
 
-/// The scheduler `giving_up` turns a long job away at its first try only if processors are missing.
+/// Tests that `giving_up` turns a long job away at its first try only if processors are missing.
 #[test]
 fn long_jobs_are_given_up_when_the_machine_is_too_full_at_first() {
     let text = "machine = { topology = 'torus', dims = [4, 4, 4] }\nscheduler = 'giving_up'\n\
@@ -615,7 +620,8 @@ fn long_jobs_are_given_up_when_the_machine_is_too_full_at_first() {
     assert_eq!((outcome.finished, outcome.refused), (4, 0));
 }
 
-/// The metric of utilization at starts and ends is a mean over these events, not over time.
+/// Tests that the metric of utilization at starts and ends is a mean over these events, not over
+/// time.
 #[test]
 fn utilization_at_events_is_that_of_instants() {
     let text = "machine = { topology = 'flat', processors = 10 }\n\

@@ -15,7 +15,7 @@ use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::{Grid, Node, Topology, Wiring};
 use toml::Table;
 
-/// The allocator that a text names, with parameters, such as "paging page=1 order='snake'".
+/// Allocator that a text names, with its parameters, such as "paging page=1 order='snake'".
 fn try_build(named: &str, topology: &Topology) -> Result<Box<dyn Allocator>, Problem> {
     let (name, params) = named.split_once(' ').unwrap_or((named, ""));
     let given: Table = params.replace(' ', "\n").parse().unwrap();
@@ -73,15 +73,17 @@ impl Question<'_> {
     }
 }
 
-/// A placement of these nodes, in which each node is a block of its own.
+/// Placement of the given nodes, in which each node is a block of its own.
 fn singles(nodes: &[Node], grid: &Grid) -> Placement {
     let one =
         |&base: &Node| Block { base, sides: std::iter::repeat_n(1, grid.dimensions()).collect() };
     Placement { blocks: nodes.iter().map(one).collect(), parts: None }
 }
 
-/// Calls `check` in each state of a long random history. The history claims chosen placements and
-/// other free nodes, and releases them whole or in part.
+/// Calls `check` in each state of a long random history.
+///
+/// In the history, chosen placements and other free nodes are claimed, and are released whole or in
+/// part.
 fn in_random_histories(
     named: &str,
     topology: &Topology,
@@ -136,7 +138,7 @@ fn any_count(grid: &Grid, rng: &mut Stream) -> Request {
     Request::Nodes(1 + rng.below(u64::from(grid.nodes())) as u32)
 }
 
-/// Compares an allocator that serves counts with a definition that gives its nodes in rank order.
+/// Compares an allocator of counts with a definition that returns the nodes in the order of ranks.
 fn is_its_definition(
     named: &str,
     machines: &[Topology],
@@ -145,8 +147,9 @@ fn is_its_definition(
     is_its_definition_for(named, machines, any_count, definition);
 }
 
-/// Variant of [`is_its_definition`] for an allocator of other requests than counts. The requests
-/// are drawn by `ask`.
+/// Variant of [`is_its_definition`] for an allocator of requests that are not counts.
+///
+/// The function `ask` draws these requests.
 fn is_its_definition_for(
     named: &str,
     machines: &[Topology],
@@ -404,7 +407,8 @@ fn squarest(count: u32, topology: &Topology) -> Dims {
     }
 }
 
-/// Sides of the blocks with which allocation by halves begins for a count of nodes.
+/// Sides of the blocks with which the allocator `adaptive_noncontiguous` begins for a count of
+/// nodes.
 fn parts_of_a_count(mut count: u32, topology: &Topology) -> Vec<Dims> {
     let mut parts = Vec::new();
     while count > 0 {
@@ -788,8 +792,10 @@ fn gen_alg_tries_every_free_node() {
     });
 }
 
-/// The allocator `mm` keeps its proven bound. The average distance of its pairs of nodes is at most
-/// 2 − 1/(2d) times the minimum, which is found by trying all sets.
+/// Tests that the allocator `mm` keeps its proven bound.
+///
+/// The average distance of its pairs of nodes is at most 2 − 1/(2d) times the minimum, which is
+/// found by trying all sets.
 #[test]
 fn mm_stays_within_its_bound_of_the_best_of_all_sets() {
     for (sides, bound) in [(&[4, 3][..], 7.0 / 4.0), (&[2, 3, 2][..], 11.0 / 6.0)] {
@@ -825,7 +831,7 @@ fn mm_stays_within_its_bound_of_the_best_of_all_sets() {
     }
 }
 
-/// Drawing of an allocator's placement for a count of nodes, on a torus on which these nodes are
+/// Drawing of an allocator's placement for a count of nodes, on a torus on which some nodes are
 /// held.
 fn placed(named: &str, topology: &Topology, held: &[Node], count: u32) -> String {
     let mut site = Site::new(topology.clone(), 1.0);

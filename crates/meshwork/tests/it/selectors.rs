@@ -12,7 +12,7 @@ use meshwork::rng::Stream;
 use meshwork::topology::Topology;
 use proptest::prelude::*;
 
-/// A queue with the given jobs behind its head, as selectors see it.
+/// Waiting jobs as selectors see them. The given jobs are behind the head of the queue.
 struct Others {
     jobs: Vec<Job>,
     was_empty: bool,
@@ -32,7 +32,8 @@ fn nodes(count: u32) -> Job {
     job(0.0, Request::Nodes(count), 1.0)
 }
 
-/// Flat sites for a selector, each with a count of free processors and a speed in quarters.
+/// Sites for a selector: flat machines, each with a count of free processors and a speed in
+/// quarters.
 fn flat_sites(selector: &str, sites: &[(u32, u32)]) -> Facility {
     let sites: Vec<String> = sites
         .iter()
@@ -68,10 +69,9 @@ impl Definition<'_> {
         self.fits(free, wanted).into_iter().min_by_key(key)
     }
 
-    /// Number and capacity of the other waiting jobs that can start if their head goes to site
-    /// `on`.
+    /// Number and capacity of the other waiting jobs that can start if the head goes to site `on`.
     ///
-    /// Capacity is processors times the speed of the site.
+    /// The head is the first job of the queue. Capacity is processors times the speed of the site.
     fn others(&self, free: &[u32], wanted: u32, on: usize, queue: &[u32]) -> (u32, u64) {
         let mut free = free.to_vec();
         free[on] -= wanted;
@@ -155,8 +155,10 @@ proptest! {
         }
     }
 
-    /// With equal speeds two selectors are as simple ones. `fastest_first` takes the first site
-    /// that has room, and `intelligent` the site where a job that was just submitted fits best.
+    /// Tests that two selectors act like simpler ones if all speeds are equal.
+    ///
+    /// `fastest_first` takes the first site that has room, and `intelligent` takes the site where a
+    /// job that was just submitted fits best.
     #[test]
     fn with_equal_speeds_all_but_the_fit_is_the_same(
         free in prop::collection::vec(1_u32..20, 2..6),
@@ -235,7 +237,8 @@ fn every_selector_works_with_every_scheduler_on_sites_of_every_kind() {
     assert!(different.len() > 15, "only {} different transcripts", different.len());
 }
 
-/// Visible state of all sites: the free nodes of each, and where each site would place each job.
+/// State of all sites that a selector can see: the free nodes, and where each site would place each
+/// job.
 fn state(facility: &Facility, jobs: &[Job]) -> Vec<String> {
     let mut fork = facility.fork();
     let free = facility.sites().iter().map(|managed| managed.site().drawing());

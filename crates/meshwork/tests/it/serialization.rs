@@ -1,5 +1,6 @@
-//! Tests of the serialized forms of public types. The written names are stable, and reading back
-//! what was written gives the same values.
+//! Tests of the serialized forms of public types.
+//!
+//! The written names are stable, and reading what was written gives the original values.
 
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::{Block, Placement};

@@ -1,5 +1,6 @@
-//! Tests of nodes that several jobs share. Schedules are compared with a naive simulator and with
-//! cases by hand.
+//! Tests of nodes that several jobs share.
+//!
+//! Schedules are compared with a naive simulator and with cases made by hand.
 #![expect(clippy::float_cmp, reason = "these instants are exact")]
 
 use std::collections::BTreeMap;
@@ -10,8 +11,9 @@ use meshwork::observe::{Event, Observer};
 use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
 
-/// A node in the naive simulator: free memory, free cores of each island, and free shares of each
-/// GPU.
+/// Node in the naive simulator.
+///
+/// It has its free memory, the free cores of each island, and the free share of each GPU.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub(crate) kind: usize,
@@ -41,8 +43,9 @@ pub(crate) fn idle() -> Vec<Node> {
 }
 
 impl Node {
-    /// Takes one piece from the node, by the definition of the allocator `lowest`. Returns `false`
-    /// if the piece does not fit; the node must then be discarded.
+    /// Takes one piece of a job from the node, by the definition of the allocator `lowest`.
+    ///
+    /// Returns `false` if the piece does not fit; the node must then be discarded.
     fn take(&mut self, piece: &Piece, only: Option<usize>) -> bool {
         let suits = piece.types.as_deref().is_none_or(|types| types == TYPES[self.kind].0);
         let islands: Vec<usize> = match only {
@@ -175,8 +178,10 @@ fn fill(
     (left == 0).then_some(picks)
 }
 
-/// Nodes that a request gets by the definition. Each item is a role, a node, and the number of the
-/// role's pieces on this node.
+/// Nodes that a request gets by the definition.
+///
+/// Each item is a role of the job (a kind of pieces), a node, and the number of the role's pieces
+/// on this node.
 pub(crate) fn choose(
     nodes: &[Node],
     domain: &str,
@@ -247,7 +252,7 @@ pub(crate) fn choose(
 
 pub(crate) type Held = Vec<(usize, Node, Node)>;
 
-/// Places a request on the picked nodes. Returns each changed node as it was before and after.
+/// Places a request on the picked nodes. Returns two states of each changed node, before and after.
 pub(crate) fn take(nodes: &mut [Node], picks: &[(usize, usize, u32)], request: &Pieces) -> Held {
     let mut held = Vec::new();
     for &(role, at, count) in picks {
@@ -285,7 +290,7 @@ struct Running {
     held: Held,
 }
 
-/// Promise to the head of the queue: its index, its start, and what it gets of each node.
+/// Promise to the first waiting job: its index, its start, and what it gets of each node.
 type Promise = (usize, f64, Held);
 
 struct Naive<'a> {
@@ -296,11 +301,12 @@ struct Naive<'a> {
     running: BTreeMap<usize, Running>,
     starts: Vec<(usize, f64, Vec<usize>)>,
     promise: Option<Promise>,
-    /// Requests that were denied since the last end of a job, without and with the promise in the
-    /// way.
+    /// Requests that were denied since the last end of a job.
     ///
-    /// They are not tried again before the next end of a job, even though a request with several
-    /// roles may fit after another start.
+    /// The first item has requests that were denied on all free resources, and the second has those
+    /// that were denied on what the promise to the first waiting job leaves free. Denied requests
+    /// are not tried again before the next end of a job, even though a request with several roles
+    /// may fit after another start.
     denied: [Vec<Pieces>; 2],
 }
 
@@ -357,7 +363,8 @@ impl Naive<'_> {
         }
     }
 
-    /// State of the nodes when all jobs have ended that are expected to end by the instant `by`.
+    /// State of the nodes at the instant `by`, when all jobs have ended that are expected to end by
+    /// then.
     fn then(&self, now: f64, by: f64) -> Vec<Node> {
         let mut nodes = self.nodes.clone();
         for running in self.running.values().filter(|running| running.expected.max(now) <= by) {
@@ -478,13 +485,15 @@ impl Naive<'_> {
     }
 }
 
-/// Promise of the conservative plan: the index of the job, its start, and what it gets of each
-/// node.
+/// Promise of the conservative plan.
+///
+/// It has the index of the job, its start, and what it gets of each node.
 type Planned = (usize, f64, Held);
 
 impl Naive<'_> {
-    /// Least free amount of each resource of each node, from `at` on for `span`, if the plan is
-    /// kept. Jobs past their estimates count as ended if `ended` is true.
+    /// Smallest free amount of each resource of each node from `at` on for `span`, under the plan.
+    ///
+    /// Jobs past their estimates count as ended if `ended` is true.
     fn least(&self, plan: &[Planned], now: f64, at: f64, span: f64, ended: bool) -> Vec<Node> {
         let until = at + span;
         let mut nodes = if ended { self.then(now, at) } else { self.nodes.clone() };
@@ -529,7 +538,9 @@ impl Naive<'_> {
         nodes
     }
 
-    /// The present and every later instant at which a job or a promise begins or ends, in order.
+    /// Instants at which a job or a promise begins or ends, from the present on, in order.
+    ///
+    /// The present is one of them.
     fn instants(&self, plan: &[Planned], now: f64) -> Vec<f64> {
         let running = self.running.values().map(|running| running.expected.max(now));
         let planned = plan.iter().flat_map(|(job, at, _)| [*at, at + self.jobs[*job].estimate]);
@@ -806,8 +817,9 @@ fn schedules_are_those_of_a_naive_simulator() {
     assert!(backfilled > 200, "only {backfilled} jobs were passed");
 }
 
-/// Starts of these jobs by job number: number, instant and nodes. Each job is given as arrival,
-/// request and run time.
+/// Starts of the given jobs by job number, each with its instant and nodes.
+///
+/// A job is given as arrival, request and run time.
 fn starts(rest: &str, jobs: &[(f64, Pieces, f64)]) -> Vec<(usize, f64, Vec<usize>)> {
     let jobs = jobs.iter().zip(0..).map(|((at, pieces, runtime), number)| {
         Job::new(number, Time::new(*at), Request::pieces(pieces.clone()), *runtime)

@@ -1,5 +1,7 @@
 //! Tests of partitions, reservations, outages, preemption and energy on nodes that several jobs
-//! share. They use a naive simulator and cases by hand.
+//! share.
+//!
+//! They use a naive simulator and cases made by hand.
 #![expect(clippy::float_cmp, reason = "these instants are exact")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,8 +57,9 @@ struct Twin<'a> {
     promise: Option<(usize, f64, Held)>,
 }
 
-/// Number from which outages are counted in the table of running jobs. An outage holds its node or
-/// GPU like a job.
+/// Number from which outages are counted in the table of running jobs.
+///
+/// An outage holds its node or GPU like a job.
 const OUT: usize = 1 << 20;
 
 fn pieces(job: &Job) -> &Pieces {
@@ -96,8 +99,9 @@ impl<'a> Twin<'a> {
         self.jobs[job].owner.as_ref().and_then(|owner| owner.user.as_deref()).unwrap_or("")
     }
 
-    /// Nodes on which a job may not start at `at`. They are reserved for other users from an
-    /// instant before the end of the job.
+    /// Nodes on which a job may not start at `at`, because they are reserved for other users.
+    ///
+    /// These reservations begin before the end of the job.
     fn closed(&self, job: usize, at: f64) -> Vec<usize> {
         let end = at + self.jobs[job].estimate;
         let hinders = |window: &&Window| {
@@ -124,8 +128,10 @@ impl<'a> Twin<'a> {
         choose(nodes, self.domain, self.order, pieces(&self.jobs[job]))
     }
 
-    /// Pieces that a job gets on nodes at an instant. Nodes with a reservation ahead are avoided
-    /// only if the first choice would run into the reservation.
+    /// Nodes and pieces that a job gets at an instant.
+    ///
+    /// Nodes with a reservation ahead are avoided only if the first choice would run into the
+    /// reservation.
     fn place(&self, on: &[Node], job: usize, now: f64) -> Option<Vec<(usize, usize, u32)>> {
         let picks = self.choose(&self.without(on, job, &[]), job)?;
         let closed = self.closed(job, now);
@@ -175,7 +181,7 @@ impl<'a> Twin<'a> {
         panic!("it fits the empty machine")
     }
 
-    /// Free amounts of the nodes for a job that would run beyond the promised start of another job.
+    /// Free amounts of nodes for a job that would run beyond the promised start of another job.
     fn beside(&self, now: f64) -> Vec<Node> {
         let (_, by, promised) = self.promise.as_ref().unwrap();
         let mut then = self.then(now, *by);

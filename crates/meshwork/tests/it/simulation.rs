@@ -132,8 +132,9 @@ fn machines_with_more_to_happen_step_by_step() {
     }
 }
 
-/// A run with a simulated network is the same when stepped. The network advances to the next event,
-/// so a step back would show.
+/// Tests that a run with a simulated network is the same when stepped.
+///
+/// The network advances to the next event, so a step back would show.
 #[test]
 fn messages_step_by_step() {
     let text = "machine = { topology = 'mesh', dims = [6, 6] }
@@ -186,7 +187,7 @@ fn machine_and_queue_are_there_between_steps() {
     assert_eq!(simulation.run().unwrap(), Time::new(30.0));
 }
 
-/// A simulation that owns all its parts can be stored, and sent to another thread.
+/// Tests that a simulation which owns all its parts can be stored, and sent to another thread.
 #[test]
 fn a_run_may_own_its_observer_and_be_sent_away() {
     fn away<T: Send + 'static>(it: T) -> T {
@@ -200,8 +201,9 @@ fn a_run_may_own_its_observer_and_be_sent_away() {
     assert!(simulation.run().unwrap() > Time::ZERO);
 }
 
-/// A simulation that borrows its parts from a scenario gives the same run as the scenario. It may
-/// also be dropped before the end of the run.
+/// Tests that a simulation which borrows its parts from a scenario gives the scenario's run.
+///
+/// It may also be dropped before the end of the run.
 #[test]
 fn a_scenario_lends_its_run() {
     let text = "machine = { topology = 'mesh', dims = [8, 8] }
@@ -224,8 +226,9 @@ fn a_scenario_lends_its_run() {
     assert!(lent.0.text.starts_with(&told.0.text));
 }
 
-/// Test scheduler: first come, first served, but only at certain instants. These are the multiples
-/// of `every` that are not before `from`.
+/// Test scheduler: first come, first served, but only at certain instants.
+///
+/// They are the multiples of `every` that are not before `from`.
 struct OnTimer {
     every: f64,
     from: f64,
@@ -257,7 +260,7 @@ impl Scheduler for OnTimer {
     }
 }
 
-/// A setup of four processors with this scheduler, which declares that it serves all jobs.
+/// Setup of four processors with the given scheduler, which declares that it serves all jobs.
 fn timed(text: &str, scheduler: Box<dyn Scheduler>) -> Setup {
     let text = format!("machine = {{ topology = 'flat', processors = 4 }}\n{text}");
     let setup = scenario(&text).setup(0).unwrap();
@@ -289,7 +292,7 @@ fn jobs_start_on_a_timer_alone() {
     assert_eq!(simulate(limited, submissions(jobs()), &mut ()).unwrap(), Time::new(16.0));
 }
 
-/// A timer that adds a pass in which nothing could start does not change the schedule.
+/// Tests that a timer does not change the schedule if nothing can start in the pass that it adds.
 #[test]
 fn a_pass_in_between_changes_nothing_for_who_needs_none() {
     struct Restless(Box<dyn Scheduler>);
@@ -367,7 +370,7 @@ fn a_timer_that_does_not_let_time_pass_breaks_the_contract() {
     }
 }
 
-/// A caller may start jobs between two steps, like a scheduler and under the same contract.
+/// Tests that a caller may start jobs between two steps, under the same contract as a scheduler.
 #[test]
 fn a_pass_between_two_steps() {
     struct Idle;

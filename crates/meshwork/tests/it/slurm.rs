@@ -1,5 +1,7 @@
-//! Tests of the scheduler `slurm`: cases by hand, and a slow reference that goes from second to
-//! second.
+//! Tests of the scheduler `slurm` with cases made by hand, and with a slow reference
+//! implementation.
+//!
+//! The reference implementation goes from second to second.
 
 use std::sync::Arc;
 
@@ -8,7 +10,7 @@ use meshwork::job::{Job, Owner, Request};
 use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
 
-/// A scenario of ten processors under the scheduler `slurm` with these parameters.
+/// Scenario of ten processors under the scheduler `slurm` with the given parameters.
 fn ten(parameters: &str) -> Scenario {
     scenario(&format!(
         "machine = {{ topology = 'flat', processors = 10 }}\n\
@@ -16,7 +18,7 @@ fn ten(parameters: &str) -> Scenario {
     ))
 }
 
-/// A job that ends exactly at its time limit: arrival, processors and run time.
+/// Job that ends exactly at its time limit. It is given by arrival, processors and run time.
 fn exact(arrival: f64, processors: u32, runtime: f64) -> Job {
     job(arrival, Request::Nodes(processors), runtime)
 }
@@ -223,7 +225,7 @@ fn wrong_parameters_are_refused_in_a_sentence() {
     assert!(unknown.contains("did you mean `bf_window`"), "{unknown}");
 }
 
-/// A job in the slow reference implementation, with times in whole seconds.
+/// Job in the slow reference implementation of the scheduler `slurm`, with times in whole seconds.
 #[derive(Clone, Copy)]
 struct Simple {
     arrival: i64,
@@ -248,7 +250,8 @@ struct Settings {
     min_age: i64,
 }
 
-/// Schedules jobs on a flat machine by the definition, from second to second.
+/// Schedules jobs on a flat machine by the definition of the scheduler `slurm`, from second to
+/// second.
 ///
 /// The plan is a list of the free processors in every second of the future.
 fn second_by_second(settings: &Settings, jobs: &mut [Simple]) {

@@ -1,12 +1,15 @@
-//! Tests of random speeds of sites. They check which results change with them, and which must not.
+//! Tests of random speeds of sites.
+//!
+//! They check which results change if the speeds change, and which must not.
 
 use crate::common::{Transcript, scenario};
 use meshwork::job::Job;
 use meshwork::scenario::Scenario;
 use meshwork::workload::{NoInputs, Submission};
 
-/// Sites whose speeds vary as these lines say. The synthetic workload has a load, so that arrivals
-/// depend on the capacity of the sites.
+/// Scenario with sites whose speeds vary as the given lines of TOML say.
+///
+/// The synthetic workload has a load, so that arrivals depend on the capacity of the sites.
 fn with(variance: &str) -> Scenario {
     scenario(&format!(
         "[machine]

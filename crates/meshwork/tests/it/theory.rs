@@ -1,6 +1,8 @@
-//! Compares the engine with formulas of queueing theory. Results must be in confidence intervals
-//! over independent replications. Seeds are fixed, so the tests are deterministic. The confidence
-//! level (99.9 %) and the number of replications were chosen before the results were known.
+//! Compares the engine with formulas of queueing theory.
+//!
+//! Results must be in confidence intervals over independent replications. Seeds are fixed, so the
+//! tests are deterministic. The confidence level (99.9 %) and the number of replications were
+//! chosen before the results were known.
 
 use crate::common::scenario;
 use meshwork::cluster::{Cluster, StartOptions};
@@ -47,8 +49,9 @@ fn replicate(scenario: &Scenario, name: &str) -> Vec<f64> {
     (0..REPLICATIONS).map(|r| metric(&scenario.run(r, &NoInputs, &mut ()).unwrap(), name)).collect()
 }
 
-/// A scenario of jobs of one processor each. They arrive at a rate at which they need the share
-/// `load` of the machine's capacity.
+/// Scenario of jobs of one processor each.
+///
+/// They arrive at a rate at which they keep the share `load` of the machine busy.
 fn one_processor_jobs(machine: &str, load: f64, runtimes: &str, jobs: u32) -> Scenario {
     scenario(&format!(
         "machine = {{ {machine} }}
@@ -209,8 +212,10 @@ fn smallest_job_first_serves_small_jobs_sooner() {
     assert!(sjf < 0.7 * fcfs, "sjf {sjf}, fcfs {fcfs}");
 }
 
-/// Equipartition with malleable jobs is processor sharing (all jobs at once, at equal rates). The
-/// mean time in the system depends only on the mean of the work, not on its distribution.
+/// Tests that equipartition with malleable jobs is processor sharing.
+///
+/// In processor sharing all jobs are served at once, at equal rates. The mean time in the system
+/// depends only on the mean of the work, not on its distribution.
 #[test]
 fn turnarounds_under_equipartition_are_those_of_processor_sharing() {
     let load = 0.6;

@@ -80,9 +80,11 @@ fn farthest_and_mean(topology: &Topology, from: u32) -> (u32, f64) {
     (*all.iter().max().unwrap(), f64::from(sum) / f64::from(topology.nodes()))
 }
 
-/// A twist shortens a torus and makes all nodes equivalent. In two dimensions the diameter is k
-/// instead of 3k/2. In three dimensions it is 3k/2 instead of 2k for k × k × 2k, and instead of
-/// 5k/2 for k × 2k × 2k (k even). These are the diameters of the corresponding lattices.
+/// Tests that a twist shortens a torus and makes all nodes equivalent.
+///
+/// In two dimensions the diameter is k instead of 3k/2. In three dimensions it is 3k/2 instead of
+/// 2k for k × k × 2k, and instead of 5k/2 for k × 2k × 2k (k even). These are the diameters of the
+/// corresponding lattices.
 #[test]
 fn a_twisted_torus_is_shorter_and_the_same_from_everywhere() {
     for (k, sides, diameter) in [
@@ -143,8 +145,10 @@ fn flow(wires: &dyn Wires, from: &BTreeSet<u32>, to: &BTreeSet<u32>) -> u32 {
     }
 }
 
-/// Two halves of a fat tree without taper are joined by as many links as a half has nodes. A taper
-/// (nodes of a leaf switch over its upward links) divides that number.
+/// Tests the number of links between two halves of a fat tree.
+///
+/// Without taper, it is the number of nodes of a half. A taper (nodes of a leaf switch over its
+/// upward links) divides that number.
 #[test]
 fn a_fat_tree_has_full_bisection_and_a_taper_divides_it() {
     for (arity, taper) in [
@@ -195,8 +199,9 @@ fn every_two_groups_of_a_dragonfly_share_one_link() {
     }
 }
 
-/// Random paths use all upward links of a tree equally. Paths fixed by the destination load every
-/// link equally when all nodes send to all.
+/// Tests that random paths use all upward links of a tree equally.
+///
+/// Paths fixed by the destination load every link equally when all nodes send to all.
 #[test]
 fn ways_up_a_tree_spread_over_all_links() {
     for arity in [&[4, 4, 4][..], &[4, 4], &[2, 2, 2, 2]] {
@@ -261,8 +266,9 @@ fn full_load(topology: &Topology, traffic: &str, setting: WormholeConfig) -> Car
     .unwrap()
 }
 
-/// A taper limits the throughput of traffic that all crosses the top of a fat tree. The limit is
-/// nearly reached.
+/// Tests that a taper limits the throughput of traffic that all crosses the top of a fat tree.
+///
+/// The limit must nearly be reached.
 #[test]
 fn a_taper_bounds_what_crosses_the_top() {
     let usual = WormholeConfig::default();
@@ -276,7 +282,7 @@ fn a_taper_bounds_what_crosses_the_top() {
     }
 }
 
-/// Throughput of a dragonfly in which all nodes of each group send to the next group.
+/// Tests the throughput of a dragonfly in which all nodes of each group send to the next group.
 ///
 /// On minimal paths the a p nodes of a group (a routers with p nodes each) share one link, so each
 /// node gets 1/(a p) of it. On paths over other groups each node gets up to a half (Kim et al.

@@ -1,5 +1,7 @@
-//! Tests that caches change no answer. A run in which every query is computed anew must give the
-//! same transcript: starts, placements and promises.
+//! Tests that caches change no answer.
+//!
+//! A run in which every query is computed anew must give the same transcript: starts, placements
+//! and promises.
 
 use crate::common;
 use crate::common::{Transcript, every_selector, machines, random_jobs, scenario, submissions};
@@ -100,8 +102,9 @@ impl Observer for Told {
     }
 }
 
-/// If no component of a run needs to know which nodes are held, they are only counted. All other
-/// reports and metrics stay the same.
+/// Tests that nodes are only counted if no component of a run needs to know which are held.
+///
+/// All other reports and metrics stay the same.
 #[test]
 fn nor_does_it_matter_whether_anyone_looks_at_nodes() {
     let topology = Topology::flat(40).unwrap();
@@ -129,8 +132,9 @@ fn nor_does_it_matter_whether_anyone_looks_at_nodes() {
     assert!(starts > 5_000, "only {starts} starts");
 }
 
-/// An observer that may need to know what blocks the oldest waiting job. It declares so if its flag
-/// is set.
+/// Observer that may need to know what blocks the oldest waiting job.
+///
+/// It declares this need if its flag is set.
 struct Looks(bool);
 
 impl Observer for Looks {
@@ -139,7 +143,9 @@ impl Observer for Looks {
     }
 }
 
-/// Metrics do not depend on whether an observer needs to know what blocks the oldest waiting job.
+/// Tests that metrics do not depend on whether an observer needs to know what blocks a job.
+///
+/// The job in question is the oldest waiting one.
 #[test]
 fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
     let topology = Topology::mesh(&[4, 4]).unwrap();
@@ -167,8 +173,9 @@ fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
     assert!(measured >= 6, "nodes were free in vain in {measured} runs alone");
 }
 
-/// Updated plans of numbers of nodes give the schedule of plans that are made anew. They are tested
-/// with long queues, and with jobs that end early and late.
+/// Tests that updated plans of numbers of nodes give the schedule of plans that are made anew.
+///
+/// They are tested with long queues, and with jobs that end early and late.
 #[test]
 fn nor_does_it_where_numbers_alone_matter() {
     let topology = Topology::flat(40).unwrap();
@@ -190,10 +197,10 @@ fn nor_does_it_where_numbers_alone_matter() {
     }
 }
 
-/// Updated plans give the schedule of new plans for arrays of equal jobs, which are one row of a
-/// plan.
+/// Tests that updated plans give the schedule of new plans for arrays of equal jobs.
 ///
-/// Rows are cut short by other jobs; jobs end early, late, or take no time.
+/// An array is one row of a plan. Rows are cut short by other jobs; jobs end early, late, or take
+/// no time.
 #[test]
 fn nor_does_it_for_arrays_of_jobs() {
     let topology = Topology::flat(24).unwrap();
@@ -221,9 +228,10 @@ fn nor_does_it_for_arrays_of_jobs() {
     }
 }
 
-/// Updated plans give the schedule of new plans if arrays of several users alternate. So no long
-/// rows of equal jobs form. Some jobs end late, so that the planned numbers of free nodes become
-/// negative.
+/// Tests that updated plans give the schedule of new plans if arrays of several users alternate.
+///
+/// So no long rows of equal jobs form. Some jobs end late, so that the planned numbers of free
+/// nodes become negative.
 #[test]
 fn nor_does_it_for_arrays_that_come_in_turns() {
     let topology = Topology::flat(24).unwrap();
@@ -245,9 +253,10 @@ fn nor_does_it_for_arrays_that_come_in_turns() {
     }
 }
 
-/// Updated plans start all jobs of a long array that fit at once. They do so even while the planned
-/// numbers of free nodes are negative. Whole arrays end together, among other jobs; few or many
-/// jobs end late.
+/// Tests that updated plans start all jobs of a long array that fit at once.
+///
+/// They must do so even while the planned numbers of free nodes are negative. Whole arrays end
+/// together, among other jobs; few or many jobs end late.
 #[test]
 fn nor_does_it_for_arrays_that_move_together() {
     let topology = Topology::flat(24).unwrap();
@@ -272,8 +281,9 @@ fn nor_does_it_for_arrays_that_move_together() {
     }
 }
 
-/// Updated plans give the schedule of new plans for long queues of jobs of many shapes. Jobs end at
-/// the same instant as others, early, or late.
+/// Tests that updated plans give the schedule of new plans for long queues of jobs of many shapes.
+///
+/// Jobs end at the same instant as others, early, or late.
 #[test]
 fn nor_does_it_in_long_queues() {
     for dims in ["[8, 8]", "[8, 4, 4]"] {
@@ -299,8 +309,9 @@ fn nor_does_it_in_long_queues() {
     }
 }
 
-/// Updated plans give the schedule of new plans for many small jobs and few large ones. A large job
-/// fits only after many ends, some early and some late.
+/// Tests that updated plans give the schedule of new plans for many small jobs and few large ones.
+///
+/// A large job fits only after many ends, some early and some late.
 #[test]
 fn nor_does_it_where_many_small_jobs_run() {
     let topology = Topology::torus(&[8, 8, 4]).unwrap();
@@ -324,9 +335,11 @@ fn nor_does_it_where_many_small_jobs_run() {
     }
 }
 
-/// Updated plans give the schedule of new plans if reservations on nodes of late jobs are put off.
-/// These reservations come to overlap others. Few or many jobs are late, by little or by much,
-/// while most end early.
+/// Tests that updated plans give the schedule of new plans if reservations of late jobs are put
+/// off.
+///
+/// A job that is late keeps its nodes reserved. The reservations come to overlap others. Few or
+/// many jobs are late, by little or by much, while most end early.
 #[test]
 fn nor_does_it_while_jobs_are_late() {
     for seed in 0..48 {
@@ -349,9 +362,10 @@ fn nor_does_it_while_jobs_are_late() {
     }
 }
 
-/// Slow reference implementation of the scheduler `reservation` with `bypass_limit = 0`. It walks
-/// the queue in the same way but tries every job, even if too few nodes are free that no
-/// reservation keeps.
+/// Slow reference implementation of the scheduler `reservation` with `bypass_limit = 0`.
+///
+/// It walks the queue in the same way but tries every job, even if the job needs more nodes than
+/// are free and not reserved.
 struct AskingEveryone {
     most: usize,
     reserved: Vec<(Ticket, Reservation)>,
@@ -395,8 +409,10 @@ impl Scheduler for AskingEveryone {
     }
 }
 
-/// The scheduler `reservation` skips requests that cannot succeed, if only numbers of nodes matter.
-/// It compares them with the number of free nodes that no reservation keeps.
+/// Tests that the scheduler `reservation` may skip requests that cannot succeed.
+///
+/// If only numbers of nodes matter, it compares requests with the number of free nodes that no
+/// reservation keeps.
 #[test]
 fn reservations_of_counts_are_those_of_who_asks_everyone() {
     let topology = Topology::flat(40).unwrap();

@@ -1,5 +1,7 @@
-//! Tests of the recorded causes of waiting. They use cases by hand, and a reference implementation
-//! without caches for all allocators and schedulers.
+//! Tests of the recorded causes of waiting.
+//!
+//! They use cases made by hand, and a reference implementation without caches for all allocators
+//! and schedulers.
 
 use crate::common;
 use std::collections::BTreeMap;
@@ -16,8 +18,9 @@ use meshwork::sched::SCHEDULERS;
 const WAITS: [&str; 4] =
     ["wait_for_nodes", "wait_for_shape", "wait_for_priority", "wait_for_reserved"];
 
-/// Slow reference implementation of the recorded causes. It follows a run by its events, without
-/// caches.
+/// Slow reference implementation of the recorded causes of waiting.
+///
+/// It follows a run by its events, without caches.
 struct Twin {
     facility: Facility,
     held_up: Cause,
@@ -133,7 +136,7 @@ fn waits(scheduler: &str, jobs: Vec<Job>) -> ([f64; 4], f64) {
     (WAITS.map(metric), metric("wait"))
 }
 
-/// Causes of waiting in a case by hand, on a machine of 4 × 4.
+/// Tests the causes of waiting in a case made by hand, on a machine of 4 × 4.
 ///
 /// The first three columns are held for a while. The third job waits for a square of four free
 /// nodes, the fourth first for nodes, and the last for its turn.

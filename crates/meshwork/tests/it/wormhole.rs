@@ -1,4 +1,4 @@
-//! Tests of the wormhole network: closed forms, a slow reference, and invariants.
+//! Tests of the wormhole network: closed forms, a slow reference implementation, and invariants.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use meshwork::network::wormhole::{
 use meshwork::topology::{Node, Topology};
 use proptest::prelude::*;
 
-/// Traffic for the network that consists of the given packets. It records when each packet arrived.
+/// Traffic for a network that consists of the given packets. It records when each packet arrived.
 struct Script {
     queues: Vec<VecDeque<Message>>,
     deliveries: Vec<Option<Delivery>>,
@@ -166,7 +166,7 @@ fn an_idle_network_delivers_in_the_closed_form_time() {
     assert!(pairs > 100_000, "{pairs}");
 }
 
-/// Every engine that can simulate these settings, with every number of virtual channels.
+/// Every engine that can simulate the given settings, with every number of virtual channels.
 fn engines(topology: &Topology, base: &WormholeConfig) -> Vec<Engine> {
     let has_rings = topology.grid().is_wrapped() && topology.grid().sides().iter().any(|&s| s > 2);
     let mut engines = Vec::new();
@@ -250,8 +250,9 @@ fn cases() -> impl Strategy<Value = Case> {
     )
 }
 
-/// In an idle network, packets arrive at the predicted time. Links have different lengths, and
-/// buffers are shorter than a credit's path.
+/// Tests that packets in an idle network arrive at the predicted time.
+///
+/// Links have different lengths, and buffers are shorter than a credit's path.
 #[test]
 fn an_idle_network_of_long_links_delivers_when_it_says() {
     let mut pairs = 0;
@@ -307,8 +308,10 @@ fn an_idle_network_of_long_links_delivers_when_it_says() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// The slow reference implementation and all suitable engines deliver every packet in the same
-    /// cycle. No packet arrives sooner than in an idle network.
+    /// Tests that all suitable engines deliver every packet in the cycle in which the slow
+    /// reference does.
+    ///
+    /// No packet may arrive sooner than in an idle network.
     #[test]
     fn engines_and_the_twin_agree_packet_by_packet(case in cases(), told_ahead in any::<bool>()) {
         let Case { topology, setting, sent } = case;

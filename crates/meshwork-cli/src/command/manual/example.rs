@@ -349,7 +349,7 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
     }
 }
 
-/// Whether several jobs share the nodes of the machine with this name.
+/// Whether several jobs share the nodes of the machine with the given name.
 fn is_shared(catalogue: &Catalogue, name: &str) -> bool {
     catalogue.entry::<meshwork::presets::MachineEntry>(name).tables().0.contains_key("nodes")
 }

@@ -18,7 +18,7 @@ use crate::command::meter::Meter;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print, wrapped};
 
-/// Source of the clean-up time: the time after a job's end until its nodes are free.
+/// Source of the clean-up time, which is the time from a job's end until its nodes are free again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cleanup {
     /// The command line gives the clean-up time.

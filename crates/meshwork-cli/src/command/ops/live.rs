@@ -23,8 +23,8 @@ const MOST: u64 = 8 << 10;
 const SLOW: Duration = Duration::from_secs(2);
 /// Shortest pause between two queries of Slurm, even if a datagram arrives.
 const LEAST: Duration = Duration::from_millis(100);
-/// Longest pause between queries soon after a datagram. The next `SHORT` pauses after a pause that
-/// a datagram ended early are no longer than this.
+/// Longest pause between two queries of Slurm soon after a datagram. After a datagram has ended a
+/// pause early, the next `SHORT` pauses are no longer than this.
 const SOON: Duration = Duration::from_millis(500);
 const SHORT: u8 = 10;
 

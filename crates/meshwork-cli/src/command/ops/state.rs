@@ -19,7 +19,7 @@ use crate::args::ops::{self, At};
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
-/// State that the command line selects, of one of two kinds.
+/// State that the command line selects, of a machine under Slurm or of a simulated machine.
 enum Named {
     /// State of a machine that Slurm manages.
     Slurm(Box<MachineState>),
@@ -248,7 +248,7 @@ fn describe(out: &mut Output, state: &MachineState, own: &Explanation) -> Result
     Ok(())
 }
 
-/// Reason why Slurm holds a job back: a short explanation, with Slurm's word for the reason.
+/// Short explanation why Slurm holds a job back, with Slurm's own word for the reason.
 pub(super) fn held_back(own: &HeldBack) -> String {
     let why = match own.kind {
         "held" => "it is held, until somebody releases it",

@@ -332,7 +332,8 @@ impl Counter {
     }
 }
 
-/// Parsed line: an operation on the pool, or the request to restore a saved state.
+/// Content of a parsed line, which is an operation on the pool, or a request to restore a saved
+/// state.
 enum Asks {
     Pool(Question),
     Restore(Box<Saved>),

@@ -196,7 +196,7 @@ mod tests {
         ask(counter, r#"{"op":"show"}"#).unwrap()
     }
 
-    /// Random line of a client, which may contain any kind of mistake.
+    /// Random line of a client of `meshwork place`, which may contain any kind of mistake.
     fn random_line(rng: &mut Stream) -> String {
         let mut pick = |words: &[&str]| words[rng.below(words.len() as u64) as usize].to_owned();
         let op = pick(&[
@@ -229,7 +229,7 @@ mod tests {
         }
     }
 
-    /// Answers to random lines agree with the state of the pool.
+    /// Tests that answers to random lines agree with the state of the pool.
     ///
     /// The test tracks the holders of nodes from the answers alone.
     #[test]

@@ -20,7 +20,7 @@ use crate::output::Stop;
 /// Operations that a line may name, as error messages list them.
 const OPS: &str = "\"allocate\", \"release\" or \"show\"";
 
-/// Error message for a request for whole nodes and one for parts of nodes on the same machine.
+/// Error message for a machine that gets requests for whole nodes and requests for parts of nodes.
 const MIXED: &str = "requests with `options` and with `nodes` do not mix: release the jobs of the \
                      other kind first";
 

@@ -41,7 +41,7 @@ impl Style {
     pub(super) const BOLD: Style = Style { is_bold: true, ..Style::PLAIN };
     pub(super) const DIM: Style = Style { is_dim: true, ..Style::PLAIN };
 
-    /// Style of black text on this background colour.
+    /// Style of black text on the given background colour.
     pub(super) fn on(colour: u8) -> Style {
         Style { foreground: Some(0), background: Some(colour), ..Style::PLAIN }
     }

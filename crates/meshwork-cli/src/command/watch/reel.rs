@@ -21,15 +21,15 @@ pub(super) type Start = Box<dyn Fn() -> Result<Live, String>>;
 /// Target of a seek in a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Target {
-    /// The state after this number of events.
+    /// The state after a given number of events.
     Event(u64),
-    /// The state after all events at this time or before it.
+    /// The state after all events at the given time or before it.
     Time(Time),
 }
 
 /// Knowledge about the time of a run's next event.
 enum Upcoming {
-    /// The next event happens at this time.
+    /// The next event happens at a known time.
     At(Time),
     /// The next event is not known yet, because the run is still computing it.
     Later,
@@ -37,7 +37,7 @@ enum Upcoming {
     Over,
 }
 
-/// Run up to the latest event that was computed.
+/// Run that can be displayed up to the latest event that was computed.
 ///
 /// The latest events are kept, with stored views between them. To seek to an earlier event, the run
 /// is simulated again.
@@ -196,7 +196,8 @@ impl Reel {
         }
     }
 
-    /// Applies the next kept event to the view, and stores a copy of the view at regular intervals.
+    /// Applies the next computed event to the view, and stores a copy of the view at regular
+    /// intervals.
     fn apply(&mut self) {
         let place = (self.events() - self.since) as usize;
         self.view.apply(&self.kept[place]);

@@ -234,7 +234,8 @@ struct Player {
     is_paused: bool,
     /// Speed of the playback in events per second.
     speed: f64,
-    /// Number of events that should have been shown by now, with a fraction.
+    /// Number of events that should have been shown so far at the speed of the playback, with a
+    /// fraction.
     due: f64,
     /// Target of the seek in progress; `None` if there is none.
     target: Option<Target>,
@@ -422,8 +423,9 @@ mod tests {
         player.reel.events()
     }
 
-    /// Plays the run for `seconds`, without a deadline in practice. First waits until the run's
-    /// thread has computed the events.
+    /// Plays the run for `seconds`, with a deadline that is too late to matter.
+    ///
+    /// At first it waits until the run's thread has computed the events.
     fn play(player: &mut Player, seconds: f64) {
         std::thread::sleep(Duration::from_millis(100));
         player.play(Duration::from_secs_f64(seconds), Instant::now() + Duration::from_secs(60));

@@ -36,8 +36,10 @@ pub(crate) fn machine(folder: &Path, leaves: u32, more: &str) -> SlurmMachine {
     SlurmMachine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf"))).unwrap()
 }
 
-/// Random jobs for a machine with `nodes` nodes. The first `at_once` jobs are submitted within an
-/// hour. Later jobs come about as fast as the machine completes jobs, so that the queue stays long.
+/// Random jobs for a machine with `nodes` nodes.
+///
+/// The first `at_once` jobs are submitted within an hour. Later jobs are submitted about as fast as
+/// the machine completes jobs, so that the queue stays long.
 pub(crate) fn jobs(count: usize, at_once: usize, nodes: u32, seed: u64) -> Vec<JobRecord> {
     const SIZES: [u64; 12] = [1, 1, 1, 2, 2, 4, 4, 8, 16, 24, 32, 64];
     let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 pub(crate) use crate::skip::skip;
 
-/// A `topology.yaml` of Slurm: a torus of 64 nodes that lists boxes of 1 to 64 nodes.
+/// Text of a `topology.yaml` of Slurm, with a torus of 64 nodes that lists boxes of 1 to 64 nodes.
 pub(crate) const TORUS: &str = "- topology: t
   torus3d:
     toruses:
@@ -66,7 +66,7 @@ pub(crate) fn said(output: &Output) -> Said {
     Said { status: output.status.code(), out: text(&output.stdout), err }
 }
 
-/// A text without the progress lines that it contains.
+/// Text without the progress lines that it contains.
 pub(crate) fn without_progress(text: &str) -> String {
     text.split_inclusive('\n').filter(|line| !line.starts_with("progress: ")).collect()
 }

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use super::{command, examples};
 
-/// Settings that make a study run for a while.
+/// Settings with which a study runs long enough for tests of its page.
 pub(crate) const LONG: [&str; 2] = ["measure.jobs=60000", "replications=40"];
 /// Settings that make a study end at once.
 pub(crate) const SHORT: [&str; 2] = ["measure.jobs=700", "replications=2"];
@@ -57,7 +57,7 @@ impl Serving {
         Serving { child, host }
     }
 
-    /// Head and body of the HTTP answer for a path; `header` is sent with the request.
+    /// Head and body of the HTTP answer for a path. The request has the header line `header`.
     pub(crate) fn get(&self, path: &str, header: &str) -> (String, String) {
         let mut stream = TcpStream::connect(&self.host).expect("it listens");
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();

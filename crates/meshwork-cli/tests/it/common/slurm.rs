@@ -18,7 +18,8 @@ use super::{Said, said};
 pub(crate) struct Slurm {
     home: tempfile::TempDir,
     daemons: Vec<Child>,
-    /// The running munge. It is dropped after the daemons of Slurm, because they need it.
+    /// Running munge, which Slurm needs for authentication. It is dropped after the daemons of
+    /// Slurm.
     #[allow(dead_code, reason = "it is there to be dropped")]
     munge: Munge,
     nodes: usize,

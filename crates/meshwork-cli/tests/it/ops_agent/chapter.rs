@@ -1,5 +1,6 @@
-//! Tests of the chapter docs/live.md: its commands run one by one on the Slurm that the chapter
-//! starts.
+//! Tests of the chapter docs/live.md.
+//!
+//! Its commands run one by one on the Slurm that the chapter starts.
 
 use std::fs;
 use std::path::Path;
@@ -22,8 +23,9 @@ impl Drop for Started<'_> {
     }
 }
 
-/// Names and texts of the files in a chapter. Each is a fenced block after a line that ends with a
-/// file name and a colon.
+/// Names and texts of the files in a chapter.
+///
+/// The text of a file is a fenced block after a line that ends with the file's name and a colon.
 fn files(page: &str) -> Vec<(&str, &str)> {
     let mut all = Vec::new();
     let mut rest = page;

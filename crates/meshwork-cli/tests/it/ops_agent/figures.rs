@@ -1,4 +1,4 @@
-//! Measurements of the agent that places jobs, on a real Slurm.
+//! Measurements, on a real Slurm, of the agent that places jobs.
 
 use std::fs;
 use std::io::Write;

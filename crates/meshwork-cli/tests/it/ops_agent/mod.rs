@@ -1,4 +1,6 @@
-//! Tests of the agent and the shadow on a real Slurm of 64 nodes on this computer. They submit jobs
+//! Tests of the agent and the shadow on a real Slurm of 64 nodes on this computer.
+//!
+//! The agent places the jobs of the Slurm, and the shadow only observes them. The tests submit jobs
 //! with `sbatch`, kill the agent and the controller, drain a node and requeue a job.
 #![cfg(target_os = "linux")]
 
@@ -119,8 +121,10 @@ impl Parked {
         said.out.trim().to_owned()
     }
 
-    /// Waits until all jobs have ended, except the jobs in `but`. It also does what an operator
-    /// would do for jobs that Slurm holds, e.g. after a crash of its controller.
+    /// Waits until all jobs have ended, except the jobs in `but`.
+    ///
+    /// Meanwhile it releases jobs that Slurm holds, e.g. after a crash of its controller, as an
+    /// operator would do.
     fn until_all_end(&self, seconds: u64, but: &[&str]) {
         self.slurm.wait(seconds, "all jobs end", || {
             let said = self.slurm.ask("squeue", &["-h", "-r", "-o", "%i %P %M %r"]);
@@ -325,8 +329,8 @@ fn a_real_slurm_starts_what_the_policy_chose_whatever_is_killed() {
     drop(controller);
 }
 
-/// Checks that the kill switch and the watchdog make Slurm start jobs of the parking partition
-/// itself.
+/// Checks that the kill switch and the watchdog let Slurm itself start jobs of the parking
+/// partition.
 fn the_way_back(parked: &Parked) {
     let slurm = &parked.slurm;
     let ops = |more: &[&str]| slurm.meshwork(&[&["ops", "agent", "."], more].concat());

@@ -1,5 +1,6 @@
-//! Tests of the rights that the agent and users need: the setup of docs/live.md with accounts and
-//! Lua.
+//! Tests of the rights that the agent and users need.
+//!
+//! They use the setup of docs/live.md, with accounts and Lua.
 
 use std::fs;
 use std::net::UdpSocket;
@@ -152,7 +153,7 @@ fn an_operator_is_enough_and_users_cannot_choose_nodes() {
     assert!(state().contains("State=UP"), "{}", state());
 }
 
-/// systemd accepts the unit files of the agent's service.
+/// Tests that systemd accepts the unit files of the agent's service.
 #[test]
 fn the_units_of_the_service_can_be_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging");

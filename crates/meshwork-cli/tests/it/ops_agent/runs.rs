@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use super::{Killable, POLICY, Parked, agent};
 
-/// A `scontrol` script that kills the agent which called it. If a file `die` exists, it does so at
-/// the next update of a job, before the update or after it.
+/// Script in place of `scontrol` that kills the agent which called it.
+///
+/// If a file `die` exists, it does so at the next update of a job, before the update or after it.
 const DEADLY: &str = r#"#!/bin/bash
 while IFS= read -r line; do
     case $line in
@@ -93,7 +94,7 @@ fn doomed(parked: &Parked, at: &str) -> Killable {
     agent(&parked.slurm, &["--commands", "commands"])
 }
 
-/// Places 300 jobs on a torus of 512 nodes.
+/// Tests the agent with 300 jobs on a torus of 512 nodes.
 #[test]
 #[ignore = "it takes a quarter of an hour"]
 fn run_1_places_300_jobs_on_512_nodes() {
@@ -106,7 +107,7 @@ fn run_1_places_300_jobs_on_512_nodes() {
     say("run 1", &parked, began);
 }
 
-/// Kills the agent thirty times at random instants.
+/// Tests the agent while it is killed thirty times at random instants.
 #[test]
 #[ignore = "it takes minutes"]
 fn run_2_survives_30_kills_at_random() {
@@ -125,7 +126,7 @@ fn run_2_survives_30_kills_at_random() {
     say("run 2", &parked, began);
 }
 
-/// Kills the agent 25 times, either just before or just after it updates a job.
+/// Tests the agent while it is killed 25 times, either just before or just after it updates a job.
 #[test]
 #[ignore = "it takes minutes"]
 fn run_3_survives_25_kills_at_the_worst_instants() {
@@ -143,7 +144,7 @@ fn run_3_survives_25_kills_at_the_worst_instants() {
     say("run 3", &parked, began);
 }
 
-/// Something that the fourth run does to Slurm or the agent at a random instant.
+/// Disturbance of Slurm or the agent, which the fourth run causes at a random instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Happening {
     Cancel,
@@ -155,8 +156,10 @@ enum Happening {
     Crash,
 }
 
-/// Runs jobs while random things happen to them. Jobs are cancelled and requeued, nodes are drained
-/// or shared with foreign jobs, and the agent and the controller are killed.
+/// Tests the agent while random disturbances happen.
+///
+/// Jobs are cancelled and requeued, nodes are drained or shared with foreign jobs, and the agent
+/// and the controller are killed.
 #[test]
 #[ignore = "it takes minutes"]
 fn run_4_survives_whatever_happens_at_once() {

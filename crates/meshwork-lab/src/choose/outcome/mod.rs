@@ -20,13 +20,13 @@ use crate::study::{Refused, Study, same};
 /// Reason why a race ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RaceEnd {
-    /// No candidate can beat the leader by more than the indifference zone.
+    /// The race ended because no candidate can beat the leader by more than the indifference zone.
     Decided,
-    /// The budget of runs does not allow another round.
+    /// The race ended because the budget of runs does not allow another round.
     Budget,
-    /// The caller stopped the race, or its time ran out.
+    /// The race ended because the caller stopped it, or because its time ran out.
     Interrupted,
-    /// The largest number of replications has been run.
+    /// The race ended because the largest number of replications has been run.
     Most,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Parts<'a> {
 /// A candidate and its results at the end of the race.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// Swept keys and their values.
+    /// Swept keys with the values that make up the candidate.
     pub swept: Vec<(String, Value)>,
     /// Swept keys with shortened values, as a label in tables.
     pub label: String,
@@ -70,8 +70,8 @@ pub struct Candidate {
     pub bound: Option<f64>,
     /// Mean difference from the winner, as it developed with the number of pairs of replications.
     ///
-    /// An element is a number of pairs, the mean difference over so many pairs, and the half width
-    /// of the confidence interval. The latter two are on the scale of the race.
+    /// An element is a number of pairs, the mean difference over these pairs, and the half width of
+    /// the confidence interval. The latter two are on the scale of the race.
     pub course: Vec<(u64, f64, f64)>,
 }
 
@@ -100,7 +100,7 @@ pub struct ChoiceOutcome {
     pub raw: bool,
     scale: Scale,
     pub confidence: f64,
-    /// Indifference zone on the scale of the race.
+    /// Difference, on the scale of the race, up to which candidates count as equally good.
     pub within: f64,
     pub stopped: RaceEnd,
     pub least_pairs: u64,
@@ -441,7 +441,7 @@ fn checkpoints(race: &Race) -> BTreeSet<u64> {
 
 /// Mean difference between a candidate and the winner, as it developed with the number of pairs.
 ///
-/// An element is a number of pairs of replications from `shown`, the mean difference over so many
+/// An element is a number of pairs of replications from `shown`, the mean difference over these
 /// pairs, and the half width of its interval. Elements with an infinite half width are left out.
 fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Vec<(u64, f64, f64)> {
     let (mut moments, mut course) = (RunningMoments::default(), Vec::new());

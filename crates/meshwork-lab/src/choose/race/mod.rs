@@ -28,7 +28,7 @@ pub const FIRST_LOOK: u64 = 4;
 /// Largest number of candidates that a screening leaves for the race.
 pub const FINALISTS: usize = 64;
 
-/// Largest number of replications of a candidate. After so many, the race ends undecided.
+/// Largest number of replications of a candidate, after which the race ends undecided.
 pub const MAX_REPLICATIONS: u64 = 10_000;
 
 /// Largest number of survivors for which the race goes on once the leader is certain. Further pairs
@@ -44,7 +44,8 @@ const ROUND: usize = 16;
 pub struct RaceRules {
     /// Largest probability with which the race's guarantee may fail.
     pub alpha: f64,
-    /// Indifference zone, on the scale of the race.
+    /// Indifference zone: candidates that differ by no more count as equally good. It is a
+    /// difference on the scale of the race.
     pub within: f64,
     /// Number of pairs of replications to compare before a candidate may be dropped.
     pub least: u64,
@@ -87,14 +88,14 @@ pub enum NoValue {
 pub enum Fate {
     /// The candidate is still in the race.
     Racing,
-    /// Another candidate is certainly better.
+    /// The candidate was dropped, because another candidate is certainly better.
     Beaten {
         /// Index of the better candidate.
         by: usize,
         /// Number of pairs of replications after which the candidate was dropped.
         pairs: u64,
         /// Mean difference from the better candidate, on the scale of the race. `least` is the
-        /// lower end of its confidence interval.
+        /// lower end of the difference's confidence interval.
         difference: f64,
         least: f64,
     },
@@ -102,7 +103,7 @@ pub enum Fate {
     Growing,
     /// The candidate certainly breaks a constraint, on average by `excess`.
     Unfit { constraint: usize, pairs: u64, excess: f64 },
-    /// A run of the candidate failed.
+    /// The candidate left the race, because one of its runs failed.
     Failed(String),
     /// The screening dropped the candidate after this many replications.
     Screened(u64),
@@ -111,7 +112,7 @@ pub enum Fate {
 /// State of a race after one replication of all survivors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
-    /// Number of replications that any two survivors have both run, not counting a screening.
+    /// Number of replications that every survivor has run, not counting those of a screening.
     pub pairs: u64,
     /// Number of candidates that are still in the race.
     pub racing: usize,
@@ -133,8 +134,8 @@ pub struct Race {
     excesses: Vec<Vec<RunningMoments>>,
     /// Position of each candidate among those that are compared in pairs; `usize::MAX` for others.
     places: Vec<usize>,
-    /// Statistics for each compared pair of candidates: of the value of the first minus the value
-    /// of the second.
+    /// Statistics of the differences in each compared pair of candidates: first value minus second
+    /// value.
     pairs: Vec<RunningMoments>,
     /// Number of replications that the screening used. They do not count in the comparison of
     /// pairs.
@@ -212,7 +213,7 @@ impl Race {
         self.seen
     }
 
-    /// Number of replications that any two survivors have both run, not counting the screening.
+    /// Number of replications that every survivor has run, not counting those of the screening.
     #[must_use]
     pub fn pairs(&self) -> u64 {
         self.seen - self.offset
@@ -239,7 +240,7 @@ impl Race {
         self.clark_yang
     }
 
-    /// Sentence that ended the race, because a value could not be converted to its scale.
+    /// Error that ended the race, because a value could not be converted to the race's scale.
     #[must_use]
     pub fn problem(&self) -> Option<&str> {
         self.problem.as_deref()

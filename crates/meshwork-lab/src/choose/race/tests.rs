@@ -2,8 +2,9 @@ use meshwork::rng::Stream;
 
 use super::*;
 
-/// Candidates with known means, whose values are random. In each replication, part of the random
-/// noise is common to all candidates.
+/// Candidates of a race whose values are random and have known means.
+///
+/// In each replication, part of the random noise is common to all candidates.
 pub(crate) struct Known {
     pub(crate) means: Vec<f64>,
     pub(crate) shared: f64,

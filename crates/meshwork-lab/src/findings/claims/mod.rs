@@ -104,7 +104,7 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Number of the cells of the claim that are in this state.
+    /// Number of the claim's cells (combinations of swept values) that are in a state.
     #[must_use]
     pub fn count(&self, holds: CellState) -> u64 {
         self.cells.iter().filter(|cell| cell.holds == holds).count() as u64
@@ -182,7 +182,7 @@ pub fn judge(study: &Study, points: &[Point], results: &Results) -> Vec<Judgemen
     study.claims.iter().map(|claim| court.judge(claim)).collect()
 }
 
-/// Judgements of a study's claims if the study has not run: none of them can be checked.
+/// Judgements of the claims of a study that has not run. None of the claims can be checked.
 #[must_use]
 pub fn unchecked(study: &Study, why: &str) -> Vec<Judgement> {
     let judgement = |claim: &PaperClaim| Judgement {

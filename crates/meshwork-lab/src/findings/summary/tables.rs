@@ -10,8 +10,7 @@ use crate::cell::written;
 use crate::findings::statistics::{Interval, Method};
 use crate::visible::visible;
 
-/// Results of a class of jobs, such as those of one size or one user. They are the name of the
-/// class, its number of jobs, and its metrics.
+/// Results of a class of jobs, such as all jobs of one user: its name, number of jobs and metrics.
 type Class<'a> = (String, u64, &'a Means);
 
 fn owners(rows: &[OwnerRow]) -> Vec<Class<'_>> {

@@ -7,7 +7,7 @@ use super::{ReplayMeasure, TopologyReplay};
 use crate::findings::statistics::{Interval, mean};
 use crate::operator::paired;
 
-/// Maximum number of users that are shown, which are those with the most jobs.
+/// Maximum number of users that are shown. The users with the most jobs are chosen.
 const MAX_USERS: usize = 12;
 
 /// Waits of the jobs of one size class, or of one user.
@@ -15,7 +15,7 @@ const MAX_USERS: usize = 12;
 pub struct JobGroup {
     /// Key by which jobs are grouped: `nodes` or `user`.
     pub by: &'static str,
-    /// Value of the key: a range of node counts such as `5 to 8`, or the name of a user.
+    /// Name of the group of jobs: a range of node counts such as `5 to 8`, or the name of a user.
     pub name: String,
     /// Number of the group's jobs that start under every topology.
     pub jobs: usize,

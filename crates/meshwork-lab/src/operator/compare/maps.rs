@@ -12,7 +12,7 @@ use crate::slurm::topology::Structure;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
     pub name: String,
-    /// Number of cells in a row along x.
+    /// Number of cells along x. Rows of this length follow one another in `cells`.
     pub row: usize,
     /// Fraction of the time in which each cell is in use; `None` for a hole (a cell without a
     /// node). The index along x runs fastest.

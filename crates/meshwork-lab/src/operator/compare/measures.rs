@@ -19,9 +19,9 @@ const HOUR: f64 = 3_600.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplayMeasure {
-    /// Mean wait.
+    /// Mean wait of the jobs.
     Wait,
-    /// Mean bounded slowdown.
+    /// Mean bounded slowdown of the jobs.
     BoundedSlowdown,
     /// Mean wait for the given cause, such as a lack of nodes.
     WaitFor(Cause),
@@ -157,14 +157,14 @@ impl ReplayMeasure {
     }
 }
 
-/// Set of jobs, or of windows of time, over which a measure is aggregated, with the operation.
+/// Set of jobs or of time windows over which a measure is aggregated, and how it is aggregated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// Mean over the jobs that start in every replay.
+    /// The measure is a mean over the jobs that start in every replay.
     MeanOfCommon,
-    /// Sum over all jobs.
+    /// The measure is a sum over all jobs.
     SumOfAll,
-    /// Mean over windows of time.
+    /// The measure is a mean over windows of time.
     MeanOfTime,
 }
 

@@ -186,7 +186,7 @@ pub struct Comparison {
     pub names: Vec<String>,
     /// Number of records of jobs that ran. A requeued job has several records.
     pub jobs: usize,
-    /// Number of these records whose jobs start under every topology.
+    /// Number of records of jobs that ran and that start under every topology.
     pub common: usize,
     pub terms: ReplayOptions,
     /// Times of the first and of the last submission.
@@ -202,7 +202,7 @@ pub struct Comparison {
     /// Layers of the tori of each topology, with the utilization of each node.
     pub maps: Vec<Vec<Layer>>,
     pub groups: Vec<JobGroup>,
-    /// Unified diff between the files of the first topology and those of each further topology.
+    /// For each further topology, a unified diff from the files of the first topology to its files.
     pub changes: Vec<String>,
 }
 

@@ -13,7 +13,7 @@ use super::rules::SiteRules;
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 
-/// Run time of a job that has not ended, in seconds.
+/// Run time in seconds that stands for a job whose end is not known: 100 years.
 const FOREVER: Second = 100 * 365 * 86_400;
 
 /// Controller model with the jobs that run or wait at an instant.
@@ -115,13 +115,13 @@ impl<'a> ReplayState<'a> {
     /// Starts of the running and waiting jobs in one future; `None` for no start before `end`.
     ///
     /// `runs` has a run time in seconds for each of these jobs: from its start if it waits, from
-    /// now on if it already runs. `later` are the jobs that are submitted later.
+    /// the instant on if it already runs. `later` are the jobs that are submitted later.
     ///
     /// # Errors
     /// One sentence, if the simulation engine cannot run.
     ///
     /// # Complexity
-    /// That of [`ControllerReplay::run`](super::ControllerReplay::run), until all of these jobs
+    /// The time of [`ControllerReplay::run`](super::ControllerReplay::run), until all of these jobs
     /// have started.
     pub(in crate::operator) fn starts(
         &self,

@@ -34,16 +34,16 @@ pub(super) struct RunningSums {
 /// Stage at which limits are tested when a scheduler considers a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Test {
-    /// Before the search for nodes: numbers of jobs, and time limits.
+    /// Stage before the search for nodes, which tests limits on numbers of jobs and on time limits.
     Before,
-    /// After the search for nodes: numbers of nodes and processors.
+    /// Stage after the search for nodes, which tests limits on numbers of nodes and processors.
     After,
 }
 
-/// Slurm's names of wait reasons for limits of a QOS, by jobs, nodes and processors.
+/// Slurm's names of the wait reasons for limits of a QOS.
 ///
-/// The rows are limits of all jobs of the QOS, of a user's jobs, of an account's jobs, and of each
-/// job.
+/// A row has the names for the limits on the numbers of jobs, nodes and processors. The rows are
+/// for all jobs of the QOS, for the jobs of a user, for the jobs of an account, and for each job.
 const QOS_NAMES: [[&str; 3]; 4] = [
     ["QOSGrpJobsLimit", "QOSGrpNodeLimit", "QOSGrpCpuLimit"],
     ["QOSMaxJobsPerUserLimit", "QOSMaxNodePerUserLimit", "QOSMaxCpuPerUserLimit"],
@@ -51,9 +51,10 @@ const QOS_NAMES: [[&str; 3]; 4] = [
     ["QOSMaxJobsPerUserLimit", "QOSMaxNodePerJobLimit", "QOSMaxCpuPerJobLimit"],
 ];
 
-/// Slurm's names of wait reasons for limits of an association, by jobs, nodes and processors.
+/// Slurm's names of the wait reasons for limits of an association.
 ///
-/// The rows are limits of all jobs of the association, of its user's jobs, and of each job.
+/// A row has the names for the limits on the numbers of jobs, nodes and processors. The rows are
+/// for all jobs of the association, for the jobs of its user, and for each job.
 const ASSOCIATION_NAMES: [[&str; 3]; 3] = [
     ["AssocGrpJobsLimit", "AssocGrpNodeLimit", "AssocGrpCpuLimit"],
     ["AssocMaxJobsLimit", "AssocMaxNodePerJobLimit", "AssocMaxCpuPerJobLimit"],

@@ -41,12 +41,13 @@ use rules::SiteRules;
 /// Entry of the queue: a waiting job in one of its partitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Pair {
-    /// Sort key before the priority: tier of the partition, and whether the job has a reservation.
+    /// Sort key that precedes the priority: tier of the partition, and whether the job has a
+    /// reservation.
     standing: (u32, u32),
     priority: f64,
     rank: u64,
     job: usize,
-    /// Index of the job's request for this partition.
+    /// Index, among the requests of the job, of the request for the partition.
     request: usize,
 }
 
@@ -78,7 +79,7 @@ pub(super) struct Start {
     pub(super) nodes: Option<NodeSet>,
 }
 
-/// Copy of the queue, which can be restored.
+/// Copy of the queue, from which the queue can be restored.
 #[derive(Clone)]
 pub(super) struct Queue(Vec<Pair>);
 
@@ -183,7 +184,7 @@ impl<'a> Controller<'a> {
         first.map(|pair| (pair.job, self.jobs[pair.job].requests[0].kind))
     }
 
-    /// Present answer of the allocator to a job's request in its first partition.
+    /// Answer of the allocator, in the current state, to a job's request in its first partition.
     pub(super) fn ask(&self, job: usize) -> SlurmAnswer {
         let request = &self.jobs[job].requests[0];
         if self.parts.is_some() {
@@ -206,7 +207,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Whether a job could not even start on one of its partitions without other jobs.
+    /// Whether a job can never start: no partition could run it, even if no other jobs ran.
     pub(super) fn is_hopeless(&self, job: usize) -> bool {
         self.jobs[job].requests.iter().all(ResolvedRequest::is_hopeless)
     }
@@ -294,8 +295,8 @@ impl<'a> Controller<'a> {
         self.parts.as_ref().map(PartsDesk::near)
     }
 
-    /// Sets the weights of nodes as if the last submitted job with or without GPUs were submitted
-    /// now.
+    /// Sets the weights of nodes as if the last job of a kind (with GPUs or without) came once
+    /// more.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         self.parts.iter_mut().for_each(|desk| desk.submit_again(with_gpus));
     }
@@ -307,7 +308,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Copy of the queue, for [`retract`](Controller::retract).
+    /// Copy of the queue, for a later [`retract`](Controller::retract) of starts.
     pub(super) fn queue(&self) -> Queue {
         Queue(self.pairs.clone())
     }
@@ -397,12 +398,13 @@ impl<'a> Controller<'a> {
         !is_sorted
     }
 
-    /// Empty set of the machine's nodes.
+    /// Empty set that can hold nodes of the machine.
     pub(super) fn no_nodes(&self) -> NodeSet {
         NodeSet::empty(self.machine.reading.hosts.count())
     }
 
-    /// Fair shares, and the time of the last computation, for [`restore`](Controller::restore).
+    /// Fair shares and the time of their last computation, for a later
+    /// [`restore`](Controller::restore).
     pub(super) fn shares(&self) -> (FairTree, Option<Second>) {
         (self.fair.clone(), self.last_tick)
     }
@@ -412,7 +414,7 @@ impl<'a> Controller<'a> {
         (self.fair, self.last_tick) = shares;
     }
 
-    /// Nodes on which no job may start now because of an outage.
+    /// Nodes on which no job may start at the current time, because of an outage.
     fn closed(&self, now: Second) -> NodeSet {
         let mut closed = self.no_nodes();
         for (from, until, nodes) in &self.rules.outages {
@@ -423,7 +425,7 @@ impl<'a> Controller<'a> {
         closed
     }
 
-    /// Finds nodes outside of `kept` as backfill does for a job that starts.
+    /// Finds the nodes of a job that backfill starts, without the withheld nodes `kept`.
     fn begin(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
         match (&self.parts, &request.parts) {
             (Some(desk), Some(parts)) => desk.begin(request.partition, parts, kept),
@@ -431,7 +433,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Whether there are nodes outside of `kept` now. The weights of nodes stay as they were.
+    /// Whether a job finds nodes that are not withheld (`kept`). Node weights are left unchanged.
     fn fits(&self, request: &ResolvedRequest, kept: &NodeSet) -> bool {
         let near = self.near();
         let fits = self.find(request, kept).is_some();
@@ -439,7 +441,7 @@ impl<'a> Controller<'a> {
         fits
     }
 
-    /// Finds nodes outside of `kept` as the main scheduler does.
+    /// Finds the nodes of a job as the main scheduler does, without the withheld nodes `kept`.
     fn select(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
         match (&self.parts, &request.parts) {
             (Some(desk), Some(parts)) => desk.select(request.partition, parts, kept),
@@ -792,8 +794,8 @@ impl<'a> Controller<'a> {
         decided
     }
 
-    /// Nodes on which a job could start now, as the plan leaves them until the end of its time
-    /// limit, and this end.
+    /// Nodes on which a job could start according to the plan, and the end of its time limit. The
+    /// plan leaves the nodes to the job until this end.
     ///
     /// A job that shares nodes gets an empty set, because it can also use nodes that running jobs
     /// hold. `blocked` has, for each kind of request, the smallest time limit for which no nodes

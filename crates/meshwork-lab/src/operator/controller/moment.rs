@@ -119,7 +119,7 @@ impl<'a> Controller<'a> {
     /// this pass wait for their priority.
     ///
     /// # Complexity
-    /// That of a pass of the main scheduler.
+    /// The time of a pass of the main scheduler.
     pub(in crate::operator) fn reasons(&self, now: Second) -> BTreeMap<usize, &'static str> {
         let mut reasons = WaitReasons::default();
         for pair in &self.pairs {
@@ -155,7 +155,8 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Notes the limits of partitions. A further partition that admits the job removes them again.
+    /// Notes the limits of partitions as wait reasons. If another partition admits a job, its
+    /// reason is removed again.
     fn note_barred(&self, queue: &Queue, reasons: &mut WaitReasons) {
         for pair in &queue.0 {
             let is_named = reasons.of(self, pair.job).starts_with("Partition");
@@ -249,7 +250,7 @@ impl<'a> Controller<'a> {
         self.set_near(near);
     }
 
-    /// Notes the wait reason of a job that is submitted now, before any pass has reached it.
+    /// Notes the wait reason of a job at its submission, before any scheduler pass has reached it.
     ///
     /// Slurm tests at once whether the job would find nodes, and whether it comes first.
     pub(super) fn note_submission(&self, job: usize, now: Second, reasons: &mut WaitReasons) {
@@ -321,7 +322,8 @@ impl WaitReasons {
         };
     }
 
-    /// Last reason of a job, or `None` as Slurm's word if no pass has reached it.
+    /// Wait reason that the last pass gave to a job. If no pass has reached the job, it is Slurm's
+    /// word `None`.
     pub(super) fn of(&self, controller: &Controller<'_>, job: usize) -> &'static str {
         let own = match WaitReasons::array(controller, job) {
             Some(array) => self.arrays.get(&array),

@@ -29,12 +29,12 @@ pub(super) struct PartsDesk {
     held: BTreeMap<usize, Vec<SharedGrant>>,
     /// Weights of nodes with GPUs. A search for nodes changes them, but nothing else.
     near: RefCell<NearGpus>,
-    /// Last submitted jobs without and with a request for GPUs, each with its partition.
+    /// The two jobs submitted last without and with a request for GPUs, each with its partition.
     last: [Option<(usize, PartsRequest)>; 2],
 }
 
 impl PartsDesk {
-    /// Allocator of a machine without running jobs.
+    /// Allocator of parts of nodes on a machine, before any job runs.
     ///
     /// It is `None` if no jobs share nodes, or if parts of the machine's nodes are not modelled.
     pub(super) fn of(
@@ -53,7 +53,8 @@ impl PartsDesk {
         Some(PartsDesk { sites, holdings, held: BTreeMap::new(), near, last: [None, None] })
     }
 
-    /// Prepared request of a job for a partition; `None` if the job could never start there.
+    /// Prepared request of a job for a partition; `None` if the job could never start in this
+    /// partition.
     pub(super) fn request(&self, partition: usize, stay: &JobRecord) -> Option<PartsRequest> {
         let site = &self.sites[partition];
         let request = request(site, stay);
@@ -70,10 +71,10 @@ impl PartsDesk {
         Some(PartsRequest { lookup, named, processors: stay.processors })
     }
 
-    /// Nodes outside of `kept` that a job gets now, as the main scheduler finds them.
+    /// Nodes that the main scheduler finds for a job, without the withheld nodes `kept`.
     ///
-    /// If the job gets no nodes, the test whether it could ever start outside of `kept` follows, as
-    /// in Slurm. This test changes the weights of nodes.
+    /// If the job gets no nodes, Slurm tests whether it could ever start without the nodes `kept`,
+    /// and so does the model. This test changes the weights of nodes.
     pub(super) fn select(
         &self,
         partition: usize,
@@ -97,16 +98,16 @@ impl PartsDesk {
         self.last[usize::from(request.lookup.asks_for_gpus())] = Some((partition, request.clone()));
     }
 
-    /// Sets the weights of nodes as if the last submitted job with or without GPUs were submitted
-    /// now.
+    /// Sets the weights of nodes as if the last job of a kind (with GPUs or without) came once
+    /// more.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         if let Some((partition, request)) = self.last[usize::from(with_gpus)].clone() {
             self.submit(partition, &request);
         }
     }
 
-    /// Nodes outside of `kept` on which backfill starts a job; `None` if the job does not fit
-    /// there.
+    /// Nodes on which backfill starts a job, without the withheld nodes `kept`. `None` if the job
+    /// does not fit on the other nodes.
     pub(super) fn begin(
         &self,
         partition: usize,
@@ -135,7 +136,7 @@ impl PartsDesk {
         *self.near.borrow_mut() = near;
     }
 
-    /// Nodes outside of `kept` that a job would get now.
+    /// Nodes that a job would get in the current state, without the withheld nodes `kept`.
     pub(super) fn find(
         &self,
         partition: usize,
@@ -229,7 +230,7 @@ pub(super) struct PartsFuture<'a> {
 }
 
 impl<'a> PartsFuture<'a> {
-    /// Present state, restricted to the nodes `available` that a job may use.
+    /// Begins the plan of a job with the current state of the nodes `available`, which it may use.
     pub(super) fn new(
         desk: &'a PartsDesk,
         partition: usize,
@@ -246,7 +247,7 @@ impl<'a> PartsFuture<'a> {
         self.desk.held(job).iter().for_each(|grant| self.holdings.give_back(grant));
     }
 
-    /// Nodes that the planned job would get in this state.
+    /// Nodes that the planned job would get after the ends of jobs that were reported so far.
     pub(super) fn find(&self) -> Option<NodeSet> {
         let machine = &self.desk.sites[self.partition].machine;
         let near = &mut self.desk.near.borrow_mut();

@@ -7,7 +7,7 @@ use crate::operator::history::Second;
 /// Usage of all associations, and fair-share factors from the last computation of priorities.
 #[derive(Clone, Debug)]
 pub(in crate::operator) struct FairTree {
-    /// Decayed processor-seconds of each association.
+    /// Processor-seconds used by the jobs of each association. They decay over time.
     usage: Vec<f64>,
     /// Usage by jobs that ended after the last computation of priorities. It decays from then on.
     ended: Vec<f64>,
@@ -146,7 +146,6 @@ pub(super) struct SeenBy {
 /// after that. `seen` are the schedulers that have considered the job. The job's age counts once
 /// any scheduler has considered it. All processors of its nodes count once backfill has considered
 /// it. `machine` is the number of nodes and the number of processors of the machine.
-/// processors of the machine.
 pub(super) fn priority(
     rules: &SiteRules,
     fair: &FairTree,

@@ -44,7 +44,7 @@ pub struct JobOutcome {
     pub is_refused: bool,
 }
 
-/// Given starts that a replay makes before the instant at which its schedulers begin to decide.
+/// Known starts that a replay makes as given, before its schedulers begin to decide.
 #[derive(Clone, Copy)]
 pub struct GivenStarts<'a> {
     /// Outcomes of all records, or of the first records only.
@@ -59,7 +59,6 @@ pub struct GivenStarts<'a> {
 /// never started waits until its recorded cancellation. Recorded times are whole seconds. For each
 /// `copy`, random fractions of a second are added to them, and random phases of both schedulers are
 /// drawn. Without a copy, all of these are 0.
-/// of these are 0.
 #[derive(Clone, Copy)]
 pub struct ControllerReplay<'a> {
     pub machine: &'a SlurmMachine,
@@ -78,7 +77,8 @@ impl ControllerReplay<'_> {
     /// One sentence, if the simulation engine cannot run.
     ///
     /// # Complexity
-    /// That of both schedulers in each of their cycles, and **O(log n)** for each of *n* records.
+    /// The time of both schedulers in each of their cycles, and **O(log n)** for each of *n*
+    /// records.
     pub fn run(self) -> Result<Vec<JobOutcome>, String> {
         self.run_within(Second::MAX, None).map(Option::unwrap_or_default)
     }
@@ -89,10 +89,10 @@ impl ControllerReplay<'_> {
     /// `most` seconds.
     ///
     /// # Errors
-    /// That of [`run`](ControllerReplay::run).
+    /// The error of [`run`](ControllerReplay::run).
     ///
     /// # Complexity
-    /// That of [`run`](ControllerReplay::run).
+    /// The time of [`run`](ControllerReplay::run).
     pub fn run_within(
         self,
         most: Second,
@@ -105,11 +105,11 @@ impl ControllerReplay<'_> {
     /// Runs the replay, and returns the outcome and the waits by cause of each record.
     ///
     /// # Errors
-    /// That of [`run`](ControllerReplay::run).
+    /// The error of [`run`](ControllerReplay::run).
     ///
     /// # Complexity
-    /// That of [`run`](ControllerReplay::run), and at each event a query to the placement rule for
-    /// each kind of waiting request.
+    /// The time of [`run`](ControllerReplay::run), and at each event a query to the placement rule
+    /// for each kind of waiting request.
     pub fn run_with_waits(self) -> Result<(Vec<JobOutcome>, Vec<WaitsByCause>), String> {
         let causes = Causes::new(self.stays.len());
         let (outcomes, causes, _) = self.replay(Some(causes), Second::MAX, None)?;
@@ -181,8 +181,8 @@ pub(super) struct Turn<'a> {
     /// cancellations.
     pub(super) cancels: Vec<(Second, usize)>,
     cancelled: usize,
-    /// For the first jobs, whether the job is already in the queue before the engine lets it
-    /// arrive.
+    /// For each of the first jobs, whether it is in the queue before the engine reports its
+    /// arrival.
     pub(super) is_queued: Vec<bool>,
     pub(super) outcomes: Vec<JobOutcome>,
     started: usize,
@@ -192,7 +192,7 @@ pub(super) struct Turn<'a> {
     /// earlier.
     until: Second,
     given: BTreeMap<usize, JobOutcome>,
-    /// Waiting jobs with given starts.
+    /// Recorded starts that are given and not made yet: time, and index of the job.
     pending: BTreeSet<(Second, usize)>,
     /// Fractions of a second at which the main scheduler and the backfill scheduler run.
     phases: [f64; 2],
@@ -339,7 +339,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Makes given starts in place of starts by the schedulers, up to the given instant.
+    /// Makes the given starts in place of starts by the schedulers, up to an instant.
     pub(super) fn follow(&mut self, given: Option<GivenStarts<'_>>) {
         let Some(given) = given else { return };
         self.until = given.until;
@@ -433,13 +433,13 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Whether a start by this scheduler is given for this second or an earlier one.
+    /// Whether a start by the scheduler `by` is given for this second or an earlier one.
     fn has_given(&self, now: Second, by: StartedBy) -> bool {
         let due = self.pending.range(..=(now, usize::MAX));
         due.into_iter().any(|own| self.given[&own.1].by == by)
     }
 
-    /// Makes the given starts of some schedulers up to this second.
+    /// Makes the given starts of the schedulers that `is_by` selects, up to this second.
     fn given_starts(&mut self, now: Second, is_by: impl Fn(StartedBy) -> bool) -> Vec<Start> {
         let due = self.pending.range(..=(now, usize::MAX));
         let due: Vec<(Second, usize)> =

@@ -21,10 +21,10 @@ const NO_LIMIT: Second = 365 * 86_400;
 /// Request of a job for one partition, with data about this partition.
 #[derive(Clone, Debug)]
 pub(super) struct ResolvedRequest {
-    /// Index of the partition.
+    /// Index of the requested partition.
     pub(super) partition: usize,
     pub(super) asked: Arc<SlurmRequest>,
-    /// Time limit in seconds.
+    /// Time limit of the job in seconds.
     pub(super) limit: Second,
     /// Kind of the request. Requests of one kind differ at most in their time limits.
     pub(super) kind: usize,
@@ -70,7 +70,7 @@ impl RequestLookup {
         RequestLookup { wanted, may, is_hopeless, needs_only_count }
     }
 
-    /// Replaces the data by those of a request for parts of nodes.
+    /// Replaces the nodes that the job may use by those of its request for parts of nodes.
     ///
     /// `None` stands for a request that can never be met.
     fn set_parts(&mut self, parts: Option<&SharedLookup>) {
@@ -116,7 +116,7 @@ pub(super) struct ControlledJob {
     pub(super) asked_processors: u64,
     /// Number of processors that the job uses on its nodes.
     pub(super) processors: u64,
-    /// Time limit in seconds.
+    /// Time limit of the job in seconds.
     pub(super) limit: Second,
     /// Time from which the job could start if the machine were free.
     pub(super) eligible: Second,

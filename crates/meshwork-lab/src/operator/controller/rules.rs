@@ -70,9 +70,9 @@ pub struct PartitionRules {
 /// Attribute that decides which jobs may preempt a running job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preemption {
-    /// Tiers of the jobs' partitions.
+    /// A job may preempt jobs in partitions of a lower tier.
     Partitions,
-    /// List of the QOS that each QOS may preempt.
+    /// A job may preempt jobs of the QOS that its own QOS lists.
     Qos,
 }
 
@@ -90,9 +90,9 @@ pub struct SchedulerParameters {
     pub bf_min_prio_reserve: f64,
     pub default_queue_depth: usize,
     pub partition_job_depth: usize,
-    /// Interval of main passes over the whole queue; `None` if there are none.
+    /// Interval at which the main scheduler passes over the whole queue; `None` if it never does.
     pub sched_interval: Option<Second>,
-    /// Shortest time between two main passes.
+    /// Shortest time between two passes of the main scheduler.
     pub main_delay: f64,
 }
 

@@ -282,8 +282,8 @@ impl SlowPlan {
         cuts.windows(2).map(|pair| (pair[0], pair[1], free(pair[0]))).collect()
     }
 
-    /// Start and nodes of a job, `Some(None)` if it does not start within the window, and `None` if
-    /// it would not even count as tested.
+    /// Start and nodes of a job. The result is `Some(None)` if the job does not start within the
+    /// window of the plan, and `None` if it would not even count as tested.
     fn plan(
         &self,
         limit: Second,
@@ -332,8 +332,8 @@ impl SlowPlan {
         }
     }
 
-    /// First time at which running jobs have released enough of the available nodes, and the nodes
-    /// of the job. Ends that are close together count as one, at the last of them.
+    /// First time at which running jobs have released enough nodes for a job, and the job's nodes.
+    /// Ends of jobs that are close together count as one, at the last of them.
     fn released(
         &self,
         available: &NodeSet,

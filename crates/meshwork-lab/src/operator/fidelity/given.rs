@@ -56,8 +56,8 @@ const MOST_MOVES: usize = 64;
 /// Points for a predicted start that was recorded, in the score of an order of events. The points
 /// count twice if the predicted nodes are the recorded ones.
 const FOUND: usize = 8;
-/// Points for having no wrong predictions, in the score of an order of events. Each predicted start
-/// that was not recorded costs one point, until none is left.
+/// Points that an order of events gets in its score if it leads to no wrong predictions. Each
+/// predicted start that was not recorded costs one point, until none is left.
 const UNWANTED: usize = 7;
 
 /// Possible order of the events and scheduler cycles within one clock second.
@@ -503,10 +503,10 @@ impl<'a> Given<'a> {
         orders
     }
 
-    /// Events within one clock second that come before one of the second's scheduler cycles.
+    /// Events of a clock second that precede the scheduler cycle with the index `cycle`.
     ///
-    /// These are either all events, or those events that the recorded starts of this and the
-    /// earlier cycles require.
+    /// Depending on the order, these are all events of the second, or only the events that the
+    /// recorded starts of this cycle and of earlier ones require.
     fn before(
         &self,
         cycle: usize,

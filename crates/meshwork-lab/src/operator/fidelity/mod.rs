@@ -28,10 +28,10 @@ use crate::slurm::topology::Structure;
 use given::Given;
 use meshwork::geometry::NodeSet;
 
-/// Smallest fraction of decisions equal to the recorded ones with which a site counts as modelled.
+/// Fraction of decisions that must equal the recorded ones, for a site to count as modelled.
 pub const ENOUGH_DECISIONS: f64 = 0.85;
 
-/// Smallest fraction of starts predicted in the right cycle with which a site counts as modelled.
+/// Fraction of starts that must be predicted in the right cycle, for a site to count as modelled.
 pub const ENOUGH_CYCLES: f64 = 0.9;
 
 /// Smallest fraction of recorded node lists that must be places listed by the topology.
@@ -111,7 +111,7 @@ pub struct DifferingDecision {
     pub rule: String,
 }
 
-/// Keys by which waits are grouped.
+/// Keys by which jobs are grouped for the comparison of waits.
 pub const WAIT_GROUPS: [&str; 4] = ["nodes", "partition", "user", "week"];
 
 /// Recorded and predicted waits of one group of jobs.
@@ -119,7 +119,7 @@ pub const WAIT_GROUPS: [&str; 4] = ["nodes", "partition", "user", "week"];
 pub struct PredictedWaits {
     /// Key by which jobs are grouped, one of [`WAIT_GROUPS`].
     pub by: &'static str,
-    /// Value of the key: a range of node counts, a name, or the Monday of a week in UTC.
+    /// Name of the group of jobs: a range of node counts, a name, or the Monday of a week in UTC.
     pub name: String,
     /// Smallest and largest number of nodes of the group's jobs.
     pub nodes: (u32, u32),

@@ -60,9 +60,9 @@ impl Instant {
     /// The allocator chooses the new nodes of each job. These are free after the earlier moves, and
     /// outside of the placement. Nodes that a move frees are not used before the next move.
     ///
-    /// If all placements of the allocator are single blocks, all blocks are considered. If any free
-    /// nodes suffice for the target, no move helps. Otherwise at most 2,000 sets of jobs are tried,
-    /// in order of their costs.
+    /// If all placements of the allocator are single blocks, all blocks are considered. If the
+    /// target can run on every choice of enough free nodes, no move helps. Otherwise at most 2,000
+    /// sets of jobs are tried, in order of their costs.
     ///
     /// # Errors
     /// One sentence: the target would not fit the empty site, or no job that would have to move may

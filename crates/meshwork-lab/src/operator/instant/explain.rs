@@ -23,7 +23,7 @@ const MOST_MOVES: usize = 100;
 pub enum InstantReason {
     /// The job would not fit the empty machine. The text is the violated rule, if there is one.
     Never(Option<String>),
-    /// The job waits for this cause.
+    /// The job waits for the cause that the variant holds.
     WaitsFor(Cause),
     /// The job could start, and the state has no scheduler that would let it wait.
     Nothing,
@@ -73,7 +73,7 @@ pub struct InstantExplanation {
     pub short: Option<String>,
     /// Number of free nodes of each site.
     pub free: Vec<u32>,
-    /// Site and placement with which the job could start now.
+    /// Site and placement with which the job could start at the instant.
     pub now: Option<(usize, Placement)>,
     /// Possible placements, in order of the number of jobs that must end first, then of their last
     /// end.
@@ -115,7 +115,7 @@ impl Instant {
         Ok(self.explain_waiter(&self.waiting[place], place))
     }
 
-    /// Explains why a request could not start now, behind all waiting jobs.
+    /// Explains why a job with a request could not start at the instant, behind all waiting jobs.
     #[must_use]
     pub fn explain_request(&self, request: Request) -> InstantExplanation {
         let job = self.job(request);
@@ -185,8 +185,8 @@ impl Instant {
 
     /// Indices of running jobs. If any one of them ended, the waiting job could start.
     ///
-    /// If any free nodes suffice for the waiting job, the running jobs are found by counting nodes,
-    /// otherwise by queries to the allocator.
+    /// If the job can run on every choice of enough free nodes, the running jobs are found by
+    /// counting nodes, otherwise by queries to the allocator.
     fn ends(&self, job: &Job) -> Vec<usize> {
         let would_do = |&place: &usize| {
             let holder = &self.running[place];
@@ -275,8 +275,8 @@ impl Instant {
         found
     }
 
-    /// Nearest placements if any free nodes suffice. One is possible after the fewest ends of jobs,
-    /// another after the earliest ends.
+    /// Nearest placements of a job that can run on every choice of enough free nodes. One is
+    /// possible after the fewest ends of jobs, another after the earliest ends.
     fn by_count(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let held = |place: usize| u64::from(self.running[place].placement.len());
@@ -306,10 +306,11 @@ impl Instant {
         sets.iter().filter_map(|jobs| self.near(site, jobs, job)).collect()
     }
 
-    /// Nearest placements if neither any free nodes suffice nor all placements are blocks.
+    /// Nearest placements of a job whose nodes must have some form, which need not be a single
+    /// block.
     ///
-    /// They are possible after the ends of the smallest sets of jobs that let the waiting job
-    /// start, and after the ends of the set with the earliest ends.
+    /// The placements are possible after the ends of the smallest sets of jobs that let the waiting
+    /// job start, and after the ends of the set with the earliest ends.
     fn by_sets(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let free = u64::from(self.sites[site].site().free_nodes());
@@ -398,7 +399,7 @@ impl Instant {
     }
 }
 
-/// Placement of a job on the first site where the job fits now.
+/// Placement of a job on the first site where it fits at the instant.
 fn start_on(sites: &mut [SiteAhead], job: &Job, now: Time) -> Option<(usize, Placement)> {
     let find =
         |(index, site): (usize, &mut SiteAhead)| Some((index, site.propose(job, now)?.placement));

@@ -60,7 +60,7 @@ pub struct Instant {
 }
 
 impl Instant {
-    /// Creates a job with this request that is submitted now. Its run time is unknown.
+    /// Creates a job with this request that is submitted at the instant. Its run time is unknown.
     #[must_use]
     pub fn job(&self, request: Request) -> Job {
         Job::new(0, self.now, request, 1.0)

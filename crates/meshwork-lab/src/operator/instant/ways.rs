@@ -11,8 +11,8 @@ use meshwork::topology::{Grid, Node};
 
 use super::Instant;
 
-/// Maximum number of nodes of all possible blocks together with which every block is checked. If
-/// there are more, sets of jobs are tried instead.
+/// Largest total number of nodes of all possible blocks for which every block is checked. If there
+/// are more, sets of jobs are tried instead.
 const MOST_CELLS: u64 = 200_000_000;
 
 /// Largest number of sets of jobs that are tried if placements need not be blocks.
@@ -25,11 +25,11 @@ const FREE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct CandidateBlock {
     pub(super) block: Block,
-    /// Indices of the running jobs on the block, in ascending order.
+    /// Indices of the running jobs that hold nodes of the block, in ascending order.
     pub(super) jobs: Vec<usize>,
 }
 
-/// All blocks of a site that a job may get, if its placements are single blocks of its shape.
+/// All blocks of a site that a job may get, for a job that gets a single block of its shape.
 ///
 /// The blocks begin at all corners, and have their sides in all orders that the allocator tries.
 /// The result is `None` if a placement may have another form, or if there are too many blocks.
@@ -84,7 +84,7 @@ pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<Ca
     Some(ways)
 }
 
-/// Whether the allocator tries blocks with their sides in this order.
+/// Whether the allocator tries blocks whose sides have the order of `sides`.
 ///
 /// This is tested with a copy of the site on which only one such block is free.
 fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool {

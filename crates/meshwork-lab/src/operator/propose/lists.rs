@@ -20,7 +20,7 @@ impl Box3 {
         self.dims.iter().product()
     }
 
-    /// Box with these sides, at every multiple of the sides.
+    /// Box with the sides `dims` that may begin at every multiple of its sides.
     fn aligned(dims: Xyz) -> Box3 {
         Box3 { dims, spacing: dims, seed: [0; 3] }
     }
@@ -29,7 +29,8 @@ impl Box3 {
 /// Placement lists of a topology: the boxes or the block sizes that jobs may get.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TopologyLists {
-    /// Boxes of each torus. Tori whose sides and boxes are equal at first always keep equal boxes.
+    /// Boxes that jobs may get on each torus. Tori with equal sides and equal boxes keep equal
+    /// boxes in all lists that are tried.
     Boxes(Vec<Vec<Box3>>),
     /// Sizes of aggregated blocks, in ascending order.
     Blocks(Vec<u32>),
@@ -117,7 +118,7 @@ impl TopologyLists {
         }
     }
 
-    /// Copy of a topology with these lists.
+    /// Copy of a topology whose placement lists are replaced by these lists.
     #[must_use]
     pub fn put_into(&self, topology: &SlurmTopology) -> SlurmTopology {
         let mut other = topology.clone();

@@ -27,7 +27,7 @@ use crate::run::threads::pool;
 use crate::slurm::topology::SlurmTopology;
 use search::{SearchEnd, Trial, Tried, search};
 
-/// Confidence with which lists must be better than the site's own lists to be proposed.
+/// Confidence that lists are better than the site's own, which is required to propose them.
 pub const CONFIDENCE: f64 = 0.99;
 
 /// Fraction of the time budget that the search gets. The race of the best lists gets the rest.
@@ -44,7 +44,7 @@ pub const FEWEST: usize = 40;
 pub struct SearchLimits {
     /// Longest duration, including the test on the history's second half; `None` for no limit.
     pub budget: Option<Duration>,
-    /// Largest number of lists that are tried.
+    /// Largest number of placement lists that are tried.
     pub most: usize,
     /// Seed of the random choices.
     pub seed: u64,
@@ -59,7 +59,7 @@ pub struct ListProposal {
     pub topology: SlurmTopology,
     /// Best lists on the history's first half; `None` if no lists were better than the site's own.
     pub best: Option<TopologyLists>,
-    /// Number of lists that were tried.
+    /// Number of placement lists that were tried.
     pub tried: usize,
     /// Number of jobs that ran in the first and in the second half of the history.
     pub jobs: (usize, usize),

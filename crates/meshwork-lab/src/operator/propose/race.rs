@@ -41,11 +41,11 @@ const CALENDAR: [Second; 3] = [604_800, 86_400, 3_600];
 pub struct ListRace {
     /// Number of lists in the race, including the site's own list.
     pub finalists: usize,
-    /// Number of lists that are left at the end, because no other list was certainly better.
+    /// Number of lists that were not dropped, because no other list was certainly better.
     pub survivors: usize,
     /// Number of resampled histories on which the lists were tried.
     pub histories: u64,
-    /// Length of a stretch in seconds.
+    /// Length in seconds of the stretches into which the history is cut.
     pub stretch: Second,
     /// Upper bound on how much longer the mean wait is under the chosen list than under the best.
     ///
@@ -84,7 +84,7 @@ impl<'a> Stretches<'a> {
         Some(Stretches { of, first, length, wanted })
     }
 
-    /// Resampled history, which depends only on the seed and on its number.
+    /// Resampled history with a given number. It depends only on the seed and on this number.
     fn history(&self, seed: u64, number: u64) -> Vec<JobRecord> {
         let mut stream = Stream::new(seed, number, "propose race");
         let mut stays = Vec::new();

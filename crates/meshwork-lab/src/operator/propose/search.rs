@@ -19,13 +19,13 @@ use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 use crate::slurm::topology::SlurmTopology;
 
-/// Number of lists at the beginning of a round.
+/// Number of placement lists that a round tries at first.
 const LISTS_OF_A_ROUND: usize = 64;
 
-/// One list out of this many advances to the next stage of a round.
+/// One in this many of the tried lists, the best ones, advances to the next stage of a round.
 const ONE_OF: usize = 4;
 
-/// Divisors of the number of jobs on which lists are tried, by stage of a round.
+/// For each stage of a round, divisor of the number of jobs on which lists are tried.
 const FEWER: [usize; 3] = [16, 4, 1];
 
 /// Smallest number of jobs on which placement lists are compared.
@@ -34,7 +34,7 @@ pub(super) const FEWEST_JOBS: usize = 100;
 /// Number of best lists from which new lists are made.
 const PARENTS: usize = 8;
 
-/// Multiple of the waits under the site's own list at which the trial of a list is aborted.
+/// Factor by which waits must exceed those under the site's own list for a trial to be aborted.
 const PATIENCE: f64 = 1.5;
 
 /// Jobs and rules with which placement lists are tried.
@@ -54,7 +54,7 @@ pub(super) struct Trial<'a> {
 pub(super) type Waits = Option<Vec<f64>>;
 
 impl Trial<'_> {
-    /// Waits of those jobs of a range that ran, in a replay of the jobs of this range alone.
+    /// Waits of the jobs in the range `jobs` that ran, in a replay of only the jobs in this range.
     ///
     /// The trial is aborted if the sum of waits exceeds `most`.
     pub(super) fn waits(&self, lists: &TopologyLists, jobs: Range<usize>, most: f64) -> Waits {
@@ -94,7 +94,7 @@ impl Tried {
 /// Progress of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchProgress {
-    /// Number of lists that were tried.
+    /// Number of placement lists that were tried.
     pub tried: usize,
     /// Mean wait under the site's own list, in seconds.
     pub own: f64,

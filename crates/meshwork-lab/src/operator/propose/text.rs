@@ -97,7 +97,7 @@ fn change_of(
     Some(Some((begin..end, changed)))
 }
 
-/// Lines of a list that describe one box.
+/// Lines of YAML that describe one box of a placement list.
 fn written(own: &Box3) -> Vec<String> {
     let three = |[x, y, z]: Xyz| format!("{{x: {x}, y: {y}, z: {z}}}");
     let mut lines = vec![format!("- dims: {}", three(own.dims))];

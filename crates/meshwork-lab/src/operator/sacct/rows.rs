@@ -20,7 +20,7 @@ pub(super) struct Table<'a> {
 pub(super) struct Row<'a> {
     pub(super) line: usize,
     fields: Vec<&'a str>,
-    /// Other ways to split a record with too many bars into fields.
+    /// Other ways to split a record into fields, if it has more bars (`|`) than separators.
     pub(super) others: Vec<Row<'a>>,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// All ways to split a record with too many bars into fields.
+/// All ways to split a record with more bars (`|`) than separators into fields.
 ///
 /// The surplus bars are assumed to be part of the record's free texts. In the first way, all of
 /// them are in the last text.

@@ -9,11 +9,11 @@ use crate::operator::history::Second;
 /// Format in which Slurm wrote the times of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeFormat {
-    /// Seconds since 1970.
+    /// The times are seconds since 1970.
     Epoch,
-    /// Dates with an offset from UTC.
+    /// The times are dates with an offset from UTC.
     Zoned,
-    /// Dates in local time, without an offset from UTC.
+    /// The times are dates in local time, without an offset from UTC.
     Local,
 }
 

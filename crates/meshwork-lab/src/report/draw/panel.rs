@@ -13,7 +13,7 @@ use crate::report::views::{Bound, FigureView, Scale, Style};
 
 const SMALL: f64 = 11.0;
 
-/// Size of a text that is as wide as a bold one of the usual size.
+/// Font size at which a text is as wide as a bold text of the usual size.
 const BOLD: f64 = 13.0;
 const SMALLER: &str = " font-size=\"11\"";
 
@@ -26,7 +26,7 @@ const NAME: f64 = 0.4;
 /// Minimum vertical distance between two names at the ends of lines, in pixels.
 const BETWEEN: f64 = 13.0;
 
-/// Half the size of a mark in pixels, with the space around it that names of points leave free.
+/// Distance in pixels that names of points keep from the centre of a mark.
 const CLEAR: f64 = 5.0;
 
 /// Colours for the parts of a drawing, such as axes and text.
@@ -262,8 +262,8 @@ impl<'a> Common<'a> {
             .map(|bound| (bound, self.view.series[bound.series].colour))
     }
 
-    /// Draws a panel with a row of bars or dots for each name. The mean of a point runs to the
-    /// right.
+    /// Draws a panel with a row of bars or dots for each name. Means are drawn along the horizontal
+    /// axis.
     fn rows(&self, panel: usize, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
         let Common { view, domain, log, .. } = *self;
         let names = &view.x.names;
@@ -424,8 +424,8 @@ fn names_of_lines(
 
 /// Writes the names of points beside their marks.
 ///
-/// A name is to a side, above or below, at the first place that is free. Without one it is left
-/// out.
+/// A name may stand beside its mark, above it or below it: the first of these places that is free
+/// is used. If none is free, the name is left out.
 fn labels(
     svg: &mut String,
     points: &[(At, &str)],

@@ -108,7 +108,8 @@ pub(in crate::report) fn is_log(view: &FigureView) -> bool {
     if view.style == Style::Steps { view.x.log } else { view.y.log }
 }
 
-/// Range with a margin at both ends, except at an end that is 0. A range of 0 alone extends upwards.
+/// Widens a range by a margin at both ends, except at an end that is 0. A range that is only the
+/// number 0 is extended upwards.
 fn padded(low: f64, high: f64) -> [f64; 2] {
     let available = [(high - low) * 0.05, high.abs() * 0.1, 1.0]
         .into_iter()

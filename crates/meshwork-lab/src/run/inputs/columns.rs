@@ -166,7 +166,7 @@ impl Passed {
         }
     }
 
-    /// Line number in the file for a position in the filtered text.
+    /// Line number in the file that belongs to a position in the filtered text.
     fn line(&self, position: &csv::Position) -> u64 {
         let gaps = self.gaps();
         let before = gaps.partition_point(|&(handed_on, _)| handed_on < position.line());

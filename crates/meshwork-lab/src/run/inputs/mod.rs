@@ -45,9 +45,9 @@ pub(crate) type Companions = Arc<Mutex<BTreeMap<String, Companion>>>;
 /// Companion file: a file whose text becomes part of scenarios, such as a topology.
 #[derive(Clone, Debug)]
 pub(crate) struct Companion {
-    /// Path of the file.
+    /// Path of the companion file.
     pub(crate) place: PathBuf,
-    /// Content of the file.
+    /// Content of the companion file.
     pub(crate) text: String,
 }
 

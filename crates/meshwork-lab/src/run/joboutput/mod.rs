@@ -332,8 +332,8 @@ mod tests {
         }
     }
 
-    /// Four jobs arrive: the second is refused, the third finishes first, and the fourth never
-    /// finishes.
+    /// Passes the events of four jobs to the log. The second job is refused, the third finishes
+    /// first, and the fourth never finishes.
     fn feed(log: &mut JobLog) {
         let first = running(0, Request::Nodes(3), &[2, 2], (0.1, 0.25, 1e14));
         let third = running(2, Request::block(&[1, 2]), &[1, 2], (0.3, 0.3, 1.0));

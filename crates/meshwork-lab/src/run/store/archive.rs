@@ -75,7 +75,7 @@ impl Archive {
         RunFindings::read(&self.line(self.lines.place(key)?)?)
     }
 
-    /// Runs at these positions among all runs sorted by key.
+    /// Runs at the given positions in the list of all runs sorted by key.
     #[must_use]
     pub fn chosen(&self, places: impl Iterator<Item = usize>) -> Vec<RunRecord> {
         let all = self.lines.places();

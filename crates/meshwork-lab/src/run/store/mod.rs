@@ -61,9 +61,9 @@ pub enum StoreError {
     )]
     TwoResults {
         file: String,
-        /// Number of the later line in the file, from 1.
+        /// Number of the line with the later result of the run, from 1.
         line: u64,
-        /// Number of the earlier line in the file, from 1.
+        /// Number of the line with the earlier result of the run, from 1.
         first: u64,
     },
     /// Two files give different results for one run.
@@ -73,9 +73,9 @@ pub enum StoreError {
     )]
     TwoPayloads {
         key: String,
-        /// File and number of the earlier line.
+        /// File and line number of the earlier result of the run.
         first: String,
-        /// File and number of the later line.
+        /// File and line number of the later result of the run.
         second: String,
     },
     /// A repeated run has given other results than the stored ones.
@@ -114,9 +114,9 @@ pub struct Store {
 
 /// File to which new runs are appended.
 enum Sink {
-    /// The file `runs.jsonl`.
+    /// The runs are appended to the file `runs.jsonl`.
     Whole(Box<dyn Write + Send>),
-    /// A segment (file of runs) to which only this attempt at a shard of the study writes.
+    /// The runs are appended to a segment, a file to which only this attempt at a shard writes.
     Segment(Segment),
 }
 
@@ -371,8 +371,8 @@ fn make(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Records the request of a run that another build made. Such lines are read completely, which is
-/// rare.
+/// Records the request of a run that another build made. Only the lines of such runs are read
+/// completely.
 fn note_elsewhere(elsewhere: &mut BTreeSet<u128>, head: &Head<'_>, line: &[u8], build: &str) {
     if head.build != build || head.model_version != MODEL_VERSION {
         elsewhere.extend(RunRecord::read(line).as_ref().and_then(request));

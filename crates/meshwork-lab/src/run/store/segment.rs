@@ -32,20 +32,20 @@ const SYNC_EVERY: Duration = Duration::from_secs(15);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Note {
-    /// Description of the attempt: the first line.
+    /// Note that describes the attempt. It is the first line of the segment.
     Segment {
         /// Index of the shard, from 0.
         shard: u64,
         /// Number of shards.
         of: u64,
-        /// Name of the computer.
+        /// Name of the computer on which the attempt runs.
         host: String,
         threads: usize,
         /// Number of runs assigned to the shard. A scenario that is assigned as a whole counts as
         /// the replications that it needs in any case.
         runs: u64,
     },
-    /// End of a run, whose results are the preceding line.
+    /// Note on the end of a run, whose results are the preceding line.
     Ended {
         key: String,
         /// Duration of the run in seconds.
@@ -53,7 +53,7 @@ pub enum Note {
         /// Time of the end, in seconds since the attempt began.
         at: f64,
     },
-    /// A failed run.
+    /// Note on a failed run.
     Failed {
         /// Index of the scenario, from 0.
         scenario: usize,
@@ -63,7 +63,7 @@ pub enum Note {
         /// Time of the failure, in seconds since the attempt began.
         at: f64,
     },
-    /// End of the attempt: the last line.
+    /// Note on the end of the attempt. It is the last line of the segment.
     Over {
         /// Duration of the attempt in seconds.
         at: f64,

@@ -71,8 +71,8 @@ fn a_table_has_the_jobs_that_a_log_has() {
     }
 }
 
-/// A conversion between any two formats preserves the jobs. The ending of the file's name decides
-/// the format.
+/// Tests that a conversion between any two formats preserves the jobs. The ending of the file's
+/// name decides the format.
 #[test]
 fn the_ending_decides_both_ways() {
     let folder = tempfile::tempdir().unwrap();

@@ -18,7 +18,7 @@ impl Spread {
     }
 }
 
-/// Comparison of one column of a log, such as run times, in the log and in jobs from a model.
+/// Comparison of one column, such as run times, between a log and jobs drawn from a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distance {
     /// Name of the column, with its unit.

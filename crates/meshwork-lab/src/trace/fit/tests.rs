@@ -1,5 +1,7 @@
-//! Tests of fits of workload models to logs. If a log was drawn from a model, the fit of this model
-//! is close to the log. Logs that cannot be fitted are refused.
+//! Tests of fits of workload models to logs.
+//!
+//! If a log was drawn from a model, the fit of this model is close to the log. Logs that cannot be
+//! fitted are refused.
 
 use std::fs;
 use std::path::PathBuf;
@@ -93,8 +95,10 @@ fn the_study_is_read_by_run_and_estimates_are_modal() {
     assert!(ks(&fitted, "requested") < 0.02, "{:?}", fitted.distances);
 }
 
-/// Writes a log, and returns its path. A job is given by its fields 2, 4, 5 and 9: submission time,
-/// run time, processors, and requested time.
+/// Writes a log, and returns its path.
+///
+/// A job is given by its fields 2, 4, 5 and 9, which are submission time, run time, processors, and
+/// requested time.
 fn by_hand(folder: &TempDir, jobs: impl Iterator<Item = (u32, u32, u32, i32)>) -> PathBuf {
     let path = folder.path().join("hand.swf");
     let lines = jobs.enumerate().map(|(i, (submit, run, size, request))| {
@@ -134,8 +138,8 @@ fn what_no_model_is_fitted_to_is_said() {
     assert!(fitted.notes.iter().any(|note| note.contains("few requested times")));
 }
 
-/// A log of identical jobs can be fitted. A note says that the fitted model varies more than the
-/// log.
+/// Tests that a log of identical jobs can be fitted. A note must say that the fitted model varies
+/// more than the log.
 #[test]
 fn jobs_that_do_not_vary_have_a_fit() {
     let folder = tempfile::tempdir().unwrap();

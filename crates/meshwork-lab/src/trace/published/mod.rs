@@ -39,7 +39,7 @@ struct Published {
 /// Kind of content of a published trace's table.
 #[derive(Debug)]
 enum Holds {
-    /// Jobs. A job has one row, or several.
+    /// The table has jobs. A job has one row, or several.
     Jobs {
         columns: &'static [Mapped],
         /// The column whose value identifies a job that has several rows; `None` if each row is a
@@ -49,9 +49,9 @@ enum Holds {
         /// does not.
         skipped: &'static [(&'static str, &'static [&'static str])],
     },
-    /// Nodes of a machine, one in each row.
+    /// The table has the nodes of a machine, one in each row.
     Nodes(MachineColumns),
-    /// Content that this program cannot use, for this reason.
+    /// The table has content that this program cannot use. The variant holds the reason.
     Nothing(&'static str),
 }
 
@@ -65,42 +65,42 @@ struct Mapped {
 /// How a cell of a table of jobs is made: from which columns of the trace, by which conversion.
 #[derive(Clone, Copy, Debug)]
 enum Source {
-    /// Value of a column, unchanged.
+    /// The cell is the value of a column, unchanged.
     Of(&'static str),
-    /// Number of a job in a column, if all values of the column are whole numbers.
+    /// The cell is the number of a job in a column, if all values of the column are whole numbers.
     Id(&'static str),
-    /// Number in a column times a factor, which converts the unit.
+    /// The cell is the number in a column times a factor, which converts the unit.
     Times(&'static str, f64),
-    /// Product of two columns times a factor, which converts the unit.
+    /// The cell is the product of two columns times a factor, which converts the unit.
     Product(&'static str, &'static str, f64),
-    /// Number in the first column, divided by the number in the second column, which must be
+    /// The cell is the number in the first column divided by that in the second, which must be
     /// positive.
     Share(&'static str, &'static str),
-    /// Seconds from the instant in one column to the instant in another.
+    /// The cell is the time in seconds from the instant in one column to the instant in another.
     Between(&'static str, &'static str),
-    /// A word in a column, translated by a list of pairs of words.
+    /// The cell is the word in a column, translated by a list of pairs of words.
     Word(&'static str, &'static [(&'static str, &'static str)]),
-    /// A constant word if a column has this value; no value otherwise.
+    /// The cell is a constant word if a column has a certain value. Otherwise it is empty.
     If(&'static str, &'static str, &'static str),
-    /// Instant at the beginning of an hour. One column has the day and another the hour, both
-    /// counted from 0.
+    /// The cell is the instant at the beginning of an hour. One column has the day and another the
+    /// hour, both counted from 0.
     Hour(&'static str, &'static str),
-    /// Duration in a column, in Slurm's format.
+    /// The cell is the duration that a column has in Slurm's format.
     Limit(&'static str),
-    /// Amount of memory in a column, in Slurm's format and converted to MB.
+    /// The cell is an amount of memory in MB, from a column in Slurm's format.
     SlurmMemory(&'static str),
-    /// Number of a job's pieces, or one of their properties such as `gpu`. The column has Slurm's
-    /// trackable resources.
+    /// The cell is the number of a job's pieces, or a property of the pieces such as `gpu`. It
+    /// comes from a column of Slurm's trackable resources.
     Tres(&'static str, &'static str),
-    /// Number of a job's pieces, or one of their properties such as `gpu`. The column has options
-    /// of the command `salloc`.
+    /// The cell is the number of a job's pieces, or a property of the pieces such as `gpu`. It
+    /// comes from a column with options of the command `salloc`.
     Options(&'static str, &'static str),
-    /// A constant number, which does not depend on the trace.
+    /// The cell is a constant number, which does not depend on the trace.
     Always(f64),
 }
 
 impl Source {
-    /// Columns of the trace from which this source takes values.
+    /// Columns of the trace from which the cell of a table of jobs is made.
     fn columns(self) -> Vec<&'static str> {
         match self {
             Source::Of(one)
@@ -157,7 +157,7 @@ struct Recognized {
     format: &'static Published,
     /// The columns that are read, in the order of the cells of a row.
     read: Vec<&'static str>,
-    /// Columns of the file that this program does not know.
+    /// Names of columns in the file that this program does not know.
     unknown: Vec<String>,
     rows: Vec<Given>,
 }

@@ -54,8 +54,8 @@ fn text(text: Option<&String>) -> Option<Cell<'static>> {
 }
 
 impl PhillyJob {
-    /// Cell of a job in a column of the trace. The job's machines are the machines of its last
-    /// attempt to run, which is the successful one if any was.
+    /// Cell of a job in a column of the trace. A job may have run several times. Its machines are
+    /// the machines of its last attempt. If an attempt was successful, it is the last one.
     fn cell(&self, column: &str) -> Option<Cell<'static>> {
         let last = self.attempts.last();
         let number = |number: usize| (number > 0).then_some(Cell::Number(number as f64));

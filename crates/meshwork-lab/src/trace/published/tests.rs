@@ -268,9 +268,9 @@ fn the_history_of_a_site() {
     assert_eq!(found, [" 4 1 2 1", "2    "], "a job without options has nodes");
 }
 
-/// Accounting records with trackable resources are converted to jobs with pieces. The part of a job
-/// on each node is a piece. If its GPUs are not divided equally among its nodes, each GPU is a
-/// piece.
+/// Tests that accounting records with trackable resources are converted to jobs with pieces. The
+/// part of a job on each node is a piece. If its GPUs are not divided equally among its nodes, each
+/// GPU is a piece.
 #[test]
 fn sacct_with_trackable_resources() {
     let text = "JobIDRaw\tUser\tSubmit\tStart\tEnd\tTimelimitRaw\tAllocTRES\tReqTRES\n\
@@ -285,8 +285,8 @@ fn sacct_with_trackable_resources() {
     assert_eq!(found, ["2 8 32768 2 1 a100 120", "3 3  1   120", "1 4 500  1  120"]);
 }
 
-/// Options of `salloc` are converted to pieces. Depending on what the options count, a piece is a
-/// task, a node's part of the job, or a GPU.
+/// Tests that options of `salloc` are converted to pieces. Depending on what the options count, a
+/// piece is a task, a node's part of the job, or a GPU.
 #[test]
 fn options_of_salloc_are_pieces() {
     use super::slurm::SlurmPieces;
@@ -325,7 +325,7 @@ fn workloads_of_kueue() {
     assert!(wrong.contains("there is no object of the kind Workload here"), "{wrong}");
 }
 
-/// The columns of each format tell it from all other formats, and fit into a row.
+/// Tests that the columns of a format tell it from all other formats, and fit into a row.
 #[test]
 fn formats_are_told_apart() {
     for format in &FORMATS {

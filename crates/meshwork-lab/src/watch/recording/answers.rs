@@ -35,8 +35,8 @@ pub(super) struct Answers {
     /// since a job may move to nodes that another one leaves.
     moved: BTreeMap<JobId, (usize, Placement)>,
     waiting: BTreeMap<JobId, Job>,
-    /// Distinct requests of waiting jobs, each with the number of jobs that have it and one of
-    /// them.
+    /// Distinct requests of waiting jobs, each with the number of its jobs and with one of these
+    /// jobs.
     alike: BTreeMap<Request, (u32, Job)>,
     told: BTreeMap<Request, Answer>,
     questions_left: u32,

@@ -38,9 +38,9 @@ pub struct Columns {
     pub site: Vec<u32>,
     /// Number of blocks in the placement of each start and each move, in order.
     pub blocks: Vec<u32>,
-    /// Base node of every block.
+    /// Base node of every block: the corner from which the block extends.
     pub base: Vec<u32>,
-    /// Index of every block's side lengths in the list of shapes.
+    /// For each block, the index of its side lengths in the list of shapes.
     pub shape: Vec<u32>,
     /// Parts of nodes in each placement, if jobs share nodes; otherwise empty.
     pub parts: PartColumns,
@@ -49,8 +49,8 @@ pub struct Columns {
     pub answers: Vec<u32>,
     /// For each changed answer, index of its request in the list of requests.
     pub answered: Vec<u32>,
-    /// New value of each changed answer: 0 too few free nodes, 1 enough but not in the required
-    /// shape, 2 the job could start.
+    /// For each changed answer, its new value. It tells whether a request could start: 0 too few
+    /// free nodes, 1 enough but not in the required shape, 2 the request could start.
     pub answer: Vec<u8>,
     /// Intervals during which nodes slept.
     pub asleep: Spans,
@@ -62,24 +62,24 @@ pub struct Columns {
 pub struct PartColumns {
     /// Number of parts of nodes in the placement of each start and each move, in order.
     pub count: Vec<u32>,
-    /// Node of each part.
+    /// For each part of a node, the number of the node.
     pub node: Vec<u32>,
-    /// Cores of each part.
+    /// Number of cores that belong to each part of a node.
     pub cpu: Vec<u32>,
-    /// Memory of each part in MiB.
+    /// Memory that belongs to each part of a node, in MiB.
     pub mem: Vec<u32>,
-    /// Thousandths of GPUs of each part.
+    /// GPUs that belong to each part of a node, in thousandths of a GPU.
     pub gpu: Vec<u32>,
-    /// Amount of the resource `other` of each part.
+    /// Amount of the resource `other` that belongs to each part of a node.
     pub other: Vec<u32>,
 }
 
 /// Intervals of time, each of a single node, as columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spans {
-    /// Node of each interval.
+    /// Number of the node to which each interval applies.
     pub node: Vec<u32>,
-    /// Site of the node of each interval.
+    /// Index of the site of each interval's node.
     pub site: Vec<u32>,
     pub from: Vec<f64>,
     /// End of each interval; infinite if it lasts until the end of the run.

@@ -36,9 +36,9 @@ pub enum RecordingError {
     /// The requested window begins after the end of the run.
     #[error("the run ended at time {end}, and so has no time {from} to be shown")]
     Over {
-        /// End of the run.
+        /// Time at which the run ended.
         end: String,
-        /// Start of the window.
+        /// Time at which the requested window begins.
         from: String,
     },
 }

@@ -13,7 +13,7 @@ use super::columns::Spans;
 /// Consecutive nodes of a site that are marked in a picture for an interval of time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Marked {
-    /// Why the nodes are marked: `partition` or `reserved`.
+    /// Reason why the nodes are marked: `partition` or `reserved`.
     pub kind: &'static str,
     /// Name of the partition; empty for a reservation.
     pub name: String,
@@ -63,12 +63,12 @@ pub(super) fn of(scenario: &Scenario) -> Vec<Marked> {
 /// Maximum number of sleep intervals that a recording keeps.
 const MAX_SLEEPS: usize = 20_000;
 
-/// Intervals in which nodes slept, and the nodes that sleep now.
+/// Intervals in which nodes slept, and the nodes that sleep at the time of the last event.
 #[derive(Default)]
 pub(super) struct Sleep {
     /// All sleep intervals, in order of their starts.
     pub(super) spans: Spans,
-    /// Index in `spans` of the current interval of each sleeping node, by site and node.
+    /// Index in `spans` of the unfinished sleep interval of each sleeping node, by site and node.
     open: BTreeMap<(usize, Node), usize>,
 }
 

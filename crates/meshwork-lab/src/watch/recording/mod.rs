@@ -456,7 +456,7 @@ struct Heard {
     window: RecordingWindow,
     tape: Tape,
     counts: Counts,
-    /// Nodes in partitions and reservations.
+    /// Nodes that belong to partitions and reservations, which a picture marks.
     marked: Vec<Marked>,
     asleep: Sleep,
 }

@@ -112,9 +112,9 @@ fn row(line: u64, cells: [Option<Cell<'_>>; COLUMNS]) -> Result<Row, String> {
     Ok(row)
 }
 
-/// Events of these jobs in the order of the engine. At one instant, departures come first, then
-/// arrivals, then starts. An exception is the departure of a job with the run time 0, which comes
-/// after its start.
+/// Events of the jobs in `rows`, in the order in which the engine would report them. At one
+/// instant, departures come first, then arrivals, then starts. An exception is the departure of a
+/// job with the run time 0, which comes after its start.
 fn happenings(rows: Vec<Row>, topologies: &[Topology]) -> Result<Vec<RunEvent>, String> {
     let mut all: Vec<(Time, u8, RunEvent)> = Vec::with_capacity(3 * rows.len());
     for (i, row) in rows.into_iter().enumerate() {

@@ -76,9 +76,10 @@ fn told(recording: &Recording) -> Vec<RunEvent> {
     all
 }
 
-/// State of a scene in a form that can be compared. For every node, it has the number of the job
-/// there, 0 for none, or a special number for an outage. For every waiting job, it has its number
-/// and the number of requested nodes.
+/// State of a scene (the machine and queue at an instant), in a form that can be compared.
+///
+/// For every node, it has the number of the job there, 0 for none, or a special number for an
+/// outage. For every waiting job, it has its number and the number of requested nodes.
 fn seen(scene: &Scene) -> (Vec<u64>, Vec<(u64, u64)>) {
     let number = |id: JobId| scene.running()[&id].job.number;
     let owners = scene.topologies().iter().enumerate().flat_map(|(site, topology)| {
@@ -483,8 +484,9 @@ impl Observer for Causes {
     }
 }
 
-/// Answer to a job's request at a time, from the columns of a recording. `None` before the first
-/// answer.
+/// Recorded answer to a job's request at a time, which tells whether the request could start.
+///
+/// It is `None` before the first answer.
 fn answer(columns: &Columns, job: usize, at: Time) -> Option<u8> {
     let mut place = 0;
     let mut last = None;

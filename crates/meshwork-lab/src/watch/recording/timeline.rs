@@ -79,7 +79,7 @@ impl Timeline {
         Ok(timeline.of_run(subject))
     }
 
-    /// Sets the numbers and the label of the run to those of a subject.
+    /// Sets the numbers and the label of the run to those of the given run.
     pub(super) fn of_run(self, subject: Subject<'_>) -> Timeline {
         Timeline {
             scenario: subject.scenario,
@@ -109,7 +109,7 @@ pub struct WaitDistribution {
 }
 
 impl WaitDistribution {
-    /// Builds the distribution of these waits.
+    /// Builds the distribution from all waits of a run.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* waits.

@@ -1,5 +1,6 @@
-//! A fake of the commands `squeue`, `sinfo` and `scontrol` and of the clock. Faults happen at given
-//! times.
+//! Fake of the commands `squeue`, `sinfo` and `scontrol` and of the clock, for tests of the agent.
+//!
+//! Faults happen at given times.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::resume_unwind;
@@ -21,7 +22,7 @@ pub(super) enum Fault {
     Cancel(usize),
     Hold(usize),
     Release(usize),
-    /// Limits a user, given by number, to this number of nodes.
+    /// The user with a given number is limited to a number of nodes.
     Limit(u8, u32),
     /// The controller of Slurm crashes. It returns after this number of seconds, in the state that
     /// it saved last.
@@ -29,7 +30,7 @@ pub(super) enum Fault {
     /// A reservation: first node, number of nodes, seconds until it begins, and its length in
     /// seconds.
     Reserve(usize, usize, u8, u8),
-    /// A job of another partition takes this node for this number of seconds, if the node is idle.
+    /// A job of another partition takes a node for a number of seconds, if the node is idle.
     Foreign(usize, u8),
     Submit(Wanted),
 }
@@ -48,7 +49,8 @@ pub(super) struct Wanted {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Special {
     None,
-    /// The job requires its own list of nodes, which has `least` nodes.
+    /// The job requires particular nodes: the one with this number, and those after it up to its
+    /// size.
     Own(usize),
     Exclude(usize),
     After(usize),
@@ -90,7 +92,7 @@ pub(super) struct FakeJob {
     start: f64,
     end: f64,
     note: String,
-    /// Whether the job was requeued and the agent has not updated it since.
+    /// Whether the job was requeued and the agent has not updated it since then.
     is_requeued: bool,
 }
 
@@ -101,7 +103,7 @@ impl FakeJob {
     }
 }
 
-/// A start of a job in the run partition.
+/// Start of a job in the run partition, which is the partition whose jobs Slurm starts.
 #[derive(Clone, Debug)]
 pub(super) struct Started {
     pub(super) key: (String, i64),
@@ -126,7 +128,7 @@ pub(super) struct FakeSlurm {
     pub(super) jobs: Vec<FakeJob>,
     saved: (f64, Vec<FakeJob>, u64),
     nodes: Vec<Health>,
-    /// End of the foreign job on each node that has such a job.
+    /// For each node with a job of another partition, the end of this job.
     foreign: BTreeMap<usize, f64>,
     reserved: Vec<Reserved>,
     limits: BTreeMap<u8, u32>,
@@ -184,7 +186,9 @@ impl FakeSlurm {
         !self.faults.is_empty()
     }
 
-    /// Ends everything that may keep jobs waiting for ever, so that the story comes to its end.
+    /// Ends everything that may keep jobs waiting for ever, so that the simulation comes to its
+    /// end.
+    ///
     /// These are kills, lasting faults, and parked jobs that the agent leaves to Slurm.
     pub(super) fn calm(&mut self) {
         for job in self.jobs.iter_mut().filter(|job| job.is_beyond() && job.partition != "run") {

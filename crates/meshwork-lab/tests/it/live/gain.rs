@@ -47,8 +47,8 @@ fn indices(list: &str) -> Vec<usize> {
 }
 
 impl Replayed<'_> {
-    /// Moves to the next submission or end, and returns the jobs that end then; `None` after the
-    /// last one.
+    /// Moves to the next submission or end of a job. Returns the jobs that end then; `None` after
+    /// the last one.
     fn next(&mut self) -> Option<Vec<usize>> {
         let submission = self.jobs.get(self.submitted).and_then(|job| job.submit);
         let end = self.running.keys().next().map(|(end, _)| *end);

@@ -1,5 +1,6 @@
-//! Tests of the agent against a fake of Slurm. The agent is killed between any two calls, and
-//! faults of all kinds happen.
+//! Tests of the agent against a fake of Slurm.
+//!
+//! The agent is killed between any two calls, and faults of all kinds happen.
 
 mod fake;
 mod gain;
@@ -90,7 +91,8 @@ fn story() -> impl Strategy<Value = Story> {
     })
 }
 
-/// Ends predicted from a history. In it user 0 ran jobs of 20 s, user 1 of 5 s, and user 2 of 3 s.
+/// Ends predicted from a history, in which user 0 ran jobs of 20 s, user 1 of 5 s, and user 2 of 3
+/// s.
 fn predicted() -> ExpectedEnds {
     let stay = |(user, seconds): (u8, i64)| JobRecord {
         user: format!("u{user}"),
@@ -238,7 +240,9 @@ fn ten_thousand_kills_misplace_no_job_and_lose_none() {
     assert!(happened.vanished >= 50, "{happened:?}");
 }
 
-/// A requeued job keeps its old nodes for two minutes. A running agent takes it back in that time.
+/// Tests that a running agent takes back a requeued job within two minutes.
+///
+/// In this time the job keeps its old nodes.
 #[test]
 fn a_requeued_job_starts_by_a_new_decision() {
     let mut happened = Happened::default();
@@ -267,8 +271,10 @@ fn a_requeued_job_starts_by_a_new_decision() {
     assert!(happened.starts >= 110 && happened.events["take_back"] >= 40, "{happened:?}");
 }
 
-/// Slurm respects time limits. A job may be expected to end before a reservation, but if its limit
-/// reaches into the reservation, it does not get the reserved nodes.
+/// Tests that Slurm's time limits are respected.
+///
+/// A job may be expected to end before a reservation. But if its limit reaches into the
+/// reservation, it does not get the reserved nodes.
 #[test]
 fn a_prediction_does_not_reach_into_a_reservation() {
     let mut happened = Happened::default();
@@ -280,7 +286,7 @@ fn a_prediction_does_not_reach_into_a_reservation() {
     assert!(!happened.events.contains_key("take_back"), "{happened:?}");
 }
 
-/// Predicted ends let EASY start a job out of turn that would wait under its time limit.
+/// Tests that predicted ends let EASY start a job out of turn that would wait under its time limit.
 #[test]
 fn a_predicted_end_lets_a_job_start_out_of_turn() {
     let job = |user: u8, nodes: u32, seconds: u8, limit: u16| Wanted {

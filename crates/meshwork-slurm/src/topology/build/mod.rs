@@ -75,7 +75,7 @@ impl Structure {
 /// Allocation rule of a flat machine on which jobs of one node are placed like larger jobs.
 ///
 /// This is the rule of Slurm 22.05. Later versions give a job of one node a node of the lowest
-/// weight, and of those the one with the lowest number.
+/// weight, and of several such nodes the one with the lowest number.
 #[derive(Clone, Copy, Debug)]
 pub struct FittedRuns;
 

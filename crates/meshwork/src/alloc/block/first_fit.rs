@@ -59,8 +59,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Values of the parameter `scan`: whether bases are tried in the order in which the coordinate in
-/// the last dimension changes fastest, otherwise the one in the first dimension.
+/// Values of the parameter `scan`, the dimension that runs fastest while bases are tried.
+///
+/// `true` stands for the last dimension, `false` for the first.
 static SCANS: Words<bool, 2> = Words::new([("first_dimension", false), ("last_dimension", true)]);
 
 /// First fit, on a mesh or torus of any number of dimensions.

@@ -28,7 +28,7 @@ impl Span {
 
     /// Appends the nodes of this span that are not in `other` to `rest`.
     ///
-    /// They are at most two spans for each dimension.
+    /// The appended nodes are at most two spans for each dimension.
     pub(super) fn less(self, other: &Span, rest: &mut Vec<Span>) {
         if self.overlap(other) == 0 {
             rest.push(self);
@@ -92,7 +92,9 @@ pub(super) fn spans(grid: &Grid, corner: &[u32], sides: &[u32]) -> SmallVec<[Spa
     spans
 }
 
-/// Piece of a held block: all of it, unless it wraps around a ring or was released in part.
+/// Piece of a held block, as a span.
+///
+/// A block that wraps around a ring, or was released in part, may have several pieces.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) span: Span,

@@ -77,8 +77,8 @@ pub(super) struct RuleAllocator {
     /// Sizes to which jobs are rounded up, ascending; empty if jobs are not rounded up.
     sizes: Arc<[u32]>,
     names: Arc<Names>,
-    /// Whether constraints of jobs are honoured. The registry entry asks only for a number of
-    /// nodes.
+    /// Whether constraints of jobs are honoured, although the registry entry asks only for a
+    /// number.
     heeds_constraints: bool,
     /// For each node, the estimated end of the job on it; `None` if no criterion needs such times.
     ends: Option<Arc<Vec<Time>>>,

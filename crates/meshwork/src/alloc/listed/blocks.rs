@@ -136,7 +136,7 @@ impl Level {
     }
 }
 
-/// Base blocks of one aggregated block that are in use while nodes for a segment are selected.
+/// Which base blocks of an aggregated block are in use while nodes for a segment are selected.
 ///
 /// Also records which lower blocks (blocks of the next smaller listed size) are in use.
 pub(crate) struct Opened {

@@ -12,20 +12,20 @@ use crate::topology::Node;
 /// Decision of a rule on a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// The job starts on these nodes.
+    /// The job starts on the given nodes.
     Start(NodeSet),
     /// The job does not start now, but may start later.
     Wait(Wait, SlurmMessage),
-    /// The job could not start even with the whole machine free.
+    /// The job can never start: not even with all nodes of the machine free.
     Never(SlurmMessage),
 }
 
-/// Resource for which a job waits that does not start now.
+/// Reason, by what is missing, why a job does not start now but may start later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// More free nodes, because too few are free or a required node is not free.
+    /// The job lacks free nodes: too few are free, or a required node is not free.
     Nodes,
-    /// Free nodes that lie together as required. There are enough free nodes, but not so arranged.
+    /// Enough nodes are free, but they do not lie together as the job requires.
     Shape,
 }
 
@@ -40,9 +40,9 @@ pub enum SlurmMessage {
     NoUnitForSegment,
     /// The listed unit chosen for the job has too few free nodes.
     UnitTooFull,
-    /// Nodes of low weight, which must be taken first, leave too few nodes of the unit for the job.
+    /// Nodes of low weight must be taken first, and leave too few nodes for the job in the unit.
     Weights,
-    /// The requested nodes are not available.
+    /// The nodes that the job requests by name are not available.
     NodeConfiguration,
     /// No list has a unit (such as a block or a ring) of the job's size.
     TopologyConfiguration,
@@ -77,11 +77,11 @@ pub type RuleResult = Result<NodeSet, Failure>;
 /// Failure of one attempt of a rule to place a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The attempt may succeed when more nodes are free.
+    /// The attempt has failed, but may succeed when more nodes are free.
     Now {
         /// Reason of the failure, in the words of Slurm.
         message: SlurmMessage,
-        /// Nodes that the next attempt must not use.
+        /// Consequence of the failure: which nodes the next attempt must leave out, if one is made.
         action: Action,
     },
     /// No attempt can succeed, even with all nodes free.
@@ -102,8 +102,7 @@ pub enum Action {
     Break,
     /// Leave the given nodes out of the next attempt.
     Without(NodeSet),
-    /// Leave out one of the given selected nodes: the first in the order of nodes by number of
-    /// processors.
+    /// Leave out one of the given selected nodes: the first one by number of processors.
     WithoutOneOf(NodeSet),
     /// Leave out the next available node in the order of nodes by number of processors.
     WithoutNext,
@@ -149,8 +148,7 @@ pub trait Rule: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether a job waits although it cannot start even on the empty machine. Otherwise it is
-    /// rejected.
+    /// Whether a job that cannot start even on the empty machine waits. Otherwise it is rejected.
     fn waits_in_vain(&self, _wanted: &NodeRequest) -> bool {
         false
     }
@@ -209,10 +207,10 @@ fn waits_for(request: &NodeRequest, available: &NodeSet) -> Wait {
     if missing || enough < request.nodes { Wait::Nodes } else { Wait::Shape }
 }
 
-/// The nodes that the job names: as nodes that it requires, or as nodes to choose among.
+/// The nodes that the job names, as nodes that it requires or as nodes to choose among.
 ///
-/// The latter holds if they are more than the maximum size of the job. At least one of the two is
-/// `None`.
+/// They are nodes to choose among if they are more than the maximum size of the job. At least one
+/// of the two returned values is `None`.
 fn listed(request: &NodeRequest) -> (Option<NodeSet>, Option<NodeSet>) {
     let Some(listed) = request.listed.as_ref().filter(|listed| !listed.is_empty()) else {
         return (None, None);

@@ -49,7 +49,7 @@ pub struct NodeRequest {
 pub struct Ends {
     /// For each node, the estimated end of the job on it; time 0 if no end is known.
     pub of: Arc<Vec<Time>>,
-    /// The present instant.
+    /// Instant from which remaining run times are counted.
     pub now: Time,
 }
 
@@ -73,8 +73,9 @@ impl NodeRequest {
 
     /// Number of segments of the job, and the number of nodes of each segment.
     ///
-    /// A job is a single segment if no size of segments is given or the size exceeds that of the
-    /// job. `None` if the size of the job is not a multiple of the size of a segment.
+    /// A job is a single segment in two cases: no size of segments is given, or that size exceeds
+    /// the size of the job. `None` if the size of the job is not a multiple of the size of a
+    /// segment.
     #[must_use]
     pub fn segments(&self) -> Option<(u32, u32)> {
         match self.segment {

@@ -54,7 +54,7 @@ pub struct Runs;
 struct Run {
     start: Node,
     end: Node,
-    /// Number of nodes of the run besides those that the job requires.
+    /// Number of nodes of the run that the job does not require by name.
     free: u32,
     first_required: Option<Node>,
     weight: u32,

@@ -10,7 +10,7 @@ struct Span {
     free: NodeSet,
     /// Number of nodes in `free`.
     count: u32,
-    /// Whether further nodes are not reserved in the next span.
+    /// Whether the next span has unreserved nodes that this span does not have.
     adds: bool,
 }
 
@@ -29,7 +29,7 @@ pub struct SpanSearch {
     first: usize,
     /// Index of the first span whose number of nodes has not been examined.
     next: usize,
-    /// Whether the span before `next` has too few nodes for the job.
+    /// Whether the span with index `next` - 1 has too few nodes for the job.
     is_lacking: bool,
 }
 
@@ -69,8 +69,8 @@ impl NodeSpans {
         }
     }
 
-    /// Removes from `nodes` all nodes that are reserved in a span that ends after `from` and begins
-    /// up to `until`.
+    /// Removes from `nodes` all nodes reserved in spans that end after `from` and begin up to
+    /// `until`.
     pub fn keep_unreserved(&self, from: i64, until: i64, nodes: &mut NodeSet) {
         let first = self.spans.partition_point(|span| span.end <= from);
         self.keep_from(first, until, nodes);
@@ -82,8 +82,9 @@ impl NodeSpans {
         }
     }
 
-    /// Whether none of the nodes is reserved in the span at `begin`, or in a later one that begins
-    /// before `end`.
+    /// Whether all of the nodes are unreserved from `begin` to `end`.
+    ///
+    /// The span that contains `begin` and all later spans that begin before `end` are examined.
     #[must_use]
     pub fn are_unreserved(&self, nodes: &NodeSet, begin: i64, end: i64) -> bool {
         let first = self.spans.partition_point(|span| span.end <= begin);
@@ -116,9 +117,10 @@ impl SpanSearch {
         spans.keep_from(self.first, until, nodes);
     }
 
-    /// First end of a span after which further nodes of the set `among` are not reserved.
+    /// First time after the possible start at which further nodes of `among` become unreserved.
     ///
-    /// Returns `None` if there is none up to the first span that begins after `until`.
+    /// The time is the end of a span. `None` if there is no such time up to the first span that
+    /// begins after `until`.
     #[must_use]
     pub fn next_addition(&self, spans: &NodeSpans, until: i64, among: &NodeSet) -> Option<i64> {
         for pair in spans.spans.get(self.first..)?.windows(2) {
@@ -132,8 +134,10 @@ impl SpanSearch {
         None
     }
 
-    /// Last time in the window of the job at which a span with fewer than `least` nodes ends and
-    /// one with enough nodes begins.
+    /// Last time in the job's window at which a span with too few nodes ends and a sufficient one
+    /// begins.
+    ///
+    /// A span is sufficient if it has at least `least` nodes.
     ///
     /// If the job started in the window before this time, it would meet the span with too few
     /// nodes. Nodes of the set `among` are added at this time, so that it is a candidate start.

@@ -210,7 +210,7 @@ impl Tree {
         Tree { switches, leaves, upwards }
     }
 
-    /// The level of a switch: 0 for a leaf, otherwise one more than that of its highest child.
+    /// The level of a switch: 0 for a leaf, otherwise one more than the level of its highest child.
     #[must_use]
     pub fn level(&self, switch: usize) -> u32 {
         self.switches[switch].level

@@ -5,7 +5,7 @@ use crate::geometry::{NodeSet, Placement};
 use crate::machine::Site;
 use crate::topology::{Node, Tiers, Topology};
 
-/// Index of a leaf or of a group, and a number of its nodes: those that are free or wanted.
+/// Index of a leaf or group, and how many of its nodes are free or wanted.
 pub(crate) type Share = (u32, u32);
 
 /// Numbers of nodes of a leaf, of a group and of the whole machine.

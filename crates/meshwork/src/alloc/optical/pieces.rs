@@ -20,8 +20,8 @@ fn subsets(dimensions: usize) -> Vec<Vec<usize>> {
 
 /// The kinds of pieces into which cubes of side `side` divide a shape, with their number and sides.
 ///
-/// First come the pieces that fill a cube along all dimensions, then those along all but one, and
-/// so on.
+/// First come the pieces that fill a cube along all dimensions, then the pieces that fill it along
+/// all dimensions but one, and so on.
 fn kinds(shape: &[u32], side: u32) -> Vec<(usize, Dims)> {
     let mut full_along = subsets(shape.len());
     full_along.sort_by_key(|along| std::cmp::Reverse(along.len())); // stable

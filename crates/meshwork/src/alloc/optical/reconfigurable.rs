@@ -1,4 +1,4 @@
-//! Slices of a reconfigurable torus, as in TPU pods: any free cubes, or an aligned box in a cube.
+//! Slices of a reconfigurable torus, as in TPU pods: several free cubes, or a box within one cube.
 
 use super::cubes::{self, CUBE, Cubes};
 use crate::alloc::block::first_fit::FirstFit;
@@ -95,14 +95,15 @@ static JOINED: Words<bool, 2> = Words::new([("optical", false), ("static", true)
 /// `false` if only requests with exactly the sides of a slice are served.
 static SHAPES: Words<bool, 2> = Words::new([("listed", false), ("rounded", true)]);
 
-/// The allocator `reconfigurable`: a machine (pod) of cubes that jobs can join.
+/// The allocator `reconfigurable`, for a machine (pod) of cubes that can be joined for a job.
 #[derive(Clone)]
 struct Reconfigurable {
     /// The cubes of the machine. Nodes within a cube are ordered so that each of its `parts` is a
     /// run of nodes.
     cubes: Cubes,
-    /// The sides of the parts of a cube: of the whole cube, then each time of half the preceding
-    /// part.
+    /// Sides of the boxes into which cubes can be divided: a whole cube, its half, its quarter, ….
+    ///
+    /// They are called the parts of a cube.
     ///
     /// Each part has its sides twice: in the order of dimensions, and in ascending order.
     parts: Vec<(Dims, Dims)>,
@@ -287,8 +288,7 @@ impl Reconfigurable {
         })
     }
 
-    /// Index within the cube of the first node of the free part that is used; `None` if none is
-    /// free.
+    /// First node, by its index in the cube, of the free part that is used; `None` if none is free.
     ///
     /// Of the free parts of this size, the one within the smallest free larger part is used.
     fn first_place(&self, cube: usize, part: usize) -> Option<u32> {

@@ -1,4 +1,4 @@
-//! RFold's placement without folding: the pieces of a shape, each in any cube in which it fits.
+//! RFold's placement without folding: each piece of a shape gets a cube in which it fits.
 
 use super::cubes::{self, CUBE, Cubes};
 use super::pieces;

@@ -5,11 +5,12 @@ use crate::registry::{DefaultValue, Param, Params, Words};
 /// Rule by which ties between equally good shapes, or corners of a cube, are broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ties {
-    /// The first one in the order in which the shapes or corners are listed.
+    /// The first candidate wins, in the order in which shapes or corners are listed.
     Listed,
-    /// The first one in the iteration order of a CPython set, as in RFold's original program.
+    /// The first candidate wins, in the order in which a CPython set of them is iterated.
     ///
-    /// This serves to compare results with those of that program, job by job.
+    /// RFold's original program works so. This serves to compare results with those of that
+    /// program, job by job.
     Original,
 }
 

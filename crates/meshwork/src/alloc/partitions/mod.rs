@@ -60,7 +60,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 ///
 /// All pairs of partitions are compared, so their number must be limited.
 const MAX_HALVED: u32 = 4096;
-/// Maximum number of partitions of any list.
+/// Maximum number of partitions in a list of the partitions of a machine.
 const MAX_PARTITIONS: usize = 2 * MAX_HALVED as usize;
 
 /// Immutable part of the allocator, shared by its copies: the partitions of the machine.

@@ -43,13 +43,13 @@ const MOST_RANKED: usize = 48;
 /// Rule by which an allocator divides nodes or pieces of jobs among leaves or groups of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {
-    /// The whole machine, without regard to leaves and groups.
+    /// The job gets nodes of the whole machine, without regard to leaves and groups.
     Machine,
-    /// The fewest leaves on which the job fits.
+    /// The job gets nodes of the fewest leaves on which it fits.
     Leaves,
-    /// The fewest groups on which the job fits, and in each group the fewest leaves.
+    /// The job gets nodes of the fewest groups on which it fits, and of the fewest leaves in each.
     Groups,
-    /// A single group if the job fits on it, otherwise all groups evenly.
+    /// The job gets nodes of a single group if it fits there, otherwise of all groups evenly.
     GroupOrSpread,
 }
 

@@ -35,7 +35,7 @@ pub struct OrderContext<'a> {
     pub types: &'a Arc<NodeTypes>,
     /// Requests of the first jobs of the workload, as examples of typical requests.
     ///
-    /// Empty unless the registry entry [learns](NodeOrderEntry::learns).
+    /// Empty if the registry entry does not [learn](NodeOrderEntry::learns).
     pub typical: &'a [Pieces],
 }
 
@@ -246,10 +246,12 @@ static FGD: NodeOrderEntry = NodeOrderEntry::new(
 /// Number of scores that are kept for later queries, a power of two.
 const REMEMBERED: usize = 1 << 12;
 
-/// Maximum number of distinct pieces seen. One more discards all of them and all kept scores.
+/// Maximum number of distinct pieces for which scores are kept.
+///
+/// At the next distinct piece, all pieces and scores are discarded.
 const MOST_TASKS: usize = 64;
 
-/// Key under which the score of a node is kept: everything on which it depends if no GPU is shared.
+/// Key under which the score of a node is kept: all facts that it depends on if no GPU is shared.
 ///
 /// The numbers are the index of the piece, the index of the type of node, the number of free cores,
 /// and one bit for each free GPU.
@@ -296,7 +298,7 @@ impl ByRule {
         ByRule { types, rule, node, tasks: Vec::new(), task: 0, remembers, known: Vec::new() }
     }
 
-    /// Sets `task` to the index of a piece, which is added if it is new.
+    /// Sets `task` to the index of a piece among the pieces seen so far. A new piece is added.
     fn turn_to(&mut self, piece: &Piece) {
         let is_it = |(own, _): &(Piece, GpuTask)| own == piece;
         if self.tasks.get(self.task).is_some_and(is_it) {
@@ -390,7 +392,9 @@ mod tests {
         }
     }
 
-    /// Checks that kept scores equal those that the rule computes, for whole and for shared GPUs.
+    /// Checks that the scores kept for nodes equal the scores that the rule computes anew.
+    ///
+    /// There are nodes with whole GPUs and nodes with shared GPUs.
     #[test]
     fn remembered_scores_are_computed_ones() {
         let types = NodeTypes::new(vec![kind("a", 64, 8), kind("b", 32, 4)], vec![0, 1]);

@@ -25,10 +25,12 @@ pub(super) struct Ranked {
     pub(super) used: u64,
     /// For each type of node, whether pieces of the role may be on nodes of this type.
     suits: Vec<bool>,
-    /// Number of the log of changes that was read last, and up to which position it was read.
+    /// Up to where changes were read: the number of the log of changes, and a position in it.
     followed: Option<(u64, usize)>,
-    /// Number of the trial (changes that may be undone) that was read last, and the position in the
+    /// Up to where changes of a trial were read: the number of the trial, and a position in the
     /// log.
+    ///
+    /// A trial consists of changes that are undone later.
     tried: Option<(u64, usize)>,
     /// Nodes to read again in addition to those in the log of changes.
     doubted: Vec<Node>,

@@ -48,13 +48,13 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// radius is a window sum along one dimension after another.
 #[derive(Default)]
 struct Shells {
-    /// For each node, the number of free nodes within the present radius.
+    /// For each node, the number of free nodes within the radius reached so far.
     within: Vec<u32>,
-    /// Values of `within` before they are summed along the present dimension.
+    /// Values of `within` before they are summed along one more dimension.
     before: Vec<u32>,
-    /// Present window sum of each line along the present dimension.
+    /// Buffer for [`slide`]: the window sum of each line at the position reached.
     window: Vec<u32>,
-    /// For each centre, the sum of distances to its nearest nodes, up to the present radius.
+    /// For each centre, the sum of distances to its nearest nodes, up to the radius reached so far.
     sums: Vec<u64>,
 }
 

@@ -24,8 +24,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     |_, _| Ok(Box::new(Naive)),
 );
 
-/// Naive allocation of the lowest free nodes. It suffices on a flat machine, where any free
-/// processors suit a job.
+/// Naive allocation of the lowest free nodes. It suffices on a flat machine, where all free
+/// processors suit a job equally.
 #[derive(Clone)]
 struct Naive;
 

@@ -12,7 +12,7 @@ const MOST_KNOWN: usize = 32;
 
 /// Maximum length of the log of changed nodes, as a multiple of the number of nodes.
 ///
-/// If more changes have followed a stored result, all nodes are examined again.
+/// If more nodes have changed since a result was stored, all nodes are examined again.
 const MOST_CHANGES: usize = 2;
 
 /// Book of what jobs hold on a machine's nodes. It decides like [`decide_shared`], but faster.
@@ -28,7 +28,7 @@ pub struct SharedBook {
     changes: Vec<u32>,
     /// Number of changes that were dropped from the start of `changes`.
     forgotten: usize,
-    /// Stored requests, the most recent one last.
+    /// Requests with stored results, the most recent one last.
     requests: Vec<KnownRequest>,
     /// Buffer that a decision uses, with one entry for each node.
     slots: Vec<u32>,
@@ -41,7 +41,7 @@ struct KnownRequest {
     /// Whether the job could start on the empty machine; `None` if this was not yet examined.
     is_ever: Option<bool>,
     known: Option<Known>,
-    /// Number of changes, from the first one on, that `known` takes into account.
+    /// Number of changes since the creation of the book that `known` takes into account.
     seen: usize,
 }
 
@@ -59,7 +59,7 @@ impl SharedBook {
         }
     }
 
-    /// The cores, memory and GPUs that jobs hold and those that are free, by node.
+    /// For each node, the cores, memory and GPUs that jobs hold, and the free ones.
     #[must_use]
     pub fn holdings(&self) -> &Holdings {
         &self.holdings

@@ -4,13 +4,13 @@ use crate::geometry::NodeSet;
 
 use super::choose::{Attempt, Leave, Missing};
 
-/// Candidates of one attempt to place a job below a switch or in a block.
+/// Candidates (nodes that may be taken) of one attempt to place a job below a switch or in a block.
 pub(super) struct Candidates {
     /// Nodes on which a part of the job fits.
     pub all: NodeSet,
     /// Nodes of `all` that are lighter than the nodes collected last.
     ///
-    /// They must be taken before other nodes, wherever below the switch or in the block they are.
+    /// They must be taken before all other nodes below the switch or in the block.
     pub forced: NodeSet,
     /// For each switch of a tree, the number of nodes in `all` below it; `None` if unknown.
     pub below: Option<Vec<i64>>,

@@ -33,9 +33,9 @@ pub(super) enum Leave {
 pub(super) struct Missing {
     pub cpus: i64,
     pub cpus_at_most: i64,
-    /// Number of further nodes that the attempt aims at.
+    /// Number of further nodes to be taken until the attempt has as many as it aims at.
     pub nodes: i64,
-    /// Number of further nodes without which the attempt must not end.
+    /// Number of further nodes to be taken until the attempt may end.
     pub nodes_at_least: i64,
     /// Number of tasks that may still be placed.
     pub tasks: u64,
@@ -46,7 +46,7 @@ pub(super) struct Attempt<'a> {
     pub machine: &'a SharedMachine,
     pub needs: &'a Needs,
     fits: Vec<Fit>,
-    /// Index of each node in `fits`; empty if there is a single node.
+    /// For each node, the index of its entry in `fits`; empty if there is a single node.
     pub slots: Vec<u32>,
     /// Stored results for nodes that are examined only when an attempt needs them. `None` if all
     /// nodes have been examined.
@@ -92,7 +92,7 @@ impl<'a> Attempt<'a> {
         &mut self.fits[slot]
     }
 
-    /// Computes what the job could take of a node, unless this is known.
+    /// Computes what the job could take of a node if this is not known yet.
     ///
     /// Called before the node is taken.
     pub(super) fn examine(&mut self, node: u32) {

@@ -22,7 +22,7 @@ pub enum SharedDecision {
     },
     /// The job may start later.
     Wait,
-    /// The job could not start even on the empty machine, for this reason.
+    /// The job could not start even on the empty machine. The value is the reason.
     Never(String),
 }
 
@@ -157,20 +157,20 @@ pub(super) fn is_available(
     }
 }
 
-/// Number of GPUs of each node that were near the cores of a job when they were last counted.
+/// For each node, how many of its GPUs were near a job's cores when they were last counted.
 ///
 /// The order in which Slurm 22.05 takes nodes depends on these numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NearGpus(Vec<u8>);
 
 impl NearGpus {
-    /// Creates the numbers for a machine on which no GPUs have been counted yet: all are 0.
+    /// Creates the record for a machine on which no GPUs have been counted yet: all numbers are 0.
     #[must_use]
     pub fn none(machine: &SharedMachine) -> NearGpus {
         NearGpus(vec![0; machine.count() as usize])
     }
 
-    /// Sets the numbers of the given nodes to 0.
+    /// Sets the number of GPUs of each given node to 0, as if they had never been counted.
     pub fn forget(&mut self, nodes: &NodeSet) {
         nodes.iter().for_each(|node| self.0[node as usize] = 0);
     }
@@ -245,8 +245,8 @@ impl SharedLookup {
     /// Cores, memory and GPUs that the job gets now of nodes in `open` that are up; `None` if it
     /// waits.
     ///
-    /// Slurm 22.05 keeps the order of nodes from one query to the next in `near`, which queries for
-    /// jobs with GPUs write and those for all other jobs read.
+    /// In Slurm 22.05, earlier queries influence the order of nodes, which `near` records. Queries
+    /// for jobs with GPUs write `near`, and queries for all other jobs read it.
     ///
     /// # Complexity
     /// The cost of [`decide_shared`], without the check whether the job could ever start.
@@ -281,9 +281,10 @@ impl SharedLookup {
         give(machine, needs, self.order, holdings, &chosen).map(|(_, grants)| grants)
     }
 
-    /// Changes `near` as Slurm 22.05 does in its check whether the job could ever start.
+    /// Updates `near` as Slurm 22.05 does when it checks whether the job could ever start.
     ///
-    /// The check considers the nodes in `open`.
+    /// The check considers the nodes in `open`. Its effect on `near` changes the order in which
+    /// later queries take nodes.
     pub fn ask_ever(
         &self,
         machine: &SharedMachine,

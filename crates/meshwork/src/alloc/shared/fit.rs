@@ -38,9 +38,9 @@ pub(super) struct Fit {
     pub product: u64,
     /// Number of CPUs that the job needs on the node for the GPUs that it takes there.
     pub gpu_cpus: u32,
-    /// Maximum number of tasks of the job on the node, by the node's cores and GPUs.
+    /// Maximum number of tasks of the job on the node that its cores and GPUs allow.
     pub task_limit: u32,
-    /// Number of CPUs of the cores that were selected last.
+    /// Number of CPUs of the cores that the last selection of cores has chosen.
     pub usable: u32,
 }
 
@@ -196,12 +196,13 @@ impl Fit {
         Some(fit)
     }
 
-    /// The number of GPUs near the job that is part of the node's rank (`weight`).
+    /// The number of GPUs near the job, read from the node's rank (`weight`), of which it is a
+    /// part.
     pub(super) fn near(&self) -> u8 {
         0xff - (self.weight & 0xff) as u8
     }
 
-    /// Sets the number of GPUs near the job that is part of the node's rank (`weight`).
+    /// Sets the number of GPUs near the job in the node's rank (`weight`), of which it is a part.
     pub(super) fn set_near(&mut self, near: u8) {
         self.weight = self.weight & !0xff | u64::from(0xff - near);
     }
@@ -393,8 +394,8 @@ struct Picking<'a> {
     core_minimum: Option<u32>,
     limits: Sockets,
     first_pass: bool,
-    /// Whether cores are selected as by Slurm 22.05. There, fewer of the job's other needs limit
-    /// what it may take of a node.
+    /// Whether cores are selected as by Slurm 22.05. In Slurm 22.05, fewer of the job's other needs
+    /// limit what it may take of a node.
     is_older: bool,
 }
 
@@ -453,8 +454,8 @@ impl Picking<'_> {
 
     /// Number of CPUs that go with each GPU of the job; 0 if no such number is set.
     ///
-    /// The number is that of the request or of the default. Otherwise it is chosen so that tasks
-    /// are near their GPUs.
+    /// The number comes from the request, or from the default of the partition. If neither gives
+    /// one, it is chosen so that tasks are near their GPUs.
     fn cpus_per_gpu(&mut self) -> u32 {
         let (gpus, cpt) = (self.gpus, self.needs.cpt);
         if gpus.any_cpus() > 0 {

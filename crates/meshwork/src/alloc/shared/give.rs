@@ -14,7 +14,7 @@ struct Share {
     cpus: u32,
     tasks: u32,
     gpus: u64,
-    /// Number of GPUs that the job gets. It may exceed the number of those in the set `gpus` if the
+    /// Number of GPUs that the job gets. It may exceed the number of GPUs in the set `gpus` if the
     /// node's GPUs are only counted.
     gpu_count: u64,
     /// Maximum number of GPUs that the job may get, set when its nodes were chosen.
@@ -281,9 +281,10 @@ struct GpuPick<'a> {
     free: u64,
     model: Option<u16>,
     picked: u64,
-    /// GPUs in the order in which they are selected, best links to the selected ones first.
+    /// GPUs in the order in which they are selected: those with the best links to selected GPUs
+    /// first.
     ///
-    /// Also has, for each GPU, the sum of the ratings of these links.
+    /// The second list has, for each GPU, the sum of the ratings of its links to the selected GPUs.
     order: Option<(Vec<usize>, Vec<i32>)>,
 }
 
@@ -470,7 +471,7 @@ fn tasks_on_sockets(machine: &SharedMachine, needs: &Needs, share: &Share) -> (S
     (on, all.min(limit))
 }
 
-/// Selects the GPUs of a node for its tasks: near each task, then near all sockets, then any.
+/// Selects the GPUs of a node for its tasks: near each task, then near all sockets, then others.
 ///
 /// `None` if too few GPUs are free.
 fn by_task(
@@ -497,7 +498,7 @@ fn by_task(
 
 /// Selects the GPUs that the job requests on each node, in proportion to its cores on each socket.
 ///
-/// If there are too few near these sockets, others are taken. `None` if too few GPUs are free.
+/// If too few GPUs are near these sockets, other GPUs are taken. `None` if too few GPUs are free.
 fn on_node(
     kind: &SlurmNodeType,
     needs: &Needs,
@@ -581,7 +582,7 @@ fn of_job(
     pick.picked
 }
 
-/// Keeps `most` of the picked GPUs: the one with the best link, and those best linked to it.
+/// Keeps `most` of the picked GPUs: the one with the best link, and the ones best linked to it.
 fn drop_least_linked(kind: &SlurmNodeType, picked: &mut u64, most: u64) {
     let is_picked = |picked: u64, gpu: usize| picked >> gpu & 1 == 1;
     let count = kind.links.len();

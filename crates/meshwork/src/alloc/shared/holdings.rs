@@ -148,7 +148,7 @@ impl Holdings {
     }
 }
 
-/// Number of entries of one level of the index that are combined into one entry of the next level.
+/// Number of entries on a level of the index that share one entry on the next level.
 const FAN: usize = 16;
 
 /// Index by which nodes with enough free are found: maxima of free amounts over groups of nodes.

@@ -60,13 +60,13 @@ struct KnownFit {
     weight: u64,
     /// Number of CPUs that the job could use, before cores are selected.
     cpus: u32,
-    /// Amounts that the job could take in each pass: first with only cores near the GPUs, then with
-    /// any.
+    /// Amounts that the job could take in each of the two passes that select cores.
+    ///
+    /// The first pass selects only cores near the GPUs, the second one any cores.
     passes: [Pass; 2],
 }
 
-/// Number of nodes on which a part of the job fits, and sums of the CPUs and GPUs it could take
-/// there.
+/// Number of nodes on which a part of the job fits, and the CPUs and GPUs it could take of them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     nodes: i64,
@@ -74,12 +74,14 @@ struct Sums {
     gpus: u64,
 }
 
-/// Nodes of one weight, with sums of what the job could take of them.
+/// Nodes of one weight, with sums over the nodes of what the job could take.
 #[derive(Clone, Debug)]
 struct KnownClass {
     /// Number of nodes of this weight that may be taken.
     open: u32,
-    /// Sums over these nodes for each pass: first with only cores near the GPUs, then with any.
+    /// Sums of what the job could take of the nodes, in each of the two passes that select cores.
+    ///
+    /// The first pass selects only cores near the GPUs, the second one any cores.
     sums: [Sums; 2],
     /// Nodes on which a part of the job fits in the first pass, with only cores near the GPUs.
     usable: NodeSet,
@@ -106,7 +108,7 @@ pub(super) enum KnownChoice {
     Nodes(Chosen),
     /// The nodes do not suffice for the job.
     Nothing,
-    /// The stored fits cannot decide, so all nodes have to be examined.
+    /// Stored fits do not suffice for a decision, so all nodes have to be examined.
     Unknown,
 }
 
@@ -201,8 +203,7 @@ impl Known {
         idle.as_ref().map(|(_, known)| *known)
     }
 
-    /// Fit of the job on a node, that is what it could take, in the first pass; `None` if nothing
-    /// fits.
+    /// Fit of the job on a node (what it could take) in the first pass; `None` if it is nothing.
     ///
     /// The first pass selects only cores near the GPUs.
     pub(super) fn fit(
@@ -299,7 +300,7 @@ impl Known {
 
     /// Nodes of the `seen` lightest weights on which a part of the job fits, as candidates.
     ///
-    /// Those of the `light` lightest weights must be taken first.
+    /// Nodes of the `light` lightest weights must be taken first.
     fn candidates(&self, machine: &SharedMachine, seen: usize, light: usize) -> Candidates {
         let mut classes = self.classes.values().take(seen);
         let mut forced = NodeSet::empty(machine.count());
@@ -321,7 +322,7 @@ impl Known {
     }
 }
 
-/// Fit of a job on a node, that is what it could take, after the first pass, and amounts to store.
+/// Fit of a job on a node (what it could take) after the first pass, and the amounts to store.
 ///
 /// A pass selects cores: the first one only cores near the GPUs, the second one any cores. The
 /// amounts of both passes are stored.

@@ -73,9 +73,10 @@ pub struct GpuRecord {
 pub enum Domains {
     /// No topology: nodes in the order of their numbers.
     Flat,
-    /// A tree of switches.
+    /// The nodes are below switches, which form a tree.
     Tree(Tree),
-    /// Base blocks (such as racks), of which 2, 4, 8, … are joined to larger blocks.
+    /// The nodes are in base blocks (such as racks), of which 2, 4, 8, … are joined to larger
+    /// blocks.
     Block(Blocks),
 }
 
@@ -100,13 +101,18 @@ pub struct SelectParams {
     /// Slurm 22.05 treats a job of one node like a job of several, and considers all free CPUs of a
     /// node.
     pub is_older: bool,
-    /// Memory for each CPU if a job requests none, in MB; 0 for all memory of a node.
+    /// Default memory for each CPU, in MB, for jobs that request none.
+    ///
+    /// The value 0 stands for all memory of a node.
     pub mem_per_cpu: u64,
-    /// Memory for each node if a job requests none, in MB; overrides `mem_per_cpu` if not 0.
+    /// Default memory for each node, in MB, for jobs that request none.
+    ///
+    /// A value other than 0 overrides `mem_per_cpu`.
     pub mem_per_node: u64,
-    /// CPUs for each GPU if a job requests no number; 0 if no default is set.
+    /// Default number of CPUs for each GPU, for jobs that request no number; 0 stands for no
+    /// default.
     pub cpus_per_gpu: u32,
-    /// Memory for each GPU if a job requests none, in MB; 0 if no default is set.
+    /// Default memory for each GPU, in MB, for jobs that request none; 0 stands for no default.
     pub mem_per_gpu: u64,
 }
 

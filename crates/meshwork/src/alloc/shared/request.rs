@@ -9,19 +9,20 @@ use super::machine::SelectParams;
 pub struct GpuCount {
     /// Number of GPUs, at least 1.
     pub count: u64,
-    /// Index of the required type of GPU; `None` for any type. An index of no type matches no GPU.
+    /// Index of the required type of GPU; `None` if every type is accepted. An index that no type
+    /// has matches no GPU.
     pub model: Option<u16>,
 }
 
 /// Order in which the CPUs of a job are taken from sockets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SocketOrder {
-    /// The order that `slurm.conf` sets.
+    /// Sockets in the order that `slurm.conf` sets.
     #[default]
     Default,
-    /// One socket after another (`-m *:block`).
+    /// One socket is used up after another (`-m *:block`).
     Block,
-    /// From all sockets in turn (`-m *:cyclic`, `-m *:fcyclic`).
+    /// CPUs are taken from all sockets in turn (`-m *:cyclic`, `-m *:fcyclic`).
     Cyclic,
 }
 
@@ -65,11 +66,11 @@ pub struct SharedRequest {
 /// Memory that a job needs, in MB, for each CPU, node or GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Memory {
-    /// Memory for each CPU, in MB.
+    /// The job needs this memory for each CPU, in MB.
     Cpu(u64),
-    /// Memory for each node, in MB; 0 for all memory of a node.
+    /// The job needs this memory for each node, in MB; 0 stands for all memory of a node.
     Node(u64),
-    /// Memory for each GPU, as the field `memory` of [`Gpus`].
+    /// The job needs memory for each GPU: see the field `memory` of [`Gpus`].
     Gpu,
 }
 

@@ -106,11 +106,13 @@ pub(super) fn fill(
     if attempt.suffices(&missing) { Ok(()) } else { Err(Leave::OneOfThese) }
 }
 
-/// Switches in use by a job, from which the distances to other switches are computed.
+/// Switches whose nodes a job gets, by which distances to other switches are computed.
+///
+/// They are called the switches in use.
 struct Used<'a> {
     list: &'a Tree,
     is_used: Vec<bool>,
-    /// For each switch, how many switches in use are below it, itself included.
+    /// For each switch, the number of switches in use below it. It counts itself if it is in use.
     below: Vec<u32>,
     total: u32,
     /// Sum of the depths of the switches in use.

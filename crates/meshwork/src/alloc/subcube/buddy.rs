@@ -312,7 +312,7 @@ impl BlockLists for Sorted {
 struct Stacks {
     /// For each dimension, the first node of the block inserted last.
     heads: Vec<u32>,
-    /// For each node, the block in a list that begins there.
+    /// For each node, the listed block that begins at this node.
     blocks: Vec<Listed>,
     filled: u32,
 }

@@ -1,4 +1,4 @@
-//! Free list: lists of disjoint free subcubes, which may extend along any dimensions.
+//! Free list: lists of disjoint free subcubes, each of which extends along a set of dimensions.
 
 use std::collections::BTreeMap;
 

@@ -91,10 +91,10 @@ impl CubeLists {
         }
     }
 
-    /// Halves a subcube that is not listed along a dimension in `among`, and lists one half.
+    /// Halves an unlisted subcube along a dimension in `among`, and puts one half into a list.
     ///
-    /// The upper half is listed unless `keep_upper` accepts the halves. Returns the half that is
-    /// not listed, and the listed one.
+    /// If `keep_upper` accepts the halves, the lower half is listed, otherwise the upper one.
+    /// Returns first the half that is not listed, then the listed one.
     pub(crate) fn halve(
         &mut self,
         cube: Subcube,

@@ -68,11 +68,11 @@ fn to_a_mask_that_is_listed(cube: Subcube, among: u32, masks: &BTreeMap<u32, u32
     listed.next().unwrap_or(among.ilog2())
 }
 
-/// Subcube that was taken from the lists: a part of a listed one.
+/// Record of a taken subcube: `part` is taken, and `from` is the listed subcube that contained it.
 struct Carved {
     from: Subcube,
     part: Subcube,
-    /// The other parts of the listed subcube `from`, which are in the lists now.
+    /// Subcubes that make up `from` without `part`. They are in the lists now.
     others: Vec<Subcube>,
 }
 

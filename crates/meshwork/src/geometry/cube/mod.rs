@@ -239,8 +239,10 @@ static PATTERNS: [u64; 64] = {
     patterns
 };
 
-/// The dimensions in which a block is longer than 1, as bits; and the bitwise or of all sides less
-/// 1.
+/// The dimensions in which a block is longer than 1, as bits, and a check value.
+///
+/// The check value is the bitwise OR, over all sides, of the side minus 1. It is at most 1 for a
+/// subcube.
 #[inline]
 fn longer_sides(block: &Block) -> (u32, u32) {
     if let Some(dimension) = block.sides.as_aligned() {

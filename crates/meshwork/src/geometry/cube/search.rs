@@ -100,8 +100,8 @@ impl CubeSearch {
 
     /// The free subcubes that lie in no larger free one, ordered by base and then by mask.
     ///
-    /// Such a subcube has no neighbour of its base that is the base of a free subcube along the
-    /// same dimensions.
+    /// A free subcube is one of them if no neighbour of its base is the base of a free subcube
+    /// along the same dimensions.
     ///
     /// # Complexity
     /// **O(n · 3ⁿ / 64 · (4/3)⁶)** operations on words in the worst case, for *n* dimensions.

@@ -83,8 +83,8 @@ pub(super) struct CycleEngine {
     shift: u32,
     /// Cycles that a flit takes across the link of each lane of a router.
     ///
-    /// `credit_returns` is the time of credits on their way back. Stored inline, not behind a
-    /// pointer, because they are read for every flit at every router.
+    /// `credit_returns` is the time of credits on their way back. Both arrays are stored inline,
+    /// not behind a pointer, because they are read for every flit at every router.
     transfers: [Cycle; LANES],
     credit_returns: [Cycle; LANES],
     now: Cycle,
@@ -243,7 +243,7 @@ impl CycleEngine {
         }
     }
 
-    /// The next cycle in which anything can happen, unless a new message arrives before.
+    /// The next cycle in which something can happen if no new message arrives before.
     fn next_cycle(&self) -> Option<Cycle> {
         let next = self.now + 1;
         let is_busy = !(self.asking.is_empty()

@@ -209,7 +209,7 @@ impl Fabric {
         self.length[port]
     }
 
-    /// The largest number of extra cycles of any port.
+    /// The largest number of extra cycles that a link has.
     pub(super) fn longest(&self) -> Cycle {
         self.length.iter().copied().max().unwrap_or(0)
     }
@@ -353,8 +353,8 @@ mod tests {
 
     /// Checks the proof that packets cannot deadlock.
     ///
-    /// Any two links that follow each other on a route, each with the class of lanes in which the
-    /// route uses it, are joined to a graph. The graph must have no cycle.
+    /// The nodes of a graph are the links of the network, each with a class of lanes. Two of them
+    /// are joined if they follow each other on a route. The graph must have no cycle.
     #[test]
     fn no_packets_can_wait_for_each_other_in_a_circle() {
         let rings = (3_u32..12).flat_map(|side| {

@@ -9,7 +9,7 @@ const NONE: u8 = u8::MAX;
 
 /// A request: the head of the packet in input lane `lane` needs an output lane.
 ///
-/// Any lane of class `class` of the output port `port` will do.
+/// Every lane of class `class` of the output port `port` will do.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) lane: u32,
@@ -19,9 +19,9 @@ pub(super) struct Request {
 
 /// Free output lanes of all routers, and the heads that wait for them.
 ///
-/// The lanes of one class of one port are a group, and a head requests any lane of a group. A local
-/// port has one group, or one for each class if packets stay in their class. Only routers in which
-/// something has changed make decisions.
+/// The lanes of one class of one port are a group. A head requests a lane of a group, whichever is
+/// free. A local port has one group, or one for each class if packets stay in their class. Only
+/// routers in which something has changed make decisions.
 #[derive(Clone, Debug)]
 pub(super) struct Grants {
     arbitration: Arbitration,
@@ -45,9 +45,9 @@ pub(super) struct Grants {
     after: Vec<u8>,
     /// For round robin: a mask of the lanes that wait, for each group of each router.
     waiting: Vec<u64>,
-    /// For round robin: the lane that each output considers first.
+    /// For round robin: the input lane that each output lane considers first.
     ///
-    /// `from_output` is the output that each lane considers first.
+    /// `from_output` is the output lane that each input lane considers first.
     from_lane: Vec<u8>,
     from_output: Vec<u8>,
 }
@@ -127,7 +127,8 @@ impl Grants {
         }
     }
 
-    /// Queues the head of a packet for any lane of a group, behind earlier requests.
+    /// Queues the head of a packet for a lane of a group, behind earlier requests. Every lane of
+    /// the group will do.
     ///
     /// A group has the output lanes of one class of one port.
     pub(super) fn request(&mut self, request: &Request) {

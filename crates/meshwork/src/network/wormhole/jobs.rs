@@ -34,9 +34,9 @@ struct Jobs {
 
 struct Run {
     key: RunKey,
-    /// Number of stopped runs in the slot before this one.
+    /// Number of runs in the slot that were stopped before this run began.
     ///
-    /// Late messages of a stopped run are recognized by it.
+    /// The number tells late messages of a stopped run from those of this run.
     number: u16,
     start: Cycle,
     plan: Plan,
@@ -54,7 +54,7 @@ struct Process {
     total: u64,
     /// Earliest cycle at which the process can send its next message.
     from: Cycle,
-    /// Whether the process must wait until its last message has arrived.
+    /// Whether the process must wait until the message that it sent last has arrived.
     ///
     /// `is_leaving` says whether it must wait until that message has left the node.
     waits: bool,

@@ -39,7 +39,7 @@ impl Lone {
         self.fabric.links()
     }
 
-    /// Cycles until a packet that takes these links has arrived.
+    /// Cycles until a packet has arrived that takes the given links.
     #[must_use]
     pub(crate) fn arrives(&mut self, way: Way) -> Cycle {
         self.alone.arrives(way)

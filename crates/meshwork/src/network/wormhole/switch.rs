@@ -13,10 +13,10 @@ pub(super) struct Switch {
     channels: usize,
     /// The port of each lane.
     port_of: [u8; 64],
-    /// Round-robin pointer of each output port: the input port that it considers first.
+    /// For each output port, the input port that round robin considers first.
     ///
-    /// `from_output` and `from_channel` are the output port and the virtual channel that each input
-    /// port considers first.
+    /// For each input port, `from_output` is the output port that is considered first, and
+    /// `from_channel` the virtual channel.
     from_input: Vec<u8>,
     from_output: Vec<u8>,
     from_channel: Vec<u8>,
@@ -39,7 +39,7 @@ impl Switch {
         }
     }
 
-    /// Appends to `moves` the lanes among `ready` whose flits cross the switch.
+    /// Appends to `moves` the lanes among `ready` whose flits cross the switch in this cycle.
     pub(super) fn choose(
         &mut self,
         router: usize,

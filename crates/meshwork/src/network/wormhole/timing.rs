@@ -38,14 +38,12 @@ pub(super) struct Timing {
     pub(super) route: Cycle,
     /// Cycles from sending a flit to its arrival in the next buffer; at least 1.
     pub(super) transfer: Cycle,
-    /// Cycles from sending a flit until the router behind can reuse its place in the buffer; at
-    /// least 1.
+    /// Cycles from sending a flit until its place in the next buffer can be used again; at least 1.
     pub(super) credit: Cycle,
     /// Cycles from when a processor sends a flit to its arrival in the router's buffer. `None` if a
     /// packet is ready in the router as soon as it is first in the processor's queue.
     pub(super) inject: Option<Cycle>,
-    /// Extra cycles that flits and credits take over a local link. `global` is that for global
-    /// links.
+    /// Extra cycles over a local link for flits and credits. `global` has those over a global link.
     pub(super) local: Cycle,
     pub(super) global: Cycle,
     /// Whether a processor accepts only the flits for which it has given credits, like a router.
@@ -121,10 +119,10 @@ impl Timing {
         self.flit_times(way, flits, buffer).0
     }
 
-    /// The cycle in which a packet has left its processor's queue, and that in which its tail
-    /// arrives.
+    /// The cycles in which a packet has left its processor's queue and in which its tail arrives.
     ///
-    /// The network is otherwise empty. Both are counted from when the packet is first in the queue.
+    /// The network is otherwise empty. Cycles are counted from when the packet is first in the
+    /// queue.
     ///
     /// # Complexity
     /// **O(D L)** for *D* links and packets of *L* flits.

@@ -29,9 +29,9 @@ const DELIVERY: u32 = 3 << 30;
 
 /// A buffer, and the known times of the flits that go through it.
 ///
-/// The ring of times has one entry for each flit that fits into the buffer. An entry is the arrival
-/// time of a flit. Once it is known when the flit leaves, it is the time from which the entry can
-/// be reused.
+/// In the ring of times, one entry stands for each flit that fits into the buffer. At first it is
+/// the arrival time of the flit. Once it is known when the flit leaves, it is the time from which
+/// the entry can be reused.
 ///
 /// The entry is aligned so that no lane lies in two lines of the processor's cache. Most of the
 /// time goes into fetching lanes.
@@ -44,7 +44,8 @@ struct Lane {
     left: u32,
     /// Number of flits whose arrival times are known, but whose departure times are not.
     present: u32,
-    /// Index in the ring of times of the next flit to arrive. `head` is that of the next to leave.
+    /// Index in the ring of times of the next flit to arrive. `head` is the index of the next to
+    /// leave.
     tail: u32,
     head: u32,
     /// The buffer that the first packet enters next.
@@ -72,14 +73,14 @@ pub(super) struct WormEngine {
     flits: u32,
     buffer: u32,
     shift: u32,
-    /// Index, in its router, of the first lane that leads to a processor.
+    /// In its router, the index of the first lane that leads to a processor.
     ///
-    /// `homes` is the index at which the lanes of routers with nodes end.
+    /// Lanes with an index below `homes` belong to routers with nodes.
     local: u32,
     homes: u32,
     /// Index of the first sink (a processor as receiver).
     ///
-    /// `sources` is that of the first source (a processor as sender).
+    /// `sources` is the index of the first source (a processor as sender).
     sinks: u32,
     sources: u32,
     now: Cycle,

@@ -93,7 +93,7 @@ pub enum Measure {
     /// Ratio of two sums over the finished jobs. The function returns what a job adds to the
     /// numerator and to the denominator. Jobs for which one of them is NaN are skipped.
     Ratio(fn(&Running, Time, &Rules) -> (f64, f64)),
-    /// Mean over the finished jobs of the time that a job waited for this reason.
+    /// Mean, over the finished jobs, of the time for which a job waited for the given reason.
     PerWait(Cause),
     /// Mean, over the started jobs, of a function of the job.
     PerStart(fn(&Running) -> f64),
@@ -140,7 +140,7 @@ pub enum Measure {
 impl Measure {
     /// Whether the metric depends, or may depend, on [`MachineState::blocked_by_shape`].
     ///
-    /// That is costly, so it is kept up to date only if a metric needs it.
+    /// This field is costly to compute, so it is kept up to date only if a metric needs it.
     pub(super) fn looks_at_what_blocks(&self) -> bool {
         match self {
             Measure::OverTime(over, under) | Measure::Net(over, under, _) => {

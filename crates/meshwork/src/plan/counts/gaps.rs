@@ -117,7 +117,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Checks that known gaps contain all real gaps, whatever was taken and released.
+        /// Checks that the known gaps contain all real gaps after processors were taken and
+        /// released.
         #[test]
         fn all_room_is_known(
             taken in prop::collection::vec((0_u32..200, 1_u32..80, 1_i64..6), 0..60),

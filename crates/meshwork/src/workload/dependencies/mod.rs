@@ -29,7 +29,7 @@ impl Named for DependenciesEntry {
     }
 }
 
-/// The family of sources that tell which job follows which, as a study selects them by name.
+/// The family of sources of dependencies between jobs, which a study selects by name.
 pub static DEPENDENCIES: Family = Family {
     kind: "source of dependencies",
     key: "of",

@@ -49,7 +49,7 @@ impl Moments {
     }
 }
 
-/// Mixture of two Erlang distributions of common order: their number of stages.
+/// Mixture of two Erlang distributions with the same order, which is their number of stages.
 ///
 /// A draw is the sum of this number of exponential times, the stages. With a fixed probability all
 /// stages are short, otherwise all are long.
@@ -71,7 +71,7 @@ pub struct HyperErlang {
     order: u32,
     /// Probability that all stages are short.
     share: f64,
-    /// Mean duration of a short stage. `long` is that of a long stage.
+    /// Mean duration of a short stage. `long` is the mean duration of a long stage.
     short: f64,
     long: f64,
 }

@@ -159,13 +159,14 @@ struct TruncatedNormal {
     sd: f64,
     min: f64,
     max: f64,
-    /// Lower bound, in standard deviations from the mean; `high` is the upper one.
+    /// `low` is the lower bound and `high` the upper one, in standard deviations from the mean.
     ///
     /// If `mirrored` is set, both are mirrored at the mean.
     low: f64,
     high: f64,
     mirrored: bool,
-    /// Probability of a value below `low`. `kept` is the probability of one between the bounds.
+    /// `below` is the probability of a value below `low`, `kept` that of a value between the
+    /// bounds.
     below: f64,
     kept: f64,
 }

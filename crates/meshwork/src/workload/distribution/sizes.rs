@@ -124,8 +124,8 @@ impl Sizes {
     }
 
     /// Requests that can be drawn, enough of them to check that every drawn integer is supported.
-    /// These are all possible requests, except that of blocks only those are listed in which at
-    /// most one side exceeds 1.
+    /// If blocks are drawn, these are the blocks with at most one side above 1; otherwise, these
+    /// are all possible requests.
     pub fn samples(&self) -> impl Iterator<Item = Request> {
         let vectors = Arc::clone(&self.vectors);
         let vectors = (0..vectors.len()).map(move |at| Request::pieces(vectors[at].1.clone()));

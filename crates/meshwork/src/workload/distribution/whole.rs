@@ -9,8 +9,9 @@ use super::functions::normal_cdf;
 pub(super) enum Law {
     /// Every number from `min` to `max` with equal probability.
     Uniform { min: u32, max: u32 },
-    /// The numbers `min`, `min + 1` and so on; `up_to` has the probability of each or a smaller
-    /// one.
+    /// The numbers from `min` on, each with a probability of its own.
+    ///
+    /// Entry *i* of `up_to` is the probability of a number of at most `min` + *i*.
     Weights { min: u32, up_to: Vec<f64> },
     /// An exponential variate, rounded up. It is drawn again while it is out of bounds; `min` is at
     /// least 1.

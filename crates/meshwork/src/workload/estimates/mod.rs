@@ -1,4 +1,4 @@
-//! Models of users' run time estimates, which replace the estimates of any workload.
+//! Models of users' run time estimates, which replace the estimates of a workload.
 //!
 //! A scheduler knows estimates and not run times, so the benefit of backfilling depends on
 //! estimates.
@@ -47,7 +47,7 @@ pub(super) fn given(
     (entry(ENTRIES, params.name()).build)(jobs, params, stream)
 }
 
-/// Replaces the estimate of each job by what a function makes of the job.
+/// Replaces the estimate of each job by the value of a function of the job.
 fn each(jobs: Submissions, mut estimate: impl FnMut(&Job) -> f64 + Send + 'static) -> Submissions {
     Box::new(jobs.map(move |item| {
         item.map(|submission| match submission {

@@ -42,13 +42,13 @@ const MAX_LINE: usize = 1 << 20;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// The line has fewer than 18 fields.
+    /// Error: the line has fewer than 18 fields.
     #[error("a line of a log in the Standard Workload Format has 18 fields, this one has {found}")]
     Fields {
         /// Number of fields that the line has.
         found: usize,
     },
-    /// A field is not a number.
+    /// Error: a field is not a number.
     #[error("field {field} ({name}) is `{given}`, but must be a number")]
     NotANumber {
         /// Index of the field, from 1.
@@ -58,7 +58,7 @@ pub enum RecordError {
         /// Text of the field, or its beginning if it is long.
         given: String,
     },
-    /// The absolute value of a field is too large.
+    /// Error: the absolute value of a field is too large.
     #[error("field {field} ({name}) is `{given}`, but must be a number from -1e15 to 1e15")]
     TooLarge {
         /// Index of the field, from 1.
@@ -68,7 +68,7 @@ pub enum RecordError {
         /// Text of the field, or its beginning if it is long.
         given: String,
     },
-    /// A count is not a whole number, or it is too large.
+    /// Error: a count is not a whole number, or it is too large.
     #[error("field {field} ({name}) is `{number}`, but must be a whole number up to {most}")]
     NotWhole {
         /// Index of the field, from 1.
@@ -271,7 +271,7 @@ pub(super) fn is_blank(byte: u8) -> bool {
     byte <= b' '
 }
 
-/// Parses a number in any usual notation: with decimals, many digits, or an exponent.
+/// Parses a number in one of the usual notations, also with decimals, many digits or an exponent.
 #[inline(never)]
 pub(super) fn number_in(token: &[u8]) -> Option<f64> {
     if let Some(number) = short_decimal(token) {
@@ -449,9 +449,10 @@ impl Lines {
 /// One nonblank line of a log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LogLine {
-    /// A comment: the text after the semicolon, without trailing blanks. See [`Header::add`].
+    /// Line with a comment. The value is the text after the semicolon, without trailing blanks: see
+    /// [`Header::add`].
     Comment(String),
-    /// A job.
+    /// Line that describes a job.
     Record {
         /// Number of the line in the file, from 1.
         line: u64,

@@ -234,10 +234,9 @@ struct Log {
     /// Submission time of the job returned last.
     released: f64,
     choice: Choice,
-    /// Number of lines so far that are no comments.
+    /// Number of lines read so far, without comments.
     ///
-    /// `passed` is the number of lines not selected, and `usable` that of selected lines that are
-    /// jobs.
+    /// Of them, `passed` lines were not selected, and `usable` lines were selected and are jobs.
     seen: u64,
     passed: u64,
     usable: u64,
@@ -288,8 +287,7 @@ impl Log {
         Some(job)
     }
 
-    /// Reads the next line, whose numbers may be laid out in any way; `false` at the end of the
-    /// log.
+    /// Reads the next line, plain or not; `false` at the end of the log.
     #[inline(never)]
     fn read_any(&mut self) -> Result<bool, WorkloadError> {
         loop {

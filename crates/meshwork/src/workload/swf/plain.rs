@@ -136,7 +136,7 @@ fn long(text: &[u8], at: usize, bytes: u64) -> Option<(f64, usize)> {
     }
 }
 
-/// Reads a number in any notation from index `at` on, and returns it with its length.
+/// Reads a number, however it is written, from index `at` on, and returns it with its length.
 #[inline(never)]
 fn odd(text: &[u8], at: usize) -> Option<(f64, usize)> {
     let token = &text[at..];
@@ -151,7 +151,8 @@ mod tests {
 
     use super::*;
 
-    /// Reference version of the fast reader: splits the first line at single blanks, and parses it.
+    /// Slow reference version of the fast reader. It splits the first line at single blanks, and
+    /// parses each field.
     fn by_lines(text: &[u8]) -> Option<(Record, usize)> {
         let length = text.iter().position(|&byte| byte == b'\n')?;
         let line = text[..length].strip_suffix(b"\r").unwrap_or(&text[..length]);

@@ -12,17 +12,17 @@ use crate::topology::MAX_NODES;
 /// Kind of value in the cells of a column, such as counts, times or texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
-    /// An integer that identifies a job.
+    /// The cells hold integers that identify jobs.
     Number,
-    /// A count.
+    /// The cells hold counts.
     Count,
-    /// An instant of the table's own clock, or a date.
+    /// The cells hold instants: of the table's own clock, or dates.
     Instant,
-    /// A number that is not a count: a duration or a priority.
+    /// The cells hold numbers that are no counts: durations or priorities.
     Real,
-    /// `true` or `false`.
+    /// The cells hold `true` or `false`.
     Flag,
-    /// Text.
+    /// The cells hold text.
     Text,
 }
 
@@ -505,7 +505,7 @@ fn terms(job: &Job) -> Option<&Terms> {
     job.terms.as_deref()
 }
 
-/// A finished job with its times and nodes, as per-job output has a row for it.
+/// A finished job with its times and nodes, from which its row of per-job output is made.
 #[derive(Clone, Debug)]
 pub struct Ended<'a> {
     /// The job.

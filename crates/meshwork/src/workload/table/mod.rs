@@ -64,11 +64,11 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 /// Content of a cell of a table, whichever format the file has.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell<'a> {
-    /// A text.
+    /// Text of a cell.
     Text(Cow<'a, str>),
-    /// A number.
+    /// Number in a cell.
     Number(f64),
-    /// Seconds since the beginning of 1970.
+    /// Date in a cell, in seconds since the beginning of 1970.
     Date(f64),
 }
 

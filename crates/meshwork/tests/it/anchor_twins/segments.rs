@@ -5,12 +5,12 @@
 
 use super::*;
 
-/// Misreadings of the rule that decides which node is left out when a segmented job is retried.
+/// Plausible misreading of the rule by which a node is left out when a segmented job is retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hint {
-    /// The lowest of all nodes selected so far is left out.
+    /// The lowest of all nodes selected so far is left out, which is wrong.
     Selected,
-    /// Segments are never retried.
+    /// Segments are never retried, which is wrong.
     Never,
 }
 
@@ -115,8 +115,9 @@ fn segments_agree_with_their_definition_and_every_misreading_is_told_apart() {
     assert!(untold.is_empty(), "nothing tells {untold:?} from the definition");
 }
 
-/// A segmented job waits even if the machine can never hold its segments. Slurm would reject a job
-/// of as many nodes without segments, because no listed box has that size.
+/// Tests that a segmented job waits even if the machine can never hold its segments.
+///
+/// A job of as many nodes without segments would be refused, because no listed box has that size.
 #[test]
 fn segments_wait_where_the_machine_has_too_few_places_for_them() {
     // A torus with two boxes of 4, and one with a third whose other cells are holes.

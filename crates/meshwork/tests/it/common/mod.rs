@@ -10,12 +10,13 @@ use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::{SCHEDULERS, SchedulerEntry};
 use meshwork::topology::Wiring;
 
-/// A job with this arrival, request and run time; its estimate equals its run time.
+/// Job with the given arrival, request and run time. Its estimate equals its run time.
 pub(crate) fn job(arrival: f64, request: Request, runtime: f64) -> Job {
     Job::new(0, Time::new(arrival), request, runtime)
 }
 
-/// A scenario read from TOML. If the text has no workload, one is added that is not used.
+/// Scenario read from TOML. If the text has no workload, an unused one is added, because the key is
+/// required.
 pub(crate) fn scenario(text: &str) -> Scenario {
     let mut table: toml::Table = text.parse().expect("the test writes TOML");
     if !table.contains_key("workload") {
@@ -82,7 +83,7 @@ pub(crate) fn schedulers_for_all_wirings() -> impl Iterator<Item = &'static Sche
     SCHEDULERS.iter().copied().filter(everywhere).filter(|s| !s.malleable)
 }
 
-/// Every selector with every choice of its parameters, by name and as TOML.
+/// Every selector, with every choice of its parameters. Each is given by its name and as TOML.
 pub(crate) fn every_selector() -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     for entry in meshwork::select::SELECTORS {

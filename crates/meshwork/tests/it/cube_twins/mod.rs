@@ -7,8 +7,7 @@ use meshwork::geometry::NodeSet;
 use meshwork::geometry::cube::Subcube;
 use meshwork::job::Request;
 
-/// A slow reference implementation of an allocator. It has what the allocator remembers, and
-/// proposes subcubes.
+/// Slow reference implementation of a hypercube allocator, with what the allocator remembers.
 pub(crate) trait Twin {
     /// Chooses one free subcube of dimension `k`; `None` if there is none.
     fn choose(&mut self, _free: &NodeSet, _k: u32) -> Option<Subcube> {
@@ -426,7 +425,7 @@ impl Twin for MaximalSubcubes {
     }
 }
 
-/// Variant of [`MaximalSubcubes`] whose set of subcubes is built greedily.
+/// Variant of [`MaximalSubcubes`] that builds the set of subcubes greedily.
 pub(crate) struct GreedySubcubes;
 
 impl Twin for GreedySubcubes {
@@ -477,8 +476,9 @@ fn shared(a: Subcube, b: Subcube) -> usize {
     a.nodes().filter(|node| node & !b.mask == b.base).count()
 }
 
-/// Subcube that the rule of the prime-cube graph chooses, computed edge by edge. Only the primes
-/// that satisfy `among` are considered.
+/// Subcube that the rule of the prime-cube graph chooses, computed edge by edge.
+///
+/// Only prime cubes that satisfy `among` are considered.
 fn by_the_graph(
     free: &NodeSet,
     primes: &[Subcube],
@@ -496,7 +496,7 @@ fn by_the_graph(
     subcubes(prime, dimension_of(free), k).into_iter().min_by_key(touched)
 }
 
-/// Slow reference implementation of allocation by the prime-cube graph.
+/// Slow reference implementation of the allocator `prime_cube_graph` for requests of subcubes.
 pub(crate) struct PrimeCubes;
 
 impl Twin for PrimeCubes {
@@ -505,8 +505,10 @@ impl Twin for PrimeCubes {
     }
 }
 
-/// Slow reference implementation of the prime-cube graph for counts of nodes. A count gets a
-/// connected set of cubes.
+/// Slow reference implementation of the allocator `prime_cube_graph` for requests of counts of
+/// nodes.
+///
+/// A count gets a connected set of cubes.
 pub(crate) struct SeveralCubes;
 
 impl Twin for SeveralCubes {

@@ -2,18 +2,19 @@
 
 use super::{Failed, Job, Misread, Set, Tried, classes, shared};
 
-/// Base blocks of a machine in order, and the listed levels of larger blocks. A block of level *k*
-/// joins 2ᵏ base blocks; level 0 is always listed.
+/// Base blocks of a machine in order, and the levels of larger blocks that the topology lists.
+///
+/// A block of level *k* joins 2ᵏ base blocks. Level 0 is always listed.
 pub(crate) struct Machine {
     pub base: u32,
     pub levels: Vec<u32>,
     pub blocks: Vec<Set>,
 }
 
-/// Sizes that the block rule uses for a segment, counted in base blocks.
+/// Sizes, counted in base blocks, that the block rule uses to place a segment of a job.
 ///
-/// `per` is the aggregated block in which the segment must lie, and `lower` the next smaller listed
-/// block. If `is_limited`, the segment may use at most `most` lower blocks.
+/// The segment must lie in one aggregated block of `per` base blocks. `lower` is the next smaller
+/// listed block. If `is_limited`, the segment may use at most `most` lower blocks.
 struct Level {
     per: usize,
     lower: usize,
@@ -194,7 +195,7 @@ struct Placing<'a> {
     level: &'a Level,
     start: usize,
     size: usize,
-    /// Number of lower blocks that the segment may still begin to use.
+    /// Number of further lower blocks that the segment may use.
     left: i64,
     /// Indices of the base blocks that the segment uses so far.
     taken: Set,
@@ -218,8 +219,8 @@ impl Placing<'_> {
     /// Lets the segment use all base blocks that have usable nodes, in order, and counts lower
     /// blocks.
     ///
-    /// A lower block is counted when its first base block is used. If later base blocks of it were
-    /// in use before, it is counted again.
+    /// A lower block is counted when its first base block is used. It is counted again if the
+    /// segment already uses later base blocks of it.
     fn open_all(&mut self, nodes: &Set) {
         let mut before = None;
         for block in self.inside() {
@@ -316,7 +317,9 @@ impl Placing<'_> {
         Ok(())
     }
 
-    /// Next base block for the segment, chosen by numbers of usable nodes at the time of its first
+    /// Next base block for the segment.
+    ///
+    /// Base blocks are compared by their numbers of usable nodes at the time of the segment's first
     /// choice.
     fn next(&self, open: &Set) -> Option<usize> {
         let free = |block: usize| shared(&self.machine.blocks[block], open) as usize;

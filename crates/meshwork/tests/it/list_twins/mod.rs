@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 pub(crate) type Set = BTreeSet<u32>;
 
-/// A job to be placed: its size and its constraints.
+/// Job to be placed, with its size and its constraints.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Job {
     pub nodes: u32,
@@ -50,7 +50,7 @@ pub(crate) enum Failed {
 
 pub(crate) type Tried = Result<Set, Failed>;
 
-/// A plausible misreading of a rule, which the tests must detect.
+/// Plausible misreading of a rule for placements, which the tests must detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Misread {
     Nothing,
@@ -114,8 +114,9 @@ pub(crate) enum Misread {
     OneRunOfContiguous,
 }
 
-/// Nodes for a job, from the retry loop that all rules share. A rule is repeated without some of
-/// the nodes until it succeeds or gives up.
+/// Nodes for a job, found by the retry loop that all rules share.
+///
+/// The loop repeats a rule without some of the nodes until the rule succeeds or gives up.
 pub(crate) fn choose(
     job: &Job,
     free: &Set,

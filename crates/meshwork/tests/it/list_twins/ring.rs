@@ -85,7 +85,7 @@ pub(crate) fn rule(
     Ok(kept.into_iter().flat_map(|window| window.nodes).collect())
 }
 
-/// Keeps at most `room` windows, the best ones, in a heap with the worst of them at its root.
+/// The best windows, at most `room`, in the order of a heap whose root is the worst of them.
 fn heaped(found: Vec<Window>, room: usize, misread: Misread) -> Vec<Window> {
     let mut heap: Vec<Window> = Vec::new();
     for window in found {

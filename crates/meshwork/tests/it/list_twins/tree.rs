@@ -30,8 +30,9 @@ impl Machine {
 
     /// Compares two switches as places for a job that still needs `missing` nodes.
     ///
-    /// If a switch has too few free nodes, its ancestors are compared instead. The flag tells
-    /// whether the first switch, or its ancestor, has all missing nodes.
+    /// If the two have too few free nodes, their parents are compared instead, and so on upwards.
+    /// The returned flag tells whether the first switch, or its ancestor that is compared, has all
+    /// missing nodes.
     fn compare(
         &self,
         (mut i, mut j): (usize, usize),

@@ -1,6 +1,7 @@
-//! Event loop of RFold's program, rewritten to use our allocators. It defines which job is tried
-//! when, the order of events within an instant, what happens to shapes that were folded in vain,
-//! and which jobs are dropped.
+//! Event loop of RFold's program, rewritten to call the allocators of the model.
+//!
+//! It defines which job is tried when, the order of events within an instant, what happens to
+//! shapes that were folded in vain, and which jobs are dropped.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -26,7 +27,7 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// TOML keys of the model's allocator for this placement method.
+    /// TOML keys by which a study selects the allocator for the placement method.
     pub(crate) fn allocator(self, side: u32, ties: &str) -> String {
         match self {
             Way::FirstFit => {
@@ -51,14 +52,14 @@ pub(crate) struct Submitted {
     pub shape: [u32; 3],
 }
 
-/// Outcome of a job of the trace: its start, if any, and its waits.
+/// Outcome of a job of the trace, with its start, if any, and its waits.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub id: u64,
     pub duration: u64,
-    /// `None` if the job was dropped.
+    /// Start of the job; `None` if the job was dropped.
     pub started: Option<Started>,
-    /// Time from the job's first try for which it waited for processors, and for a shape.
+    /// Times for which the job waited for processors and for a shape, counted from its first try.
     pub waits: [u64; 2],
     shape: [u32; 3],
     tried: bool,
@@ -78,7 +79,7 @@ pub(crate) struct Started {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Waiter {
-    /// Whether only the arrival of a job ends the wait, and not also the end of one.
+    /// Whether only the arrival of a job ends the wait. Otherwise the end of a job does too.
     for_arrival: bool,
     job: usize,
 }
@@ -94,8 +95,10 @@ enum Event {
     Woken(Waiter),
     Try(usize),
     NewGuard,
-    /// Event that follows the start of a job. The flag tells whether the guard, which waits for
-    /// signals, had nothing to wait for when this event was queued.
+    /// Event that follows the start of a job.
+    ///
+    /// The guard of the program waits for signals. The flag tells whether there was nothing to wait
+    /// for when this event was queued.
     Running(bool),
     Timer(u64, usize),
 }

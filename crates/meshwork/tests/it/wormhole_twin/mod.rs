@@ -1,5 +1,6 @@
-//! Slow reference implementation of the wormhole network without caches. Flits are objects, and
-//! each cycle visits every buffer.
+//! Slow reference implementation of the wormhole network.
+//!
+//! Nothing is cached: flits are objects, and each cycle visits every buffer.
 
 use std::collections::VecDeque;
 
@@ -28,7 +29,7 @@ struct Flit {
 #[derive(Clone, Debug, Default)]
 struct Buffer {
     flits: VecDeque<Flit>,
-    /// Cycles in which a flit has left the buffer.
+    /// For each flit that has left the buffer, the cycle in which it left.
     left: Vec<u64>,
     entered: usize,
     last_tail_left: Option<u64>,
@@ -63,8 +64,9 @@ pub(crate) struct Twin<'a> {
     topology: &'a Topology,
     wires: &'a dyn Wires,
     manner: Manner,
-    /// Path of each packet, from the time when it is first in its queue. Used only on machines that
-    /// are no grids.
+    /// Path of each packet, known from the time when the packet is first in its queue.
+    ///
+    /// It is used only on machines that are no grids.
     ways: Vec<Option<Vec<Hop>>>,
     setting: WormholeConfig,
     sent: &'a [Sent],
@@ -76,8 +78,8 @@ pub(crate) struct Twin<'a> {
     /// router buffers are those of receiving processors.
     grants: Vec<Option<usize>>,
     queues: Vec<VecDeque<usize>>,
-    /// For the first packet in each processor's queue, the number of flits sent so far, and its
-    /// channel.
+    /// State of sending of the first packet in each processor's queue: the number of flits sent so
+    /// far, and its channel.
     sending: Vec<(u32, usize)>,
     pub arrived: Vec<u64>,
     // Round-robin pointers.
@@ -158,7 +160,7 @@ impl<'a> Twin<'a> {
         (node / self.each(), self.local() + node % self.each())
     }
 
-    /// Cycles that the link to a buffer takes more than the shortest link.
+    /// Number of cycles by which the link to a buffer is slower than the shortest link.
     fn length(&self, target: usize) -> u64 {
         if target >= self.buffers.len() {
             return 0;
@@ -176,7 +178,8 @@ impl<'a> Twin<'a> {
         u64::from(cycles) - 1
     }
 
-    /// Cycles of routing, of the transfer of a flit, and of a credit.
+    /// Numbers of cycles for the routing of a head, the transfer of a flit, and the way of a
+    /// credit.
     fn delays(&self) -> (u64, u64, u64) {
         if self.is_booksim() { (0, 3, 2) } else { (u64::from(self.setting.router_delay), 1, 1) }
     }
@@ -325,7 +328,8 @@ impl<'a> Twin<'a> {
         if number < lanes { &mut self.buffers[number] } else { &mut self.sinks[number - lanes] }
     }
 
-    /// Number of a buffer among all channels that leave its router, for round-robin choices.
+    /// Number of a buffer among the buffers of all channels that leave its router, for round-robin
+    /// choices.
     fn output_number(&self, router: usize, target: usize) -> usize {
         let (channels, ports) = (self.channels(), self.ports());
         if target >= self.buffers.len() {
@@ -352,8 +356,8 @@ impl<'a> Twin<'a> {
         unlimited || self.target(target).taken(self.now, credit) < self.setting.buffer as usize
     }
 
-    /// The packet whose head is first in a buffer and waits for a lane, and the cycle since which
-    /// it asks.
+    /// Packet whose head is first in a buffer and waits for a lane, and the cycle from which on it
+    /// waits.
     fn waiting(&self, lane: usize) -> Option<(usize, u64)> {
         let buffer = &self.buffers[lane];
         let first = buffer.flits.front()?;

@@ -107,7 +107,7 @@ const COMING: [[u32; 2]; 15] = [
     [6, 2],
 ];
 const ENDING: [usize; 7] = [1, 3, 5, 7, 9, 11, 13];
-/// Sides of the job that cannot be placed. More than four times as many processors are free.
+/// Sides of a job that cannot be placed, although over four times as many processors are free.
 const WAITING: [u32; 2] = [5, 5];
 
 /// Picture of a torus that is half free and yet has no free block of 5 × 5.

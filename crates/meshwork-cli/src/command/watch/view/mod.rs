@@ -28,7 +28,7 @@ const LOW: usize = 12;
 
 /// Background colours on which a black letter is readable.
 ///
-/// Their number divides the number of letters.
+/// Their number divides the number of letters, so that each letter always has one colour.
 const COLOURS: [u8; 26] = [
     203, 114, 75, 221, 177, 80, 216, 150, 111, 229, 211, 72, 180, 209, 157, 117, 227, 219, 87, 223,
     193, 147, 185, 225, 121, 187,
@@ -138,7 +138,7 @@ impl View {
         self.scene.apply(happening);
     }
 
-    /// Marks the run as ended at this instant.
+    /// Marks the run as ended at the given instant.
     pub(super) fn end(&mut self, end: Time) {
         self.scene.advance(end);
         "the run has ended".clone_into(&mut self.latest);
@@ -198,7 +198,7 @@ impl View {
         format!("node {}{on}", corner.join(","))
     }
 
-    /// Number of lines for showing the whole machine and a few jobs at this width.
+    /// Number of lines for showing the whole machine and a few jobs at the given width.
     pub(super) fn height(&self, width: usize) -> usize {
         let (_, (across, down)) = self.panes(width, 1);
         let beside = width >= across + GAP + LISTS;

@@ -140,9 +140,9 @@ impl Faces {
         all
     }
 
-    /// Adds a face across dimension `d`, the high one if `high` is set, otherwise the low one.
+    /// Adds one of the two faces across dimension `d` if `is` is set.
     ///
-    /// Does nothing if `is` is not set.
+    /// It is the high face if `high` is set, otherwise the low one.
     pub(super) fn add(&mut self, d: usize, high: bool, is: bool) {
         self.0 |= u64::from(is) << (2 * d + usize::from(high));
     }
@@ -176,7 +176,8 @@ pub(super) enum Beside {
     Nodes(u32),
 }
 
-/// Neighbourhood of a block along dimension `d`: above it if `high` is set, otherwise below it.
+/// Neighbourhood of a block in one direction of dimension `d`: above it if `high` is set, else
+/// below.
 ///
 /// Along `d` the block covers `length` coordinates from `at` on.
 pub(super) fn beside(grid: &Grid, d: usize, at: u32, length: u32, high: bool) -> Beside {

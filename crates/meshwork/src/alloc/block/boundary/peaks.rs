@@ -104,12 +104,15 @@ pub(super) struct Peaks {
     low: Vec<NodeSet>,
     /// For each dimension, the bases from which the block cannot move one step up along it.
     ///
-    /// The sets also contain some more nodes, as those in `low` do.
+    /// The sets also contain other nodes, as the sets in `low` do.
     high: Vec<NodeSet>,
-    /// Bases that may be peaks by one dimension: ends of ranges in which the block can move along
-    /// this dimension, and bases level with an edge of a held block.
+    /// Bases that pass the test for a peak along one dimension.
+    ///
+    /// Either the block cannot move further in one of the two directions along this dimension, or
+    /// an edge of a held block is level with one of its ends.
     candidates: NodeSet,
-    /// Bases of blocks that begin or end level with an edge of a held block, along one dimension.
+    /// Bases of blocks with an end, along one dimension, that is level with an edge of a held
+    /// block.
     level: NodeSet,
     reached: NodeSet,
     spare: NodeSet,
@@ -207,10 +210,10 @@ impl Peaks {
         }
     }
 
-    /// Adds to the candidates the bases of blocks that have an edge of a held block beside a face.
+    /// Adds to the candidates the bases of blocks with a face next to an edge of a held block.
     ///
-    /// The edge is level with an end of the block along dimension `d`. The face is one across any
-    /// other dimension.
+    /// The edge is level with an end of the block along dimension `d`. The face lies across
+    /// another dimension.
     fn beside_faces(&mut self, grid: &Grid, d: usize, sides: &[u32], corners: bool) {
         for across in (0..sides.len()).filter(|&across| across != d) {
             if sides.len() == 2 {
@@ -227,11 +230,10 @@ impl Peaks {
         }
     }
 
-    /// Replaces each node in `reached` by all bases whose block contains the node along a
-    /// dimension.
+    /// Replaces each node in `reached` by all bases at which the block covers it along a dimension.
     ///
-    /// If `corners` is set, also by the bases of blocks that end one step before the node or begin
-    /// one step after it.
+    /// If `corners` is set, the bases of blocks that end one step before the node or begin one step
+    /// after it are added.
     fn spread(&mut self, grid: &Grid, along: usize, side: u32, corners: bool) {
         let mut length = side;
         if corners {
@@ -250,7 +252,7 @@ impl Peaks {
 }
 
 /// Adds to `to` each node for which the node `steps` higher along dimension `d` is in `from`. Some
-/// more nodes may be added.
+/// other nodes may be added too.
 fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     let steps = if grid.is_ring(d) { steps % side } else { steps };
@@ -261,7 +263,7 @@ fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32
 }
 
 /// Adds to `to` each node for which the node one step lower along dimension `d` is in `from`. Some
-/// more nodes may be added.
+/// other nodes may be added too.
 fn add_behind(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     to.unite_shifted_up(from, stride);

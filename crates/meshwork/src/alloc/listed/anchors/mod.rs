@@ -93,8 +93,8 @@ struct Found {
     entry: usize,
     /// Corner cells of the boxes that no criterion has rejected.
     bases: NodeSet,
-    /// Cost of these boxes by each criterion; lower is better. By these costs they are compared
-    /// with the boxes of other listed placements.
+    /// For each criterion, the cost of the boxes that are left; lower is better. By these costs the
+    /// boxes are compared with boxes of other listed placements.
     key: Vec<i64>,
 }
 

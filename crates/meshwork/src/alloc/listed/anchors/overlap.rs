@@ -302,17 +302,17 @@ mod tests {
     use super::*;
     use crate::rng::Stream;
 
-    /// Whether windows of the lengths `own` and `other` that begin at two positions of a ring
-    /// overlap.
+    /// Whether two windows (sets of consecutive positions) of a ring overlap. `own` and `other` are
+    /// the lengths of the windows.
     fn share(a: u32, own: u32, b: u32, other: u32, length: u32) -> bool {
         (0..own).any(|i| (0..other).any(|j| (a + i) % length == (b + j) % length))
     }
 
-    /// Compares the counts of overlapping boxes with counts by examining all pairs, for all
-    /// windows.
+    /// Compares counts of overlapping boxes, for all windows, with counts found by examining all
+    /// pairs.
     ///
-    /// The tori have rows of up to 16, of up to 32, and of more positions, which are counted in
-    /// different ways.
+    /// Rows of up to 16, of up to 32, and of more positions are counted by different code. There
+    /// are tori with rows of each kind.
     #[test]
     fn boxes_are_counted_as_they_meet() {
         let mut rng = Stream::new(3, 0, "boxes");

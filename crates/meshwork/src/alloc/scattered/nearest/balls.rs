@@ -21,8 +21,8 @@ use crate::topology::{Grid, Node};
 pub(super) struct Balls {
     /// The number 1 for each free node, and 0 for each held node.
     free: Vec<u16>,
-    /// Tables of counts that are computed from others, each after the table from which it is
-    /// computed.
+    /// Tables of counts. Each is computed from another, which is before it in the list or is
+    /// `free`.
     sums: Vec<Sum>,
     /// For each dimension, the counts of balls over all other dimensions.
     pub(super) slices: Vec<Source>,
@@ -42,17 +42,19 @@ pub(super) enum Source {
     Sum(usize),
 }
 
-/// Counts of balls over one dimension more than those of the table from which they are computed.
+/// Counts of balls, computed from counts of balls over one dimension fewer (the table `of`).
 struct Sum {
     of: Source,
     dimension: usize,
     /// Counts for all radii so far, radius by radius.
     layers: Vec<u16>,
-    /// Counts of the last radius for one side of each ball: the nodes from the centre upwards along
-    /// `dimension`.
+    /// For the largest radius so far, counts of the nodes of each ball from the centre upwards.
+    ///
+    /// Upwards is along `dimension`.
     ahead: Vec<u16>,
-    /// Counts of the last radius for the other side of each ball: the nodes below the centre along
-    /// `dimension`.
+    /// For the largest radius so far, counts of the nodes of each ball below the centre.
+    ///
+    /// Below is along `dimension`.
     behind: Vec<u16>,
     spare: Vec<u16>,
 }
@@ -104,7 +106,8 @@ impl Balls {
         each
     }
 
-    /// The table for balls over one more dimension than those of `of`, created only once.
+    /// The table of balls over `dimension` and the dimensions of the table `of`, created on first
+    /// use.
     fn push(&mut self, of: Source, dimension: usize) -> Source {
         let made = self.sums.iter().position(|sum| sum.of == of && sum.dimension == dimension);
         Source::Sum(made.unwrap_or_else(|| {

@@ -49,9 +49,10 @@ pub(super) struct NearestNodes {
 /// Number of nodes of the largest supported machine; every node may be a centre.
 pub(super) const MAX_NODES: u32 = 1 << 14;
 
-/// Number of distances per node and dimension above which counts for all centres are faster.
+/// Number of computed distances, per node and dimension, at which the search method changes.
 ///
-/// The distances are those from each centre to each free node.
+/// Up to this number, the distances from each centre to each free node are computed. With more
+/// distances, counting nodes around all centres at once is faster.
 const LOOKS: u64 = 16;
 
 impl NearestNodes {
@@ -152,7 +153,10 @@ mod tests {
         assert_eq!(nearest.best(&site, 5), Some(0));
     }
 
-    /// Checks that the search one by one serves requests with counts of more than 16 bits.
+    /// Checks that the search over all centres at once declines requests for too many nodes.
+    ///
+    /// Its counts of nodes have 16 bits. Declined requests are served by a search over one centre
+    /// after another.
     #[test]
     fn more_nodes_than_can_be_counted_are_left_to_others() {
         let grid = Grid::new(&[42, 42, 42], true).unwrap();
@@ -166,8 +170,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the result of counts for all centres at once with that of distances from each
-        /// centre.
+        /// Compares the scores of centres that are computed all at once with scores computed one by
+        /// one.
         #[test]
         fn all_centres_at_once_score_as_one_by_one(
             sides in prop::collection::vec((1_u32..8, any::<bool>()), 1..4),

@@ -22,11 +22,11 @@ use super::hops::hops_over_pairs;
 /// each coordinate.
 #[derive(Clone)]
 pub(super) struct OneByOne {
-    /// Free nodes in ascending order, with their distances from the present centre.
+    /// Free nodes in ascending order, each with its distance from the centre examined now.
     free: Vec<(Node, u32)>,
-    /// Tables for the lower dimensions and for the higher ones.
+    /// Tables for the lower half of the dimensions, and for the higher half.
     halves: [Half; 2],
-    /// Number of free nodes at each distance from the present centre.
+    /// Number of free nodes at each distance from the centre examined now.
     shells: Vec<u32>,
 }
 
@@ -35,11 +35,11 @@ pub(super) struct OneByOne {
 struct Half {
     sides: Dims,
     are_rings: Vec<bool>,
-    /// For each free node, the row-major index of its coordinates in these dimensions.
+    /// For each free node, the row-major index of its coordinates in this half of the dimensions.
     at: Vec<u32>,
-    /// For each such index, the distance from the present centre along these dimensions.
+    /// For each index of coordinates, the distance from the centre along these dimensions.
     apart: Vec<u32>,
-    /// For each such index, the number of taken nodes.
+    /// For each index of coordinates, the number of taken nodes that have these coordinates.
     counts: Vec<u32>,
 }
 
@@ -118,7 +118,8 @@ impl OneByOne {
         Reach { shell: shell as u32, of_it: count - nearer }
     }
 
-    /// Hops over all pairs of the nodes nearest to the present centre, as far as `reach` extends.
+    /// Hops over all pairs of the nodes nearest to the centre examined now, as far as `reach`
+    /// extends.
     fn hops(&mut self, reach: Reach) -> u64 {
         let [lower, higher] = &mut self.halves;
         lower.counts.fill(0);
@@ -163,7 +164,7 @@ impl Half {
         }
     }
 
-    /// Sum of hops over all pairs of taken nodes, along these dimensions only.
+    /// Sum of hops over all pairs of taken nodes, along this half of the dimensions.
     ///
     /// The counts of taken nodes are set to 0.
     fn hops_over_pairs(&mut self) -> u64 {
@@ -172,7 +173,7 @@ impl Half {
         sum
     }
 
-    /// Calls `visit` for each of these dimensions, the last one first, and sets the counts to 0.
+    /// Calls `visit` for each dimension of this half, the last one first, and sets the counts to 0.
     ///
     /// The arguments of `visit` are the number of taken nodes with each coordinate, and whether the
     /// dimension is a ring.

@@ -30,25 +30,25 @@ pub(super) struct Planes {
     nodes: usize,
     /// Number of nodes of the grid.
     all: usize,
-    /// For each lower dimension, the number of free nodes at each distance over the other lower
+    /// For each lower dimension, how many free nodes lie at each distance in the other lower
     /// dimensions.
     ///
-    /// Ordered by distance, then by node of the grid.
+    /// Indexed by distance, then by node of the grid.
     rings: Vec<Vec<u16>>,
     /// For each lower dimension and node of a plane, the number of near nodes with its coordinate.
     ///
-    /// Ordered by the number of planes in which the whole last shell is taken, then by radius, then
-    /// by node of the present plane. Radius 0 is preceded by a row of zeros, for nodes out of
-    /// reach.
+    /// Indexed by the number of planes in which the whole last shell is taken, then by radius plus
+    /// 1, then by node of the plane examined now. The first row of each table has only zeros, for
+    /// nodes out of reach.
     taken: Vec<Vec<u16>>,
     /// Number of radii in the table `taken`.
     radii: usize,
-    /// Distance of each plane from the present plane.
+    /// Distance of each plane from the plane of the centres.
     away: Vec<u32>,
     /// For each node of the grid, the number of near nodes in the same plane.
     ///
-    /// Ordered by radius, then by node of the grid. Radius 0 is preceded by a row of zeros, and the
-    /// last radius is followed by [`LANES`] zeros.
+    /// Indexed by radius plus 1, then by node of the grid. The first row has only zeros. After the
+    /// last row come [`LANES`] zeros, so that a whole stretch can be read anywhere.
     within: Vec<u16>,
 }
 
@@ -101,7 +101,7 @@ impl Planes {
 
     /// Numbers of nodes of `plane` around each of [`LANES`] centres: within `distance`, and nearer.
     ///
-    /// The centres are nodes of the present plane from index `first` on.
+    /// The centres are nodes of the plane of the centres, from index `first` on.
     pub(super) fn within(
         &self,
         plane: usize,
@@ -119,8 +119,8 @@ impl Planes {
     /// The counts along lower dimension `d` if the whole last shell is taken in the first `whole`
     /// planes.
     ///
-    /// The last shell consists of the nodes at the largest distance from a centre. Ordered by
-    /// radius, then by node of the plane, after a row of zeros.
+    /// The last shell consists of the nodes at the largest distance from a centre. The counts are
+    /// indexed by radius plus 1, then by node of the plane; the first row has only zeros.
     pub(super) fn taken(&self, d: usize, whole: usize) -> &[u16] {
         let table = (self.radii + 1) * self.nodes;
         &self.taken[d][whole * table..][..table]

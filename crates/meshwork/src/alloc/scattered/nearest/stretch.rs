@@ -9,25 +9,26 @@ use super::hops::hops_over_pairs;
 use super::lanes::{LANES, Lanes, hops_side_by_side};
 use super::planes::Planes;
 
-/// Up to [`LANES`] adjacent centres of a plane, with the number of nodes around each by coordinate.
+/// Up to [`LANES`] adjacent nodes of a plane as centres, and counts of the nearest nodes of each.
 ///
 /// # Complexity
 /// The cost for each centre is **O(p)** with *p* planes, and one lookup for each coordinate of the
 /// lower dimensions. The planes are counted again for each distinct largest distance among the
 /// centres. One plane is examined for each centre that may be the best.
 pub(super) struct Stretch {
-    /// Number of nodes around each centre in each plane.
+    /// For each plane, the number of nearest nodes in it, for each centre.
     by_plane: Vec<Lanes<u16>>,
-    /// Number of nodes around each centre by coordinate of an upper dimension.
+    /// For each coordinate of an upper dimension, the number of nearest nodes, for each centre.
     along: Vec<Lanes<u16>>,
-    /// Number of nodes around each centre by coordinate of each lower dimension.
+    /// For each coordinate of each lower dimension, the number of nearest nodes, for each centre.
     ///
     /// In the plane where the nodes at the largest distance are only partly taken, those nodes are
     /// not counted.
     lower: Vec<Vec<Lanes<u16>>>,
-    /// For each centre, the number of planes in which all nodes at the largest distance are taken.
+    /// For each centre, the number of planes whose nodes at the largest distance are all taken.
     whole: Lanes<u16>,
-    /// For each centre, the number of nodes at the largest distance taken in the plane after those.
+    /// For each centre, the nodes at the largest distance taken in the plane after the `whole`
+    /// ones.
     rest: Lanes<u16>,
     /// Number of nodes counted in `lower`, for each centre.
     counted: Lanes<u16>,
@@ -35,7 +36,7 @@ pub(super) struct Stretch {
     above: Lanes<u64>,
     /// Hops along the lower dimensions over all pairs of counted nodes, for each centre.
     below: Lanes<u64>,
-    /// Number of nodes around one centre with each coordinate of each lower dimension.
+    /// For each coordinate of each lower dimension, the number of nearest nodes, for one centre.
     counts: Vec<Vec<u32>>,
 }
 
@@ -67,7 +68,7 @@ impl Stretch {
 
     /// Counts the `count` nearest nodes around each centre of one [stretch](Planes::stretch).
     ///
-    /// The centres must be in the present plane of `planes`.
+    /// The centres must be in the plane for which `planes` was computed last.
     pub(super) fn look_at(
         &mut self,
         planes: &Planes,
@@ -101,7 +102,8 @@ impl Stretch {
 
     /// Hops over all pairs of the nodes nearest to one of the centres.
     ///
-    /// `None` if `may_be` rejects a lower bound of the hops, because another centre is better.
+    /// `None` if `may_be` rejects a lower bound of the hops: then another centre is known to be
+    /// better.
     pub(super) fn hops(
         &mut self,
         planes: &Planes,
@@ -175,9 +177,9 @@ impl Stretch {
         }
     }
 
-    /// Hops along the upper dimensions over all pairs of the nodes counted by plane.
+    /// Hops along the upper dimensions over all pairs of the nodes that were counted by plane.
     ///
-    /// The counts are overwritten.
+    /// The counts by plane are overwritten.
     fn hops_above(&mut self, planes: &Planes, axes: &Axes, all: &Lanes<u16>) -> Lanes<u64> {
         let (mut by_plane, mut sums) = (&mut self.by_plane[..], [0; LANES]);
         for axis in axes.axes[planes.dimensions()..].iter().rev() {

@@ -76,7 +76,7 @@ pub struct Entry {
     bases: NodeSet,
     /// Corner cells in the order in which boxes are tried; empty on a large torus, to save memory.
     in_order: Vec<u32>,
-    /// Corner cells of the boxes that can be allocated: those with a different node in every cell.
+    /// Corner cells of the boxes that can be allocated, which have a different node in every cell.
     complete: NodeSet,
     overlaps_others: bool,
 }
@@ -148,8 +148,8 @@ pub struct Torus {
     holes: NodeSet,
     /// Whether no node is in two cells of the torus.
     is_plain: bool,
-    /// Listed placements sorted by the size of their boxes. Those of equal size are in the order of
-    /// the list.
+    /// Listed placements sorted by the size of their boxes. Placements with boxes of equal size are
+    /// in the order of the list.
     entries: Vec<Entry>,
     free_bases: FreeBases,
 }
@@ -405,7 +405,7 @@ impl Torus {
 
     /// The corner cell of the box that is tried first, of the boxes with a corner in `bases`.
     ///
-    /// `entry` is the index of their listed placement.
+    /// `entry` is the index of the listed placement to which the boxes belong.
     pub(super) fn first_in_order(&self, entry: usize, bases: &NodeSet) -> Option<u32> {
         let in_order = &self.entries[entry].in_order;
         if !in_order.is_empty() && bases.count() > FEW {
