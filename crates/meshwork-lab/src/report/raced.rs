@@ -127,7 +127,7 @@ impl StoredChoice {
         all
     }
 
-    /// Indices of the scenarios whose runs the page shows: the choice, and what it is compared with.
+    /// Indices of the scenarios whose runs the page shows: the choice, and its baseline.
     pub(super) fn sample(&self) -> Vec<usize> {
         let choice = self.choice.as_ref().map(|own| own.scenario);
         let mut both: Vec<usize> = choice.into_iter().chain([self.baseline.scenario]).collect();
