@@ -3,7 +3,7 @@
 //! When a job has ended or runs beyond its estimate, a pass compresses the plan. In order of
 //! arrival, each reservation is removed and made again among all the others, so that none gets
 //! later. This is needed even when no job ends early, because jobs may have moved to earlier starts
-//! and later jobs can follow. The [plan](crate::plan) has three forms with identical schedules, and
+//! and later jobs can follow. The [plan] has three forms with identical schedules, and
 //! tests compare their transcripts. After an outage the plan is dropped and made anew.
 
 use super::{Scheduler, SchedulerEntry};

@@ -369,9 +369,10 @@ impl Topology {
         Ok(Topology { wiring, grid, text: text.into(), tiers, wires, table: None, types: None })
     }
 
-    /// The topology of a grid with `each` processors at each of its points; unchanged if `each` is
-    /// 1. The processors become the nodes of the topology. Processors at one point have consecutive
-    /// numbers.
+    /// The topology of a grid with `each` processors at each of its points.
+    ///
+    /// The processors become the nodes of the topology. Those at one point have consecutive
+    /// numbers. For one processor at each point, the topology is unchanged.
     ///
     /// ```
     /// use meshwork::topology::Topology;
