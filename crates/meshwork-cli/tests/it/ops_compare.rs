@@ -124,7 +124,7 @@ fn what_another_list_changes_is_what_it_is_by_hand() {
     );
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
     assert!(said.out.contains("from the site's own topology"), "{}", said.out);
-    assert!(said.out.contains("would decide it: fine.yaml: 1 hour."), "{}", said.out);
+    assert!(said.out.ends_with("decide it: fine.yaml: 1 hour.\n"), "{}", said.out);
     let line = said.out.lines().find(|line| line.starts_with("wait, s")).unwrap();
     let cells: Vec<&str> = line.split_whitespace().collect();
     assert_eq!(cells[2..], ["8", "4", "-4", "±", "11"], "{line}");

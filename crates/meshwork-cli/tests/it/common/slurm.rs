@@ -131,6 +131,18 @@ pub(crate) fn ports(count: usize) -> Vec<u16> {
     all.iter().map(|one| one.local_addr().unwrap().port()).collect()
 }
 
+/// First of `count` consecutive ports that are free on this computer.
+///
+/// It is below the ports that the system gives to other programs without being asked.
+pub(crate) fn consecutive_ports(count: u16) -> u16 {
+    let first = std::process::id() as u16 % 1_000 * 20;
+    let candidates = (0..1_000).map(|turn| 10_000 + (first + turn * 20) % 20_000);
+    let are_free = |first: &u16| {
+        (*first..*first + count).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok())
+    };
+    candidates.into_iter().find(are_free).expect("some ports are free")
+}
+
 impl Slurm {
     /// Starts a Slurm, or returns the reason why it cannot be started.
     pub(crate) fn begin(wanted: &NodeRequest<'_>) -> Result<Slurm, String> {

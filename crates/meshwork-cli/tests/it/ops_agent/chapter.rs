@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::common::skip;
-use crate::common::slurm::{Munge, ports, quiet};
+use crate::common::slurm::{Munge, consecutive_ports, quiet};
 
 /// The Slurm that the chapter started in a folder; it is ended when this value is dropped.
 struct Started<'a>(&'a Path);
@@ -69,7 +69,7 @@ fn the_chapter_tells_one_story() {
     let folder = Path::new(env!("CARGO_BIN_EXE_meshwork")).parent().unwrap();
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
     let started = Started(home.path());
-    let port = ports(1)[0].min(60_000).to_string();
+    let port = consecutive_ports(17).to_string();
     let output = Command::new("bash")
         .args(["-e", "-x", "-c", &script])
         .current_dir(home.path())
