@@ -3,8 +3,9 @@
 `python3 benches/wait_reasons.py MESHWORK FOLDER [EVERY]`: each folder in FOLDER is a history as for
 `start_times.py`, with `snapshots/squeue.txt.gz` (outputs of `squeue -a -r -h -o "%i|…|%T|%r|…"` whose
 columns a comment names, each after a line `@ BEFORE AFTER`). At every EVERYth snapshot (default 6), each
-pending job's reason is compared. A snapshot late in a second is compared with the state after it. Prints, for each of Slurm's reasons, the number of jobs and the share of
-agreement, then the most frequent differences.
+pending job's reason is compared. A snapshot late in a second is compared with the state after it. Prints,
+for each of Slurm's reasons, the number of jobs and the share of agreement, then the most frequent
+differences.
 """
 
 import collections
