@@ -43,6 +43,15 @@ def snapshots(folder):
         yield at, told
 
 
+def import_site(meshwork, folder, site):
+    """Import the history in a folder as a site."""
+    files = ["--sacct", folder / "sacct-duplicates-epoch.txt.gz", "--conf", folder / "slurm.conf"]
+    files += ["--topology", folder / "topology.yaml", "-o", site]
+    for option, name in TABLES.items():
+        files += [option, folder / name] if (folder / name).is_file() else []
+    subprocess.run([meshwork, "ops", "import", *files], check=True, capture_output=True)
+
+
 def starts(folder):
     """Return the starts of each job in ascending order."""
     found = {}
@@ -58,11 +67,7 @@ def starts(folder):
 
 def measure(meshwork, folder, every, futures, site):
     """Return the number of estimates, their positions, and errors: of the median, of Slurm, of the median there."""
-    files = ["--sacct", folder / "sacct-duplicates-epoch.txt.gz", "--conf", folder / "slurm.conf"]
-    files += ["--topology", folder / "topology.yaml", "-o", site]
-    for option, name in TABLES.items():
-        files += [option, folder / name] if (folder / name).is_file() else []
-    subprocess.run([meshwork, "ops", "import", *files], check=True, capture_output=True)
+    import_site(meshwork, folder, site)
     real, place = starts(folder), [0, 0, 0]
     errors, slurm, beside, asked = [], [], [], 0
     for at, told in list(snapshots(folder))[::every]:

@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from start_times import TABLES
+from start_times import import_site
 
 
 def snapshots(folder):
@@ -48,11 +48,7 @@ def main():
         if not (folder / "snapshots" / "squeue.txt.gz").is_file() or not folder.name.isalpha():
             continue
         with tempfile.TemporaryDirectory() as site:
-            files = ["--sacct", folder / "sacct-duplicates-epoch.txt.gz", "--conf", folder / "slurm.conf"]
-            files += ["--topology", folder / "topology.yaml", "-o", site + "/site"]
-            for option, name in TABLES.items():
-                files += [option, folder / name] if (folder / name).is_file() else []
-            subprocess.run([meshwork, "ops", "import", *files], check=True, capture_output=True)
+            import_site(meshwork, folder, site + "/site")
             for at, told in list(snapshots(folder))[::every]:
                 command = [meshwork, "ops", "explain", site + "/site", "--all", "--at", str(at), "--json"]
                 said = subprocess.run(command, capture_output=True, text=True, check=False)

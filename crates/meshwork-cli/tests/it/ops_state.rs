@@ -80,7 +80,7 @@ fn state(machine: &SlurmMachine, numbers: &mut Numbers, sizes: &[u32], size: u32
         now: 50,
         running,
         waiting,
-        past: Vec::new(),
+        past: None,
         clock: LocalClock::utc(),
     }
 }

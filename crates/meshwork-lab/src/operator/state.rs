@@ -38,8 +38,8 @@ pub struct MachineState {
     pub running: Vec<RunningJob>,
     /// Waiting jobs, in queue order.
     pub waiting: Vec<JobRecord>,
-    /// Records of jobs that have ended not long before; empty if the past is unknown.
-    pub past: Vec<JobRecord>,
+    /// Records of jobs that have ended shortly before; `None` if the past is unknown.
+    pub past: Option<Vec<JobRecord>>,
     /// Clock that converts times to local dates for output.
     pub clock: LocalClock,
 }
@@ -81,7 +81,7 @@ impl MachineState {
         };
         let past = history.stays.iter().filter(has_ended).cloned().collect();
         let state = MachineState::of(machine, now, running, waiting, LocalClock::utc())?;
-        Ok(MachineState { past, ..state })
+        Ok(MachineState { past: Some(past), ..state })
     }
 
     /// Second from which the last attempt of a job in a history waited.
@@ -280,7 +280,7 @@ impl MachineState {
         };
         let running =
             running.into_iter().map(holder).collect::<Result<Vec<RunningJob>, String>>()?;
-        let mut state = MachineState { machine, now, running, waiting, past: Vec::new(), clock };
+        let mut state = MachineState { machine, now, running, waiting, past: None, clock };
         let first = state.running.len();
         let order = state.controller(&state.rules(), &state.waiting).order();
         state.waiting = order.into_iter().map(|job| state.waiting[job - first].clone()).collect();
@@ -355,12 +355,12 @@ impl MachineState {
         let eligible = self.waiting.iter().filter(|stay| held_back(stay).is_none());
         let eligible: Vec<JobRecord> = eligible.cloned().collect();
         let rules = self.rules();
-        let (last_pass, found) = match self.replayed(&rules, &eligible) {
-            Some(state) => (state.last_pass(), state.reasons().to_vec()),
+        let (found, last_pass) = match self.replayed(&rules, &eligible) {
+            Some(replayed) => replayed,
             None => {
                 let found = self.controller(&rules, &eligible).reasons(self.now);
                 let count = self.running.len() + eligible.len();
-                (None, (0..count).map(|job| found.get(&job).copied().unwrap_or("None")).collect())
+                ((0..count).map(|job| found.get(&job).copied().unwrap_or("None")).collect(), None)
             }
         };
         let mut found = found.into_iter().skip(self.running.len());
@@ -390,21 +390,19 @@ impl MachineState {
         self.waiting.iter().map(reason).collect()
     }
 
-    /// Controller model after the passes of the past, in which the recorded starts were made.
+    /// Last wait reasons of the running and then the waiting jobs after a replay of the past with
+    /// its recorded starts, and the time of its last pass.
     ///
     /// `None` if the past is unknown.
-    fn replayed<'s>(
-        &'s self,
-        rules: &'s SiteRules,
+    fn replayed(
+        &self,
+        rules: &SiteRules,
         waiting: &[JobRecord],
-    ) -> Option<ReplayState<'s>> {
-        if self.past.is_empty() {
-            return None;
-        }
+    ) -> Option<(Vec<&'static str>, Option<f64>)> {
+        let past = self.past.as_ref()?;
         let running = self.running.iter().map(|own| &own.stay);
-        let known: Vec<JobRecord> = running.chain(waiting).chain(&self.past).cloned().collect();
-        let present = known.len() - self.past.len();
-        ReplayState::recorded(&self.machine, rules, known, present, self.now).ok()
+        let known = running.chain(waiting).chain(past).cloned().collect();
+        ReplayState::reasons(&self.machine, rules, known, self.now).ok()
     }
 
     /// Two earliest starts of a waiting job, with its nodes, if jobs end at their time limits.

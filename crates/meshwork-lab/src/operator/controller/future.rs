@@ -25,8 +25,6 @@ pub(in crate::operator) struct ReplayState<'a> {
     cycles: Cycles,
     next_tick: Option<Second>,
     at: Second,
-    /// Last wait reason of each running or waiting job.
-    reasons: Vec<&'static str>,
     /// All jobs known at the instant. Later submissions are copies of these jobs.
     known: Vec<(JobRecord, ControlledJob)>,
 }
@@ -53,6 +51,55 @@ impl<'a> ReplayState<'a> {
         present: usize,
         at: Second,
     ) -> Result<ReplayState<'a>, String> {
+        let turn = ReplayState::turn(machine, rules, stays, at, None)?;
+        let Turn { mut controller, cycles, next_tick, .. } = turn;
+        let count = controller.stays.len();
+        for job in present..count {
+            drop(controller.end(job, at));
+            controller.withdraw(job);
+        }
+        let mut is_queued = vec![false; present];
+        controller.pairs.iter().for_each(|pair| is_queued[pair.job] = true);
+        let known = std::mem::take(controller.stays.to_mut()).into_iter();
+        let known: Vec<(JobRecord, ControlledJob)> = known.zip(controller.jobs.clone()).collect();
+        controller.stays = known[..present].iter().map(|own| own.0.clone()).collect();
+        controller.jobs.truncate(present);
+        controller.seen.truncate(present);
+        let controller = Mutex::new(controller);
+        Ok(ReplayState { controller, is_queued, cycles, next_tick, at, known })
+    }
+
+    /// Last wait reason of each record's job just before a second, in Slurm's words, and the time
+    /// of the last pass of a scheduler.
+    ///
+    /// # Errors
+    /// One sentence, if the simulation engine cannot run.
+    ///
+    /// # Complexity
+    /// That of [`recorded`](ReplayState::recorded), and a query to the placement rule for each
+    /// submission, and for each partition in each pass.
+    pub(in crate::operator) fn reasons(
+        machine: &'a SlurmMachine,
+        rules: &'a SiteRules,
+        stays: Vec<JobRecord>,
+        at: Second,
+    ) -> Result<(Vec<&'static str>, Option<f64>), String> {
+        let reasons = Some(WaitReasons::default());
+        let turn = ReplayState::turn(machine, rules, stays, at, reasons)?;
+        let reasons = turn.reasons.unwrap_or_default();
+        let jobs = 0..turn.controller.stays.len();
+        Ok((jobs.map(|job| reasons.of(&turn.controller, job)).collect(), turn.cycles.last()))
+    }
+
+    /// Replays records with their starts and ends up to a second, and notes wait reasons if there
+    /// are `reasons`.
+    fn turn(
+        machine: &'a SlurmMachine,
+        rules: &'a SiteRules,
+        stays: Vec<JobRecord>,
+        at: Second,
+        reasons: Option<WaitReasons>,
+    ) -> Result<Turn<'a>, String> {
         let controller = Controller::new(machine, rules, stays);
         let outcome = |(job, stay): (usize, &JobRecord)| JobOutcome {
             start: stay.start.filter(|_| stay.ran()),
@@ -75,36 +122,10 @@ impl<'a> ReplayState<'a> {
         cancels.sort_unstable();
         let mut turn = Turn::new(controller);
         turn.cancels = cancels;
-        turn.reasons = Some(WaitReasons::default());
+        turn.reasons = reasons;
         turn.follow(Some(GivenStarts { outcomes: &outcomes, until: at }));
         turn.run(jobs, Some(at), |_, _| true)?;
-        let Turn { mut controller, cycles, next_tick, reasons, .. } = turn;
-        let reasons = reasons.unwrap_or_default();
-        let reasons = (0..present).map(|job| reasons.of(&controller, job)).collect();
-        let count = controller.stays.len();
-        for job in present..count {
-            drop(controller.end(job, at));
-            controller.withdraw(job);
-        }
-        let mut is_queued = vec![false; present];
-        controller.pairs.iter().for_each(|pair| is_queued[pair.job] = true);
-        let known = std::mem::take(controller.stays.to_mut()).into_iter();
-        let known: Vec<(JobRecord, ControlledJob)> = known.zip(controller.jobs.clone()).collect();
-        controller.stays = known[..present].iter().map(|own| own.0.clone()).collect();
-        controller.jobs.truncate(present);
-        controller.seen.truncate(present);
-        let controller = Mutex::new(controller);
-        Ok(ReplayState { controller, is_queued, cycles, next_tick, at, reasons, known })
-    }
-
-    /// Last wait reason of each running or waiting job in Slurm's words, by the passes so far.
-    pub(in crate::operator) fn reasons(&self) -> &[&'static str] {
-        &self.reasons
-    }
-
-    /// Time of the last pass of a scheduler; `None` before the first pass.
-    pub(in crate::operator) fn last_pass(&self) -> Option<f64> {
-        self.cycles.last()
+        Ok(turn)
     }
 
     /// Registers that a waiting job was changed. The main scheduler runs after that.

@@ -493,14 +493,25 @@ impl<'a> Controller<'a> {
     }
 
     /// Whether a partition is up and its own limits admit a job.
-    fn is_admitted(&self, pair: &Pair, request: &ResolvedRequest) -> bool {
-        let own = &self.rules.partitions[request.partition];
-        let nodes = self.jobs[pair.job].nodes;
-        own.is_up
-            && !self.is_throttled(pair.job)
-            && own.max_time.is_none_or(|most| request.limit <= most)
-            && nodes >= u64::from(own.least)
-            && nodes <= u64::from(own.most)
+    fn is_admitted(&self, pair: &Pair) -> bool {
+        self.barred(pair).is_none() && !self.is_throttled(pair.job)
+    }
+
+    /// Limit of a partition that keeps a job out of both schedulers; `None` without such a limit.
+    fn barred(&self, pair: &Pair) -> Option<&'static str> {
+        let job = &self.jobs[pair.job];
+        let request = &job.requests[pair.request];
+        let rules = &self.rules.partitions[request.partition];
+        let is_outside = |own: u64| own < u64::from(rules.least) || own > u64::from(rules.most);
+        if !rules.is_up {
+            Some("PartitionDown")
+        } else if rules.max_time.is_some_and(|most| request.limit > most) {
+            Some("PartitionTimeLimit")
+        } else if is_outside(job.nodes) {
+            Some("PartitionNodeLimit")
+        } else {
+            None
+        }
     }
 
     fn allows(&self, job: usize, partition: usize, test: Test) -> bool {
@@ -558,7 +569,7 @@ impl<'a> Controller<'a> {
                 break;
             }
             let is_reserved = !self.jobs[pair.job].reservation.is_empty();
-            if failed[partition] && !is_reserved || !self.is_admitted(pair, &request) {
+            if failed[partition] && !is_reserved || !self.is_admitted(pair) {
                 continue;
             }
             if !self.allows(pair.job, partition, Test::Before) {
@@ -691,7 +702,7 @@ impl<'a> Controller<'a> {
                 break;
             }
             let is_allowed = |test| self.allows(pair.job, partition, test);
-            if !self.is_admitted(pair, &request) || !is_allowed(Test::Before) {
+            if !self.is_admitted(pair) || !is_allowed(Test::Before) {
                 continue;
             }
             let user = of_user.entry(self.jobs[pair.job].user).or_default();
@@ -769,7 +780,7 @@ impl<'a> Controller<'a> {
                 let nodes = around(&nodes);
                 plan.reserve(start, request.limit, &nodes);
                 let are_left =
-                    |own: &(NodeSet, Second)| plan.begin(start) > own.1 || !own.0.meets(&nodes);
+                    |own: &(NodeSet, Second)| plan.floor(start) > own.1 || !own.0.meets(&nodes);
                 last_start = last_start.filter(are_left);
             }
         }
@@ -811,7 +822,7 @@ impl<'a> Controller<'a> {
         let (until, wanted) = (now.saturating_add(request.limit), request.wanted());
         let is_allowed = |test| self.allows(pair.job, request.partition, test);
         if request.limit >= blocked[request.kind]
-            || !self.is_admitted(pair, request)
+            || !self.is_admitted(pair)
             || !is_allowed(Test::Before)
             || !is_allowed(Test::After)
         {

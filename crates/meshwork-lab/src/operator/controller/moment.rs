@@ -82,10 +82,7 @@ impl<'a> Controller<'a> {
         for pair in self.pairs[..=last].iter().filter(|own| own.job == job || !is_first) {
             let request = &self.jobs[pair.job].requests[pair.request];
             let is_allowed = |test| self.allows(pair.job, request.partition, test);
-            if !self.is_admitted(pair, request)
-                || !is_allowed(Test::Before)
-                || !is_allowed(Test::After)
-            {
+            if !self.is_admitted(pair) || !is_allowed(Test::Before) || !is_allowed(Test::After) {
                 continue;
             }
             let site = self.desks[request.partition].site();
@@ -138,27 +135,10 @@ impl<'a> Controller<'a> {
         self.sums.exceeded(rules, job, partition.qos, test)
     }
 
-    /// Limit of a partition that keeps a job out of both schedulers; `None` without such a limit.
-    fn barred(&self, pair: &Pair) -> Option<&'static str> {
-        let job = &self.jobs[pair.job];
-        let request = &job.requests[pair.request];
-        let rules = &self.rules.partitions[request.partition];
-        let is_outside = |own: u64| own < u64::from(rules.least) || own > u64::from(rules.most);
-        if !rules.is_up {
-            Some("PartitionDown")
-        } else if rules.max_time.is_some_and(|most| request.limit > most) {
-            Some("PartitionTimeLimit")
-        } else if is_outside(job.nodes) {
-            Some("PartitionNodeLimit")
-        } else {
-            None
-        }
-    }
-
     /// Notes the limits of partitions as wait reasons. If another partition admits a job, its
     /// reason is removed again.
-    fn note_barred(&self, queue: &Queue, reasons: &mut WaitReasons) {
-        for pair in &queue.0 {
+    fn note_barred(&self, queue: &[Pair], reasons: &mut WaitReasons) {
+        for pair in queue {
             let is_named = reasons.of(self, pair.job).starts_with("Partition");
             let reason = self.barred(pair).or(is_named.then_some("None"));
             reasons.note(self, pair.job, reason);
@@ -187,7 +167,7 @@ impl<'a> Controller<'a> {
         let (mut kept, mut taken) = (self.closed(now), self.completing.clone());
         let mut failed = vec![false; self.desks.len()];
         let (mut tested, mut considered) = (0_usize, vec![0_usize; self.desks.len()]);
-        self.note_barred(queue, reasons);
+        self.note_barred(&queue.0, reasons);
         for pair in &queue.0 {
             let request = &self.jobs[pair.job].requests[pair.request];
             let partition = request.partition;
@@ -281,13 +261,13 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Notes the wait reasons that a pass of the backfill scheduler gives to the jobs of a queue.
+    /// Notes the wait reasons that a pass of the backfill scheduler gives to the waiting jobs.
     ///
     /// It notes limits, and removes the reasons of jobs that are within their limits again.
-    pub(super) fn note_backfill(&self, queue: &Queue, reasons: &mut WaitReasons) {
-        self.note_barred(queue, reasons);
+    pub(super) fn note_backfill(&self, reasons: &mut WaitReasons) {
+        self.note_barred(&self.pairs, reasons);
         let most = self.rules.parameters.bf_max_job_test;
-        for pair in queue.0.iter().filter(|own| self.barred(own).is_none()).take(most) {
+        for pair in self.pairs.iter().filter(|own| self.barred(own).is_none()).take(most) {
             let last = reasons.of(self, pair.job);
             if self.is_throttled(pair.job) {
                 reasons.note(self, pair.job, Some("JobArrayTaskLimit"));

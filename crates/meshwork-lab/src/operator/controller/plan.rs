@@ -126,11 +126,7 @@ impl BackfillPlan {
     }
 
     /// Time at which the reservation of a job that starts at this time begins.
-    pub(super) fn begin(&self, start: Second) -> Second {
-        self.floor(start)
-    }
-
-    fn floor(&self, time: Second) -> Second {
+    pub(super) fn floor(&self, time: Second) -> Second {
         time.div_euclid(self.resolution) * self.resolution
     }
 

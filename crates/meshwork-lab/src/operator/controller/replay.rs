@@ -421,7 +421,7 @@ impl<'a> Turn<'a> {
                 false => self.controller.backfill(now, None),
             };
             if let Some(reasons) = &mut self.reasons {
-                self.controller.note_backfill(&self.controller.queue(), reasons);
+                self.controller.note_backfill(reasons);
             }
             self.controller.ran(true);
             self.make(cluster, now, starts, StartedBy::Backfill);
