@@ -390,10 +390,9 @@ impl MachineState {
         self.waiting.iter().map(reason).collect()
     }
 
-    /// Last wait reasons of the running and then the waiting jobs after a replay of the past with
-    /// its recorded starts, and the time of its last pass.
+    /// Wait reasons of the running and then the waiting jobs, after a replay of the past.
     ///
-    /// `None` if the past is unknown.
+    /// The second value is the time of the last pass. Returns `None` if the past is unknown.
     fn replayed(
         &self,
         rules: &SiteRules,

@@ -69,8 +69,9 @@ impl<'a> ReplayState<'a> {
         Ok(ReplayState { controller, is_queued, cycles, next_tick, at, known })
     }
 
-    /// Last wait reason of each record's job just before a second, in Slurm's words, and the time
-    /// of the last pass of a scheduler.
+    /// Wait reasons of the records' jobs just before a second, in Slurm's words.
+    ///
+    /// The second value is the time of the last pass of a scheduler.
     ///
     /// # Errors
     /// One sentence, if the simulation engine cannot run.
@@ -91,8 +92,9 @@ impl<'a> ReplayState<'a> {
         Ok((jobs.map(|job| reasons.of(&turn.controller, job)).collect(), turn.cycles.last()))
     }
 
-    /// Replays records with their starts and ends up to a second, and notes wait reasons if there
-    /// are `reasons`.
+    /// Replays records with their starts and ends up to a second.
+    ///
+    /// Wait reasons are noted in `reasons`, if given.
     fn turn(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
