@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import subprocess
 import sys
 import threading
@@ -396,6 +397,50 @@ def test_strategies_in_python_decide_for_a_state(tmp_path: Path) -> None:
     assert len(decided(second, "python_fcfs", "remembers")["starts"][0]["nodes"]) == 2
     with pytest.raises(mw.InputError, match="state: the memory is not one of this policy"):
         decided({**second, "memory": {**first["memory"], "scheduler": "1"}}, "python_fcfs", "remembers")
+
+
+def test_a_scheduler_in_python_continues_an_earlier_plan(tmp_path: Path) -> None:
+    arrived: list[list[int]] = []
+
+    @mw.register
+    class EverySecondPass:
+        """Starts in every second pass the job that was at the head of the queue in the pass before."""
+
+        def __init__(self) -> None:
+            self.passes = 0
+            self.head: int | None = None
+
+        def schedule(self, cluster: mw.Cluster) -> None:
+            arrived.append([cluster.job(job).number for job in cluster.arrivals])
+            numbers = {cluster.job(job).number: job for job in cluster.waiting.tolist()}
+            self.passes += 1
+            if self.passes % 2 == 0 and self.head in numbers:
+                cluster.start(numbers[self.head])
+            self.head = min(numbers) if numbers else None
+
+        def memory(self) -> str:
+            return json.dumps([self.passes, self.head])
+
+        def recall(self, memory: str) -> None:
+            self.passes, self.head = json.loads(memory)
+
+    study = tmp_path / "policy.toml"
+    study.write_text(mw.Study(machine=mw.mesh(4, 4), workload={"name": "lublin", "jobs": 9}).toml)
+    policy = {"scheduler": "every_second_pass", "allocator": "naive"}
+    waiting = [{"id": name, "nodes": 3, "estimate": 50} for name in "xyz"]
+
+    first = mw.plan({"now": 1, "waiting": waiting[:2]}, study, policy)
+    assert first["starts"] == []
+    # y left, z is new: it arrives, and x, which is known, does not arrive again.
+    second = mw.plan({"now": 2, "waiting": [waiting[0], waiting[2]], "memory": first["memory"]}, study, policy)
+    assert [start["id"] for start in second["starts"]] == ["x"]
+    running = [{"id": "x", "nodes": second["starts"][0]["nodes"], "since": 2, "until": 52}]
+    third = mw.plan({"now": 3, "running": running, "waiting": waiting[2:], "memory": second["memory"]}, study, policy)
+    assert third["starts"] == []
+    fourth = mw.plan({"now": 4, "running": running, "waiting": waiting[2:], "memory": third["memory"]}, study, policy)
+    assert [start["id"] for start in fourth["starts"]] == ["z"]
+    assert [len(jobs) for jobs in arrived] == [2, 1, 0, 0]
+    assert mw.plan({"now": 4, "running": running, "waiting": waiting[2:]}, study, policy)["starts"] == []
 
 
 def test_held_nodes_are_refused() -> None:

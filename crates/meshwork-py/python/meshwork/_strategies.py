@@ -62,7 +62,9 @@ def register(strategy: C | str) -> C | Callable[[C], C]:
     `plans`, `serves_all`. Of all: `stateless`, which avoids copies. An allocator may have `claimed(placement, site,
     now)`, `released(placement, site)`, `memory()` and `recall(memory, site)`. A scheduler may have `wake_at(now)`,
     called after each `schedule`; it returns a later instant at which the scheduler is called even without an event, or
-    `None`. Any strategy may have `fork()`; the default is `copy.deepcopy`.
+    `None`. It may have `memory()`, which returns a text, and `recall(memory)`, so that one `meshwork.plan` continues
+    another; it names jobs there by `cluster.job(job).number`, as others arrive with each plan. Any strategy may have
+    `fork()`; the default is `copy.deepcopy`.
 
     Raises
     ------

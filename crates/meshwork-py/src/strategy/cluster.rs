@@ -48,10 +48,10 @@ impl Cluster {
         Cluster { lent: Lent::nothing(), topologies, tickets: Mutex::default() }
     }
 
-    /// Records the tickets of the jobs that arrived at this instant.
-    pub(super) fn note(&self, cluster: &Model<'_>) {
+    /// Records the tickets of jobs that have joined the queue.
+    pub(super) fn note(&self, joined: impl Iterator<Item = Ticket>) {
         let mut tickets = self.tickets.lock().unwrap_or_else(PoisonError::into_inner);
-        tickets.extend(cluster.arrivals().iter().map(|&ticket| (ticket.id.0, ticket)));
+        tickets.extend(joined.map(|ticket| (ticket.id.0, ticket)));
     }
 
     fn ask<R>(&self, act: impl for<'c, 'o> FnOnce(&'c mut Model<'o>) -> R) -> PyResult<R> {

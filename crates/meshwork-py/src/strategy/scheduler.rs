@@ -1,6 +1,7 @@
 //! Adapter for schedulers written in Python.
 
-use meshwork::cluster::Cluster as Model;
+use meshwork::alloc::RecallError;
+use meshwork::cluster::{Cluster as Model, MemoryReader, MemoryWriter};
 use meshwork::job::Time;
 use meshwork::registry::{Params, Problem};
 use meshwork::sched::Scheduler;
@@ -29,7 +30,7 @@ impl Scheduler for InPython {
     fn schedule(&mut self, cluster: &mut Model<'_>) {
         let (now, waiting) = (cluster.now(), cluster.waiting_jobs());
         let lent = self.cluster.get();
-        lent.note(cluster);
+        lent.note(cluster.arrivals().iter().copied());
         let scheduled = Python::attach(|py| {
             lend_cluster(py, &lent.lent, cluster, || {
                 let object = self.instance.object.bind(py);
@@ -57,5 +58,32 @@ impl Scheduler for InPython {
             self.instance.break_off(&format!("wants to be woken at NaN, at {now}"));
         }
         Some(Time::new(at))
+    }
+
+    fn memory(&self, memory: &mut MemoryWriter) -> bool {
+        if !self.instance.has_memory {
+            return false;
+        }
+        let written = Python::attach(|py| -> PyResult<String> {
+            self.instance.object.call_method0(py, intern!(py, "memory"))?.extract(py)
+        });
+        let written = written.unwrap_or_else(|error| {
+            self.instance.give_up("when it was asked what it remembers", error)
+        });
+        memory.text(&written);
+        true
+    }
+
+    fn recall(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
+        if !self.instance.has_memory || memory.is_new() {
+            return Ok(());
+        }
+        self.cluster.get().note(memory.cluster().waiting());
+        let written = memory.text()?;
+        Python::attach(|py| {
+            let recalled =
+                self.instance.object.call_method1(py, intern!(py, "recall"), (written,));
+            recalled.map(drop).map_err(|error| RecallError::Other(error.value(py).to_string()))
+        })
     }
 }
