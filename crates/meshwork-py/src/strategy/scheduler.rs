@@ -81,8 +81,7 @@ impl Scheduler for InPython {
         self.cluster.get().note(memory.cluster().waiting());
         let written = memory.text()?;
         Python::attach(|py| {
-            let recalled =
-                self.instance.object.call_method1(py, intern!(py, "recall"), (written,));
+            let recalled = self.instance.object.call_method1(py, intern!(py, "recall"), (written,));
             recalled.map(drop).map_err(|error| RecallError::Other(error.value(py).to_string()))
         })
     }
