@@ -208,7 +208,7 @@ impl<T> Builder<T> {
         &self.table
     }
 
-    /// Checks that a machine is set, and passes the table that was built to the function `read`.
+    /// Checks that a machine is set, and passes the table built so far to the function `read`.
     fn lower(
         self,
         what: &str,
@@ -306,7 +306,7 @@ impl Builder<Scenario> {
         self.set("measure.time", time)
     }
 
-    /// Sets the metrics to measure; the default is all that apply to the scenario.
+    /// Sets the metrics to measure; the default is all metrics that apply to the scenario.
     pub fn metrics<'m>(self, metrics: impl IntoIterator<Item = &'m str>) -> Self {
         let metrics: Vec<&str> = metrics.into_iter().collect();
         self.set("measure.metrics", metrics)

@@ -115,7 +115,7 @@ impl Catalogue {
         Ok(Catalogue { added: self.added.with(entry) })
     }
 
-    /// The entries of a family, in the order of lists and pages.
+    /// The entries of a family, in the order in which lists and manual pages show them.
     ///
     /// ```
     /// use meshwork::{Catalogue, sched::SchedulerEntry};

@@ -1,4 +1,4 @@
-//! Facility: what decides where jobs run: sites with their allocators, a sizing and a selector.
+//! Facility: the sites of a machine with allocators, a sizing and a selector, which place jobs.
 //!
 //! A sizing decides how many processors a job gets, and a selector on which site.
 //!
@@ -210,7 +210,7 @@ impl Facility {
         self.sites[site].expect(placement, end);
     }
 
-    /// Takes those nodes of a placement that are free.
+    /// Claims all free nodes of a placement; held nodes of the placement stay as they are.
     ///
     /// # Errors
     /// If the allocator and the site's set of free nodes disagree, which is a bug.
@@ -243,7 +243,7 @@ impl Facility {
         }
     }
 
-    /// Makes a machine of one site only count free nodes, without saying which nodes are free.
+    /// Makes the only site count its free nodes, without recording which nodes are free.
     ///
     /// Meant for runs in which no component asks which nodes a job holds. Has an effect only with
     /// interchangeable processors and fixed sizes.
@@ -282,8 +282,10 @@ impl Facility {
         self.is_fixed && !self.asks_anew
     }
 
-    /// The [only complete site](Facility::only_complete_site), if which nodes are free alone
-    /// decides there.
+    /// The [only complete site](Facility::only_complete_site), if its answers depend only on free
+    /// nodes.
+    ///
+    /// The allocator of such a site considers nothing but the request and which nodes are free.
     pub(crate) fn only_plain_site(&self) -> Option<&ManagedSite> {
         self.only_complete_site().filter(|only| only.goes_by_free_nodes())
     }
@@ -302,7 +304,7 @@ impl Facility {
         self.sites[0].place_where_free(free, request, now)
     }
 
-    /// Whether the machine is a single site whose nodes jobs share.
+    /// Whether the machine is a single site whose nodes are shared by jobs.
     #[inline]
     pub(crate) fn shares_nodes(&self) -> bool {
         self.sites.len() == 1 && self.sites[0].site().amounts().is_some()
@@ -310,7 +312,7 @@ impl Facility {
 
     /// Calls a function on the only site, and then restores the site's free amounts of resources.
     ///
-    /// So the function may change them to see what would fit.
+    /// The function may change these amounts to find out what would fit.
     pub(crate) fn in_trial<R>(&mut self, ask: impl FnOnce(&mut ManagedSite) -> R) -> R {
         self.sites[0].site_mut().begin_trial();
         let answer = ask(&mut self.sites[0]);
@@ -327,8 +329,7 @@ impl Facility {
 
     /// Takes over cached denials (requests that do not fit) of an older copy, site by site.
     ///
-    /// If `still_true` is not set, the denials become suspected. Each is evaluated again before
-    /// use.
+    /// If `still_true` is not set, each denial is evaluated again before use.
     pub(crate) fn learn_from(&mut self, copy: &mut Facility, still_true: bool) {
         for (site, there) in self.sites.iter_mut().zip(&mut copy.sites) {
             site.learn_from(there, still_true);
@@ -337,8 +338,9 @@ impl Facility {
 
     /// Resets a copy of the facility to its original, on a [plain](Facility::only_plain_site) site.
     ///
-    /// Only the free nodes differ there. If `still_true` is set, cached denials (requests that do
-    /// not fit) stay valid. Otherwise each is evaluated again before use.
+    /// On such a site, a copy differs from its original only in the free nodes. If `still_true` is
+    /// set, cached denials (requests that do not fit) stay valid. Otherwise each is evaluated again
+    /// before use.
     pub(crate) fn become_like(&mut self, original: &Facility, still_true: bool) {
         self.counts = original.counts;
         for (site, there) in self.sites.iter_mut().zip(&original.sites) {
@@ -417,7 +419,7 @@ impl SiteAhead {
         }
     }
 
-    /// The copied site, with what was claimed and released on the copy.
+    /// The copied site, on which nodes may have been claimed and released since it was copied.
     #[must_use]
     pub fn site(&self) -> &Site {
         self.managed.site()
@@ -441,9 +443,11 @@ impl SiteAhead {
         self.managed.finds()
     }
 
-    /// The rule of the machine by which a request can never be placed on the site, if there is one.
+    /// The rule of the machine that forbids a request on the site for ever, if there is such a
+    /// rule.
     ///
-    /// It is one sentence without a full stop. A request that is too large violates no such rule.
+    /// The text is one sentence without a full stop. A request that is too large violates no such
+    /// rule.
     #[must_use]
     pub fn never(&self, request: &Request) -> Option<String> {
         self.managed.never(request)
@@ -489,7 +493,7 @@ impl SiteAhead {
         self.managed.forget();
     }
 
-    /// Takes those nodes of a placement that are free.
+    /// Claims all free nodes of a placement; held nodes of the placement stay as they are.
     ///
     /// # Errors
     /// If the allocator and the site's set of free nodes disagree, which is a bug.

@@ -34,10 +34,10 @@ pub trait Allocator: Send {
         None
     }
 
-    /// Condition under which a placement is found, if a parameter makes it weaker; otherwise
-    /// `None`.
+    /// Condition under which a placement is found, if a parameter makes it weaker than usual.
     ///
-    /// With `None`, the condition of the registry entry ([`finds`](AllocatorEntry::finds)) holds.
+    /// Otherwise `None`, and the condition of the registry entry ([`finds`](AllocatorEntry::finds))
+    /// holds.
     fn finds(&self) -> Option<Finds> {
         None
     }
@@ -57,8 +57,9 @@ pub trait Allocator: Send {
         0.0
     }
 
-    /// The orientations (orders of its sides) in which a block is tried if no parameter `rotation`
-    /// says.
+    /// The orientations in which a block is tried if the parameter `rotation` is not set.
+    ///
+    /// An orientation is an order of the block's sides.
     fn rotation(&self) -> Rotation {
         Rotation::Never
     }
@@ -164,7 +165,7 @@ pub struct Ask<'a> {
 }
 
 impl<'a> Ask<'a> {
-    /// Creates the input for a request on a site at an instant.
+    /// Creates the input of an allocator from a request, a site, an instant and a random stream.
     pub fn new(request: &'a Request, site: &'a Site, now: Time, rng: &'a mut Stream) -> Ask<'a> {
         Ask { request, site, now, rng }
     }
@@ -208,7 +209,7 @@ impl Claim {
     }
 }
 
-/// Creates the claim of an adopted placement, which was made elsewhere, at a time.
+/// Creates a claim, at the given time, of an adopted placement (one that was made elsewhere).
 impl From<Time> for Claim {
     fn from(now: Time) -> Claim {
         Claim::new(now, Holder::Adoption)
@@ -238,7 +239,7 @@ pub struct AllocatorEntry {
 }
 
 impl AllocatorEntry {
-    /// Creates the entry of an allocator that takes a number of nodes, wherever free, on every
+    /// Creates the entry of an allocator that serves a node count with any free nodes, on every
     /// wiring.
     #[must_use]
     pub const fn new(
@@ -325,7 +326,7 @@ impl Named for AllocatorEntry {
     }
 }
 
-/// Rejects a hypercube of more than `most` dimensions, as one choice of nodes would take over a
+/// Rejects a hypercube of more than `most` dimensions: one allocation could take more than a
 /// second.
 fn up_to_dimension(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
     let dimension = topology.grid().dimensions() as u32;
@@ -342,7 +343,7 @@ fn up_to_dimension(params: &Params, topology: &Topology, most: u32) -> Result<()
     ))
 }
 
-/// Rejects a machine of more than `most` nodes, as one choice of nodes would take over a second.
+/// Rejects a machine of more than `most` nodes: one allocation could take more than a second.
 fn up_to_nodes(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
     let nodes = topology.grid().nodes();
     if nodes <= most {
@@ -411,7 +412,8 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
 pub static FAMILY: Family =
     Family { kind: "allocator", key: "name", entries: || abouts(ALLOCATORS), common: &[] };
 
-/// Whether every choice of enough free nodes is as good as the choice of the allocator.
+/// Whether any free nodes, if enough, are as good for a job as the nodes that the allocator
+/// chooses.
 ///
 /// This holds only for the default allocator of a flat machine. Other allocators may consider more
 /// than the number of free nodes.

@@ -148,8 +148,9 @@ impl Cluster<'_> {
         gate.edges[self.seen.edges..].iter().copied().find(|edge| *edge >= self.now)
     }
 
-    /// Advances past reservations that begin or end by now. Returns `true` if there were any that
-    /// have not been passed before.
+    /// Advances past all begins and ends of reservations up to now.
+    ///
+    /// Returns `true` if a reservation begins or ends exactly now and was not passed before.
     #[cold]
     pub(super) fn pass_edge(&mut self) -> bool {
         let Some(gate) = &self.gate else { return false };

@@ -17,7 +17,8 @@ impl Cluster<'_> {
 
     /// Starts a waiting job now on the given nodes; returns `false` if these are not free.
     ///
-    /// The last argument has the job's stretch, its rate and its expected end.
+    /// The last argument has the job's stretch (slowdown on these nodes), its rate of work and its
+    /// expected end.
     pub(crate) fn adopt(
         &mut self,
         ticket: Ticket,
@@ -45,7 +46,8 @@ impl Cluster<'_> {
         true
     }
 
-    /// Slowdown of a job on so many nodes of a site, if its sizing has such a size now.
+    /// Slowdown of a job on the nodes of a placement, if the sizing gives the job this many nodes
+    /// now.
     fn stretch_of(&self, ticket: Ticket, site: usize, placement: &Placement) -> Option<f64> {
         let held = u64::from(placement.len());
         let sizes = self.facility.sizes(site, self.job(ticket), self.now);
@@ -53,7 +55,7 @@ impl Cluster<'_> {
         size.map(|size| size.stretch)
     }
 
-    /// Marks a waiting job as suspended on the given nodes, on which alone it resumes.
+    /// Marks a waiting job as suspended; it can resume only on the given nodes.
     pub(crate) fn adopt_suspended(
         &mut self,
         ticket: Ticket,
@@ -71,7 +73,7 @@ impl Cluster<'_> {
         service.interruptions.adopts(ticket.id, self.queue.job(ticket), suspended);
     }
 
-    /// Suspended jobs in queue order, each with the site, nodes and stretch of its resumption.
+    /// Suspended jobs in queue order, each with the site, nodes and slowdown with which it resumes.
     pub(crate) fn suspended_jobs(&self) -> impl Iterator<Item = (Ticket, usize, &Placement, f64)> {
         self.waiting().filter_map(|ticket| {
             let Suspended { site, placement, stretch } = self.suspended(ticket)?;
@@ -81,7 +83,7 @@ impl Cluster<'_> {
 
     /// Restores the memory of selector, sizing and allocators.
     ///
-    /// `is_same` says whether exactly the same nodes are held as when it was written.
+    /// `is_same` says whether exactly the same nodes are held as when the memory was saved.
     pub(crate) fn recall(&mut self, memory: &[u64], is_same: bool) -> Result<(), RecallError> {
         self.facility.recall(memory, is_same)
     }

@@ -8,8 +8,10 @@ use crate::job::Job;
 use crate::observe::{Event, JobId};
 
 impl Cluster<'_> {
-    /// Appends a job to the queue. A job that does not fit the empty machine is refused, which
-    /// returns `false`.
+    /// Appends an arriving job to the queue and returns `true`, or refuses the job and returns
+    /// `false`.
+    ///
+    /// A job is refused if its partition does not admit it or if it does not fit the empty machine.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, mut job: Job) -> bool {
         let id = JobId(self.arrived);
@@ -29,9 +31,11 @@ impl Cluster<'_> {
         true
     }
 
-    /// The minimum number of nodes with which an arriving job could start, and its form. The form
-    /// is that of its request, and `None` if the request may take several. The result is `None` if
-    /// the job is not admitted or does not fit the empty machine.
+    /// The minimum number of nodes with which an arriving job could start, and its request's form.
+    ///
+    /// A form is the size and shape in which a request is put to the allocator; it is `None` if the
+    /// request may take several. The result is `None` if the job is not admitted or does not fit
+    /// the empty machine.
     #[inline(always)]
     fn admit(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         let (fewest, form) = self.need(job)?;

@@ -59,8 +59,9 @@ impl Cluster<'_> {
 
     /// The component that made a proposal which breaks a contract.
     ///
-    /// It is the allocator of the site, or the selector. It is the selector if the allocator is a
-    /// standard one and proposes something else when asked again.
+    /// The result is the allocator of the site, or the selector. It is the selector if the site
+    /// does not exist, or if there are several sites and the site's allocator is a standard one
+    /// that proposes something else when asked again.
     #[cold]
     pub(super) fn proposer(&self, ticket: Ticket, proposal: &Proposal) -> Culprit {
         let sites = self.facility.sites();
@@ -109,7 +110,7 @@ impl Cluster<'_> {
 
     /// The component that leaves a job waiting although the job could start.
     ///
-    /// Also a phrase for the error message that says how it does so, such as "gives it no size".
+    /// Also returns a phrase for the error message, such as "gives it no size".
     #[cold]
     fn idler(&self, ticket: Ticket) -> (Culprit, &'static str) {
         let job = self.queue.job(ticket);
@@ -131,9 +132,10 @@ impl Cluster<'_> {
         }
     }
 
-    /// The broken contract of the component by which jobs wait for ever on an idle machine.
+    /// The breach of contract because of which jobs wait for ever on an idle machine.
     ///
-    /// The component is found by what it does with the first waiting job. `None` if no job waits.
+    /// The component at fault is found by what it does with the first waiting job. `None` if no job
+    /// waits.
     #[cold]
     pub(crate) fn left_waiting(&self) -> Option<Box<Breach>> {
         let ticket = self.head()?;
@@ -145,8 +147,8 @@ impl Cluster<'_> {
         Some(Box::new(Breach { by, job: Some(ticket.id), at: self.now, what }))
     }
 
-    /// Whether jobs wait, no job runs and no outage is expected to end. If `ever` is set, also no
-    /// job may have run earlier in the run.
+    /// Whether jobs wait, no job runs and no outage is expected to end. If `ever` is set, also
+    /// requires that no nodes have been claimed or released in the run.
     #[inline]
     pub(crate) fn is_idle(&self, ever: bool) -> bool {
         self.queue.len() > 0

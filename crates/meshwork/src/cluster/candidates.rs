@@ -11,11 +11,12 @@ use crate::job::Time;
 
 /// Waiting jobs that may start ahead of a job with a reservation without delaying it.
 ///
-/// Candidates are the jobs behind it that are not already known to be blocked. They come in queue
-/// order, each once. A form is a requested size or shape. If the allocator finds every free block
-/// and has just failed to find one for a form, all jobs of this form are skipped until nodes are
-/// released. If a form does not fit on the nodes that are not reserved, only its jobs that would
-/// end by the reserved start are returned.
+/// Candidates are the jobs behind the job with the reservation, except those already known to be
+/// blocked. They come in queue order, each once. Jobs with equal forms (requested sizes or shapes)
+/// are handled together. If the allocator finds every free block and has just found none for a
+/// form, all jobs of this form are skipped until nodes are released. If a form does not fit on the
+/// nodes that are not reserved, only jobs of this form that would end by the reserved start are
+/// returned.
 ///
 /// # Complexity
 /// With *k* forms among the waiting jobs, **O(k)** to set up and **O(log k)** for each candidate,
@@ -38,14 +39,15 @@ pub struct Startable {
     by_form: Option<ByForm>,
 }
 
-/// Merges waiting jobs, which are stored separately for each different request, into queue order.
+/// Merges the queues of waiting jobs, one queue for each form, into the order of the whole queue.
 ///
-/// `firsts` has the first job for each request, and `further` the successors of the jobs returned
-/// so far.
+/// A form is a requested size or shape. `firsts` has the first job of each form, and `further` the
+/// successors of the jobs returned so far.
 struct ByForm {
     firsts: std::vec::IntoIter<(Ticket, Form)>,
     further: BinaryHeap<Reverse<(Ticket, Form)>>,
-    /// The job returned last, and its form, whose next job has not been searched for yet.
+    /// The job returned last, and its form. The next job of this form has not been searched for
+    /// yet.
     named: Option<(Ticket, Form)>,
 }
 
@@ -58,7 +60,7 @@ enum Chance {
     Any,
 }
 
-/// Conditions on a backfill candidate: it needs few enough nodes, or ends early enough.
+/// Conditions on a backfill candidate: it needs at most the extra nodes, or ends early enough.
 #[derive(Clone, Copy)]
 struct ChanceBeside {
     now: Time,
@@ -85,7 +87,7 @@ impl ChanceBeside {
 }
 
 impl Cluster<'_> {
-    /// The next waiting job behind `ticket` that may start without delaying the guarded
+    /// The next waiting job behind `ticket` that may start without delaying a protected
     /// reservation.
     #[must_use]
     pub(super) fn next_beside(&self, ticket: Ticket, guard: &Guard) -> Option<Ticket> {
@@ -96,26 +98,26 @@ impl Cluster<'_> {
         self.queue.next_that(ticket, |key| chance.has(key))
     }
 
-    /// Whether a waiting job may start without delaying the guarded reservation, as far as is
+    /// Whether a waiting job may start without delaying a protected reservation, as far as is
     /// known.
     #[must_use]
     pub fn may_start(&self, ticket: Ticket, guard: &Guard) -> bool {
         self.may_start_beside(self.queue.scan_key(ticket), guard)
     }
 
-    /// Whether a waiting job needs no more nodes, at least, than are free on some site.
+    /// Whether some site has at least as many free nodes as the waiting job needs at minimum.
     pub(crate) fn is_small_enough(&self, ticket: Ticket) -> bool {
         self.queue.scan_key(ticket).fewest <= self.most_free
     }
 
-    /// Whether a job's minimum nodes and estimate let it start without delaying a guarded
+    /// Whether a job's minimum nodes and estimate let it start without delaying a protected
     /// reservation.
     #[inline]
     pub(super) fn may_start_beside(&self, key: ScanKey, guard: &Guard) -> bool {
         self.chance_beside(guard).has(key)
     }
 
-    /// The conditions under which a job cannot delay a guarded reservation, as far as known in
+    /// The conditions under which a job cannot delay a protected reservation, as far as known in
     /// advance.
     #[inline]
     fn chance_beside(&self, guard: &Guard) -> ChanceBeside {
@@ -130,7 +132,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// The backfill candidates behind `after`.
+    /// The backfill candidates behind the waiting job `after`.
     #[must_use]
     pub fn candidates(&self, after: Ticket, guard: &Guard) -> Candidates {
         let nodes = matches!(guard.reservation.hold, Hold::Nodes(_));
@@ -138,7 +140,7 @@ impl Cluster<'_> {
         Candidates { after, by_form }
     }
 
-    /// The waiting jobs behind `after` that are not already known to be blocked.
+    /// The waiting jobs behind the job `after` that are not already known to be blocked.
     #[must_use]
     pub fn startable(&self, after: Ticket) -> Startable {
         let by_form = self.misses_no_block().then(|| ByForm::of(self));
@@ -152,7 +154,7 @@ impl Cluster<'_> {
         self.queue.form_queues()
     }
 
-    /// The next job of a form behind `after` that may start without delaying the guarded
+    /// The next job of a form behind `after` that may start without delaying a protected
     /// reservation.
     ///
     /// A form is a requested size or shape.

@@ -34,13 +34,13 @@ impl Closure {
         Closure { site, nodes, placement, from, until, drains }
     }
 
-    /// Whether a job that would run from `from` to `until` cannot use the closed nodes.
+    /// Whether this closure forbids its nodes to a job that would run from `from` to `until`.
     pub(super) fn hinders(&self, from: Time, until: Time) -> bool {
         from < self.until && if self.drains { self.from <= from } else { self.from < until }
     }
 }
 
-/// Planned outages and access rules as of one instant, which a plan of future starts respects.
+/// Copy of the planned outages and access rules of one instant, for a plan of future starts.
 pub(super) struct Closures {
     planned: Vec<Closure>,
     gate: Option<Arc<Gate>>,

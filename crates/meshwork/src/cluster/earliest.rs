@@ -13,9 +13,9 @@ use crate::machine::Placement;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
-/// Number of expected ends that a search first moves on by; each further move is longer.
+/// Length of a search's first step, in expected ends; each later step is longer.
 ///
-/// The search is for the first instant with enough free nodes.
+/// The search is for the first instant at which a waiting job fits.
 const FIRST_STEP: usize = 16;
 
 impl Cluster<'_> {
@@ -32,7 +32,7 @@ impl Cluster<'_> {
         self.earliest_guard(ticket).map(|guard| guard.reservation)
     }
 
-    /// Guard for the reservation that [`earliest`](Cluster::earliest) returns.
+    /// Guard that protects the reservation which [`earliest`](Cluster::earliest) returns.
     ///
     /// Where only node counts matter, one walk along the expected ends finds the reservation and
     /// the guard.
@@ -75,8 +75,8 @@ impl Cluster<'_> {
 
     /// Variant of [`earliest_guard`](Cluster::earliest_guard) for a request with a single form.
     ///
-    /// That is a request for which the allocator can be asked in one size and shape only. The
-    /// machine must be one site on which only node counts matter.
+    /// Such a request can be put to the allocator in one size and shape only. The machine must be
+    /// one site on which only node counts matter.
     #[inline]
     fn earliest_count(&self, ticket: Ticket, form: Form) -> Option<Guard> {
         let (free, at) = self.free_by(0, form.nodes);
@@ -87,8 +87,10 @@ impl Cluster<'_> {
     }
 
     /// Updates a guard to what [`earliest_guard`](Cluster::earliest_guard) would return now.
-    /// Returns `false`, and changes nothing, unless only node counts matter. Where only they
-    /// matter, nothing but the start and the extra nodes of the guard can have changed.
+    ///
+    /// Returns `true` if the guard was updated. If more than node counts matters, returns `false`
+    /// and changes nothing. Where only node counts matter, only the start of the reservation and
+    /// the extra nodes can have changed.
     #[inline]
     pub(crate) fn renew_count(&self, ticket: Ticket, guard: &mut Guard) -> bool {
         let [only] = self.facility.sites() else { return false };
@@ -177,11 +179,11 @@ impl Cluster<'_> {
         })
     }
 
-    /// The number of free nodes of a site at the first instant when `wanted` are free, and the
+    /// Number of free nodes of a site at the first instant when `wanted` are free, and this
     /// instant.
     ///
-    /// If there is no such instant, they are those after the end of all running jobs, by their
-    /// estimates.
+    /// If there is no such instant, the result is for the instant at which the last running job of
+    /// the site is expected to end.
     fn free_by(&self, site: usize, wanted: u64) -> (u64, Time) {
         let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
         let mut at = self.now;
@@ -197,7 +199,8 @@ impl Cluster<'_> {
         (free, at)
     }
 
-    /// Finds the start of [`earliest`](Cluster::earliest) by bisection, for starts before `limit`.
+    /// Finds the reservation of [`earliest`](Cluster::earliest) by bisection, if it starts before
+    /// `limit`.
     ///
     /// The machine must be a single site whose allocator misses no block. There a job that fits
     /// still fits after more nodes are released. So the expected ends can be bisected for the first
@@ -273,8 +276,9 @@ impl Cluster<'_> {
         self.clear_from(ticket, reservation, self.held_from(reservation, free))
     }
 
-    /// When all parts of nodes in a placement are expected to be free. A part is some of a node's
-    /// processors, memory or GPUs.
+    /// The instant when all parts of nodes in a placement are expected to be free.
+    ///
+    /// A part is some of a node's processors, memory or GPUs.
     fn parts_free(&self, site: usize, placement: &Placement) -> Time {
         let mut then = self.facility.fork_site(site);
         let mut at = self.now;

@@ -12,9 +12,9 @@ use crate::observe::{JobId, Running};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct End {
     pub(super) at: Time,
-    /// The job's identifier, or the slot of the outage.
+    /// The job's identifier, or the index of the outage.
     number: u64,
-    /// Slot among the running jobs, or among the nodes out of service.
+    /// Index in the list of running jobs, or in the list of nodes out of service.
     pub(super) slot: u32,
     pub(super) site: u32,
     pub(super) held: u32,
@@ -70,7 +70,7 @@ impl End {
         }
     }
 
-    /// The key of the job.
+    /// The key of the running job that ends; without meaning for an outage.
     pub(super) fn key(&self) -> RunKey {
         RunKey { id: JobId(self.number), slot: self.slot }
     }
@@ -89,7 +89,7 @@ pub(super) fn held_at<'a>(
 }
 
 impl Ending for End {
-    /// At one instant jobs end before outages.
+    /// Sorts by time; at one instant, ends of jobs come before ends of outages.
     #[inline(always)]
     fn order(&self) -> (Time, u64) {
         (self.at, self.number | u64::from(self.is_outage) << 63)

@@ -14,9 +14,10 @@ use crate::job::{Job, Request, Time};
 /// because each arriving job is looked up.
 #[derive(Default)]
 pub(super) struct Fits {
-    /// Requests by their hash, each with its answer.
+    /// Requests by their hash, each with whether it fits.
     ///
-    /// Requests with equal hashes share an entry, which in logs is very rare.
+    /// Requests with equal hashes share an entry. In logs, different requests very rarely have
+    /// equal hashes.
     by_number: BTreeMap<u64, SmallVec<[(Request, bool); 1]>>,
 }
 

@@ -100,8 +100,7 @@ impl Forms {
         list[place] = Some(known);
     }
 
-    /// The request, in the size and shape in which it is put to the allocator, for which a form
-    /// stands.
+    /// The request for which a form stands, in the size and shape that is put to the allocator.
     #[inline]
     pub(super) fn request(&self, form: Form) -> &Request {
         &self.forms[form.number as usize]

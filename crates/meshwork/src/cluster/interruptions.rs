@@ -52,7 +52,9 @@ impl JobHistory {
         JobHistory { job: job.clone(), saved: 0.0, interruptions: 0, earlier: 0.0, suspended: None }
     }
 
-    /// Work that the job still has to do. If jobs are killed at their estimates, it ends there.
+    /// Work that the job still has to do.
+    ///
+    /// If jobs are killed at their estimates, work beyond the estimate is not counted.
     fn left(&self, kill_at_estimate: bool) -> f64 {
         let Job { runtime, estimate, .. } = self.job;
         let whole = if kill_at_estimate { runtime.min(estimate) } else { runtime };
@@ -89,9 +91,9 @@ impl Interruptions {
         history.waits_as(Some(checkpoint))
     }
 
-    /// Restores a starting job to the job as submitted, for which it stood in the queue.
+    /// Replaces the starting job, as it stood in the queue, by the job as submitted.
     ///
-    /// A requeued job waits with its remaining run time. Also attaches the record of earlier
+    /// A requeued job waits with only its remaining run time. Also attaches the record of earlier
     /// interruptions to the run.
     pub(super) fn starts(&mut self, running: &mut Running) {
         let Some(history) = self.of.get_mut(&running.id) else { return };
@@ -119,8 +121,8 @@ impl Interruptions {
         }
     }
 
-    /// Records an interruption, by which the work since the last checkpoint is lost. `setup` is the
-    /// time at the start of the run that was spent on wiring or waking nodes. Returns the number of
+    /// Records an interruption, which loses the work since the last checkpoint. `setup` is the time
+    /// at the start of the run that was spent on wiring or waking nodes. Returns the number of
     /// interruptions so far.
     pub(super) fn interrupts(&mut self, ran: &mut Running, setup: f64, now: Time) -> u32 {
         let kill_at_estimate = self.kill_at_estimate;
@@ -143,7 +145,7 @@ impl Interruptions {
         history.suspended = Some(Suspended { site, placement: placement.clone(), stretch });
     }
 
-    /// Records that a waiting job was suspended before the run began.
+    /// Records that a waiting job was already suspended before the first event.
     pub(super) fn adopts(&mut self, id: JobId, job: &Job, suspended: Suspended) {
         let suspended = Some(suspended);
         self.of.insert(id, JobHistory { suspended, ..JobHistory::of(job) });
@@ -178,7 +180,7 @@ impl Cluster<'_> {
     }
 }
 
-/// Work that a run has done by now, in units of time at rate 1. Writing checkpoints counts.
+/// Work that a run has done by now, in units of time at rate 1. Writing checkpoints counts as work.
 fn done(ran: &Running, setup: f64, now: Time) -> f64 {
     ((now - ran.start) - setup).max(0.0) / ran.stretch
 }

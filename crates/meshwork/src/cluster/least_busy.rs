@@ -20,14 +20,16 @@ struct Nodes {
     until: Vec<Time>,
 }
 
-/// Added to the number of holders of a node that is kept for another job, so that it comes last.
+/// Added to the number of holders of a node that is kept for another job, so that it is not used.
 const KEPT: u64 = 1 << 32;
 
 impl Cluster<'_> {
-    /// The least busy placement for a waiting job, whether its nodes are held or free. It is the
-    /// one with the fewest held nodes. Ties go to the placement whose last job is expected to end
-    /// earliest, then to the first orientation (order of the sides), then to the first base. Nodes
-    /// of `kept` are used only if there is no other way.
+    /// The least busy placement for a waiting job, whether its nodes are held or free.
+    ///
+    /// It is the placement whose nodes have the fewest holders in total. Ties go to the placement
+    /// whose last job is expected to end earliest, then to the first orientation (order of the
+    /// sides), then to the first base. Nodes of `kept` are never used; the result is `None` if no
+    /// other nodes suffice.
     ///
     /// Blocks are searched at every base and, in up to three dimensions, in every orientation.
     /// Subcubes and squares are searched at bases that are multiples of their size, where any
@@ -110,13 +112,13 @@ impl Nodes {
     }
 }
 
-/// The least busy block with the given sides, with its base at any node.
+/// The least busy block with the given sides, with its base (lowest corner) at any node.
 fn anywhere(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)> {
     let bases = 0..grid.nodes();
     least_of(grid, busy, sides, bases.filter(|&base| grid.holds(base, sides)))
 }
 
-/// The least busy block with the given sides whose base is a multiple of the sides.
+/// The least busy block with the given sides whose base (lowest corner) is a multiple of the sides.
 fn aligned(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)> {
     let on_lattice = |base: &Node| {
         let corner = grid.coordinates(*base);
@@ -125,9 +127,11 @@ fn aligned(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)
     least_of(grid, busy, sides, (0..grid.nodes()).filter(on_lattice))
 }
 
-/// The block at one of `bases` whose nodes have the fewest holders, then the earliest end. Expected
-/// ends of holders are compared only among the blocks with the fewest holders. If there are few
-/// such blocks, the ends are compared node by node, otherwise for all blocks at once.
+/// The block at one of `bases` with the fewest holders; ties go to the earliest end.
+///
+/// The end of a block is the latest expected end of its holders. It is compared only among the
+/// blocks with the fewest holders. If there are few such blocks, the ends are computed node by
+/// node, otherwise for all blocks at once.
 fn least_of(
     grid: &Grid,
     busy: &Nodes,
@@ -187,11 +191,12 @@ fn join(a: Busy, b: Busy) -> Busy {
     (a.0 + b.0, a.1.max(b.1))
 }
 
-/// Combines, for each node, the values of all nodes of the block that has its base at this node.
+/// Combines, for each node, the values of all nodes of the block whose lowest corner is this node.
 ///
-/// `join` combines two values. Blocks wrap around all edges, and the caller reads only valid bases.
-/// In each dimension, the values of a window of nodes are combined from overlapping windows whose
-/// lengths are powers of two, each of which is made of two windows of half its length.
+/// `join` combines two values. Blocks wrap around all edges, and the caller reads only the values
+/// of valid corners. In each dimension, the values of a window of nodes are combined from
+/// overlapping windows whose lengths are powers of two, each of which is made of two windows of
+/// half its length.
 fn over_blocks<T: Copy>(
     grid: &Grid,
     mut values: Vec<T>,

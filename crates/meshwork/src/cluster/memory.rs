@@ -20,17 +20,18 @@ pub struct MemoryWriter {
 
 /// Reader of what a [`MemoryWriter`] wrote.
 ///
-/// Jobs that left the queue meanwhile are left out. Every method fails if the numbers are not the
-/// memory that it expects.
+/// Jobs that left the queue meanwhile are left out. Every method fails if the next numbers are not
+/// in the form that it reads.
 pub struct MemoryReader<'c> {
     cluster: &'c Cluster<'c>,
-    /// The jobs that waited when the memory was written, in queue order; `None` if one left.
+    /// The jobs that waited when the memory was written, in queue order; `None` for a job that
+    /// left.
     waiting: &'c [Option<Ticket>],
     numbers: &'c [u64],
     is_new: bool,
 }
 
-/// Marks a job that no longer waits.
+/// Number that stands for a job that no longer waits.
 const GONE: u64 = u64::MAX;
 
 impl MemoryWriter {
@@ -39,7 +40,8 @@ impl MemoryWriter {
         MemoryWriter { waiting, numbers: Vec::new(), promises: Vec::new() }
     }
 
-    /// All that was written, and the reservations of waiting jobs among it.
+    /// All numbers that were written, and the reservations of waiting jobs among the written
+    /// values.
     pub(crate) fn into_parts(self) -> (Vec<u64>, Vec<(Ticket, Reservation)>) {
         (self.numbers, self.promises)
     }
@@ -67,7 +69,7 @@ impl MemoryWriter {
         }
     }
 
-    /// Writes whether there is a value, and the value.
+    /// Writes an optional value: first whether it is present, then the value.
     pub fn optional<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut MemoryWriter, T)) {
         self.number(u64::from(value.is_some()));
         if let Some(value) = value {
@@ -80,7 +82,8 @@ impl MemoryWriter {
         self.number(self.waiting.get(&ticket).copied().unwrap_or(GONE));
     }
 
-    /// Writes where in the queue a job stood that has started: behind which waiting job.
+    /// Writes the queue position of a job that has started, by the waiting job behind which it
+    /// stood.
     pub(crate) fn started(&mut self, ticket: Ticket) {
         let before = self.waiting.range(..ticket).next_back();
         self.number(before.map_or(GONE, |(_, place)| *place));
@@ -96,7 +99,8 @@ impl MemoryWriter {
         }
     }
 
-    /// Writes the reservation of a waiting job. Reservations of parts of nodes are forgotten.
+    /// Writes the reservation of a waiting job. A reservation of parts of nodes is written as that
+    /// of a job that no longer waits, so it is not read again.
     pub fn promise(&mut self, ticket: Ticket, reservation: &Reservation) {
         let Reservation { at, span, stretch, site, ref hold } = *reservation;
         let is_whole = !matches!(hold, Hold::Nodes(placement) if placement.parts.is_some());
@@ -152,7 +156,7 @@ impl<'c> MemoryReader<'c> {
         self.cluster
     }
 
-    /// All numbers that are left, which are taken.
+    /// Takes all numbers that are left.
     pub fn rest(&mut self) -> &'c [u64] {
         std::mem::take(&mut self.numbers)
     }
@@ -189,7 +193,7 @@ impl<'c> MemoryReader<'c> {
         self.up_to(most)
     }
 
-    /// Reads whether something is so.
+    /// Reads a truth value, written as 1 or 0.
     ///
     /// # Errors
     /// If the number is neither 0 nor 1, or no number is left.
@@ -231,7 +235,7 @@ impl<'c> MemoryReader<'c> {
         String::from_utf8(bytes).map_err(|_| wrong())
     }
 
-    /// Reads a value, if there is one.
+    /// Reads an optional value.
     ///
     /// # Errors
     /// If the value cannot be read.
@@ -245,7 +249,7 @@ impl<'c> MemoryReader<'c> {
     /// Reads a waiting job; `None` if it no longer waits.
     ///
     /// # Errors
-    /// If fewer jobs waited.
+    /// If the number does not stand for a job that waited, or no number is left.
     pub fn job(&mut self) -> Result<Option<Ticket>, RecallError> {
         match self.number()? {
             GONE => Ok(None),
@@ -256,8 +260,12 @@ impl<'c> MemoryReader<'c> {
         }
     }
 
-    /// Reads a job that has started, as a ticket behind the waiting job behind which it stood. The
-    /// tickets of one memory must have different `index`es. `None` if no job waits before it.
+    /// Reads the queue position of a job that has started, as a ticket that belongs to no waiting
+    /// job.
+    ///
+    /// The ticket stands right behind the nearest job ahead of that position that still waits;
+    /// `None` if there is none. Tickets that are read from one memory must have different values of
+    /// `index`.
     pub(crate) fn started(&mut self, index: usize) -> Result<Option<Ticket>, RecallError> {
         let place = self.number()?;
         if place == GONE {

@@ -92,10 +92,11 @@ pub struct Cluster<'a> {
     forms: Forms,
     empty: Facility,
     arrived: u64,
-    /// The largest number of nodes with which a job could start on one site. It is the largest
-    /// number of free nodes on one site, or what the power cap still permits if that is less. With
-    /// a long queue most attempts to start a job fail, so that a comparison with this number must
-    /// be enough to refuse them.
+    /// The largest number of nodes with which a job could start on one site.
+    ///
+    /// It is the largest number of free nodes on one site, or what the power cap still permits if
+    /// that is less. With a long queue most attempts to start a job fail, so they are refused by a
+    /// mere comparison with this number.
     most_free: u64,
     /// Maximum number of nodes held at once under the power cap; `u64::MAX` without a power cap.
     most_held: u64,
@@ -112,8 +113,8 @@ pub struct Cluster<'a> {
     guards: Cell<u64>,
     /// Requests found not to fit beside the last guard that protects parts of nodes.
     ///
-    /// Before them stand the number of this guard, and the number of releases at which this was
-    /// found.
+    /// The first two values are the number of this guard, and the count of releases when the
+    /// requests were found not to fit.
     denied_beside: (u64, u64, Vec<Request>),
     state: MachineState,
     /// Whether an observer needs to know what blocks the oldest waiting job.
@@ -236,7 +237,7 @@ impl<'a> Cluster<'a> {
         open.filter_map(|(_, form)| form_queues.next_that(form, ticket, |_| true)).min()
     }
 
-    /// The next waiting job behind `ticket` that needs no more nodes than are free on some site.
+    /// The next waiting job behind `ticket` that does not need more nodes than some site has free.
     #[must_use]
     pub(super) fn next_small_enough(&self, ticket: Ticket) -> Option<Ticket> {
         if self.most_free == 0 {
@@ -281,15 +282,16 @@ impl<'a> Cluster<'a> {
         &self.departures
     }
 
-    /// Jobs for which a plan kept between scheduling passes has no reservation yet. These are the
-    /// new arrivals. They are all waiting jobs if the cluster [is
-    /// disturbed](Cluster::is_disturbed), because then the plan must be rebuilt.
+    /// Jobs for which a plan kept between scheduling passes has no reservation yet.
+    ///
+    /// If the cluster [is disturbed](Cluster::is_disturbed), the plan must be rebuilt, so these are
+    /// all waiting jobs. Otherwise they are the new arrivals.
     #[must_use]
     pub fn to_plan(&self) -> Vec<Ticket> {
         if self.is_disturbed() { self.waiting().collect() } else { self.arrivals.clone() }
     }
 
-    /// Jobs that ended since the last pass, whose nodes a plan kept between passes has to release.
+    /// Jobs that ended since the last pass. A plan kept between passes has to release their nodes.
     ///
     /// Empty if the plan must be rebuilt.
     pub(crate) fn ended_since_plan(&self) -> &[Departure] {
@@ -353,7 +355,7 @@ impl<'a> Cluster<'a> {
         &self.facility
     }
 
-    /// The future availability that the running jobs leave, for planning.
+    /// The free nodes over time that running jobs leave, for planning future starts.
     pub(crate) fn outlook(&self) -> Outlook {
         let headroom = self.is_capped().then(|| self.headroom());
         let gate = self.gate.as_ref().filter(|gate| !gate.is_open());
@@ -379,7 +381,7 @@ impl<'a> Cluster<'a> {
             && sites[0].finds() == Finds::AnyNodes
     }
 
-    /// A reservation that begins now, as a number of nodes, for a waiting job.
+    /// A reservation of a number of nodes for a waiting job, which begins now.
     ///
     /// For machines on which [only counts matter](Cluster::counts_alone).
     pub(crate) fn count_now(&self, ticket: Ticket) -> Option<Reservation> {

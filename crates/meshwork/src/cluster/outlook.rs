@@ -18,9 +18,9 @@ use crate::topology::Node;
 
 /// The future if running jobs end at their estimates and planned jobs start as planned.
 ///
-/// The number of free nodes is a step function of time. Where only counts matter, it answers
-/// queries. Where shape matters, it shows the instants at which a query may succeed. The allocator
-/// is then asked on a copy of its site in the state of such an instant.
+/// The number of free nodes is a step function of time. Where only counts matter, this function
+/// answers queries. Where shape matters, it gives the instants at which a query may succeed, and
+/// the allocator is asked on a copy of its site in the state of such an instant.
 pub(crate) struct Outlook {
     now: Time,
     facility: Facility,
@@ -213,10 +213,7 @@ impl Outlook {
         reservation.moved_to(at.copied().unwrap_or(reservation.at))
     }
 
-    /// Lowers what is free of each node of a site's copy to the least that is free in an interval.
-    ///
-    /// The interval lasts from `at` to `until`. Jobs share nodes on this site. If `ended` is set,
-    /// running jobs that are expected to end by `at` are released first.
+    /// Lowers the free amounts of each node, in a copy of a site, to their minimum in an interval.
     fn least_free(&self, then: &mut SiteAhead, site: usize, at: Time, until: Time, ended: bool) {
         if ended {
             for (_, on, placement) in self.running.iter().take_while(|(end, ..)| *end <= at) {
@@ -305,8 +302,8 @@ impl Outlook {
     /// Variant of [`earliest`](Outlook::earliest) on one site that tries each possible instant in
     /// turn.
     ///
-    /// The instants are now and every expected end on this site; under a power cap, every expected
-    /// end on any site.
+    /// The instants are now and the ends of running jobs, planned jobs and closures on this site.
+    /// Under a power cap, the ends of jobs on other sites are tried too.
     fn earliest_by_instants(
         &self,
         site: usize,

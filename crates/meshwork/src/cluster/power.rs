@@ -17,8 +17,7 @@ use crate::topology::{Grid, Node};
 pub(super) struct Power {
     energy: Energy,
     sleep_states: Option<SleepStates>,
-    /// Number of GPUs, in thousandths, on nodes that are in service and awake: free ones, then held
-    /// ones.
+    /// Thousandths of GPUs on nodes that are in service and awake: of free GPUs, then of held GPUs.
     gpus: [u64; 2],
 }
 
@@ -26,7 +25,7 @@ pub(super) struct Power {
 struct SleepStates {
     sleep: Sleep,
     sites: Vec<Site>,
-    /// Placements left by ended jobs and idle since, in the order in which they will fall asleep.
+    /// Idle placements, in the order in which their nodes will fall asleep.
     idle: VecDeque<IdleNodes>,
     /// Running jobs whose work began late, because they waited for nodes to wake.
     delayed: BTreeSet<JobId>,
@@ -77,8 +76,10 @@ impl SleepStates {
         woken
     }
 
-    /// Puts the next nodes to sleep that fall asleep before `by`. Returns when, on which site, and
-    /// which nodes. The list of nodes is empty if a job has used all of them meanwhile.
+    /// Puts to sleep the nodes that fall asleep next, if they do so before `by`.
+    ///
+    /// Returns the instant, the site and the nodes. The list of nodes is empty if jobs have used
+    /// all of them meanwhile.
     fn next_asleep(&mut self, by: Time) -> Option<(Time, usize, Vec<Node>)> {
         self.idle.front().filter(|idle| idle.at < by)?;
         let IdleNodes { at, site, placement } = self.idle.pop_front()?;
@@ -192,8 +193,8 @@ impl Cluster<'_> {
         instants.find(|&at| self.headroom_at(at) >= count).unwrap_or(from)
     }
 
-    /// Puts nodes to sleep that fall asleep before `to`. Advances the clock to the last instant at
-    /// which nodes fall asleep, and sets the power use from then on.
+    /// Puts to sleep all nodes that are due to fall asleep before `to`. Advances the clock to the
+    /// last instant at which nodes fall asleep, and sets the power use from then on.
     #[cold]
     pub(super) fn pass_with_power(&mut self, to: Time) {
         let Some(mut power) = self.power.take() else { return };
@@ -263,7 +264,8 @@ impl Cluster<'_> {
         }
     }
 
-    /// The nodes of a placement that hold no other job; all of them where jobs do not share nodes.
+    /// The nodes of a placement on which no other job runs; all of them where jobs do not share
+    /// nodes.
     fn idle_part(&self, site: usize, placement: &Placement) -> Placement {
         let site = self.site(site);
         match site.amounts() {

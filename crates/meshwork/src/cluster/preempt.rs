@@ -1,4 +1,4 @@
-//! Preemption of running jobs for a waiting one.
+//! Preemption of running jobs, to start a waiting job.
 
 use std::collections::BTreeMap;
 
@@ -73,11 +73,10 @@ impl Cluster<'_> {
         }
     }
 
-    /// The victims, of those given, that must end so that the parts of nodes of a placement are
-    /// free.
+    /// Selects the victims that must end so that the parts of nodes in a placement are free.
     ///
-    /// A victim must end if it holds some of a resource of a node of which too little is free.
-    /// Victims are taken in the given order.
+    /// Victims are considered in the given order. A victim must end if it holds some of a node's
+    /// resource of which too little is free.
     fn in_the_way_of_parts(&self, site: usize, parts: &Parts, victims: &[RunKey]) -> Vec<RunKey> {
         let Some(amounts) = self.site(site).amounts() else { return Vec::new() };
         // Amount of each cell that is missing.
@@ -129,10 +128,10 @@ impl Cluster<'_> {
         Ok(again)
     }
 
-    /// A placement for a waiting job for which only the first of the given victims have to be
-    /// preempted.
+    /// Finds a placement for a waiting job that needs only the first few of the victims to end.
     ///
-    /// It is sought again after each victim, until it is found.
+    /// The victims are removed from a copy of the machine in the given order. After each of them, a
+    /// placement is sought, until one is found.
     fn propose_without(&self, ticket: Ticket, victims: &[RunKey]) -> Option<Proposal> {
         let fewest = self.queue.scan_key(ticket).fewest;
         let around = self.queue.around(ticket, self.now);

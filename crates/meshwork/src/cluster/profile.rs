@@ -37,7 +37,7 @@ struct Chunk {
     most: i64,
 }
 
-/// Maximum steps in a chunk before it splits: at most the bits of a word, and few to scan fast.
+/// Maximum number of steps in a chunk: at most the bits of a word, and few enough to scan fast.
 const MAX_STEPS: usize = 32;
 
 impl Chunk {
@@ -175,7 +175,7 @@ impl Profile {
         self.cut(instant);
     }
 
-    /// Adds `by` to all steps that begin at or after `from` and before `until`.
+    /// Adds `by` to the free nodes of all steps that begin at or after `from` and before `until`.
     fn raise(&mut self, from: Time, until: Option<Time>, by: i64) {
         let begin = self.chunk_of(from);
         for chunk in &mut self.chunks[begin..] {
@@ -225,7 +225,7 @@ impl Profile {
         self.unite(index.saturating_sub(1));
     }
 
-    /// Merges a small chunk with the chunk after it.
+    /// Merges a chunk with the chunk after it if both together are small.
     fn unite(&mut self, index: usize) {
         let Some([chunk, next]) = self.chunks.get_mut(index..index + 2) else { return };
         if chunk.times.len() + next.times.len() > MAX_STEPS / 2 {
@@ -273,7 +273,8 @@ impl Profile {
         last.and_then(|last| chunk.times.get(last + 1)).copied().unwrap_or(next)
     }
 
-    /// The first interval between two instants in which the number of free nodes is negative.
+    /// The first interval between `from` and `until` in which the number of free nodes is negative.
+    ///
     /// `None` if there is none.
     pub(crate) fn overdrawn_in(&self, from: Time, until: Time) -> Option<(Time, Time)> {
         if from >= until {
@@ -325,8 +326,8 @@ impl Profile {
     }
 
     /// The first instant from `begin` on, and before `limit`, with `count` nodes free long enough.
-    /// They are free long enough if they stay free up to the instant that `needed` returns for the
-    /// first instant.
+    ///
+    /// The nodes must stay free up to the instant that `needed` returns for the first instant.
     pub(crate) fn first_gap(
         &self,
         begin: Time,
@@ -397,7 +398,7 @@ struct Walk<'a> {
     /// Earliest instant to return; the step in which the walk begins may have begun before.
     begin: Time,
     count: i64,
-    /// The chunks that remain, beginning with the current one.
+    /// The current chunk and all chunks after it.
     chunks: &'a [Chunk],
     /// Index of the current step in its chunk.
     at: usize,
@@ -435,10 +436,10 @@ impl Walk<'_> {
         }
     }
 
-    /// Advances to the next chunk that has a step with enough free nodes.
+    /// Advances to the next chunk that has a step with enough (or with too few) free nodes.
     ///
-    /// If `so` is `false`, advances to the next chunk that has a step with too few. Returns `None`
-    /// if no such chunk begins before `limit`.
+    /// If `so` is `false`, the chunk has a step with enough free nodes, otherwise one with too few.
+    /// Returns `None` if no such chunk begins before `limit`.
     fn skip_chunks(&mut self, so: bool, limit: Option<Time>) -> Option<()> {
         let (count, ahead) = (self.count, &self.chunks[1..]);
         let next = ahead.iter().position(|chunk| {

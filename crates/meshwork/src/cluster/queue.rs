@@ -25,7 +25,8 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// A ticket of no job that stands right behind this one, for a job that has left the queue.
+    /// A ticket right behind this one that belongs to no waiting job; for a job that left the
+    /// queue.
     pub(super) fn behind(self, index: usize) -> Ticket {
         let id = JobId(u64::MAX - index as u64);
         Ticket { place: self.place + 1, id, slot: NO_SLOT }
@@ -82,14 +83,14 @@ struct Waiting {
     /// several.
     form: Option<Form>,
     ticket: Ticket,
-    /// Slots, in the vector of entries, of the previous and the next job in the queue.
+    /// Indices, in the store of waiting jobs, of the previous and the next job in the queue.
     ///
     /// [`NO_SLOT`] if there is none.
     before: u32,
     after: u32,
 }
 
-/// Stands for the slot of a previous or next job that does not exist.
+/// Index that stands for a previous or next job that does not exist.
 const NO_SLOT: u32 = u32::MAX;
 
 /// The waiting jobs, sorted by form: the size and shape in which the allocator is asked for a job.
@@ -376,7 +377,7 @@ impl Queue {
         ticket
     }
 
-    /// Inserts a job into a slot, in queue order before `next`, or at the end if `next` is `None`.
+    /// Stores a job, in queue order before `next`, or at the end if `next` is `None`.
     #[inline(always)]
     fn link(
         &mut self,
@@ -455,7 +456,7 @@ impl Queue {
         self.line().next_that(ticket, may_start)
     }
 
-    /// Whether the job of a ticket has not left the queue.
+    /// Whether the job of a ticket still waits.
     pub(crate) fn has(&self, ticket: Ticket) -> bool {
         let waiting = self.jobs.get(ticket.slot as usize);
         waiting.is_some_and(|waiting| waiting.ticket.place == ticket.place)
@@ -574,7 +575,7 @@ impl FormQueues {
         line.shrink();
     }
 
-    /// The first waiting job of each form that takes at most `most` nodes, in queue order.
+    /// For each form that takes at most `most` nodes, its first waiting job; all in queue order.
     ///
     /// A form is a requested size and shape.
     pub(crate) fn firsts(&self, most: u64) -> impl Iterator<Item = (Ticket, Form)> {

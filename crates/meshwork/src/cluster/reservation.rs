@@ -65,11 +65,13 @@ impl Hold {
 pub struct Guard {
     /// The protected reservation; its start is EASY's *shadow time*.
     pub reservation: Reservation,
-    /// EASY's *extra nodes*: nodes that are free at the shadow time beyond those that the reserved
-    /// job takes. Used only where nothing but node counts matters.
+    /// EASY's *extra nodes*: nodes that are free at the shadow time and not needed by the reserved
+    /// job.
+    ///
+    /// They are used only where only node counts matter.
     pub(super) extra_nodes: u64,
-    /// Nodes that the power cap permits beyond those held, from the reserved start on. `u64::MAX`
-    /// without a cap.
+    /// Number of nodes that the power cap leaves to other jobs from the reserved start on.
+    /// `u64::MAX` without a cap.
     pub(super) headroom: u64,
     /// Limits for other jobs on the reserved nodes; `None` where jobs do not share nodes.
     pub(super) beside: Option<Box<BesideParts>>,
@@ -80,7 +82,7 @@ pub struct Guard {
 /// For machines whose nodes are shared by jobs.
 #[derive(Clone, Debug)]
 pub(super) struct BesideParts {
-    /// Number of the reservation. Copies of these limits have it too.
+    /// Number that identifies these limits and all copies of them.
     pub(super) number: u64,
     /// For each resource of a reserved node, the amount left for other jobs at the reserved start.
     pub(super) limits: CellLimits,
@@ -111,7 +113,7 @@ impl Guard {
         Guard { reservation, extra_nodes: 0, headroom: u64::MAX, beside: None }
     }
 
-    /// Guard for a reservation of a number of nodes of a site, from instant `at` on.
+    /// Creates the guard of a reservation of a number of nodes of a site, from instant `at` on.
     #[inline]
     pub(super) fn of_count(
         job: &Job,

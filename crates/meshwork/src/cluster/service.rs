@@ -1,5 +1,5 @@
 //! Outages and repairs of nodes, and the jobs that they interrupt. Every component sees a node out
-//! of service as held. For its allocator, the node has another holder. Planners see it among the
+//! of service as held. The allocator is told that an outage holds it. Planners see it among the
 //! busy nodes until it is expected back.
 
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub const MAX_INTERRUPTIONS: u32 = 10_000;
 /// number of timer events of a scheduler that starts no job meanwhile.
 pub const MAX_IDLE_STEPS: u32 = 200_000;
 
-/// Reasons why a run with failures is stopped: it would never end.
+/// Reasons why a run with failures is stopped because it would never end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unsatisfiable {
@@ -74,12 +74,12 @@ type Unit = (usize, Node, Option<u32>);
 struct Affected {
     /// Number of current outages of the node or GPU that stop jobs.
     ///
-    /// `soft` is the number of those that let a running job end.
+    /// The field `soft` has the number of current outages that let a running job end.
     hard: u32,
     soft: u32,
     /// The placement that is out of service: the node or GPU. `None` while a job still runs on it.
     out: Option<Placement>,
-    /// Slot among the outages of the cluster, if the node is out of service and expected back.
+    /// Index in the cluster's list of nodes out of service, if the node is expected back.
     slot: Option<usize>,
     /// When the last of the node's outages is expected to end.
     expected: Time,
@@ -106,7 +106,9 @@ impl Service {
         }
     }
 
-    /// Restores a starting job to the job as submitted, and attaches its interruption history.
+    /// Replaces the starting job, as it stood in the queue, by the job as submitted.
+    ///
+    /// Also attaches the job's interruption history to its run.
     pub(super) fn starts(&mut self, running: &mut Running) {
         self.idle = 0;
         self.interruptions.starts(running);
@@ -486,7 +488,7 @@ impl Cluster<'_> {
     }
 }
 
-/// Of a node and its GPUs, those that have an outage.
+/// The node and those of its GPUs that have a current outage.
 fn affected_on(service: &Service, (site, node): (usize, Node)) -> Vec<Unit> {
     let units = service.nodes.range((site, node, None)..=(site, node, Some(u32::MAX)));
     units.map(|(unit, _)| *unit).collect()

@@ -34,7 +34,7 @@ impl Without {
 
 /// Number of cores that a job asks for, on a machine whose jobs share nodes.
 ///
-/// Jobs with exclusive nodes ask for all cores that they hold.
+/// Jobs with exclusive nodes count as asking for all cores that they hold.
 fn asked_of_parts(request: &Request, held: u32) -> u64 {
     match request {
         Request::Pieces(pieces) if !pieces.exclusive => pieces.cores(),
@@ -42,7 +42,7 @@ fn asked_of_parts(request: &Request, held: u32) -> u64 {
     }
 }
 
-/// Marks the nodes of kept placements as busy in a copy of a site.
+/// Marks the nodes of placements that are kept for other jobs as busy in a copy of a site.
 ///
 /// If `beside` is given, also takes from the copy what that reservation of parts of nodes needs.
 fn leave(site: &mut Site, kept: &[(usize, &Placement)], beside: Option<&BesideParts>) {
@@ -100,7 +100,7 @@ impl<'o> StartOptions<'o> {
         StartOptions { place, ..StartOptions::default() }
     }
 
-    /// Options for a start on any nodes that does not delay the guarded reservation.
+    /// Options for a start on any nodes that does not delay the protected reservation.
     #[must_use]
     pub fn beside(guard: &'o mut Guard) -> StartOptions<'o> {
         StartOptions { beside: Some(guard), ..StartOptions::default() }
@@ -115,8 +115,9 @@ impl<'o> StartOptions<'o> {
 }
 
 impl Cluster<'_> {
-    /// Starts a waiting job now if a placement satisfies the options; returns whether it did. The
-    /// allocator is asked on a copy of the machine in which the nodes to avoid are held.
+    /// Starts a waiting job now if a placement satisfies the options, and returns whether the job
+    /// started. The allocator is asked on a copy of the machine in which the nodes to avoid are
+    /// held.
     #[inline]
     pub fn start(&mut self, ticket: Ticket, options: StartOptions<'_>) -> bool {
         // Most attempts to start a job are ruled out here, at no further cost.
@@ -185,7 +186,7 @@ impl Cluster<'_> {
         self.begin(ticket, proposal, rate, place)
     }
 
-    /// Asks for a placement that avoids `clear_of` and does not delay the guarded reservation.
+    /// Asks for a placement that avoids `clear_of` and does not delay the protected reservation.
     fn sought(
         &mut self,
         ticket: Ticket,
@@ -238,7 +239,10 @@ impl Cluster<'_> {
         self.ask_in_service(ticket, kept, None)
     }
 
-    /// Part of `ask` for machines with outages or access rules, or with reserved parts of nodes.
+    /// Proposes a placement on a machine with outages, access rules or reserved parts of nodes.
+    ///
+    /// The nodes of `kept` count as busy, and nodes that close before the job's estimated end are
+    /// avoided.
     #[inline(never)]
     fn ask_in_service(
         &mut self,
@@ -283,7 +287,10 @@ impl Cluster<'_> {
         }
     }
 
-    /// Part of `ask_clear_of` for machines whose jobs share nodes.
+    /// Proposes a placement on a machine whose jobs share nodes.
+    ///
+    /// The nodes of `kept` count as busy, and the placement leaves what the reservation of `beside`
+    /// needs.
     fn ask_for_parts(
         &mut self,
         ticket: Ticket,
@@ -310,7 +317,8 @@ impl Cluster<'_> {
         Some(Proposal { site: 0, placement, stretch })
     }
 
-    /// Whether a proposed placement leaves what kept placements and a reservation need.
+    /// Whether a proposed placement leaves what kept placements of other jobs and a reservation
+    /// need.
     fn is_left_beside(
         &mut self,
         proposal: &Proposal,
@@ -326,7 +334,7 @@ impl Cluster<'_> {
         })
     }
 
-    /// Part of `ask_clear_of` that finds the placement on a copy of the machine where `kept` is
+    /// Proposes a placement that is found on a copy of the machine where the nodes of `kept` are
     /// busy.
     #[inline(never)]
     fn ask_without(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
@@ -389,7 +397,8 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Whether a request is already known not to fit on the nodes that a guard leaves free.
+    /// Whether a request is already known not to fit on the nodes that a protected reservation
+    /// leaves.
     pub(super) fn is_denied_beside(&self, form: &Request, guard: &Guard) -> bool {
         if let Some(beside) = &guard.beside {
             let (number, releases, denied) = &self.denied_beside;
@@ -405,9 +414,9 @@ impl Cluster<'_> {
         })
     }
 
-    /// Whether a job started as proposed cannot delay the reservation of `guard`.
+    /// Whether a job started as proposed cannot delay the reservation that `guard` protects.
     ///
-    /// It ends by the reserved start, or runs on another site.
+    /// It ends by the reserved start, or runs on another site of a machine without a power cap.
     fn is_in_time(&self, ticket: Ticket, proposal: &Proposal, guard: &Guard) -> bool {
         let promised = &guard.reservation;
         let end = self.now + self.queue.job(ticket).estimate * proposal.stretch;
@@ -416,7 +425,7 @@ impl Cluster<'_> {
         end <= promised.at || (proposal.site != promised.site && guard.headroom == u64::MAX)
     }
 
-    /// Whether a proposal shares nodes with a kept placement.
+    /// Whether a proposed placement shares nodes with a placement that is kept for another job.
     fn meets(&self, proposal: &Proposal, (site, kept): (usize, &Placement)) -> bool {
         let grid = self.site(site).grid();
         let mut nodes = NodeSet::empty(grid.nodes());
@@ -555,7 +564,9 @@ impl Cluster<'_> {
         true
     }
 
-    /// Whether a job would never end. If so, records the component that is to blame for it.
+    /// Records the component to blame for a job whose start or end time would be invalid.
+    ///
+    /// Returns `false`, because the job cannot start.
     #[cold]
     fn cannot_be_timed(&mut self, ticket: Ticket, site: usize, rate: f64, setup: f64) -> bool {
         let is_right = |number: f64| number > 0.0 && number.is_finite();

@@ -34,11 +34,11 @@ const STEPS: u64 = 200;
 ///   answer. Neither the clock nor the random stream changes whether a placement is found.
 /// - The allocator finds a placement whenever it [declares](AllocatorEntry::finds) that it does.
 ///   This is compared with brute force over all blocks.
-/// - A job of the whole machine fits the empty machine. After all placements are released, the
-///   allocator answers like a new one.
+/// - A job that requests the whole machine fits the empty machine. After all placements are
+///   released, the allocator answers like a new one.
 /// - An allocator restored from its [memory](Allocator::memory) gives the answers of the original.
-///   One that declares to [depend on the free nodes only](Allocator::goes_by_free_nodes) answers
-///   like one without history.
+///   If an allocator declares that it [depends only on the free
+///   nodes](Allocator::goes_by_free_nodes), its history does not change its answers.
 /// - In runs under `fcfs` and under every planning scheduler of the catalogue, each job starts once
 ///   and ends once, and the same seed gives the same run. With exact estimates, no start time that
 ///   a scheduler has promised is missed.

@@ -11,7 +11,9 @@ use crate::registry::Params;
 use crate::scenario::Scenario;
 use crate::topology::Topology;
 
-/// Seed of the random jobs, and their number, which suffices for metrics by batches of jobs.
+/// Seed of the random jobs, and number of these jobs.
+///
+/// The number suffices for metrics that divide the jobs into batches.
 const SEED: u64 = 9;
 const JOBS: usize = 400;
 

@@ -164,9 +164,9 @@ pub const SITES: &str = "machine = { sites = [
 
 /// Returns all choices of parameters that a check tries for an entry, as tables of a study.
 ///
-/// They are all combinations of the words and flags that the parameters may be. A required integer
-/// takes its smallest value, and the value two above. A required list of integers has one of these
-/// two as its only element.
+/// They are all combinations of the words and flags that are values of parameters. A required
+/// integer takes its smallest value, and the value two above. A required list of integers has one
+/// of these two as its only element.
 ///
 /// ```
 /// use meshwork::alloc::block::first_fit;

@@ -18,13 +18,13 @@ pub(super) struct Followers {
 }
 
 /// The held jobs that follow the jobs with one given number. Several jobs of a workload may have
-/// it.
+/// this number.
 #[derive(Default)]
 struct Led {
     /// How many jobs with the predecessor's number have not ended. The held jobs wait for all of
     /// them.
     left: u32,
-    /// Each held job, after its position in the workload and before its think time.
+    /// Position in the workload, job and think time of each held job.
     ///
     /// The think time passes between the end of the last predecessor and the arrival of the job.
     jobs: Vec<(u64, Job, f64)>,

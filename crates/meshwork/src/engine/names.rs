@@ -19,7 +19,7 @@ pub struct Names {
     /// Whether the scheduler resizes running jobs, which work at a rate in proportion to their
     /// nodes.
     pub resizes: bool,
-    /// Origin of the site selector.
+    /// Registry entry from which the site selector comes, to be named in errors.
     pub selector: Origin,
     /// Registry entry from which the sizing comes, to be named in errors.
     pub sizing: Origin,
@@ -65,7 +65,7 @@ impl Names {
     }
 }
 
-/// Text that names a component and, if `job` is given, that job, to begin an error message with.
+/// Beginning of an error message: the name of a component and, if `job` is given, the job.
 pub(super) fn whose(kind: &'static str, name: &'static str, job: &Option<JobId>) -> String {
     let origin = Origin { kind, name, is_standard: false };
     match job {

@@ -41,7 +41,9 @@ pub struct PlanMemory {
     pub running: Vec<HeldNodes>,
     /// Numbers and arrivals of the jobs that waited after the plan, in queue order.
     pub waiting: Vec<(u64, Time)>,
-    /// Waiting jobs that were suspended, as they wait, with the nodes on which they resume.
+    /// Suspended jobs that waited after the plan, with the nodes on which they resume.
+    ///
+    /// Each job has the run time and estimate with which it waits.
     pub suspended: Vec<HeldNodes>,
     /// Memory of selector, sizing and allocators.
     pub facility: Vec<u64>,
@@ -76,8 +78,9 @@ pub struct HeldNodes {
     pub since: Time,
     /// When the job is expected to end, as schedulers know it. The instant may have passed.
     pub until: Time,
-    /// Expected run time at the start divided by the requested one. `None` if it follows from the
-    /// number of nodes.
+    /// Expected run time of the job at its start, divided by the requested run time.
+    ///
+    /// `None` if this slowdown follows from the number of nodes.
     pub stretch: Option<f64>,
     /// The job as it was submitted. Its run time is ignored.
     pub job: Job,
@@ -107,7 +110,7 @@ pub struct PolicyDecision {
 /// The reserved start of a waiting job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecidedReservation {
-    /// Index of the job among the waiting ones.
+    /// Index of the job among the waiting jobs.
     pub waiting: usize,
     /// When the job starts at the latest if all estimates hold.
     pub at: Time,
@@ -118,24 +121,24 @@ pub struct DecidedReservation {
 /// A running job that is moved or resized.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecidedMove {
-    /// Index of the job among the running ones.
+    /// Index of the job among the running jobs.
     pub running: usize,
     /// The nodes on which the job goes on.
     pub placement: Placement,
-    /// When the job is then expected to end.
+    /// When the moved or resized job is expected to end.
     pub until: Time,
 }
 
 /// A waiting job that starts now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecidedStart {
-    /// Index of the job among the waiting ones.
+    /// Index of the job among the waiting jobs.
     pub waiting: usize,
     /// Index of the site on which the job starts.
     pub site: usize,
     /// Nodes on which the job starts.
     pub placement: Placement,
-    /// When the job is then expected to end.
+    /// When the started job is expected to end.
     pub until: Time,
 }
 
@@ -170,9 +173,9 @@ pub enum PlanError {
 /// The failures, access rules, energy model and network of the setup are ignored. Nodes that are
 /// out of service or reserved can be given in the state as withheld.
 ///
-/// A running job of which the memory knows is as it was submitted there. A waiting one keeps its
-/// place in the queue. If the queue of the state has another order, the first job at another place
-/// and all behind it arrive anew.
+/// If a running job is also in the memory, the job as submitted is read from there. A waiting job
+/// that is also in the memory keeps its place in the queue. If the queue of the state has another
+/// order, the first job at another place arrives anew, and so do all jobs behind it.
 ///
 /// # Errors
 /// If two running jobs hold one node. If a running job holds nodes that are not on the machine, or
@@ -316,12 +319,12 @@ pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError
     Ok(plan)
 }
 
-/// Lets a job arrive; `None` if it does not fit the empty machine.
+/// Lets a job arrive and returns its ticket; `None` if the job does not fit the empty machine.
 fn arrive(cluster: &mut Cluster<'_>, job: &Job) -> Option<Ticket> {
     if cluster.arrive(job.clone()) { cluster.arrivals().last().copied() } else { None }
 }
 
-/// Reservation of the access rules that withholds nodes from waiting jobs.
+/// Converts nodes withheld from waiting jobs to a reservation of the access rules.
 fn reserved(own: &WithheldNodes, waiting: &[Job]) -> Reserved {
     let barred = own.from_jobs.as_ref();
     Reserved {
@@ -333,7 +336,7 @@ fn reserved(own: &WithheldNodes, waiting: &[Job]) -> Reserved {
     }
 }
 
-/// A job of a state or of the memory, by its index there.
+/// A job of a state or of the memory, by its index in the respective list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Who {
     Running(usize),
@@ -342,20 +345,20 @@ enum Who {
     Waiting(usize),
 }
 
-/// Earlier events, by the state and the memory.
+/// Events before the state, derived from the state and the memory.
 struct Known {
     /// Instant of the earlier plan, or of the last start after it; `None` without memory.
     at: Option<Time>,
     /// Running jobs, and those that have ended since the earlier plan, in the order of their
     /// starts.
     held: Vec<(Who, HeldNodes)>,
-    /// Waiting jobs that already waited, as indices.
+    /// Indices of the waiting jobs that already waited after the earlier plan.
     known: Vec<usize>,
     /// Index of each job that waited after the earlier plan; `None` if it left the queue.
     waited: Vec<Option<usize>>,
     /// Arrivals of all waiting jobs.
     arrivals: Vec<Time>,
-    /// Whether the held nodes are those after the earlier plan.
+    /// Whether exactly the nodes are held that were held after the earlier plan.
     is_same_machine: bool,
 }
 
@@ -476,7 +479,7 @@ impl Known {
 struct Stated {
     at: Time,
     leaving: BTreeSet<JobId>,
-    /// The jobs that run and end at that instant.
+    /// Keys of the running jobs that end at the instant of the state.
     keys: BTreeSet<RunKey>,
 }
 
@@ -510,7 +513,7 @@ impl Network for Stated {
 /// Observer that records what the policy decides.
 #[derive(Default)]
 struct Decisions {
-    /// The job of each identifier.
+    /// The job with each identifier.
     jobs: Vec<Who>,
     plan: PolicyDecision,
     /// All started jobs, in the order of their starts.

@@ -10,7 +10,9 @@ use crate::observe::Observer;
 use crate::sched::Scheduler;
 use crate::workload::Submissions;
 
-/// Number of waiting jobs up to which an idle machine is checked for jobs that will never start.
+/// Number of waiting jobs above which an idle machine is checked for jobs that will never start.
+///
+/// With fewer waiting jobs, this is checked only at the end of the run.
 const MAX_WAITING_IDLE: usize = 10_000;
 
 /// A run under the caller's control: advanced by instants, up to a time, or to its end.

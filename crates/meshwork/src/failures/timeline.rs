@@ -13,7 +13,7 @@ use crate::topology::Node;
 /// Kind of an outage event. Within an instant, ends of outages come before beginnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum What {
-    /// The outage ends. Its nodes are in service again if no other outage of them lasts.
+    /// The outage ends. Its nodes are in service again if they have no other outage.
     End,
     /// The repair has not ended by its expected end, and gets a later expected end.
     Overdue,

@@ -17,7 +17,7 @@ pub(super) struct Outage {
     line: u64,
 }
 
-/// Which instant and which node number of a trace are the first of the run.
+/// Instant and node number of a trace that become instant 0 and the first node of the run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     /// Instant of the trace that becomes instant 0 of the run; `None` if none is given.

@@ -24,10 +24,10 @@ pub struct NodeRequest {
     pub nodes: u32,
     /// Maximum number of nodes of the job; equal to `nodes` for a job of fixed size.
     pub most: u32,
-    /// Number of nodes of each segment of the job, which may lie apart. `None` for a job in one
+    /// Number of nodes per segment, if segments of the job may lie apart; `None` for a job in one
     /// piece.
     pub segment: Option<u32>,
-    /// Whether no two segments of the job may share a base block.
+    /// Whether no two segments of the job may have nodes in the same base block (such as a rack).
     pub spread: bool,
     /// Whether all segments of the job must lie in one aggregated block (several joined base
     /// blocks).
@@ -36,11 +36,10 @@ pub struct NodeRequest {
     pub switches: Option<u32>,
     /// Whether the job's nodes must have consecutive numbers.
     pub contiguous: bool,
-    /// Nodes that the job requires. If there are more than `most` of them, the job gets some of
-    /// them and no other nodes.
+    /// Nodes that the job requires. If their number exceeds the maximum size of the job (`most`),
+    /// the job gets some of them and no other nodes.
     pub listed: Option<NodeSet>,
-    /// Estimated ends of running jobs. `None` if no criterion by which boxes are compared uses
-    /// them.
+    /// Estimated ends of running jobs, if the comparison of boxes uses them; otherwise `None`.
     pub ends: Option<Ends>,
 }
 

@@ -49,8 +49,7 @@ pub static ENTRY: AllocatorEntry = entry(
     },
 );
 
-/// Placement rule of the allocator `ring`: rings, each a list of its nodes in their order around
-/// it.
+/// Placement rule of the allocator `ring`: a job gets consecutive free nodes of one ring.
 #[derive(Clone, Debug)]
 pub struct Rings {
     rings: Vec<Vec<Node>>,

@@ -109,9 +109,9 @@ impl Rule for Runs {
 /// The runs of consecutive available nodes, in ascending order.
 ///
 /// A change of weight ends a run, unless all of the job's nodes must be consecutive. Nodes that the
-/// job requires are not counted and do not set the weight of a run. But a required node ends the
-/// run before it if its weight differs from the run's weight. Required nodes at the start of the
-/// next run are then not recorded in the next run.
+/// job requires are not counted and do not set the weight of a run. A required node nevertheless
+/// ends a run if its weight differs from that of the run. After such an end, the next run does not
+/// record the required nodes at its start.
 fn runs(
     nodes: &Nodes,
     contiguous: bool,

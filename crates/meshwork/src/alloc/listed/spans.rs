@@ -8,9 +8,9 @@ struct Span {
     begin: i64,
     end: i64,
     free: NodeSet,
-    /// Number of nodes in `free`.
+    /// Number of unreserved nodes.
     count: u32,
-    /// Whether the next span has unreserved nodes that this span does not have.
+    /// Whether some nodes are unreserved in the next span but reserved in this one.
     adds: bool,
 }
 
@@ -29,7 +29,7 @@ pub struct SpanSearch {
     first: usize,
     /// Index of the first span whose number of nodes has not been examined.
     next: usize,
-    /// Whether the span with index `next` - 1 has too few nodes for the job.
+    /// Whether the span examined last (index `next` - 1) has too few nodes for the job.
     is_lacking: bool,
 }
 
@@ -41,8 +41,8 @@ impl NodeSpans {
         NodeSpans { spans: vec![Span { begin, end, free, count, adds: false }] }
     }
 
-    /// Reserves nodes from `begin` to `end`. **O(s)** for *s* spans, and a set operation for each
-    /// span in between.
+    /// Reserves nodes from `begin` to `end`. **O(s)** for *s* spans, and one set operation for each
+    /// span between these times.
     pub fn reserve(&mut self, begin: i64, end: i64, nodes: &NodeSet) {
         self.cut(begin);
         self.cut(end);
@@ -94,7 +94,8 @@ impl NodeSpans {
 }
 
 impl SpanSearch {
-    /// Moves on to the possible start `from`, which must not be earlier than the last one.
+    /// Moves the search on to the possible start `from`, not earlier than the previous possible
+    /// start.
     pub fn advance(&mut self, spans: &NodeSpans, from: i64) {
         while spans.spans.get(self.first).is_some_and(|span| span.end <= from) {
             self.first += 1;
@@ -110,17 +111,18 @@ impl SpanSearch {
         spans.spans.get(self.first).map(|span| &span.free)
     }
 
-    /// Removes from `nodes` those that are reserved in the window of the job.
+    /// Removes from `nodes` all nodes that are reserved at any time in the job's window.
     ///
-    /// The window has all spans from the possible start on that begin up to `until`.
+    /// The window consists of the span that contains the possible start, and of all later spans
+    /// that begin at `until` or earlier.
     pub fn keep_unreserved(&self, spans: &NodeSpans, until: i64, nodes: &mut NodeSet) {
         spans.keep_from(self.first, until, nodes);
     }
 
     /// First time after the possible start at which further nodes of `among` become unreserved.
     ///
-    /// The time is the end of a span. `None` if there is no such time up to the first span that
-    /// begins after `until`.
+    /// The time is the end of a span. The last span to be examined is the first one that begins
+    /// after `until`. `None` if no such time is found.
     #[must_use]
     pub fn next_addition(&self, spans: &NodeSpans, until: i64, among: &NodeSet) -> Option<i64> {
         for pair in spans.spans.get(self.first..)?.windows(2) {
@@ -134,14 +136,13 @@ impl SpanSearch {
         None
     }
 
-    /// Last time in the job's window at which a span with too few nodes ends and a sufficient one
-    /// begins.
+    /// Latest time in the job's window at which a span with enough nodes begins after one with too
+    /// few.
     ///
-    /// A span is sufficient if it has at least `least` nodes.
-    ///
-    /// If the job started in the window before this time, it would meet the span with too few
-    /// nodes. Nodes of the set `among` are added at this time, so that it is a candidate start.
-    /// Returns `None` if there is no such time. Each span is examined once in a search.
+    /// Enough means at least `least` nodes. A start of the job in the window before this time would
+    /// meet the span with too few nodes, so this time is a candidate start. Returns `None` if there
+    /// is no such time, or if no further nodes of `among` become unreserved at it. Each span is
+    /// examined once in a search.
     pub fn after_lack(
         &mut self,
         spans: &NodeSpans,

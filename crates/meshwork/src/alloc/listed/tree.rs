@@ -106,8 +106,8 @@ fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem
 
 /// Creates a regular tree of switches.
 ///
-/// `radix[0]` is the number of consecutive nodes below each leaf switch. Each further number is how
-/// many switches a switch of the next higher level joins.
+/// `radix[0]` is the number of consecutive nodes below each leaf switch. Each further number is the
+/// number of switches below each switch of the next higher level.
 fn regular(radix: &[u32], count: u32) -> Vec<Below> {
     let leaves = consecutive(count, radix[0]);
     let mut list: Vec<Below> =
@@ -134,7 +134,8 @@ struct Switch {
     level: u32,
     /// Index of the switch directly above; `None` for a root.
     parent: Option<usize>,
-    /// Number of switches on the path from this switch to the root of its tree, without the switch.
+    /// Number of switches on the path from this switch to the root of its tree, this switch not
+    /// included.
     depth: u32,
     nodes: NodeSet,
     /// Indices of the words (of 64 nodes) of a node set that contain the switch's nodes.
@@ -144,7 +145,7 @@ struct Switch {
     parts: Option<Vec<usize>>,
 }
 
-/// Placement rule of the allocator `tree`: switches with nodes or other switches below each.
+/// Placement rule of the allocator `tree`: a job gets nodes under few switches close to each other.
 #[derive(Clone, Debug)]
 pub struct Tree {
     switches: Vec<Switch>,
@@ -158,12 +159,13 @@ pub struct Tree {
 pub enum Below {
     /// The nodes of a leaf.
     Nodes(NodeSet),
-    /// Switches directly below, by their indices in the list.
+    /// Indices, in the list, of the switches directly below this switch.
     Switches(Vec<usize>),
 }
 
 impl Tree {
-    /// Creates one tree or several trees from a list that has, for each switch, what is below it.
+    /// Creates one tree or several from a list with the nodes or switches directly below each
+    /// switch.
     ///
     /// If a switch is listed below two others, the later one is its parent.
     ///
@@ -302,7 +304,7 @@ impl Tree {
         lightest
     }
 
-    /// For each switch, the sum of its distances to all switches in use, in links.
+    /// For each switch, the sum of its distances to all switches in use (`used`), in links.
     ///
     /// `None` if a switch in use is in another tree.
     pub(crate) fn distances(&self, used: &[bool]) -> Vec<Option<u32>> {
@@ -374,9 +376,10 @@ impl Tree {
 
     /// Compares two switches as sources of the nodes that the job still needs.
     ///
-    /// `holds` returns whether all missing nodes are free below a switch. If this holds for neither
-    /// switch, the switches directly above them are compared, and so on. Also returns whether it
-    /// holds for the first switch, or for the switch above it at which the comparison ended.
+    /// `holds` returns whether enough free nodes for the rest of the job are below a given switch.
+    /// If neither switch has enough, the switches directly above them are compared, and so on. The
+    /// second result is whether this comparison ended, on the side of the first switch, at a switch
+    /// with enough free nodes.
     pub(crate) fn compare<T: Copy + Ord>(
         &self,
         i: usize,
@@ -411,9 +414,9 @@ impl Tree {
 
     /// Attempts to select `want` nodes, or at least `request.nodes` if fewer are available.
     ///
-    /// If `want` is less than `request.most` (the maximum size of the job), an earlier attempt has
-    /// failed. In that case, one node is taken in addition to the required nodes, if available,
-    /// even if the required nodes suffice.
+    /// If `want` is less than the maximum size of the job (`request.most`), an attempt to select
+    /// more nodes has failed before. In that case, even if the required nodes suffice, one further
+    /// node is taken, if one is available.
     fn gather(
         &self,
         nodes: &Nodes,
@@ -505,8 +508,7 @@ impl Tree {
         Ok(chosen)
     }
 
-    /// Takes nodes of a leaf switch that are candidates, lowest number first, until the job has
-    /// enough.
+    /// Takes candidate nodes below a leaf switch, lowest number first, until the job has enough.
     fn take(&self, leaf: usize, candidates: &NodeSet, chosen: &mut NodeSet, missing: &mut u32) {
         for (word, mut bits) in
             (self.switches[leaf].words.start..).zip(self.words(leaf, candidates))

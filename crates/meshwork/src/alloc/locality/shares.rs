@@ -22,9 +22,9 @@ impl Parts {
         Parts { tiers, nodes: topology.nodes() }
     }
 
-    /// Index and number of free nodes of each leaf among the `count` nodes from `start` on.
+    /// For each leaf in a range of nodes, its index and its number of free nodes.
     ///
-    /// The `count` nodes must be whole leaves.
+    /// The range has `count` nodes from `start` on, which must be whole leaves.
     fn leaves(&self, free: &NodeSet, start: Node, count: u32) -> Vec<Share> {
         let leaf = self.tiers.leaf;
         let free = |at: u32| free.count_range(at * leaf, leaf);

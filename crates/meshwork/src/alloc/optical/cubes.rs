@@ -17,7 +17,9 @@ pub(super) const CUBE: Param = Param {
     help: "the side of a cube",
 };
 
-/// Reads the parameter `cube`; by default the largest number up to 4 that divides all sides.
+/// Reads the side of a cube from the parameter `cube`.
+///
+/// The default is the largest number up to 4 that divides all sides of the machine.
 pub(super) fn side(params: &Params, grid: &Grid) -> Result<u32, Problem> {
     let divides = |side: &u32| grid.sides().iter().all(|own| own % side == 0);
     let Some(given) = params.get_integer("cube") else {
@@ -63,7 +65,8 @@ impl Cubes {
         Cubes::in_order(grid, side, &places)
     }
 
-    /// Divides a grid into cubes. `places` has the coordinates within the cube of each place.
+    /// Divides a grid into cubes. For each place (index of a node in its cube), `places` has the
+    /// coordinates of the node in the cube.
     pub(super) fn in_order(grid: &Grid, side: u32, places: &[Dims]) -> Cubes {
         let count: Dims = grid.sides().iter().map(|own| own / side).collect();
         let dimensions = grid.dimensions();
@@ -78,7 +81,7 @@ impl Cubes {
         Cubes { side, dimensions, nodes, free: vec![Bits::new(); cubes], idle: vec![0; cubes] }
     }
 
-    /// Records which nodes are free, for the questions that follow.
+    /// Records which nodes are free, for later queries.
     ///
     /// # Complexity
     /// **O(n)** for *n* nodes.
@@ -132,14 +135,15 @@ impl Cubes {
         self.nodes[cube * self.volume() as usize + place]
     }
 
-    /// The index within its cube, in lexicographic order, of the node with these coordinates in the
-    /// cube.
+    /// The place (index within the cube) of the node with these coordinates in its cube.
+    ///
+    /// Places are in lexicographic order of coordinates.
     pub(super) fn place(&self, corner: &[u32]) -> usize {
         corner.iter().fold(0, |place, &at| place * self.side as usize + at as usize)
     }
 
-    /// The nodes of a box in a cube, as bits. The lowest corner of the box is at `corner` of the
-    /// cube.
+    /// The nodes of a box in a cube, as bits. The lowest corner of the box has the coordinates
+    /// `corner` in the cube.
     pub(super) fn bits_of(&self, corner: &[u32], sides: &[u32]) -> Bits {
         let mut bits = Bits::from_elem(0, (self.volume() as usize).div_ceil(64));
         for_each_place(sides, |at| {
@@ -152,8 +156,8 @@ impl Cubes {
         bits
     }
 
-    /// A box in a cube, as a block of the machine. The lowest corner of the box is at `corner` of
-    /// the cube.
+    /// A box in a cube, as a block of the machine. The lowest corner of the box has the coordinates
+    /// `corner` in the cube.
     pub(super) fn block(&self, cube: usize, corner: &[u32], sides: &[u32]) -> Block {
         Block { base: self.node(cube, self.place(corner)), sides: Dims::from_slice(sides) }
     }

@@ -50,7 +50,8 @@ fn factorizations(shape: [u32; 3], ties: Ties) -> Vec<[u32; 3]> {
 
 /// Whether a job of shape `from` can be folded so that it fits into the shape `to` of equal size.
 ///
-/// A ring of even length is folded into two layers, or into four if `side` is 4.
+/// A ring of even length is folded into two layers, or into four if `side` is 4. `side` is the side
+/// of a cube, or the shortest side of the torus.
 fn folds_into(from: [u32; 3], to: [u32; 3], side: u32) -> bool {
     let to = sorted(to);
     match (extent(&from), extent(&to)) {

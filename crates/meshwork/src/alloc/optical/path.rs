@@ -5,7 +5,7 @@
 
 use super::cubes::{Cubes, for_each_place};
 
-/// Description of a path search, given to the caller that sets the limit on its search steps.
+/// Description of a path search, from which the caller determines the maximum number of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathSearch {
@@ -46,7 +46,8 @@ pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The first path of free nodes between two nodes on the faces across `axis`, searched depth first.
+/// The first path of free nodes, depth first, whose two ends lie on faces of the cube across
+/// `axis`.
 ///
 /// `None` if there is no path, or if it is not found within `budget` steps. One step is a search
 /// for the next node of the path.

@@ -91,15 +91,16 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// Values of the parameter `joined`: `true` if the cubes of a job must be adjacent.
 static JOINED: Words<bool, 2> = Words::new([("optical", false), ("static", true)]);
 
-/// Values of the parameter `shapes`: `true` if a request gets the smallest slice that holds it,
-/// `false` if only requests with exactly the sides of a slice are served.
+/// Values of the parameter `shapes`: `true` if a request gets the smallest slice that holds it.
+///
+/// If the value is `false`, only requests with exactly the sides of a slice are served.
 static SHAPES: Words<bool, 2> = Words::new([("listed", false), ("rounded", true)]);
 
 /// The allocator `reconfigurable`, for a machine (pod) of cubes that can be joined for a job.
 #[derive(Clone)]
 struct Reconfigurable {
-    /// The cubes of the machine. Nodes within a cube are ordered so that each of its `parts` is a
-    /// run of nodes.
+    /// The cubes of the machine. Nodes within a cube are ordered so that each part of the cube (see
+    /// `parts`) consists of consecutive nodes.
     cubes: Cubes,
     /// Sides of the boxes into which cubes can be divided: a whole cube, its half, its quarter, ….
     ///
@@ -288,7 +289,8 @@ impl Reconfigurable {
         })
     }
 
-    /// First node, by its index in the cube, of the free part that is used; `None` if none is free.
+    /// Index, in the cube, of the first node of the free part to be used; `None` if no part is
+    /// free.
     ///
     /// Of the free parts of this size, the one within the smallest free larger part is used.
     fn first_place(&self, cube: usize, part: usize) -> Option<u32> {
@@ -304,7 +306,7 @@ impl Reconfigurable {
     }
 }
 
-/// The parts of a cube, by repeated halving, and an order of its nodes.
+/// The parts of a cube, made by repeated halving, and an order of the cube's nodes.
 ///
 /// In this order, the nodes of each part are consecutive. The nodes are given by their coordinates.
 fn halves(side: u32, dimensions: usize) -> (Vec<(Dims, Dims)>, Vec<Dims>) {

@@ -131,8 +131,8 @@ impl Rfold {
         )
     }
 
-    /// Places a line of `nodes` nodes, wound through cubes. Cubes with held nodes are used before
-    /// empty ones.
+    /// Places a line of `nodes` nodes, wound through cubes. Partly held cubes are used before
+    /// entirely free cubes.
     fn wound(
         &self,
         nodes: u32,

@@ -52,7 +52,8 @@ impl List {
     /// Reads a list of partitions from its text.
     ///
     /// # Errors
-    /// One sentence with the number of the line, the problem and what would be right.
+    /// If the text is not a valid list. The error is one sentence with the number of the line, the
+    /// problem and what would be right.
     pub fn read(text: &str) -> Result<List, String> {
         let mut reader = Reader::default();
         for (index, line) in text.lines().enumerate() {

@@ -76,7 +76,7 @@ struct Machine {
 struct Partitions {
     machine: Arc<Machine>,
     held: Vec<Held>,
-    /// Cards (sets of nodes) of which a node is held.
+    /// Cards (sets of nodes) with at least one held node.
     busy: NodeSet,
     /// Switches of held partitions.
     wired: NodeSet,

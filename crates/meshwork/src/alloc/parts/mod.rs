@@ -1,10 +1,10 @@
 //! Allocation of parts of nodes, in three steps: a domain, an order of nodes, a choice in each
 //! node.
 //!
-//! The domain divides pieces of jobs among leaves or groups of the machine. It is one of the
-//! allocators of whole nodes. Where that allocator asks whether a node is free, here it is asked
-//! how many pieces fit on the node. Within the domain, pieces are placed on nodes in a given order.
-//! In each node, the cores and GPUs are chosen.
+//! The domain divides pieces of jobs (each of which lies on one node) among leaves or groups of the
+//! machine. It is one of the allocators of whole nodes. Where that allocator asks whether a node is
+//! free, here it is asked how many pieces fit on the node. Within the domain, pieces are placed on
+//! nodes in a given order. In each node, the cores and GPUs are chosen.
 
 pub mod nodes;
 pub mod orders;
@@ -68,7 +68,8 @@ pub struct PiecesAllocator {
     ranked: Vec<Ranked>,
     /// Number of uses of rankings so far. It serves to find the least recently used ranking.
     asked: u64,
-    /// Nodes used by other roles of the job that is placed now, with the amounts left on them.
+    /// Nodes that other roles (kinds of pieces) of the current job use, with the amounts left on
+    /// them.
     taken: Vec<(Node, Vec<u32>)>,
 }
 

@@ -251,7 +251,7 @@ const REMEMBERED: usize = 1 << 12;
 /// At the next distinct piece, all pieces and scores are discarded.
 const MOST_TASKS: usize = 64;
 
-/// Key under which the score of a node is kept: all facts that it depends on if no GPU is shared.
+/// Key under which a node's score is kept: all facts on which it depends if no GPU is shared.
 ///
 /// The numbers are the index of the piece, the index of the type of node, the number of free cores,
 /// and one bit for each free GPU.

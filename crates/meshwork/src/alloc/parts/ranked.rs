@@ -21,14 +21,13 @@ const NONE: i64 = i64::MIN;
 pub(super) struct Ranked {
     request: Pieces,
     role: usize,
-    /// Number of the last use of the ranking, by which the least recently used one is found.
+    /// Sequence number of the last use; the ranking with the lowest number is dropped first.
     pub(super) used: u64,
-    /// For each type of node, whether pieces of the role may be on nodes of this type.
+    /// For each type of node, whether pieces of this role (kind of pieces) may be on its nodes.
     suits: Vec<bool>,
-    /// Up to where changes were read: the number of the log of changes, and a position in it.
+    /// End of the changes read so far: the number of the log of changes, and a position in it.
     followed: Option<(u64, usize)>,
-    /// Up to where changes of a trial were read: the number of the trial, and a position in the
-    /// log.
+    /// End of a trial's changes read so far: the number of the trial, and a position in the log.
     ///
     /// A trial consists of changes that are undone later.
     tried: Option<(u64, usize)>,
@@ -41,7 +40,7 @@ pub(super) struct Ranked {
     /// Entry 1 is the best of all nodes, and the entries from `leaves` on are the single nodes.
     winners: Vec<Node>,
     leaves: usize,
-    /// Number of nodes of a leaf of the machine.
+    /// Number of nodes of each leaf of the machine.
     leaf: u32,
     /// For each leaf of the machine, the number of pieces that fit on its nodes.
     leaf_rooms: Vec<u32>,
@@ -49,7 +48,7 @@ pub(super) struct Ranked {
     room: u64,
 }
 
-/// Number of pieces of a role that fit on a node.
+/// Number of pieces of a role (kind of pieces) that fit on a node.
 ///
 /// If all pieces must be on one node or one island, the number is 0 unless all fit.
 pub(super) fn fits(node: &NodeAmounts<'_>, piece: &Piece, request: &Pieces, suits: bool) -> u32 {
@@ -121,7 +120,7 @@ impl Ranked {
         &self.request.roles[self.role]
     }
 
-    /// Whether all pieces of the role must be on one node.
+    /// Whether all pieces of this role (kind of pieces) must be on one node.
     pub(super) fn keeps_together(&self) -> bool {
         matches!(self.request.inside, Inside::Node | Inside::Island)
     }
@@ -273,12 +272,12 @@ impl Ranked {
         self.fits[from as usize..to as usize].iter().map(|&fits| u64::from(fits)).sum()
     }
 
-    /// Number of pieces of the role that fit on a node.
+    /// Number of pieces of this role (kind of pieces) that fit on a node.
     pub(super) fn fits_on(&self, node: Node) -> u32 {
         self.fits[node as usize]
     }
 
-    /// Maximum number of pieces of the role that fit on one node of a range.
+    /// Maximum number of pieces of this role (kind of pieces) that fit on one node of a range.
     pub(super) fn most_on_a_node(&self, (from, to): Span) -> u32 {
         self.fits[from as usize..to as usize].iter().copied().max().unwrap_or(0)
     }
@@ -298,7 +297,7 @@ impl Ranked {
         Some(first + at as u32)
     }
 
-    /// Number of pieces to put on a node on which `fits` pieces fit, of `left` that are not placed
+    /// Number of pieces to place on a node if `fits` pieces fit on it and `left` are not placed
     /// yet.
     ///
     /// The number is reduced, possibly to 0, if otherwise the remaining pieces would be fewer than

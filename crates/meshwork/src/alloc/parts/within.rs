@@ -1,4 +1,4 @@
-//! Choice within a node of the islands (such as sockets) that give a piece its cores and GPUs.
+//! Choice of the islands of a node (such as sockets) from which a piece gets its cores and GPUs.
 
 use smallvec::SmallVec;
 

@@ -77,7 +77,7 @@ enum Fit {
 }
 
 impl Fit {
-    /// The position on the curve from which on the next `count` free nodes are taken.
+    /// The position on the curve of the first of the `count` free nodes to be taken.
     fn start(self, free: &NodeSet, count: u32) -> Option<u32> {
         if self == Fit::FreeList {
             return free.first();

@@ -40,9 +40,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// The multiple buddy strategy, on a grid of any number of dimensions.
 ///
 /// A job gets cells, which are blocks whose sides are all the same power of two. On a hypercube a
-/// cell would be the whole cube or one node. So a grid whose sides are all 2 is treated as the line
-/// of its addresses, whose repeated halves are subcubes. There, a job gets one block for each 1
-/// among the binary digits of its number of nodes.
+/// cell would be the whole cube or one node. So a grid whose sides are all 2 is treated as a line
+/// of nodes in order of address. Repeated halving of this line gives subcubes. On a hypercube, a
+/// job gets one block for each 1 among the binary digits of its number of nodes.
 #[derive(Clone)]
 struct MultipleBuddy {
     cells: FreeCells,

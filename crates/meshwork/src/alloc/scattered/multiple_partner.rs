@@ -40,7 +40,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// A subcube of *m* dimensions joins a block of *m* − 1 dimensions with its partners, the blocks
 /// beside it along one more dimension. Blocks are tried in ascending order, and for each block the
 /// lowest dimension first. If sides differ, the partners in a subcube of dimension *m* lie along a
-/// dimension as long as dimension *m* − 1 of the grid.
+/// dimension whose side equals that of the grid's dimension *m* − 1.
 #[derive(Clone)]
 struct MultiplePartner {
     /// Set of the free nodes that are not yet taken for the request; overwritten by each request.

@@ -41,7 +41,7 @@ struct KnownRequest {
     /// Whether the job could start on the empty machine; `None` if this was not yet examined.
     is_ever: Option<bool>,
     known: Option<Known>,
-    /// Number of changes since the creation of the book that `known` takes into account.
+    /// Number of changes that `known` takes into account, counted from the creation of the book.
     seen: usize,
 }
 
@@ -59,7 +59,7 @@ impl SharedBook {
         }
     }
 
-    /// For each node, the cores, memory and GPUs that jobs hold, and the free ones.
+    /// For each node, the cores, memory and GPUs that jobs hold, and those that are free.
     #[must_use]
     pub fn holdings(&self) -> &Holdings {
         &self.holdings
@@ -85,7 +85,7 @@ impl SharedBook {
         self.changes.push(node);
     }
 
-    /// Decides on a job of the machine for which the book was created.
+    /// Decides on a job, from the held resources in the book and stored results.
     ///
     /// Stored results serve later equal requests of several nodes in a tree with one switch at the
     /// top. They take **O(h log n)** for each of *n* nodes that has changed since the last

@@ -8,11 +8,11 @@ use super::choose::{Attempt, Leave, Missing};
 pub(super) struct Candidates {
     /// Nodes on which a part of the job fits.
     pub all: NodeSet,
-    /// Nodes of `all` that are lighter than the nodes collected last.
+    /// Candidates of lower weight than the nodes collected last.
     ///
     /// They must be taken before all other nodes below the switch or in the block.
     pub forced: NodeSet,
-    /// For each switch of a tree, the number of nodes in `all` below it; `None` if unknown.
+    /// For each switch of a tree, the number of candidates below it; `None` if unknown.
     pub below: Option<Vec<i64>>,
     /// Whether the candidates suffice for the job.
     pub are_enough: bool,

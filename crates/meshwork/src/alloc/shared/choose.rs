@@ -1,6 +1,6 @@
 //! Choice of the nodes of a job that may share them, with repeated attempts.
 //!
-//! The nodes are one node, runs of nodes or the least loaded nodes.
+//! The choice is a single node, runs of consecutive nodes, or the least loaded nodes.
 
 use std::cmp::Reverse;
 
@@ -21,8 +21,8 @@ pub(super) enum Leave {
     Stop,
     /// Leave out all nodes that the attempt has taken.
     All,
-    /// Leave out one of the nodes that the attempt has taken: the one with the lowest product of
-    /// CPUs and GPUs.
+    /// Leave out the node with the lowest product of CPUs and GPUs of those that the attempt has
+    /// taken.
     OneOfThese,
     /// Leave out the next available node in ascending order of the product of CPUs and GPUs.
     Next,
@@ -46,7 +46,7 @@ pub(super) struct Attempt<'a> {
     pub machine: &'a SharedMachine,
     pub needs: &'a Needs,
     fits: Vec<Fit>,
-    /// For each node, the index of its entry in `fits`; empty if there is a single node.
+    /// For each node, the index of its entry in `fits`; empty if a single node is examined.
     pub slots: Vec<u32>,
     /// Stored results for nodes that are examined only when an attempt needs them. `None` if all
     /// nodes have been examined.
@@ -338,8 +338,8 @@ impl<'a> Attempt<'a> {
 
 /// Chooses the nodes of a job among the nodes of `pool` for which `is_open` holds.
 ///
-/// If several nodes may be taken, `weigh` is called first for each node with what the job could
-/// take of it, which determines the order of nodes.
+/// If several nodes may be taken, `weigh` is first called for each node. The function can change
+/// the node's rank, which is stored with what the job could take of the node.
 pub(super) fn choose(
     machine: &SharedMachine,
     needs: &Needs,
@@ -702,7 +702,8 @@ fn limit_nodes_by_tasks(attempt: &mut Attempt<'_>) {
 
 /// Takes the nodes with the highest fraction of free CPUs first.
 ///
-/// As in Slurm, a node is taken with the number of CPUs of the node that was examined last.
+/// As in Slurm 26.05, a taken node is counted with the CPUs of the node that was examined last, not
+/// with its own.
 fn least_loaded(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     limit_nodes_by_tasks(attempt);
     let mut missing = attempt.missing(false);

@@ -131,7 +131,10 @@ fn pool(
     pool
 }
 
-/// Whether so much of a node is free now that it is worth examining what the job could take of it.
+/// Whether a node has enough free memory, and is idle if the job needs whole nodes.
+///
+/// Memory is only compared if the machine allocates it. What the job could take of a node is only
+/// examined for nodes that pass this check.
 pub(super) fn is_available(
     machine: &SharedMachine,
     needs: &Needs,
@@ -242,11 +245,12 @@ impl SharedLookup {
         self.wanted.needs.whole
     }
 
-    /// Cores, memory and GPUs that the job gets now of nodes in `open` that are up; `None` if it
+    /// Finds the cores, memory and GPUs that the job gets now on nodes in `open`; `None` if it
     /// waits.
     ///
-    /// In Slurm 22.05, earlier queries influence the order of nodes, which `near` records. Queries
-    /// for jobs with GPUs write `near`, and queries for all other jobs read it.
+    /// Nodes that are down are left out. As in Slurm 22.05, earlier queries influence the order of
+    /// nodes, and `near` records this influence. Queries for jobs with GPUs write `near`, and
+    /// queries for all other jobs read it.
     ///
     /// # Complexity
     /// The cost of [`decide_shared`], without the check whether the job could ever start.
@@ -301,7 +305,7 @@ impl SharedLookup {
         }
     }
 
-    /// Cores, memory and GPUs that a job with `cpus` CPUs gets of the given nodes, as far as free.
+    /// Cores, memory and GPUs that a job with `cpus` CPUs gets of the given nodes, if free.
     ///
     /// This is for a job that is known to run on these nodes, although the rules would not have
     /// placed it there.

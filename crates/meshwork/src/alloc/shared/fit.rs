@@ -5,23 +5,23 @@ use super::holdings::Free;
 use super::machine::{MAX_SOCKETS, SharedMachine, SlurmNodeType};
 use super::request::{Gpus, Memory, Needs};
 
-/// One number for each socket of a node, such as a number of its cores.
+/// One number for each socket of a node, such as the number of its free cores.
 pub(super) type Sockets = [u16; MAX_SOCKETS as usize];
 
 /// Cores and GPUs of one node that a job could take.
 ///
-/// Attempts to place the job change this; some of the changes remain for the next attempt.
+/// Attempts to place the job change these values; some changes remain for the next attempt.
 #[derive(Clone, Debug)]
 pub(super) struct Fit {
-    /// Number of CPUs that the job could use.
+    /// Number of CPUs of the node that the job could use.
     pub cpus: u32,
     /// Number of CPUs of the node's free cores.
     pub free_cpus: u32,
-    /// Cores that the job could use.
+    /// Cores of the node that the job could use.
     pub cores: CoreSet,
     /// For each socket, the maximum number of its cores that the job may take.
     pub core_limits: Sockets,
-    /// Number of GPUs that the job could use.
+    /// Number of GPUs of the node that the job could use.
     pub gpus: u64,
     /// Number of GPUs that the job could use before the first attempt to place it. `None` until
     /// then.
@@ -33,8 +33,9 @@ pub(super) struct Fit {
     /// Rank of the node in the order in which nodes are taken: by its weight, then nodes with more
     /// GPUs near the job first.
     pub weight: u64,
-    /// Number of CPUs times number of GPUs. Nodes are left out of attempts in the order of this
-    /// number.
+    /// Number of usable CPUs, times number of usable GPUs if the job needs GPUs.
+    ///
+    /// Nodes are left out of attempts in the order of this number.
     pub product: u64,
     /// Number of CPUs that the job needs on the node for the GPUs that it takes there.
     pub gpu_cpus: u32,
@@ -196,13 +197,12 @@ impl Fit {
         Some(fit)
     }
 
-    /// The number of GPUs near the job, read from the node's rank (`weight`), of which it is a
-    /// part.
+    /// The number of GPUs near the job, which is encoded in the node's rank (`weight`).
     pub(super) fn near(&self) -> u8 {
         0xff - (self.weight & 0xff) as u8
     }
 
-    /// Sets the number of GPUs near the job in the node's rank (`weight`), of which it is a part.
+    /// Sets the number of GPUs near the job, which is encoded in the node's rank (`weight`).
     pub(super) fn set_near(&mut self, near: u8) {
         self.weight = self.weight & !0xff | u64::from(0xff - near);
     }

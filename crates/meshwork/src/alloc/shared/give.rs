@@ -284,7 +284,7 @@ struct GpuPick<'a> {
     /// GPUs in the order in which they are selected: those with the best links to selected GPUs
     /// first.
     ///
-    /// The second list has, for each GPU, the sum of the ratings of its links to the selected GPUs.
+    /// The other list has, for each GPU, the sum of the ratings of its links to the selected GPUs.
     order: Option<(Vec<usize>, Vec<i32>)>,
 }
 
@@ -582,7 +582,7 @@ fn of_job(
     pick.picked
 }
 
-/// Keeps `most` of the picked GPUs: the one with the best link, and the ones best linked to it.
+/// Keeps `most` of the picked GPUs: the GPU with the best link, and the GPUs best linked to it.
 fn drop_least_linked(kind: &SlurmNodeType, picked: &mut u64, most: u64) {
     let is_picked = |picked: u64, gpu: usize| picked >> gpu & 1 == 1;
     let count = kind.links.len();

@@ -43,7 +43,8 @@ pub struct Holdings {
     index: Index,
     /// For each type of node, the nodes of this type.
     types: Arc<Vec<NodeSet>>,
-    /// Free amounts of the machine when no job runs. `None` if this value itself has these amounts.
+    /// Free amounts of the machine when no job runs. `None` if this value itself describes that
+    /// machine.
     idle: Option<Arc<Holdings>>,
 }
 
@@ -151,14 +152,14 @@ impl Holdings {
 /// Number of entries on a level of the index that share one entry on the next level.
 const FAN: usize = 16;
 
-/// Index by which nodes with enough free are found: maxima of free amounts over groups of nodes.
+/// Index that finds nodes with enough free: maxima of the free amounts over groups of nodes.
 ///
 /// A search skips the groups whose maxima do not suffice.
 #[derive(Clone, Debug)]
 struct Index {
     /// All nodes in order of weight, then number.
     order: Vec<u32>,
-    /// Position of each node in `order`.
+    /// Position of each node in the order by weight, then number (`order`).
     place: Vec<u32>,
     /// Levels of the index, with one entry for each node on the first level.
     ///
@@ -194,7 +195,8 @@ impl Index {
         }
     }
 
-    /// The first position from `from` on whose node has at least these amounts; `None` if none has.
+    /// The first position from `from` on with a node that has at least these amounts; `None` if
+    /// none has.
     ///
     /// **O(log n)** for each visited group of nodes. A group is visited if the maxima of its free
     /// amounts suffice, even if no single node of it has enough.

@@ -25,7 +25,9 @@ pub(super) struct SingleTree {
 }
 
 impl SingleTree {
-    /// Describes the tree of a machine; `None` if the machine has no such tree.
+    /// Describes the tree of a machine; `None` if the tree does not have a single top switch.
+    ///
+    /// Also `None` if the machine has no tree, or if a node or switch is below two others.
     pub(super) fn of(machine: &SharedMachine) -> Option<SingleTree> {
         let Domains::Tree(list) = &machine.domains else { return None };
         let mut leaf_of = vec![u32::MAX; machine.count() as usize];
@@ -62,7 +64,7 @@ struct KnownFit {
     cpus: u32,
     /// Amounts that the job could take in each of the two passes that select cores.
     ///
-    /// The first pass selects only cores near the GPUs, the second one any cores.
+    /// The first pass selects only cores near the GPUs, the second pass selects any cores.
     passes: [Pass; 2],
 }
 
@@ -81,11 +83,12 @@ struct KnownClass {
     open: u32,
     /// Sums of what the job could take of the nodes, in each of the two passes that select cores.
     ///
-    /// The first pass selects only cores near the GPUs, the second one any cores.
+    /// The first pass selects only cores near the GPUs, the second pass selects any cores.
     sums: [Sums; 2],
     /// Nodes on which a part of the job fits in the first pass, with only cores near the GPUs.
     usable: NodeSet,
-    /// For each switch, the number of nodes of `usable` below it.
+    /// For each switch, the number of nodes below it on which a part of the job fits in the first
+    /// pass.
     below: Vec<i64>,
 }
 
@@ -324,7 +327,7 @@ impl Known {
 
 /// Fit of a job on a node (what it could take) after the first pass, and the amounts to store.
 ///
-/// A pass selects cores: the first one only cores near the GPUs, the second one any cores. The
+/// A pass selects cores: the first pass only cores near the GPUs, the second pass any cores. The
 /// amounts of both passes are stored.
 fn known_fit(
     machine: &SharedMachine,

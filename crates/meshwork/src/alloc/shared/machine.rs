@@ -116,7 +116,7 @@ pub struct SelectParams {
     pub mem_per_gpu: u64,
 }
 
-/// Partition of a machine whose nodes jobs share.
+/// Partition of a machine, with nodes that are shared by jobs.
 #[derive(Clone, Debug)]
 pub struct SharedMachine {
     /// Types of the nodes.

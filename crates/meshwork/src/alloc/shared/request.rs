@@ -9,8 +9,8 @@ use super::machine::SelectParams;
 pub struct GpuCount {
     /// Number of GPUs, at least 1.
     pub count: u64,
-    /// Index of the required type of GPU; `None` if every type is accepted. An index that no type
-    /// has matches no GPU.
+    /// Index of the required type of GPU; `None` if every type is accepted. If no type has this
+    /// index, no GPU matches.
     pub model: Option<u16>,
 }
 
@@ -309,7 +309,8 @@ impl SharedRequest {
 }
 
 impl Gpus {
-    /// Number of GPUs of the whole job if it has `nodes` nodes, from which its CPUs are counted.
+    /// Number of GPUs of the whole job if it has `nodes` nodes; the CPUs for its GPUs follow from
+    /// it.
     pub(super) fn for_job(&self, nodes: u64) -> u64 {
         if self.per_job > 0 { self.per_job } else { self.per_node.saturating_mul(nodes) }
     }

@@ -150,7 +150,7 @@ impl Used<'_> {
     }
 }
 
-/// Leaf switch in the search for the best one, with the values by which leaves are compared.
+/// Leaf switch, with the values by which leaves are compared in the search for the best leaf.
 #[derive(Clone, Copy)]
 struct BestLeaf {
     leaf: usize,

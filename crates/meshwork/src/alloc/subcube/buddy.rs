@@ -224,11 +224,12 @@ impl<L: BlockLists> Allocator for Buddy<L> {
     }
 }
 
-/// Visits the aligned blocks of a placement, by first node and dimension.
+/// Visits the aligned blocks that make up a placement, each by its first node and dimension.
 ///
-/// Each subcube of the placement is divided into them. The blocks extend along the lowest
-/// dimensions, up to the first along which the subcube does not extend. There is one block for each
-/// combination of the subcube's coordinates in the dimensions above that one.
+/// Each subcube of the placement is divided into such blocks. If *k* is the lowest dimension along
+/// which the subcube does not extend, its blocks have dimension *k*: they extend along all
+/// dimensions below *k*. There is one block for each combination of the subcube's coordinates above
+/// *k*.
 fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32)) {
     for block in &placement.blocks {
         let cube = Subcube::of(block);
@@ -252,7 +253,7 @@ struct Sorted {
 #[derive(Clone, Default)]
 struct BlockSet {
     words: Vec<u64>,
-    /// Bitmap of the nonzero words of `words`, by which the first block is found.
+    /// Bitmap of the nonzero words of `words`, used to find the first block.
     summary: Vec<u64>,
     count: u32,
 }
@@ -310,7 +311,7 @@ impl BlockLists for Sorted {
 /// Lists of free blocks, of which the block inserted last is taken first.
 #[derive(Clone)]
 struct Stacks {
-    /// For each dimension, the first node of the block inserted last.
+    /// For each dimension, the first node of the free block that was inserted last.
     heads: Vec<u32>,
     /// For each node, the listed block that begins at this node.
     blocks: Vec<Listed>,

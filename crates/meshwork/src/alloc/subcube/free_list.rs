@@ -60,9 +60,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 ///
 /// Free subcubes are in lists by dimension. A subcube that is too large is halved: the lower half
 /// is kept, and the upper one is put into a list. The lists hold disjoint subcubes, so that a free
-/// subcube may extend over several listed ones. If no list can serve a request, all subcubes are
-/// searched in the order of `tree_collapsing`. If one of them is free, the lists are rebuilt around
-/// it.
+/// subcube may extend over several listed subcubes. If no list can serve a request, all subcubes
+/// are searched in the order of `tree_collapsing`. If one of them is free, the lists are rebuilt
+/// around it.
 ///
 /// # Complexity
 /// **O(n log c)** for *c* subcubes in the lists of a hypercube of *n* dimensions. If the lists are
@@ -74,7 +74,7 @@ struct FreeList {
     search: CubeSearch,
 }
 
-/// Selects, for halving a subcube, the highest of the dimensions in the mask `among`.
+/// Selects the highest dimension in the mask `among`, along which a subcube is then halved.
 fn along_the_highest(_cube: Subcube, among: u32, _masks: &BTreeMap<u32, u32>) -> u32 {
     among.ilog2()
 }

@@ -29,7 +29,7 @@ pub(crate) struct CubeLists {
 }
 
 impl CubeLists {
-    /// Creates the lists of an empty hypercube of the given dimension, which hold the whole cube.
+    /// Creates the lists of a hypercube without held nodes, in which the whole cube is listed.
     #[must_use]
     pub(crate) fn new(dimension: u32, split: SplitRule) -> CubeLists {
         let lists = vec![BTreeSet::new(); dimension as usize + 1];

@@ -64,7 +64,8 @@ const MAX_DIMENSION: u32 = 20;
 /// dimension, so no free subcube is missed.
 ///
 /// # Complexity
-/// The cost of [`ExactPacking`] for each subcube of the requested dimension in the chosen one.
+/// The cost of [`ExactPacking`] for each subcube of the requested dimension within the subcube that
+/// is divided.
 #[derive(Clone)]
 struct Exact {
     dimension: u32,

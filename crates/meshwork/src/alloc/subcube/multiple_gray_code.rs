@@ -64,10 +64,10 @@ const MAX_DIMENSIONS: u32 = 20;
 
 /// Multiple Gray codes, which are tried in the order of [`symmetric_chains`].
 ///
-/// A Gray code has an order of dimensions. Every set of *k* dimensions comes first in the order of
-/// some code, and this code finds all subcubes along these dimensions. So no subcube is missed. If
-/// the first code finds nothing, all sets of dimensions with a free subcube are found at once, and
-/// codes that contain none of these sets are skipped.
+/// A Gray code has an order of dimensions. For every set of *k* dimensions, the order of some code
+/// begins with these dimensions, and this code finds all subcubes along them. So no subcube is
+/// missed. If the first code finds nothing, all sets of dimensions with a free subcube are found at
+/// once, and codes that contain none of these sets are skipped.
 ///
 /// # Complexity
 /// **O(2ⁿ)** for *n* dimensions if the first code finds a free subcube. Otherwise the cost of a

@@ -72,7 +72,7 @@ fn to_a_mask_that_is_listed(cube: Subcube, among: u32, masks: &BTreeMap<u32, u32
 struct Carved {
     from: Subcube,
     part: Subcube,
-    /// Subcubes that make up `from` without `part`. They are in the lists now.
+    /// Subcubes that make up `from` without `part`, and that have been put into the lists.
     others: Vec<Subcube>,
 }
 

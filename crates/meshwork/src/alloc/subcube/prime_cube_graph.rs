@@ -71,9 +71,9 @@ const MAX_DIMENSION: u32 = 17;
 /// The prime-cube graph strategy, where a prime is a free subcube that lies in no larger one.
 ///
 /// Of the primes of the smallest sufficient dimension, a request chooses the one whose nodes lie in
-/// the fewest other primes. It gets the part of this prime for which the same holds. A node counts
-/// once for each other prime that contains it. Ties go by base, then by mask (the set of dimensions
-/// along which a subcube extends).
+/// the fewest other primes. Of this prime, it gets the part whose nodes lie in the fewest other
+/// primes. A node counts once for each other prime that contains it. Ties go by base, then by mask
+/// (the set of dimensions along which a subcube extends).
 ///
 /// With `cubes = "several"` a request for *p* nodes gets a connected set of subcubes. The first one
 /// is chosen by the rule for single subcubes, within those connected components of the free nodes
@@ -85,7 +85,7 @@ const MAX_DIMENSION: u32 = 17;
 /// # Complexity
 /// The primes depend only on the free nodes, and are recomputed when these have changed: see
 /// [`CubeSearch::primes`]. A request then takes **O(2ʲ)** for each prime of the smallest sufficient
-/// dimension *j*, and **O(3ʲ)** in the chosen one.
+/// dimension *j*, and **O(3ʲ)** in the chosen prime.
 #[derive(Clone)]
 struct PrimeCubeGraph {
     several: bool,
@@ -93,7 +93,7 @@ struct PrimeCubeGraph {
     /// Free nodes from which the field `primes` was computed.
     of: NodeSet,
     primes: Vec<Subcube>,
-    /// For each node, the number of primes that contain it.
+    /// For each node, the number of primes (free subcubes in no larger free one) that contain it.
     covering: Vec<u32>,
 }
 
@@ -117,7 +117,7 @@ impl PrimeCubeGraph {
         self.covering[node as usize] - 1
     }
 
-    /// The subcube of dimension `k` for a request, from the primes for which `among` holds.
+    /// The subcube of dimension `k` for a request, from the primes that `among` accepts.
     ///
     /// A prime is a free subcube that lies in no larger free one.
     fn choose_one(&self, k: u32, among: impl Fn(&Subcube) -> bool) -> Option<Subcube> {

@@ -18,7 +18,7 @@ pub(super) struct Axis {
     pub(super) is_ring: bool,
     /// Distances between all pairs of coordinates of this dimension, one row for each coordinate.
     apart: Vec<u32>,
-    /// Maximum sum of the distances between two nodes along all lower dimensions.
+    /// Largest distance between two nodes along all lower dimensions together.
     below: u32,
 }
 
@@ -60,10 +60,10 @@ impl Axis {
 
 /// Takes the first free nodes of a shell, at most `left`, and returns the number taken.
 ///
-/// The shell consists of the nodes at `distance` from the centre `here`, summed over the dimensions
-/// of `axes`. In the higher dimensions, its nodes have the coordinates of node `row`. `count` is
-/// called with a dimension, a coordinate in it, and the number of taken nodes with this coordinate.
-/// `left` is reduced by the number of taken nodes.
+/// The shell consists of the nodes at `distance` from the centre `here`, where distances are summed
+/// over the dimensions of `axes`. In all higher dimensions, these nodes have the coordinates of the
+/// node `row`. `count` is called with a dimension, a coordinate in it, and the number of nodes to
+/// add to those taken at this coordinate. `left` is reduced by the number of taken nodes.
 pub(super) fn take_of_shell(
     axes: &[Axis],
     here: &[u16],

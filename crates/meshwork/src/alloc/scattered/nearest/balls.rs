@@ -7,22 +7,23 @@ use crate::topology::{Grid, Node};
 /// Counts of free nodes in balls around all nodes, computed radius by radius as far as needed.
 ///
 /// A ball consists of the nodes within a radius of a centre. Its count is a sum over the positions
-/// along one dimension: each position adds a ball over the preceding dimensions, whose radius is
-/// smaller by the distance of the position from the centre. For the next radius, the sum on one
-/// side of the centre is the present sum of the adjacent position plus one ball. So each count is
-/// computed from a few other counts, for all centres in parallel.
+/// along one dimension. Each position adds the count of a ball over the preceding dimensions, whose
+/// radius is smaller by the distance of the position from the centre. If the radius grows by 1, the
+/// sum over the positions on one side of the centre becomes the present sum of the adjacent centre
+/// plus the count of one ball. So each count is computed from a few other counts, for all centres
+/// in parallel.
 ///
 /// For each dimension, the balls over all other dimensions are kept. They give the number of a
-/// ball's nodes with a given coordinate in this dimension: it is the count of the ball over the
-/// other dimensions whose centre is moved to this coordinate.
+/// ball's nodes with a given coordinate in this dimension. This number is the count of a ball over
+/// the other dimensions, with the centre moved to the coordinate and the radius reduced by the
+/// distance moved.
 ///
 /// Balls within planes are kept too. A plane consists of the nodes that agree in all coordinates
 /// except those of the lower dimensions.
 pub(super) struct Balls {
     /// The number 1 for each free node, and 0 for each held node.
     free: Vec<u16>,
-    /// Tables of counts. Each is computed from another, which is before it in the list or is
-    /// `free`.
+    /// Tables of counts. Each is computed from `free` or from a table earlier in the list.
     sums: Vec<Sum>,
     /// For each dimension, the counts of balls over all other dimensions.
     pub(super) slices: Vec<Source>,
@@ -37,7 +38,7 @@ pub(super) struct Balls {
 /// Table of counts of free nodes in balls, by radius and then by centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// The free nodes themselves, which are used as balls over no dimension.
+    /// The free nodes themselves, for balls over no dimension, which are single nodes.
     Free,
     Sum(usize),
 }
@@ -46,23 +47,23 @@ pub(super) enum Source {
 struct Sum {
     of: Source,
     dimension: usize,
-    /// Counts for all radii so far, radius by radius.
+    /// Counts of free nodes in the balls of all radii so far, radius by radius.
     layers: Vec<u16>,
-    /// For the largest radius so far, counts of the nodes of each ball from the centre upwards.
+    /// For the largest radius so far, counts of each ball's nodes that are not below the centre.
     ///
-    /// Upwards is along `dimension`.
+    /// Positions below the centre are lower positions along `dimension`.
     ahead: Vec<u16>,
-    /// For the largest radius so far, counts of the nodes of each ball below the centre.
+    /// For the largest radius so far, counts of each ball's nodes that are below the centre.
     ///
-    /// Below is along `dimension`.
+    /// Positions below the centre are lower positions along `dimension`.
     behind: Vec<u16>,
     spare: Vec<u16>,
 }
 
-/// How far a given number of nodes nearest to a centre extends.
+/// Extent of a given number of nodes nearest to a centre.
 ///
-/// These are all nodes at a distance below `shell`, and the first `of_it` nodes at the distance
-/// `shell`.
+/// The nearest nodes are all nodes at a distance below `shell`, and the first `of_it` nodes at the
+/// distance `shell`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reached {
     pub(super) centre: Node,
@@ -116,7 +117,8 @@ impl Balls {
         }))
     }
 
-    /// Counts of the nodes within `radius` of every node, which must have been computed.
+    /// For every node, the number of free nodes within `radius`. The numbers must have been
+    /// computed.
     pub(super) fn layer(&self, source: Source, radius: u32) -> &[u16] {
         let nodes = self.free.len();
         match source {
@@ -126,7 +128,7 @@ impl Balls {
         }
     }
 
-    /// Counts of the nodes within each of the first `radii` radii of every node, radius by radius.
+    /// For every node, the number of free nodes within each radius below `radii`, radius by radius.
     pub(super) fn layers(&self, source: Source, radii: u32) -> &[u16] {
         match source {
             Source::Free => &self.free,
@@ -226,8 +228,8 @@ impl Balls {
 
 /// Counts from which a [`Sum`] computes its counts for the next radius.
 ///
-/// They are counts of balls over one dimension fewer: at the next radius, at the preceding one, and
-/// at the radii that must be subtracted on a ring.
+/// They are counts of balls over one dimension fewer: at the next radius, at the radius before it,
+/// and at the smaller radii whose counts are subtracted on a ring.
 struct Sources<'a> {
     here: &'a [u16],
     before: Option<&'a [u16]>,
@@ -273,7 +275,7 @@ impl Sum {
 
 /// Lines of nodes along one dimension of a grid.
 ///
-/// Each chunk of `length` nodes contains the lines that agree in the higher dimensions.
+/// Each chunk of `length` nodes contains the lines with equal coordinates in the higher dimensions.
 struct Lines {
     length: usize,
     stride: usize,
@@ -283,7 +285,7 @@ struct Lines {
 impl Lines {
     /// Changes each entry of `to` by the entry of `from` that is `places` positions ahead of it.
     ///
-    /// Positions are counted along lines, around the end if they are rings.
+    /// Positions are counted along lines. If lines are rings, counting continues around their ends.
     #[inline]
     fn ahead(&self, to: &mut [u16], from: &[u16], places: usize, change: impl Fn(&mut u16, u16)) {
         let by = places * self.stride % self.length;
@@ -302,7 +304,7 @@ impl Lines {
 
     /// Changes each entry of `to` by the entry of `from` that is `places` positions behind it.
     ///
-    /// Positions are counted along lines, around the end if they are rings.
+    /// Positions are counted along lines. If lines are rings, counting continues around their ends.
     #[inline]
     fn behind(&self, to: &mut [u16], from: &[u16], places: usize, change: impl Fn(&mut u16, u16)) {
         let by = places * self.stride % self.length;

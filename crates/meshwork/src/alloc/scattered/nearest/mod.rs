@@ -30,16 +30,16 @@ pub(super) enum Centres {
 /// Allocator of the nearest free nodes around the best centre.
 ///
 /// The best centre has the fewest hops over all pairs of its nearest free nodes. Centres are tried
-/// in row-major order; of several best ones the first is taken.
+/// in row-major order; ties go to the first one.
 ///
 /// # Complexity
-/// For *c* centres, *n* nodes in *d* dimensions of side *s*, and the radius *r* of the `count`
-/// nearest nodes, the time has three parts. **O(d · log d · n · r)** to count the nodes around all
-/// centres at once. With *p* planes of *l* dimensions, **O(n · p · r · l)** for the nodes at the
-/// largest distance, of which only some are taken, and **O(c · (p + l · s))** to compare the
-/// centres. One plane is examined for each centre that may be the best. Few centres are handled
-/// [one by one](OneByOne). So are the centres of machines so long that counts for all their radii
-/// would need too much memory.
+/// For *c* centres, *n* nodes in *d* dimensions of side *s*, *p* planes of *l* dimensions, and the
+/// radius *r* of the `count` nearest nodes, the time has three parts. Counting the nodes around all
+/// centres at once takes **O(d · log d · n · r)**. Counting the nodes at the largest distance, of
+/// which only some are taken, takes **O(n · p · r · l)**. Comparing the centres takes
+/// **O(c · (p + l · s))**; one plane is examined for each centre that may be the best. If there are
+/// few centres, they are handled [one by one](OneByOne). So are the centres of machines so long
+/// that counts for all their radii would need too much memory.
 pub(super) struct NearestNodes {
     centres: Centres,
     one_by_one: OneByOne,
@@ -95,7 +95,7 @@ impl NearestNodes {
     }
 }
 
-/// The nodes of which each coordinate occurs among the free nodes.
+/// The nodes whose coordinates all occur among the free nodes.
 fn crossings(site: &Site) -> NodeSet {
     let grid = site.grid();
     let mut crossings = NodeSet::full(grid.nodes());

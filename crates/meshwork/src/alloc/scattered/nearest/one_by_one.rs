@@ -14,12 +14,12 @@ use super::hops::hops_over_pairs;
 /// Free nodes and their distances from one centre at a time.
 ///
 /// # Complexity
-/// **O(F + h)** for each centre, with *F* free nodes and *h* as follows. The dimensions of the grid
-/// are divided into lower and higher ones. *h* is the number of nodes of a grid of the lower
-/// dimensions plus that of a grid of the higher ones, which is about twice the square root of all
-/// nodes. A distance is the sum of two table entries, one for the lower and one for the higher
-/// dimensions. Hops over all pairs follow, dimension by dimension, from the number of nodes with
-/// each coordinate.
+/// **O(F + h)** for each centre, with *F* free nodes and *h* combinations of coordinates. The
+/// dimensions of the grid are divided into lower and higher dimensions, and *h* is the number of
+/// combinations in the lower dimensions plus that in the higher dimensions. This is about twice the
+/// square root of the number of nodes. A distance is the sum of two table entries, one for the
+/// lower and one for the higher dimensions. Hops over all pairs follow, dimension by dimension,
+/// from the number of nodes with each coordinate.
 #[derive(Clone)]
 pub(super) struct OneByOne {
     /// Free nodes in ascending order, each with its distance from the centre examined now.
@@ -37,15 +37,17 @@ struct Half {
     are_rings: Vec<bool>,
     /// For each free node, the row-major index of its coordinates in this half of the dimensions.
     at: Vec<u32>,
-    /// For each index of coordinates, the distance from the centre along these dimensions.
+    /// For each combination of coordinates, by its index, its distance from the centre.
+    ///
+    /// The distance is along this half of the dimensions.
     apart: Vec<u32>,
-    /// For each index of coordinates, the number of taken nodes that have these coordinates.
+    /// For each combination of coordinates, by its index, the number of taken nodes that have it.
     counts: Vec<u32>,
 }
 
-/// How far a given number of nodes nearest to a centre extends.
+/// Extent of a given number of nodes nearest to a centre.
 ///
-/// These are all nodes nearer than `shell`, and `of_it` nodes at the distance `shell`.
+/// The nearest nodes are all nodes nearer than `shell`, and `of_it` nodes at the distance `shell`.
 #[derive(Clone, Copy)]
 struct Reach {
     shell: u32,
@@ -96,8 +98,8 @@ impl OneByOne {
         in_order(grid, self.free.iter().take(count as usize).map(|&(node, _)| node))
     }
 
-    /// Computes the distances of all free nodes from a centre, and how far its `count` nearest
-    /// extend.
+    /// Computes the distances of all free nodes from a centre, and the extent of its `count`
+    /// nearest.
     fn reach(&mut self, grid: &Grid, centre: Node, count: u32) -> Reach {
         let centre = grid.coordinates(centre);
         let (below, above) = centre.split_at(self.halves[0].sides.len());
@@ -118,8 +120,8 @@ impl OneByOne {
         Reach { shell: shell as u32, of_it: count - nearer }
     }
 
-    /// Hops over all pairs of the nodes nearest to the centre examined now, as far as `reach`
-    /// extends.
+    /// Hops over all pairs of the nodes nearest to the centre examined now, up to the extent
+    /// `reach`.
     fn hops(&mut self, reach: Reach) -> u64 {
         let [lower, higher] = &mut self.halves;
         lower.counts.fill(0);

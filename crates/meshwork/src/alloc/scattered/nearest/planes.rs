@@ -14,10 +14,11 @@ use super::lanes::{LANES, Lanes};
 /// planes, some in one plane, and none in later planes. The number of nodes in each plane follows
 /// from the balls within planes.
 ///
-/// The number of nodes with a given coordinate along a lower dimension is stored for each number of
-/// planes in which the whole last shell is taken. It depends on the remaining radius and on the
-/// position in the plane, not on the centre. So it is computed once for all centres of a plane.
-/// Nodes are examined only in the one plane that is partly taken.
+/// The number of nodes with a given coordinate along a lower dimension depends on the number of
+/// planes in which the whole last shell is taken, so it is stored for each such number of planes.
+/// It also depends on the remaining radius and on the position in the plane, but not on the centre.
+/// So it is computed once for all centres of a plane. Nodes are examined only in the one plane that
+/// is partly taken.
 ///
 /// # Complexity
 /// With *p* planes and *l* lower dimensions: **O(l · r / 8)** for each node and plane up to a
@@ -99,9 +100,10 @@ impl Planes {
         (node as usize / self.nodes, self.lane(node) / LANES)
     }
 
-    /// Numbers of nodes of `plane` around each of [`LANES`] centres: within `distance`, and nearer.
+    /// Numbers of nodes of `plane` within `distance` of [`LANES`] centres, and nearer than
+    /// `distance`.
     ///
-    /// The centres are nodes of the plane of the centres, from index `first` on.
+    /// The centres are nodes of the plane examined now, from index `first` on.
     pub(super) fn within(
         &self,
         plane: usize,
@@ -126,8 +128,8 @@ impl Planes {
         &self.taken[d][whole * table..][..table]
     }
 
-    /// The first node of the plane of index `whole`, and what remains of `distance` within this
-    /// plane.
+    /// The first node of the plane with index `whole`, and the part of `distance` that remains in
+    /// it.
     pub(super) fn after(&self, whole: usize, distance: u32) -> (usize, u32) {
         (whole * self.nodes, distance - self.away[whole])
     }

@@ -27,12 +27,12 @@ pub(super) struct Stretch {
     lower: Vec<Vec<Lanes<u16>>>,
     /// For each centre, the number of planes whose nodes at the largest distance are all taken.
     whole: Lanes<u16>,
-    /// For each centre, the nodes at the largest distance taken in the plane after the `whole`
-    /// ones.
+    /// For each centre, the number of nodes at the largest distance taken in the partly taken
+    /// plane.
     rest: Lanes<u16>,
     /// Number of nodes counted in `lower`, for each centre.
     counted: Lanes<u16>,
-    /// Hops along the upper dimensions, for each centre.
+    /// Hops along the upper dimensions over all pairs of nearest nodes, for each centre.
     above: Lanes<u64>,
     /// Hops along the lower dimensions over all pairs of counted nodes, for each centre.
     below: Lanes<u64>,
@@ -58,7 +58,7 @@ impl Stretch {
         }
     }
 
-    /// A copy whose contents are overwritten before use.
+    /// A copy of equal size; its contents are overwritten before use.
     pub(super) fn empty_copy(&self) -> Stretch {
         let Stretch { by_plane, along, lower, counts, .. } = self;
         let (by_plane, along) = (by_plane.clone(), along.clone());
