@@ -44,8 +44,8 @@ pub(crate) struct Clique {
     pub(crate) nodes: u32,
 }
 
-/// The port of a router that leads to another router. Ports are numbered like the other routers,
-/// without the router itself.
+/// The port of a router that leads to another router. The ports of a router are numbered like the
+/// other routers, as if the router itself did not exist.
 fn port(from: Router, to: Router) -> usize {
     (to - u32::from(to > from)) as usize
 }

@@ -67,8 +67,8 @@ impl Stream {
 
     /// Moves the stream to the position of `copy`, its clone.
     ///
-    /// If none of them has drawn since the copy was made, which is the common case, this takes only
-    /// a comparison.
+    /// If neither of the two has drawn since the copy was made, which is the common case, this
+    /// takes only a comparison.
     #[inline]
     pub(crate) fn catch_up_with(&mut self, copy: &Stream) {
         if self.source.get_word_pos() != copy.source.get_word_pos() {
@@ -81,7 +81,7 @@ impl Stream {
         self.source.next_u64()
     }
 
-    /// A uniform number between 0 and 1: 52 random bits, plus one half of the last bit. Neither 0
+    /// A uniform number between 0 and 1: an odd multiple of 2⁻⁵³, from 52 random bits. Neither 0
     /// nor 1 is ever drawn. So the logarithms of the number *x* and of 1 − *x* are always finite.
     pub fn unit(&mut self) -> f64 {
         ((self.bits() >> 12) as f64 + 0.5) * (1.0 / (1_u64 << 52) as f64)

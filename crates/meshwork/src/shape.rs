@@ -74,7 +74,7 @@ fn squared(request: &Request, nodes: u32, grid: &Grid) -> Option<Dims> {
     (side <= width.min(height)).then(|| Dims::from_elem(side, 2))
 }
 
-/// Appends sides of 1, or removes sides of 1 at the end, to match the number of dimensions.
+/// Adds or removes sides of 1 at the end, so that the block has a side for each dimension.
 ///
 /// `None` if a side to be removed is longer than 1.
 fn padded(sides: &[u32], dimensions: usize) -> Option<Dims> {
@@ -106,8 +106,9 @@ mod tests {
 
     /// Finds the default block for a number of nodes by its definition, among all blocks that fit.
     ///
-    /// The result is the block of the smallest sum of sides with exactly `nodes` nodes. If it is
-    /// elongated compared with such a block of at least `nodes` nodes, the result is the latter.
+    /// Two blocks are compared, each with the smallest sum of sides: one among the blocks of
+    /// exactly `nodes` nodes, one among those of at least `nodes` nodes. The result is the exact
+    /// block, unless it is elongated compared with the other block.
     fn by_search(nodes: u32, machine: [u32; 3]) -> Option<Vec<u32>> {
         let [width, height, depth] = machine;
         let of = |(w, h, d): (u32, u32, u32)| w * h * d;

@@ -26,16 +26,16 @@ const SLOWEST: f64 = 0.1;
 
 /// How often the speeds of all sites are drawn to estimate the maximum variance.
 const TRIED: usize = 1000;
-/// How many of the [`TRIED`] draws must have no speed below [`SLOWEST`] at the maximum variance.
+/// At the maximum variance, how many of the [`TRIED`] draws must have no speed below [`SLOWEST`].
 const GOOD: usize = 20;
 
 /// Generator of random speeds for the sites of a machine, with a given variance.
 ///
 /// A set of speeds is one standard normal variate for each site, shifted and scaled so that the
-/// mean is 1 and the variance (with n − 1) is exactly the requested one. A set with a speed below
-/// 0.1 is drawn again. Of several generators, this one agrees best with the report of Shih, Huang &
-/// Chung. They report that the fastest of five sites is on average 1.8, 2.3, 3 and 4.2 times as
-/// fast as the slowest, at variances of 0.05, 0.1, 0.15 and 0.2.
+/// mean is 1 and the sample variance (with divisor n − 1) is exactly the requested variance. A set
+/// with a speed below 0.1 is drawn again. Of several generators, this one agrees best with the
+/// report of Shih, Huang & Chung. They report that the fastest of five sites is on average 1.8,
+/// 2.3, 3 and 4.2 times as fast as the slowest, at variances of 0.05, 0.1, 0.15 and 0.2.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Speeds {
     variance: f64,
@@ -48,7 +48,8 @@ impl Speeds {
     /// Reads the parameters, for sites with these computing capacities: see the field `weights`.
     ///
     /// # Errors
-    /// If speeds with the requested variance almost always include one below 0.1; in one sentence.
+    /// One sentence, if a single site is to have a variance, or if nearly every set of speeds with
+    /// the requested variance has a speed below 0.1.
     pub fn read(params: &Params, weights: Vec<f64>) -> Result<Speeds, Problem> {
         let (variance, sites) = (params.number("variance"), weights.len());
         let refuse = |message: String| {
@@ -95,7 +96,7 @@ impl Speeds {
     }
 }
 
-/// Draws `count` normal variates and scales them to a mean of 0 and a variance (with n − 1) of 1.
+/// Draws `count` normal variates, scaled to a mean of 0 and a variance (with divisor n − 1) of 1.
 ///
 /// `count` is at least two.
 fn standardised(count: usize, stream: &mut Stream) -> Vec<f64> {
@@ -110,7 +111,7 @@ fn standardised(count: usize, stream: &mut Stream) -> Vec<f64> {
     }
 }
 
-/// The largest variance at which one set of speeds in fifty has no speed below 0.1.
+/// The largest variance at which at least one set of speeds in fifty has no speed below 0.1.
 ///
 /// The variance is a multiple of 0.001. It is estimated on fixed sets of speeds, so that the
 /// validity of a study does not depend on its seed.

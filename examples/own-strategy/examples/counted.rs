@@ -1,4 +1,5 @@
-//! One run of a scheduler on a log of the model `lublin`, whose instructions are to be counted.
+//! Program that runs a scheduler on a log of the model `lublin`, so that instructions can be
+//! counted.
 //!
 //! ```text
 //! cargo build --release --example counted

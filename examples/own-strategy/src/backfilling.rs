@@ -1,4 +1,4 @@
-//! EASY and conservative backfilling once more, with what Meshwork offers to every scheduler.
+//! EASY and conservative backfilling, written anew with what Meshwork offers to every scheduler.
 
 use meshwork::plan::{self, Plan, Promise};
 use meshwork::strategy::*;

@@ -1,4 +1,4 @@
-//! Strategies of one's own: a library that depends on `meshwork` alone.
+//! Strategies of one's own: a library that depends on `meshwork` and on no other crate of Meshwork.
 
 mod backfilling;
 mod shortest_first;
@@ -9,7 +9,7 @@ use meshwork::catalogue::{Catalogue, EntryError};
 /// Everything that Meshwork has, and the strategies of this library.
 ///
 /// # Errors
-/// If one of the two cannot be added.
+/// If a strategy cannot be added.
 pub fn catalogue() -> Result<Catalogue, EntryError> {
     let catalogue = Catalogue::standard().with(&two_ends::ENTRY)?.with(&shortest_first::ENTRY)?;
     catalogue.with(&backfilling::EASY)?.with(&backfilling::CONSERVATIVE)

@@ -9,8 +9,8 @@ use meshwork::topology::Topology;
 
 const PAIRS: [[&str; 2]; 2] = [["easy", "own_easy"], ["conservative", "own_conservative"]];
 
-/// Starts, placements and promises of both schedulers of each pair, which must be equal. Returns
-/// their number.
+/// Checks that both schedulers of each pair have equal starts, placements and promises. Returns the
+/// number of these.
 fn assert_alike(machine: &str, jobs: &[Job]) -> usize {
     let catalogue = own_strategy::catalogue().unwrap();
     let transcript = |scheduler: &str| {

@@ -5,14 +5,14 @@ use toml::{Table, Value};
 use super::spelling::{LOOSELY, nearest, suggested};
 use super::{DefaultValue, EntrySource, Kind, Param, Params, Problem, Standard, join, name_of};
 
-/// Maximum depth of nested tables in which the right place of a misplaced key is searched. The path
+/// Largest depth of nested tables to which the right place of a misplaced key is searched. The path
 /// `workload.sizes.max` has this depth.
 const DEEPEST: usize = 3;
 
 /// Reads a table that may have the given parameters as its keys.
 ///
-/// Refuses unknown keys, checks values and fills in defaults. `also` has the names of keys that the
-/// caller has already read.
+/// Refuses unknown keys, checks values and fills in defaults. The keys in `also` are allowed too:
+/// the caller has already read them.
 ///
 /// # Errors
 /// The first problem found.
@@ -25,7 +25,7 @@ pub fn resolve(
     resolve_in(&Standard, path, params, given, also)
 }
 
-/// Reads a table like [`resolve`], but `lists` has the entries that it may name as components.
+/// Reads a table like [`resolve`]; entries of `lists` may also be named in it as components.
 ///
 /// # Errors
 /// The first problem found.
@@ -61,10 +61,10 @@ pub fn resolve_in(
     Ok(Params { path: path.to_owned(), table, key: "", added: lists.added() })
 }
 
-/// Refuses keys that are no parameters, with a suggestion.
+/// Refuses keys that are no parameters; the error suggests a key that may be meant.
 ///
-/// The suggestion is an equal key in a nested table, or the known key with the most similar
-/// spelling.
+/// The suggestion is the same key in a nested table, if one has this key, or else the known key
+/// with the most similar spelling.
 ///
 /// # Errors
 /// The first unknown key.
@@ -105,7 +105,8 @@ pub fn refuse_unknown(
     Err(Problem::new(join(path, key), format!("unknown key `{key}`{place} ({says})")))
 }
 
-/// Collects the keys of nested tables as dotted paths. The keys of a component depend on its name.
+/// Collects the keys of nested tables as dotted paths. A table that describes a component has the
+/// keys of the component that it names.
 fn within(
     lists: &dyn EntrySource,
     params: &[&Param],
@@ -298,7 +299,7 @@ impl Kind {
     }
 }
 
-/// Whether two items of a list name one component, but with different parameters.
+/// Whether two items of a list name the same component with different parameters.
 fn is_other_of_name(one: &Value, other: &Value) -> bool {
     one != other && name_of(one) == name_of(other)
 }

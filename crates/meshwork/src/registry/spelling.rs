@@ -43,12 +43,12 @@ pub(crate) fn listed(given: &str, known: &[&str]) -> String {
     format!("{} and {} more", nearest[..MOST_NAMES].join(", "), known.len() - MOST_NAMES)
 }
 
-/// Largest number of edits from a wrong to a suggested name, by the length of the suggested name.
+/// Largest number of edits between a wrong name and a suggestion, by the length of the suggestion.
 pub(super) const LOOSELY: fn(usize) -> usize = |length| 1 + length / 3;
 
 /// Returns the candidate that is fewest edits (changed letters) away from the word `given`.
 ///
-/// `None` if they are more than `most` allows for the length of the candidate.
+/// `None` if even this candidate needs more edits than `most` allows for its length.
 pub(crate) fn nearest<'a>(
     given: &str,
     candidates: &[&'a str],
@@ -64,7 +64,8 @@ pub(crate) fn nearest<'a>(
         .map(|(_, name)| name)
 }
 
-/// Prefixes a noun with "a" or "an", as spoken, also if it begins with a number.
+/// Prefixes a noun with "a" or "an", according to its pronunciation, also if it begins with a
+/// number.
 ///
 /// ```
 /// use meshwork::registry::with_article;

@@ -2,10 +2,10 @@
 
 use super::Kind;
 
-/// Words that a parameter accepts as its value, each with the value in Rust that it stands for.
+/// Words that a parameter accepts as its value, each with the Rust value that it stands for.
 ///
-/// The words that the reader admits and their meanings come from this one list, so that every word
-/// has a meaning.
+/// The reader of tables admits exactly the words of this list, so every admitted word has a
+/// meaning.
 ///
 /// ```
 /// use meshwork::registry::{DefaultValue, Param, Words, resolve};
@@ -36,7 +36,7 @@ pub struct Words<T, const N: usize> {
 }
 
 impl<T, const N: usize> Words<T, N> {
-    /// Creates the list of words, in the order of help and pages.
+    /// Creates the list of words, in the order in which help texts and pages show them.
     #[must_use]
     pub const fn new(meanings: [(&'static str, T); N]) -> Words<T, N> {
         let mut names = [""; N];
@@ -60,7 +60,7 @@ impl<T, const N: usize> Words<T, N> {
         Kind::Choice(&self.names)
     }
 
-    /// Returns the kind of a parameter that accepts one of these words, or a value of another kind.
+    /// Returns the kind of a parameter that accepts one of these words or a value of another kind.
     #[must_use]
     pub const fn or(&'static self, other: &'static Kind) -> Kind {
         Kind::Or(&self.names, other)

@@ -1,8 +1,8 @@
 //! Fair starts: the instant at which each job would start without later arrivals.
 //!
-//! Sabin and Sadayappan (*Unfairness metrics for space-sharing parallel job schedulers*, JSSPP
-//! 2005) define the strict fair start time of a job as its start in a run without the jobs that
-//! arrived later, and otherwise unchanged. So one run is made for each instant of arrival. A job
+//! Sabin and Sadayappan (*Unfairness metrics for space-sharing parallel job schedulers*,
+//! JSSPP 2005) define the strict fair start time of a job as its start in an otherwise unchanged
+//! run without the jobs that arrived later. So one run is made for each instant of arrival. A job
 //! that started before the next arrival needs no run, because later arrivals cannot have delayed
 //! it.
 
@@ -84,7 +84,7 @@ impl Observer for Course {
 impl Course {
     /// Groups of jobs whose fair start requires a run without the jobs that arrived later.
     ///
-    /// They are the jobs of `counted` that did not start before the next arrival, grouped by
+    /// They contain the jobs of `counted` that started at or after the next arrival, grouped by
     /// instant of arrival. Each group has the index of the last job that arrived at its instant.
     /// Jobs of the last instant need no run, because no jobs arrived later.
     fn to_judge(&self, counted: &BTreeSet<JobId>) -> Vec<(usize, BTreeSet<JobId>)> {

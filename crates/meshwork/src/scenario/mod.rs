@@ -53,15 +53,15 @@ pub const MODEL_VERSION: u32 = 2;
 /// strategy.
 pub const SOURCE: &str = env!("MESHWORK_SOURCE");
 
-/// Bytes of memory per processor with the allocator that needs the most.
+/// Bytes of memory per processor with the allocator that needs the most memory.
 ///
-/// That is `curve`, measured on 2²⁴ processors.
+/// This allocator is `curve`, measured on 2²⁴ processors.
 pub(crate) const BYTES_PER_NODE: u64 = 40;
 
-/// Number of jobs at the start of a workload that are read to learn its typical requests.
+/// Number of jobs at the start of a workload that are read in advance to learn typical requests.
 const TYPICAL_JOBS: usize = 1000;
 
-/// Bytes of memory for each job that is held back while the jobs of a log are sorted.
+/// Bytes of memory for each job in the buffer that sorts the jobs of a log.
 const BYTES_PER_HELD_JOB: u64 = 48;
 
 /// Bytes of memory per job of a workload that is held in memory as a whole. This includes the
@@ -165,7 +165,7 @@ pub struct Outcome {
     pub metrics: Vec<Measured>,
     /// Metrics by size of job; empty if grouping by size was not requested.
     pub by_size: Vec<SizeClass>,
-    /// Metrics by owner of jobs, for each attribute for which this was requested.
+    /// Metrics by owner of jobs, such as by user, for each attribute that was requested.
     pub by_owner: BTreeMap<OwnerAttribute, Vec<OwnerClass>>,
     /// Number of jobs that finished in the measured part of the run.
     pub finished: u64,
@@ -199,7 +199,7 @@ impl Outcome {
 }
 
 impl Scenario {
-    /// Reads a scenario from a table, with the names of this crate, and fills in every default.
+    /// Reads a scenario from a table and fills in every default; names are those of this crate.
     ///
     /// # Errors
     /// The first problem found: an unknown key or name, a value out of bounds, or components that
@@ -208,7 +208,7 @@ impl Scenario {
         Scenario::read_in(&Catalogue::standard(), table)
     }
 
-    /// Reads a scenario from a table, with the names of a catalogue, and fills in every default.
+    /// Reads a scenario from a table and fills in every default; names are those of a catalogue.
     ///
     /// # Errors
     /// The errors of [`read`](Scenario::read).
@@ -301,7 +301,8 @@ impl Scenario {
         Some(speeds)
     }
 
-    /// Whether the clock of the run counts seconds, whatever file the workload reads.
+    /// Whether the clock of the run counts seconds because of the kind of workload, whatever its
+    /// file.
     #[must_use]
     pub fn is_in_seconds(&self) -> bool {
         self.parts.workload.0.in_seconds
@@ -371,7 +372,7 @@ impl Scenario {
         Ok((Setup { names: self.names(), ..setup }, jobs))
     }
 
-    /// Names of the scenario's components, to be named in errors of its runs.
+    /// Names of the scenario's components, which error messages about its runs mention.
     pub(crate) fn names(&self) -> Names {
         let Parts { scheduler, selector, sizing, network, workload, .. } = &self.parts;
         Names {
@@ -526,7 +527,7 @@ impl Scenario {
 
     /// Topology of each site, with the speed that the study gives it.
     ///
-    /// The load of a workload refers to these speeds, not to drawn ones.
+    /// The load of a workload refers to these speeds, even if other speeds are drawn for the run.
     fn shape(&self) -> Vec<(Topology, f64)> {
         self.machine.iter().map(|site| (site.topology.clone(), site.speed)).collect()
     }
@@ -551,9 +552,10 @@ impl Scenario {
         of_users.next().map(|metric| metric.about.name)
     }
 
-    /// Requests of the first jobs of the workload, for an order of nodes that is built on them.
+    /// Requests of the workload's first jobs, from which some orders of nodes learn typical
+    /// requests.
     ///
-    /// Empty if no site has such an order.
+    /// Empty if no site uses such an order.
     fn typical(
         &self,
         replication: u64,
@@ -634,8 +636,8 @@ impl Scenario {
     }
 
     /// Further memory of a run, in bytes, if its workload is a file with `rows` rows. A table of
-    /// jobs is held in memory as a whole because it must be sorted. So are jobs that are shuffled
-    /// or follow others.
+    /// jobs is held in memory as a whole because it must be sorted. So is any file whose jobs are
+    /// shuffled, resampled, or submitted after other jobs.
     #[must_use]
     pub fn memory_of_rows(&self, rows: u64) -> u64 {
         let workload = self.params.component("workload", &workload::FAMILY);
@@ -655,7 +657,7 @@ impl Scenario {
     }
 }
 
-/// Converts a problem with a scenario to a bug, since the scenario was checked when it was read.
+/// Reports a problem with a scenario as a bug, since the scenario was checked when it was read.
 fn bug(problem: Problem) -> RunError {
     RunError::Bug(problem.message)
 }

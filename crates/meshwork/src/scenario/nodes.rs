@@ -11,14 +11,15 @@ use crate::topology::types::{NodeType, NodeTypes};
 
 /// Node types that a study can use by name.
 ///
-/// Each has its cores, memory in MiB, GPUs, islands, and the type of its GPUs.
+/// Each has the numbers of its cores, MiB of memory, GPUs and islands (such as sockets), and the
+/// type of its GPUs.
 static KNOWN: [(&str, [u32; 4], Option<&str>); 3] = [
     ("dgx", [112, 2_097_152, 8, 2], Some("h100")),
     ("nvl72", [144, 983_040, 4, 2], Some("gb200")),
     ("cpu", [128, 524_288, 0, 2], None),
 ];
 
-/// Splits a machine's table into the machine without types of nodes and the resolved types.
+/// Splits a machine's table into the machine without types of nodes, and the types with defaults.
 ///
 /// If the topology has a parameter `nodes`, the key `nodes` is taken for that parameter.
 pub(crate) fn split_types(

@@ -132,8 +132,7 @@ pub fn machine_in_words(text: &str) -> Result<Value, Problem> {
     words_of(&Standard, text)
 }
 
-/// Converts a machine in words to its table; `lists` has the topologies and presets with their
-/// names.
+/// Converts a machine in words to its table; `lists` has the topologies and presets that are known.
 fn words_of(lists: &dyn EntrySource, text: &str) -> Result<Value, Problem> {
     let (name, size) = text.split_once(':').unwrap_or((text, ""));
     let site = SITE_FAMILY.find_in(lists, "machine", name);
@@ -193,8 +192,8 @@ fn unknown_machine(lists: &dyn EntrySource, name: &str) -> String {
     format!("unknown machine `{name}` ({meant})")
 }
 
-/// Splits a scenario's table into the table `machine` and the rest. A machine given as a preset
-/// brings its allocator.
+/// Splits a scenario's table into the table `machine` and the rest. A preset machine brings its
+/// allocator, which is used if the scenario names none.
 pub(crate) fn split_machine(
     catalogue: &Catalogue,
     table: &Table,
@@ -227,7 +226,7 @@ pub(crate) fn split_machine(
     }
 }
 
-/// Splits a machine's table into the machine alone and its access rules, which are checked.
+/// Splits the access rules off a machine's table, and checks them.
 pub(crate) fn split_access(
     catalogue: &Catalogue,
     machine: &Table,
@@ -389,7 +388,7 @@ fn serves(
     ))
 }
 
-/// Formats a restriction to numbers of dimensions: ` of 2 or 3 dimensions`, for example.
+/// Formats the numbers of dimensions to which something is restricted: ` of 2 or 3 dimensions`.
 fn of_dimensions(all: &[usize]) -> String {
     let all: Vec<String> = all.iter().map(usize::to_string).collect();
     format!(" of {} dimensions", all.join(" or "))

@@ -2,9 +2,10 @@
 //!
 //! When a job has ended or runs beyond its estimate, a pass compresses the plan. In order of
 //! arrival, each reservation is removed and made again among all the others, so that none gets
-//! later. This is needed even when no job ends early, because jobs may have moved to earlier starts
-//! and later jobs can follow. The [plan] has three forms with identical schedules, and
-//! tests compare their transcripts. After an outage the plan is dropped and made anew.
+//! later. This is needed even when no job ends early: a reservation that moved to an earlier start
+//! may make room for the reservations after it. The [plan] has three implementations with identical
+//! schedules, and tests compare their transcripts. After an outage the plan is dropped and made
+//! anew.
 
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError};
@@ -49,8 +50,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 /// Each arriving job gets the earliest start that delays no earlier reservation. When a job ends,
 /// the plan is compressed. In queue order, each reservation is removed and made again among all the
 /// others, so that none gets later. A job past its estimate is expected to end now, and
-/// reservations that wait for it stay late until it ends. On some machines the plan is kept between
-/// passes, and only reservations that may have improved are checked. The schedule is then
+/// reservations that wait for its nodes stay late until it ends. On some machines the plan is kept
+/// between passes, and only reservations that may have improved are checked. The schedule is then
 /// identical.
 #[derive(Default)]
 struct Conservative(Option<Box<dyn Plan>>);

@@ -34,11 +34,12 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 /// EASY backfilling.
 ///
-/// The shadow time is the reserved start of the first waiting job. The extra nodes are those that
-/// are free then beyond what that job needs. Where any free nodes suit a job, both are recomputed
-/// in each pass, as in textbooks. An instant with nothing but arrivals costs **O(1)** for each
-/// arrival. Where the shape of a job matters, the reserved placement is kept from pass to pass,
-/// because an allocator that misses free blocks may not find it again.
+/// The shadow time is the reserved start of the first waiting job. The extra nodes are the nodes
+/// that are free at the shadow time and that this job does not need. Where any free nodes suit a
+/// job, both are recomputed in each pass, as in textbooks. If only arrivals occur at an instant,
+/// its pass costs **O(1)** for each arrival. Where the shape of a job matters, the reserved
+/// placement is kept from pass to pass, because an allocator that misses free blocks may not find
+/// it again.
 #[derive(Default)]
 struct Easy {
     promise: Promise,

@@ -59,7 +59,8 @@ impl Scheduler for Equipartition {
     }
 }
 
-/// Divides the machine into nearly equal blocks, one for each job, the oldest job's first.
+/// Divides the machine into nearly equal blocks, one for each job, with the oldest job's block
+/// first.
 ///
 /// Of *N* nodes, each of *J* jobs is due *N* / *J*, rounded down, and each of the *N* mod *J*
 /// oldest jobs one node more. The longest side is cut in two, one block for the older half of the

@@ -1,4 +1,4 @@
-//! Folding: the largest partition is halved when a job arrives, and merged again when a job ends.
+//! Folding: the largest partition is halved when a job arrives; halves are merged when a job ends.
 
 use super::malleable::{self, Limits, Member, cut, lay_out, longest, whole};
 use super::{Scheduler, SchedulerEntry};
@@ -100,9 +100,9 @@ impl Scheduler for Folding {
 }
 
 impl Part {
-    /// The free partition `self` as the given jobs hold it.
+    /// Divides the free partition `self` so that each given job holds its block.
     ///
-    /// `None` if the jobs do not hold halves of halves of it.
+    /// `None` if repeated halving of the partition does not give these blocks.
     fn held_by(self, jobs: Vec<(JobId, Block)>, grid: &Grid) -> Option<Part> {
         let state = match &jobs[..] {
             [] => State::Free,
@@ -121,7 +121,8 @@ impl Part {
         Some(Part { state, ..self })
     }
 
-    /// Both halves of the partition, which must have several nodes; both are free.
+    /// Both halves of the partition, as free partitions. The partition must have at least two
+    /// nodes.
     fn halves(&self, grid: &Grid) -> [Part; 2] {
         let dimension = longest(&self.block);
         let length = self.block.sides[dimension].div_ceil(2);
@@ -129,10 +130,10 @@ impl Part {
         [first, second].map(|block| Part { block, state: State::Free })
     }
 
-    /// Assigns a job the largest free partition, or half of the largest held one.
+    /// Assigns a job the largest free partition, or half of the largest held partition.
     ///
-    /// Returns whether a partition was found. Ties go to the first free partition, or to the oldest
-    /// job's held one.
+    /// Returns whether a partition was found. Between free partitions of equal size the first is
+    /// taken, and between held partitions the oldest job's.
     fn enter(&mut self, job: JobId, grid: &Grid) -> bool {
         if let Some(free) = self.largest(|part| matches!(part.state, State::Free)) {
             free.state = State::Held(job);
@@ -155,7 +156,8 @@ impl Part {
 
     /// The largest undivided partition for which `is_kind` holds.
     ///
-    /// Ties go to the oldest job's partition, or to the first if the partitions are free.
+    /// Of several equally large partitions, the oldest job's is taken, or the first if they are
+    /// free.
     fn largest(&mut self, is_kind: impl Fn(&Part) -> bool + Copy) -> Option<&mut Part> {
         let rank = |part: &Part| {
             let age = if let State::Held(job) = part.state { job } else { JobId(0) };

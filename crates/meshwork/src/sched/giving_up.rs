@@ -36,12 +36,12 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .serves_all(false);
 
 struct GivingUp {
-    /// Greatest of the shortest sides of the sites. A job with a longer side counts as long.
+    /// Largest of the sites' shortest sides. A job with a longer side counts as long.
     shortest: u32,
     sites: usize,
     /// The head of the queue, if it was tried before and could not start.
     ///
-    /// A job is rejected only when it is tried first.
+    /// A job is rejected only at its first try, never at a later one.
     tried: Option<Ticket>,
 }
 

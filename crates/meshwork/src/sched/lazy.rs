@@ -73,16 +73,16 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 /// Lazy scheduling over any allocator, by size classes.
 ///
 /// Each size class has a queue. If at most as many jobs of a class wait as run, they wait for nodes
-/// of running jobs of their class. If more wait, the allocator is asked for nodes for the first of
-/// them. When a job ends, the first waiting job of its class takes over the nodes. If the nodes do
-/// not suit it (other sides, another fold), the allocator is asked. Starvation is prevented by a
-/// threshold: if the oldest waiting job has waited longer when a job ends, no other job starts
-/// before it.
+/// of running jobs of their class. If more wait than run, the allocator is asked for nodes for the
+/// first waiting job of the class. When a job ends, the first waiting job of its class takes over
+/// the nodes. If the nodes do not suit it (its block has other sides or is folded differently), the
+/// allocator is asked. A threshold prevents starvation: if the oldest waiting job has waited longer
+/// than the threshold when a job ends, no other job starts before it.
 struct Lazy {
     threshold: Threshold,
     retry: bool,
     literal: bool,
-    /// Whether the rate of arrivals is taken over the time from 0 on, not from the first arrival
+    /// Whether the rate of arrivals is measured from time 0 on, instead of from the first arrival
     /// on.
     ///
     /// The rate enters the limit on the oldest job's wait.
@@ -112,9 +112,10 @@ enum Threshold {
 static THRESHOLDS: Words<Threshold, 2> =
     Words::new([("dynamic", Threshold::Dynamic), ("none", Threshold::Endless)]);
 
-/// Values of `release_order`, which says when the nodes of an ended job are given back.
+/// Values of `release_order`: when the nodes of an ended job are released if another job is
+/// overdue.
 ///
-/// `true` if as late as in the paper on lazy scheduling.
+/// `true` if after the overdue job has been tried, as in the paper on lazy scheduling.
 static RELEASE_ORDERS: Words<bool, 2> = Words::new([("literal", true), ("corrected", false)]);
 
 /// Values of `rate_from`, which says from when on the rate of arrivals is measured.
@@ -157,8 +158,8 @@ impl Lazy {
         }
     }
 
-    /// Queues an arriving job, and tries the head of its size class if more jobs wait than run
-    /// there.
+    /// Queues an arriving job. If then more jobs of its size class wait than run, tries the first
+    /// of these.
     fn request(&mut self, cluster: &mut Cluster<'_>, ticket: Ticket) {
         if self.arrived == 0 && !self.from_zero {
             self.first_arrival = cluster.now();
@@ -173,7 +174,7 @@ impl Lazy {
         }
     }
 
-    /// Handles the end of a job, given by its index among the jobs that end at this instant.
+    /// Handles the end of a job; `departure` is its index among the jobs that end at this instant.
     fn release(&mut self, cluster: &mut Cluster<'_>, departure: usize) {
         let class = cluster.departures()[departure].ran.job.request.size_class() as usize;
         if self.overdue.is_none() {
@@ -233,8 +234,8 @@ impl Lazy {
         starts
     }
 
-    /// Updates queue and counters after the first job of a size class, which waited `waited`,
-    /// starts.
+    /// Updates queue and counters after the first job of a size class has started. `waited` is the
+    /// time that the job has waited.
     fn has_started(&mut self, class: usize, waited: f64) {
         self.queues.pop(class);
         self.running[class] += 1;
@@ -242,10 +243,10 @@ impl Lazy {
         self.delays += waited;
     }
 
-    /// Tries the first job of each size class that has more waiting than running jobs, oldest
+    /// Tries the first job of each size class in which more jobs wait than run, the oldest job
     /// first.
     ///
-    /// Repeats this until none of them starts.
+    /// Repeats this until no job starts.
     fn try_all(&mut self, cluster: &mut Cluster<'_>) {
         loop {
             let mut heads: Vec<(Ticket, usize)> = self

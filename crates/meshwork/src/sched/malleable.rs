@@ -50,8 +50,8 @@ pub(super) enum Member {
 
 /// Gives every job its block of nodes.
 ///
-/// First moves all running jobs whose block changes, at once. Then starts the waiting jobs. All
-/// running jobs must be in `members`, and the blocks must not overlap.
+/// First moves all running jobs whose blocks change, in a single step. Then starts the waiting
+/// jobs. All running jobs must be in `members`, and the blocks must not overlap.
 pub(super) fn lay_out(cluster: &mut Cluster<'_>, members: &[(Member, Block)], limits: Limits) {
     let rate = |held: u32, asked: u64| f64::from(held) / asked as f64;
     let mut changes = Vec::new();

@@ -48,18 +48,18 @@ pub trait Scheduler: Send {
     /// Writes what the scheduler remembers until its next pass; returns whether it remembers
     /// anything.
     ///
-    /// This lets a [plan](crate::engine::plan()) continue an earlier one. A scheduler that returns
-    /// `true` is told by the next plan of the jobs that have ended or arrived since. To one that
-    /// remembers nothing all waiting jobs arrive anew, and none has ended.
+    /// This lets a [plan](crate::engine::plan()) continue an earlier one. If a scheduler returns
+    /// `true`, the next plan tells it which jobs have ended or arrived since. If it remembers
+    /// nothing, the next plan lets all waiting jobs arrive anew, and reports no ended jobs.
     fn memory(&self, _memory: &mut MemoryWriter) -> bool {
         false
     }
 
     /// Restores what a scheduler with equal parameters wrote as its [memory](Scheduler::memory).
     ///
-    /// Called before the first pass of a plan, also if [nothing was written](MemoryReader::is_new),
-    /// on a machine whose jobs did not start by this scheduler. Its waiting jobs are those of which
-    /// the scheduler knows. Later ones arrive as ever.
+    /// Called before the first pass of a plan, also if [nothing was written](MemoryReader::is_new).
+    /// The jobs that run then were started by an earlier plan or from outside. Only jobs that the
+    /// scheduler already knows are waiting; newer jobs arrive in the first pass as usual.
     ///
     /// # Errors
     /// If the numbers are not the memory of such a scheduler.
@@ -79,8 +79,8 @@ pub trait Scheduler: Send {
 
     /// Whether the scheduler reads which nodes are free or held, and not only how many.
     ///
-    /// A scheduler that reserves nodes and starts jobs on other nodes may answer `false` if it
-    /// never reads which nodes these are. See
+    /// A scheduler that reserves nodes and starts jobs outside of them may answer `false` if it
+    /// never reads which nodes are reserved. See
     /// [`asks_where_jobs_run`](crate::observe::Observer::asks_where_jobs_run).
     fn looks_at_nodes(&self) -> bool {
         true
@@ -88,7 +88,7 @@ pub trait Scheduler: Send {
 
     /// Whether the scheduler suspends running jobs, which later resume with their remaining work.
     ///
-    /// This needs a network in which jobs have work.
+    /// This needs a network in which a job is an amount of work, and not messages to be sent.
     fn suspends(&self) -> bool {
         false
     }
@@ -119,14 +119,15 @@ pub struct SchedulerEntry {
     pub by_owner: bool,
     /// Whether the scheduler can schedule jobs that share nodes.
     ///
-    /// Such a scheduler starts jobs only by [`Cluster::start`], and reserves nodes only by guards.
+    /// Such a scheduler starts jobs only by [`Cluster::start`], and reserves nodes only by guards
+    /// (reservations that other starts must not delay).
     pub shares: bool,
     /// Builds the scheduler from its parameters, for a machine with the given sites.
     pub build: fn(&Params, &[Topology]) -> Result<Box<dyn Scheduler>, Problem>,
 }
 
 impl SchedulerEntry {
-    /// Creates the registry entry of a scheduler for every kind of machine that starts every job.
+    /// Creates the registry entry of a scheduler that starts every job, on every kind of machine.
     #[must_use]
     pub const fn new(
         about: About,

@@ -147,7 +147,8 @@ struct Weights {
     job: f64,
 }
 
-/// Priorities of the named queues, and the highest of them, by which they are divided.
+/// Priorities of the named queues, and the highest priority. A queue's factor is its priority
+/// divided by the highest.
 struct Queues {
     named: BTreeMap<String, f64>,
     highest: f64,

@@ -58,12 +58,12 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 /// Out-of-order scheduling with reservations, over any allocator.
 ///
-/// A reservation is a set of nodes [kept](Cluster::least_busy) for a waiting job. In one pass, in
-/// queue order, a job starts on the nodes kept for it if all of them are free. Otherwise it starts
-/// on nodes that the allocator finds and that are not kept for other jobs. A job that cannot start
-/// gets a reservation on three conditions: enough later jobs started before it, every job before it
-/// in the queue has a reservation, and the limit of reservations is not reached. Estimates of
-/// running jobs only break ties.
+/// A reservation is a set of nodes [kept](Cluster::least_busy) for a waiting job. Each pass tries
+/// the jobs in queue order. A job starts on the nodes kept for it if all of them are free.
+/// Otherwise it starts on nodes that the allocator finds and that are not kept for other jobs. A
+/// job that cannot start gets a reservation on three conditions: enough later jobs started before
+/// it, every job before it in the queue has a reservation, and the limit of reservations is not
+/// reached. Estimates of running jobs only break ties.
 struct Reserving {
     most: usize,
     bypass_limit: u64,
@@ -162,7 +162,7 @@ impl Reserving {
             && self.has_been_passed(ticket)
     }
 
-    /// Whether enough later jobs have started before the job `ticket`: the limit or more.
+    /// Whether at least as many later jobs as the limit says have started before the job `ticket`.
     fn has_been_passed(&self, ticket: Ticket) -> bool {
         let limit = usize::try_from(self.bypass_limit).unwrap_or(usize::MAX);
         self.ahead.range(ticket..).take(limit).count() >= limit

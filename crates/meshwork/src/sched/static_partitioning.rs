@@ -44,10 +44,11 @@ struct StaticPartitioning {
     /// Indices of the idle partitions of each size class, descending, so that the lowest is popped.
     idle: Vec<Vec<usize>>,
     queues: Queues,
-    /// Set of the size classes, one bit each, to which a pass has to look.
+    /// Size classes that the next pass has to look at, as a set with one bit for each class.
     ///
-    /// In these a job may wait while a partition of the class is idle. They are the classes of
-    /// recent arrivals and departures, and those in which a start on an idle partition failed.
+    /// Only in these classes may a job wait while a partition of its class is idle. They are the
+    /// classes of arrivals and departures since the last pass, and those in which a start on an
+    /// idle partition failed.
     open: u32,
 }
 

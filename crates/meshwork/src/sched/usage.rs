@@ -9,7 +9,7 @@ use crate::job::{Job, Time};
 /// Use of the machine by each user, in nodes times units of the clock, halved with every half-life.
 ///
 /// A running job counts while it runs, by the number of nodes that it asked for. All jobs without a
-/// user count as one user's.
+/// user count together, as if they belonged to one user.
 ///
 /// # Complexity
 /// **O(log u)** for each call about one user, with *u* users, and **O(u)** for calls about all
@@ -61,7 +61,8 @@ impl Usage {
         }
     }
 
-    /// Reads the use so far. Without memory, only running jobs count, from their starts on.
+    /// Reads the use so far. If nothing was written, only the running jobs count, from their starts
+    /// on.
     pub(super) fn read(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
         let users = if memory.is_new() { 0 } else { memory.count()? };
         for _ in 0..users {
@@ -127,8 +128,7 @@ impl Usage {
         then * kept + rate * (self.half_life / std::f64::consts::LN_2) * (1.0 - kept)
     }
 
-    /// Decayed use as of `now`, and the share, of every user. In order of the users' first
-    /// appearance.
+    /// Decayed use and share of every user, as of `now`, in order of the users' first appearance.
     pub(super) fn all(&self, now: Time) -> impl Iterator<Item = (f64, f64)> {
         let users = (0..).zip(&self.of);
         users.map(move |(user, used)| (self.by(User(user), now), used.share))
@@ -161,8 +161,8 @@ mod tests {
         assert_eq!(usage.all(Time::ZERO).count(), 2);
     }
 
-    /// Compares decayed use with a sum over short intervals, each of which decays since its own
-    /// time.
+    /// Compares decayed use with a sum over many short intervals. In the sum, the use in an
+    /// interval decays from the middle of this interval on.
     #[test]
     fn half_of_what_was_used_is_forgotten_after_a_half_life() {
         let mut usage = usage(10.0);

@@ -1,4 +1,4 @@
-//! Window scheduler: any job that fits, among the first few waiting ones, starts.
+//! Window scheduler: starts any of the first few waiting jobs that fits.
 
 use std::collections::BTreeSet;
 
@@ -48,13 +48,14 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 )
 .shares(true);
 
-/// Writes started jobs by the places in the queue at which they stood.
+/// Writes for each started job the waiting job behind which it stood in the queue.
 pub(super) fn write_ahead(ahead: &BTreeSet<Ticket>, memory: &mut MemoryWriter) {
     memory.number(ahead.len() as u64);
     ahead.iter().for_each(|ticket| memory.started(*ticket));
 }
 
-/// Reads started jobs as tickets of no jobs at the places at which they stood.
+/// Reads started jobs: tickets that belong to no job, at the places in the queue where the jobs
+/// stood.
 pub(super) fn read_ahead(memory: &mut MemoryReader<'_>) -> Result<BTreeSet<Ticket>, RecallError> {
     let started = if memory.is_new() { 0 } else { memory.count()? };
     let read = (0..started).map(|index| memory.started(index).transpose());
@@ -63,8 +64,8 @@ pub(super) fn read_ahead(memory: &mut MemoryReader<'_>) -> Result<BTreeSet<Ticke
 
 /// Tries the waiting jobs from the head on, and after each start from the head again.
 ///
-/// The head of the queue has been overtaken by the most jobs, so only its count has to be compared
-/// with the limit.
+/// The head of the queue has been overtaken by the most jobs, so only the number of jobs that
+/// overtook the head has to be compared with the limit.
 struct Window {
     width: u64,
     skip_limit: u64,

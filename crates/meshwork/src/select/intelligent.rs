@@ -1,4 +1,4 @@
-//! Intelligent selector: compares best fit and fastest first by the computing capacity used.
+//! Intelligent selector: best fit or fastest first, by the computing capacity that jobs would use.
 
 use super::best_fit::tightest;
 use super::fastest_first::fastest;
@@ -38,7 +38,8 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
     |params| Ok(Box::new(Intelligent { lookahead: LookAhead::of(params) })),
 );
 
-/// Compares the sites of best fit and of fastest first by the computing capacity used.
+/// Compares the sites of best fit and of fastest first by the computing capacity that jobs would
+/// use.
 ///
 /// The paper by Shih, Huang & Chung calls the job to start FJ. The other waiting jobs are the
 /// remaining jobs in the paper's queue.

@@ -8,10 +8,10 @@ use crate::registry::{DefaultValue, Param, Params, Words};
 /// How far along the queue of waiting jobs a selector looks ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LookAhead {
-    /// Look ahead up to the first job that fits on no site: first come, first served starts none
-    /// behind it.
+    /// Look ahead up to the first job that fits on no site. No job behind it would start under
+    /// first come, first served.
     Stop,
-    /// Look ahead to the end of the queue, leaving out jobs that fit on no site.
+    /// Look ahead to the end of the queue, and pass over jobs that fit on no site.
     Skip,
     /// Look ahead to the end of the queue, and try each job as if no other job of the queue had
     /// started.
@@ -38,7 +38,7 @@ impl LookAhead {
         params.meaning(LOOKAHEAD.name, &LOOK_AHEADS)
     }
 
-    /// The waiting jobs that could start next if `job` were started on the site of the offer `fit`.
+    /// The waiting jobs that could start next if `job` were started on the site that `fit` offers.
     ///
     /// These jobs are tried in order of arrival, each placed by best fit.
     ///

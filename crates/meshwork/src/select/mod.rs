@@ -87,7 +87,7 @@ mod tests {
     use crate::sizing::{QueueCounts, SIZINGS, Sizing};
     use crate::topology::Topology;
 
-    /// Flat sites with given speeds and free processors, and waiting jobs besides the one to start.
+    /// Machine of flat sites with given speeds and free processors, and the other waiting jobs.
     pub(super) struct Sites {
         sites: Vec<ManagedSite>,
         sizing: Box<dyn Sizing>,

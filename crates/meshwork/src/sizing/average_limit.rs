@@ -1,6 +1,7 @@
 //! Average limit allocation: jobs get at most an average number of processors.
 //!
-//! The average depends on the load. Larger jobs are folded, that is halved repeatedly.
+//! The average is the site's number of processors divided by the number of jobs, or the mean size
+//! of recent requests. Larger jobs are folded, that is halved repeatedly.
 
 use std::collections::VecDeque;
 
@@ -61,7 +62,7 @@ struct AverageLimit {
 enum Average {
     AllJobs,
     RunningJobs,
-    /// Sizes that the last jobs requested, as exponents of two of numbers of processors.
+    /// Sizes that the last jobs requested, as base-2 logarithms of numbers of processors.
     Requests(VecDeque<u32>),
 }
 

@@ -36,11 +36,12 @@ impl Stretch {
 static STRETCHES: Words<Stretch, 2> =
     Words::new([("folds", Stretch::Folds), ("ratio", Stretch::Ratio)]);
 
-/// Folds a size once, that is halves it; `None` for a single processor or for pieces of jobs.
+/// Folds a size once, that is halves it; `None` if it cannot be halved.
 ///
 /// Folding a subcube lowers its dimension by 1. Folding a square halves its side, and the job takes
 /// four times as long. Folding a block halves its longest side, the first of equal ones. Folding a
-/// count halves it. Halves are rounded up.
+/// count halves it. Halves are rounded up. A single processor cannot be halved, nor can pieces
+/// (requested parts of nodes).
 ///
 /// From Chang & Mohapatra, An adaptive job allocation method for multicomputer systems, section 3.
 ///

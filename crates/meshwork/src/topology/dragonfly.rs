@@ -154,8 +154,7 @@ impl Wires for Dragonfly {
         5
     }
 
-    /// A route whose classes of virtual channels never decrease, so that packets cannot block in a
-    /// cycle.
+    /// A route on which the classes of virtual channels never decrease, which rules out deadlock.
     ///
     /// On the direct route the class is 0 up to the link between groups and 1 from this link on. If
     /// packets may take detours, the class is 0 up to the intermediate group, 1 up to the link that

@@ -1,4 +1,5 @@
-//! Fat trees: levels of switches, between which the links have the bandwidth of all nodes together.
+//! Fat trees: levels of switches. Between levels, the links have the bandwidth of all nodes
+//! together.
 //!
 //! With a taper, the leaf switches have fewer links upwards.
 
@@ -103,9 +104,9 @@ struct Level {
 ///
 /// Switches of one level that are above the same nodes are called copies. A route upwards is
 /// determined by the copies that it passes. With *w* upward links of each copy, link *u* of copy
-/// *c* leads to copy *c w + u* of the next level. So one route leads down from a top switch to each
-/// node. Upward ports have the lowest numbers. Downward ports begin at the largest number of upward
-/// ports of any level.
+/// *c* leads to copy *c w + u* of the next level. So exactly one route leads down from a top switch
+/// to each node. Upward ports have the lowest numbers. Downward ports begin at the largest number
+/// of upward ports of any level.
 #[derive(Clone, Debug)]
 pub(super) struct FatTree {
     levels: Vec<Level>,
@@ -206,7 +207,7 @@ impl Wires for FatTree {
         })
     }
 
-    /// Returns 1: packets that never go up after going down cannot deadlock in one class.
+    /// Returns 1: packets never go up after going down, so one class of virtual channels is enough.
     fn classes(&self, _manner: &Manner) -> Option<usize> {
         Some(1)
     }

@@ -200,7 +200,7 @@ impl Grid {
 
     /// The nodes that are one link away from a node, by dimension, the lower node first.
     ///
-    /// Each appears once, because a ring of two nodes has one link, not two.
+    /// Each neighbour appears once, because a ring of two nodes has one link, not two.
     #[must_use]
     pub fn neighbors(&self, node: Node) -> SmallVec<[Node; 6]> {
         let mut found = SmallVec::new();

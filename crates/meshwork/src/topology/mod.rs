@@ -63,9 +63,9 @@ pub enum TopologyError {
     /// Error: the dimension of a hypercube is 0 or gives too many nodes.
     #[error("a hypercube has a dimension from 1 to {largest}, this one has {given}")]
     Dimension {
-        /// The requested dimension.
+        /// The requested dimension of the hypercube.
         given: u32,
-        /// The largest valid dimension.
+        /// The largest valid dimension of a hypercube.
         largest: u32,
     },
     /// Error: the given taper leaves a leaf switch no whole number (1 or more) of upward links.
@@ -74,7 +74,7 @@ pub enum TopologyError {
          1 or more"
     )]
     Taper {
-        /// The requested taper.
+        /// The requested taper of the fat tree.
         taper: String,
         /// Number of nodes of a leaf switch.
         leaf: u32,
@@ -97,7 +97,7 @@ pub enum TopologyError {
          such as 4 × 4 × 8; this one has {given}"
     )]
     Twisted {
-        /// The given sides, joined by `×`.
+        /// The given sides of the torus, joined by `×`.
         given: String,
     },
     /// Error: links defined by the caller were given for a wiring that has links of its own.
@@ -137,7 +137,8 @@ pub enum TopologyError {
 pub enum Wiring {
     /// Mesh: a grid without links around its edges.
     Mesh,
-    /// Torus: a grid of which some dimensions are rings. A k-ary n-cube is one with equal sides.
+    /// Torus: a grid of which some dimensions are rings. A k-ary n-cube is a torus with equal
+    /// sides.
     Torus,
     /// Hypercube: a grid with side 2 in every dimension.
     Hypercube,
@@ -222,7 +223,8 @@ pub struct Topology {
     text: String,
     tiers: Option<Tiers>,
     wires: Option<Arc<dyn Wires>>,
-    /// The keys of the study from which the topology was read; `None` if it was not.
+    /// The table of a study from which the topology was read; `None` if it was not read from a
+    /// study.
     table: Option<Arc<Table>>,
     /// Types of the nodes, if jobs share nodes.
     types: Option<Arc<types::NodeTypes>>,
@@ -427,7 +429,8 @@ impl Topology {
         self.types.as_ref()
     }
 
-    /// The topology that a site's table in a study describes. It keeps a copy of its keys.
+    /// The topology that a site's table in a study describes. The topology keeps a copy of the
+    /// table's keys.
     pub(crate) fn read(entry: &TopologyEntry, site: &Params) -> Result<Topology, Problem> {
         let is_own = |key: &str| {
             key == "topology" || entry.about.params.iter().any(|param| param.name == key)
@@ -439,7 +442,7 @@ impl Topology {
 
     /// The topology with one more key in the table from which it was read.
     ///
-    /// It is unchanged if it was not read from a table.
+    /// A topology that was not read from a table stays unchanged.
     pub(crate) fn described_also(mut self, key: &str, value: toml::Value) -> Topology {
         if let Some(table) = &mut self.table {
             Arc::make_mut(table).insert(key.to_owned(), value);

@@ -73,7 +73,8 @@ impl Wires for GridWires {
         }
     }
 
-    /// Returns 2 if any dimension is a ring, otherwise 1. The reason is given at [`ClassRule`].
+    /// Number of classes of virtual channels: 2 if any dimension is a ring, otherwise 1. The reason
+    /// is given at [`ClassRule`].
     fn classes(&self, _manner: &Manner) -> Option<usize> {
         Some(if self.dimensions.iter().any(|dimension| dimension.is_ring) { 2 } else { 1 })
     }

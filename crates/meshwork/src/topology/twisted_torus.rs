@@ -54,7 +54,7 @@ impl TwistedTorus {
         self.grid.sides()[dimension] == self.k
     }
 
-    /// Signed steps along each dimension, for every shortest route between two nodes.
+    /// Every shortest route between two nodes, as the signed number of steps along each dimension.
     ///
     /// Along a short side a route can go up or down. A route that crosses the edge of a short side
     /// is offset by k steps along the long sides. Along a long side, of length 2k, k steps in
@@ -131,7 +131,7 @@ impl Wires for TwistedTorus {
         Some(End { router: self.grid.node(&at), port })
     }
 
-    /// Returns `None`, because no number of classes is known to avoid deadlock.
+    /// Returns `None`: no number of classes of virtual channels is known to avoid deadlock.
     ///
     /// Packets can also block each other in a cycle that goes through rings of several dimensions.
     fn classes(&self, _manner: &Manner) -> Option<usize> {

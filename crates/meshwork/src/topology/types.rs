@@ -8,13 +8,13 @@ use crate::job::{Piece, Pieces, WHOLE_SHARE};
 /// Amounts of resources of a node of one type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeType {
-    /// Name of the type.
+    /// Name of the type of nodes.
     pub name: String,
-    /// Number of cores.
+    /// Number of cores of a node.
     pub cpu: u32,
-    /// Memory in MiB.
+    /// Memory of a node in MiB.
     pub mem: u32,
-    /// Number of GPUs.
+    /// Number of GPUs of a node.
     pub gpu: u32,
     /// Amount of the resource `other`, whose meaning is left to the study.
     pub other: u32,
@@ -22,9 +22,9 @@ pub struct NodeType {
     pub islands: u32,
     /// Type of the node's GPUs; `None` if the GPUs have the name of the node type.
     pub gpu_type: Option<String>,
-    /// Features, by which jobs can ask for nodes of this type.
+    /// Names of features, by which jobs can ask for nodes of this type.
     pub features: Vec<String>,
-    /// Weight of the node; some orders take lighter nodes first.
+    /// Weight of the node; some orders of nodes put lighter nodes first.
     pub weight: u32,
 }
 
@@ -72,7 +72,7 @@ impl NodeType {
         cells
     }
 
-    /// Number of running pieces of jobs for which a tally with this value stands.
+    /// Number of running pieces of jobs that a tally with this value counts.
     #[must_use]
     pub fn tallied(cell: u32) -> u32 {
         TALLY - cell
@@ -84,7 +84,7 @@ impl NodeType {
         gpu / (self.gpu / self.islands)
     }
 
-    /// Sum of the GPUs in amounts of a node of this type, in thousandths of a GPU.
+    /// Sum of the GPUs in `part`, a part of a node of this type, in thousandths of a GPU.
     #[must_use]
     pub fn gpu_shares(&self, part: &[(u16, u32)]) -> u64 {
         let gpus = self.gpus_from()..self.tallies_from();
@@ -98,9 +98,9 @@ impl NodeType {
         self.gpu_type.as_deref().unwrap_or(&self.name)
     }
 
-    /// Whether a piece may be on a node of this type, by the types that the piece allows.
+    /// Whether this type of node is among the types that a piece allows.
     ///
-    /// What is free of the node, and how much the piece needs, is not considered.
+    /// The amounts that are free and that the piece needs are not considered.
     #[must_use]
     pub fn suits(&self, piece: &Piece) -> bool {
         let is_one = |word: &str| {
@@ -278,7 +278,8 @@ impl NodeTypes {
     ///
     /// # Errors
     /// If it names a type that no node has, or asks for GPUs without a type where there are several
-    /// types. The error is the end of a sentence that begins with "it".
+    /// types. The error is the end of a sentence, such as "wants nodes of type …", to which the
+    /// caller adds the subject.
     pub fn check(&self, request: &Pieces) -> Result<(), String> {
         for piece in &request.roles {
             match &piece.types {

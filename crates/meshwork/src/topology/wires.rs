@@ -9,7 +9,7 @@ use super::Node;
 /// A router of one site, by its number from 0.
 pub type Router = u32;
 
-/// Where a link leads: the router at its far end, and the port there.
+/// Where a link leads: the router at its far end, and the port by which it enters that router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End {
     /// The router at the far end.
@@ -18,7 +18,8 @@ pub struct End {
     pub port: usize,
 }
 
-/// Leg of a route: successive links through ports of one number, in one class of virtual channels.
+/// Leg of a route: successive links through ports of equal number, in one class of virtual
+/// channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leg {
     /// The port through which the packet leaves each router.
@@ -29,7 +30,7 @@ pub struct Leg {
     pub hops: u32,
 }
 
-/// Route of a packet as its legs, in order; empty if both nodes are at one router.
+/// Route of a packet as a sequence of legs; empty if both nodes are at one router.
 pub type Route = SmallVec<[Leg; 4]>;
 
 /// Rule by which a packet chooses between the two classes of virtual channels of a ring.
@@ -42,8 +43,8 @@ pub enum ClassRule {
     /// cycle.
     #[default]
     Static,
-    /// A packet is in class 0 up to the edge of the ring, and in class 1 from the link across it
-    /// on.
+    /// A packet is in class 0 up to the edge of the ring, and in class 1 from the link across the
+    /// edge on.
     Dateline,
 }
 
@@ -65,7 +66,7 @@ pub enum Routing {
     /// Packets always take the direct link.
     #[default]
     Minimal,
-    /// Packets always go by another group, drawn for each packet.
+    /// Packets always go by another group, which is drawn for each packet.
     Valiant,
     /// Each packet takes the direct link, or a detour if the queue for the direct link is much
     /// longer.
@@ -88,8 +89,8 @@ pub struct Manner {
 /// The routers of a topology and the links between them.
 ///
 /// Node *n* is at router *n* / [`nodes_each`](Wires::nodes_each). So routers with nodes have lower
-/// numbers than routers without. For every link there is one in the opposite direction. Links
-/// through ports of one number have the same length at all routers.
+/// numbers than routers without. For every link there is a link in the opposite direction. All
+/// links that leave their routers through ports of the same number are equally long.
 pub trait Wires: fmt::Debug + Send + Sync {
     /// Number of routers, with and without nodes.
     fn routers(&self) -> u32;
@@ -122,11 +123,10 @@ pub trait Wires: fmt::Debug + Send + Sync {
     /// The number depends on the routing policy `manner`.
     fn classes(&self, manner: &Manner) -> Option<usize>;
 
-    /// The class of virtual channels in which a packet between two nodes of one router goes to its
-    /// node.
+    /// The class of virtual channels for a packet between two nodes of one router.
     ///
-    /// `None` if the packet may use every class. One class is needed if packets keep their class up
-    /// to their node.
+    /// `None` if the packet may use every class. A class is given if a packet keeps its class on
+    /// the way from the last router to its node.
     fn class_at_home(&self, _manner: &Manner) -> Option<u8> {
         None
     }

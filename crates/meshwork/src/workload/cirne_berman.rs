@@ -1,9 +1,9 @@
 //! Workload model of Cirne and Berman: users request a time, and their jobs run for a part of it.
 //!
-//! Source: W. Cirne and F. Berman, *A comprehensive model of the supercomputer workload*, WWC-4,
-//! 2001. The distributions are of the kinds that the paper gives. The values of the paper's tables
-//! are not reprinted here: the defaults below were measured on one of the four logs from which
-//! the model was made.
+//! Source: W. Cirne and F. Berman, *A comprehensive model of the supercomputer workload*,
+//! WWC-4, 2001. The distributions are of the kinds that the paper gives. The values of the paper's
+//! tables are not reprinted here: the defaults below were measured on one of the four logs from
+//! which the model was made.
 
 use crate::job::{Job, Request, Time};
 use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range};
@@ -354,7 +354,8 @@ mod tests {
 
     /// Compares jobs drawn with the default parameters with the log that gave these parameters.
     ///
-    /// What is compared are the log's most visible shares of jobs.
+    /// Compared are shares of jobs by size, the mean time between arrivals, and the arrivals by
+    /// hour.
     #[test]
     fn the_defaults_are_those_of_the_log() {
         let jobs = built("jobs = 100000", 338).unwrap();

@@ -14,10 +14,10 @@ type Change = Box<dyn FnOnce(Vec<Job>) -> Result<Vec<Submission>, WorkloadError>
 /// If reading fails, only the error is returned, because the error has no position among the
 /// transformed jobs.
 pub(super) struct Held {
-    /// The workload and its transformation, taken when the first item is requested.
+    /// The workload and its transformation; both are taken when the first item is requested.
     source: Option<(Submissions, Change)>,
     ready: std::vec::IntoIter<Result<Submission, WorkloadError>>,
-    /// The study's parameter that requires all jobs in memory, named by errors.
+    /// The study's parameter that requires all jobs in memory, which errors name.
     key: String,
 }
 
@@ -32,7 +32,7 @@ impl Held {
         })
     }
 
-    /// Creates the iterator for a transformation that may also return jobs that follow others.
+    /// Creates the iterator for a transformation that may also return jobs with predecessors.
     pub(super) fn handing_out(
         jobs: Submissions,
         key: String,

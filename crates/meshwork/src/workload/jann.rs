@@ -127,7 +127,7 @@ const CLASS: &[Param] = &[
 type Measured = (u32, f64, [f64; 3], [f64; 3]);
 
 /// The CTC SP2 from June 26 to September 12, 1996: 17,826 jobs of up to 322 processors. The paper
-/// of Jann et al. counts 17,440 jobs on a partition of 322 nodes from June 25 on.
+/// of Jann et al. counts 17,440 jobs from June 25 on, for a partition of 322 nodes.
 const CTC: &[Measured] = &[
     (1, 1.0, [869.5771, 2.787_555, 2.520_237], [13_460.5, 1.431_489, 1.231_756]),
     (2, 1.0, [3679.187, 3.155_46, 2.023_324], [14_180.92, 1.604_605, 1.121_863]),

@@ -310,7 +310,7 @@ impl Arrivals {
     }
 }
 
-/// A class of jobs with its arrivals, of which the next one is known.
+/// A class of jobs, its arrivals and random streams, and the instant of its next arrival.
 struct Source {
     class: Class,
     arrivals: Arrivals,
@@ -399,8 +399,8 @@ mod tests {
         Ok(jobs.collect())
     }
 
-    /// Compares each class with the reference, on the machine for which the model was fitted.
-    /// Reference values have two to four digits. So half a unit of the last digit is allowed in
+    /// Compares each class with reference values, on the machine for which the model was fitted.
+    /// The reference values have two to four digits, so half a unit of the last digit is allowed in
     /// addition to four standard errors.
     #[test]
     fn the_three_fits_have_the_sizes_and_times_of_the_reference() {

@@ -130,7 +130,7 @@ pub struct WorkloadContext<'a> {
 }
 
 impl WorkloadContext<'_> {
-    /// The site with the most processors, for which sizes are drawn; the first of several.
+    /// The site with the most processors, for which sizes are drawn; ties go to the first site.
     #[must_use]
     pub fn largest(&self) -> &Topology {
         let mut largest = &self.sites[0].0;

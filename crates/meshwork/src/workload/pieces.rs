@@ -31,7 +31,8 @@ pub(super) fn check_all<'j>(
     jobs.try_for_each(|job| check(job, types))
 }
 
-/// Checks requests for pieces as jobs are read. If nodes have no types, no job may have pieces.
+/// Checks requests for pieces as jobs are read. If the machine's nodes have no types, nothing is
+/// checked here.
 pub(super) fn checked(jobs: Submissions, setting: &WorkloadContext<'_>) -> Submissions {
     let Some(types) = setting.largest().types().cloned() else { return jobs };
     Box::new(jobs.map(move |item| match item? {
@@ -79,7 +80,7 @@ pub(super) fn of_table(params: &Params, machine: &Topology) -> Result<Pieces, Pr
     Ok(request)
 }
 
-/// Puts the path of a study's table before a sentence about one of the table's values.
+/// Prefixes a sentence about a value in a study's table with the path of that table.
 fn in_study(params: &Params, says: &str) -> String {
     format!("in `{}`, {says}", params.path())
 }

@@ -212,8 +212,8 @@ impl Scaling {
 
     /// Repeats groups of jobs, so that their work becomes `factor` times as much.
     ///
-    /// All groups are repeated as often as the whole part of `factor` says. Then some groups are
-    /// taken once more, in random order, as long as each brings the work nearer to the goal.
+    /// All groups are taken as often as the integer part of `factor` says. Then groups are taken
+    /// once more, in random order, as long as each brings the work nearer to the goal.
     fn resample(
         &self,
         jobs: &[Job],
@@ -273,9 +273,9 @@ impl Scaling {
         Ok(taken)
     }
 
-    /// Draws the time by which a repeated group of jobs is shifted.
+    /// Draws the time by which the repetition of a group of jobs is shifted.
     ///
-    /// It is a whole number of periods, such as days, if the log spans at least two.
+    /// The time is a whole number of periods, such as days, if the log spans at least two periods.
     fn shift(&self, span: f64, stream: &mut Stream) -> Shift {
         let periods = libm::floor(span / self.period);
         if periods < 2.0 {
@@ -311,9 +311,9 @@ pub(super) fn by_user(
     Ok(users.into_values().chain(alone).collect())
 }
 
-/// Number to add to the number of a job for each of its repetitions; 0 if no job has a predecessor.
+/// Number by which each repetition raises the job numbers; 0 if no job has a predecessor.
 ///
-/// So the repetition of a job follows the repetition of its predecessor.
+/// With it, the repetition of a job follows the repetition of its predecessor, not the original.
 pub(super) fn numbers_apart(jobs: &[Job]) -> u64 {
     if jobs.iter().all(|job| job.after().is_none()) {
         return 0;

@@ -64,7 +64,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 )
 .ends(false);
 
-/// Function that gives shapes of blocks with weights, for a machine with a number of processors.
+/// Function that gives shapes of blocks with weights, for a machine of a given number of
+/// processors.
 type Weighed = fn(u32) -> Vec<([u32; 3], f64)>;
 
 static MIXES: Words<Weighed, 2> = Words::new([("tpuv4_2022", |_| tpu_v4_2022()), ("rfold", rfold)]);
@@ -73,8 +74,10 @@ fn tpu_v4_2022() -> Vec<([u32; 3], f64)> {
     TPU_V4_2022.iter().map(|&(shape, share)| (shape, f64::from(share))).collect()
 }
 
-/// TPU v4 slices in production in 2022, with shares in tenths of a percent. Twisted slices, which
-/// differ only in their links, are counted with the slices of their shape.
+/// TPU v4 slices in production in 2022, with shares in tenths of a percent.
+///
+/// Twisted slices differ from other slices only in their links, and are counted with the slices of
+/// their shape.
 const TPU_V4_2022: &[([u32; 3], u32)] = &[
     ([1, 1, 1], 21),
     ([1, 1, 2], 4),

@@ -14,13 +14,13 @@ use super::{Rows, WorkloadError};
 pub struct ColumnStatistics {
     /// Number of jobs for which the column is known.
     pub count: u64,
-    /// Arithmetic mean of the values.
+    /// Arithmetic mean of the column's values.
     pub mean: f64,
     /// Median: the middle value, or the mean of the two values in the middle.
     pub median: f64,
-    /// Smallest value.
+    /// Smallest value of the column.
     pub min: f64,
-    /// Largest value.
+    /// Largest value of the column.
     pub max: f64,
 }
 

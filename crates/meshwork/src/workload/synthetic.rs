@@ -153,8 +153,8 @@ pub(super) fn stream(setting: &WorkloadContext<'_>, name: &str) -> Stream {
 
 /// Mean time between arrivals at which jobs bring the requested load.
 ///
-/// `work` is the mean work of a job. Whether run times or work are drawn, it is the mean number of
-/// processors times the mean run time.
+/// `work` is the mean work of a job. It is the mean number of processors times the mean run time,
+/// also if work is drawn instead of run times.
 pub(super) fn mean_gap(
     params: &Params,
     setting: &WorkloadContext<'_>,

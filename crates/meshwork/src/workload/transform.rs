@@ -104,7 +104,8 @@ const DEADLINES: &[Param] = &[Param {
     help: "a job is to have ended so many times its estimate after its arrival",
 }];
 
-/// Rules by which a number of processors becomes a block, by the words of the parameter [`SHAPE`].
+/// Rules by which a number of processors becomes a block, with their names in the parameter
+/// [`SHAPE`].
 pub static SHAPES: Words<ShapeRule, 2> =
     Words::new([("squarest", ShapeRule::Squarest), ("exact", ShapeRule::Exact)]);
 
@@ -337,7 +338,8 @@ struct Cut {
 }
 
 impl Cut {
-    /// Error for a time interval in which no job arrives, which names an interval with jobs.
+    /// Error for a time interval in which no job arrives; the text names the first and last
+    /// arrival.
     ///
     /// `beyond` is the arrival of the first job after the interval.
     fn nothing(&mut self, beyond: Option<f64>) -> WorkloadError {

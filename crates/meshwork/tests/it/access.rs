@@ -13,8 +13,8 @@ use meshwork::topology::{Node, Topology};
 
 /// Observer that checks the invariants of every run with access rules.
 ///
-/// No job starts outside its partition. No job's estimate reaches into the reservation of another
-/// user on its nodes. With exact estimates no job starts later than promised.
+/// No job starts outside its partition. No job is expected to run into a reservation of its nodes
+/// for other users. If estimates are exact, no job starts later than promised.
 struct Warden {
     topologies: Vec<Topology>,
     partitions: BTreeMap<&'static str, BTreeSet<(usize, Node)>>,
@@ -134,7 +134,7 @@ fn warden(study: &Scenario, nodes: u32, windows: bool, promises: bool) -> Warden
     }
 }
 
-/// Tests every scheduler that does not resize jobs under access rules.
+/// Tests access rules under every scheduler that does not resize jobs.
 ///
 /// Each scheduler runs with a few allocators, on machines of every wiring.
 #[test]
@@ -207,7 +207,8 @@ fn estimates_may_be_wrong() {
 
 /// Tests that access rules which restrict nothing do not change a run.
 ///
-/// They are a partition of all nodes, and a reservation that ends before the first arrival.
+/// The rules tested are a partition of all nodes, and a reservation that ends before the first
+/// arrival.
 #[test]
 fn what_keeps_nothing_from_anyone_changes_nothing() {
     for (machine, topology) in machines() {
@@ -235,8 +236,9 @@ fn what_keeps_nothing_from_anyone_changes_nothing() {
 /// Tests that jobs in a partition start as they would on a separate machine of the partition's
 /// size.
 ///
-/// Only schedulers without reservations are tested. The other schedulers plan with sets of nodes in
-/// a partition, but with counts of nodes on a separate machine, and may promise other starts.
+/// Only schedulers without reservations are tested. Schedulers with reservations plan with sets of
+/// nodes in a partition, but with counts of nodes on a separate machine. So they may promise other
+/// starts.
 #[test]
 fn a_partition_is_a_machine_of_its_size() {
     let both = "machine = { topology = 'flat', processors = 14,
@@ -310,7 +312,7 @@ fn says(transcript: &str, lines: &[&str]) {
     }
 }
 
-/// Tests that a job is refused at once if its partition is unknown or does not permit it.
+/// Tests that a job is refused at once if its partition is unknown, or never permits such a job.
 ///
 /// A partition may limit the number of nodes and the time of a job.
 #[test]

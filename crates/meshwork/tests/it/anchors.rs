@@ -18,9 +18,9 @@ use meshwork::geometry::NodeSet;
 use meshwork::job::Time;
 use meshwork::rng::Stream;
 
-/// Torus for the slow definition of the allocator.
+/// Torus as the slow definition of the allocator sees it.
 ///
-/// It has its sides, the node at each position, and the listed boxes.
+/// The fields are the sides, the node at each position, and the shapes of the listed boxes.
 struct Plain {
     sides: [u32; 3],
     cells: Vec<Option<u32>>,
@@ -351,8 +351,8 @@ fn words_agree_with_sets_and_every_misreading_is_told_apart() {
     }
 }
 
-/// Value of a criterion by which free boxes are compared; lower is better. It is computed from the
-/// positions in the box and beside it.
+/// Value of a criterion by which free boxes are compared; lower is better. The value is computed
+/// from the positions in the box and next to it.
 fn worth(
     criterion: Criterion,
     torus: &Plain,

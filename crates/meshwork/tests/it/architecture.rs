@@ -28,7 +28,8 @@ use toml::Table;
 /// Names that the code of the model may not use, so that a run depends on nothing but its inputs.
 ///
 /// They are files, threads, clocks, the environment, printing and `unsafe`. Elementary functions
-/// whose last bit differs between platforms are among them too; `libm` has all of those.
+/// whose last bit differs between platforms are among them too; the model takes such functions from
+/// `libm`.
 const FORBIDDEN: &[&str] = &[
     "std::fs",
     "std::env",
@@ -366,8 +367,8 @@ fn is_snake_case(name: &str) -> bool {
         && !name.contains("__")
 }
 
-/// Reads the table below a heading of `ARCHITECTURE.md`. It gives each module with the modules that
-/// it may use, which must be in rows above it.
+/// Reads the table below a heading of `ARCHITECTURE.md`: the modules that each module may use.
+/// These must have rows of their own further up.
 fn who_may_know_whom(heading: &str) -> BTreeMap<String, BTreeSet<String>> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
     let text = fs::read_to_string(&page).expect("ARCHITECTURE.md stands at the root");

@@ -12,8 +12,8 @@ use meshwork::topology::Topology;
 
 /// Result of BookSim at one load.
 ///
-/// It has the load that BookSim carried, the latencies with and without the source queue, and the
-/// number of routers that a packet visits.
+/// The items are the load that BookSim carried, the latencies with and without the source queue,
+/// and the number of routers that a packet visits.
 type Point = (f64, f64, f64, f64);
 
 struct Network {
@@ -21,8 +21,7 @@ struct Network {
     /// Configuration of the network, except for the size of buffers, which `buffer` gives.
     setting: WormholeConfig,
     buffer: u32,
-    /// Load that is offered to find the load at saturation. `saturation` is what BookSim carried of
-    /// it.
+    /// Load that is offered to measure saturation. Of this load, BookSim carried `saturation`.
     full: f64,
     saturation: f64,
     points: &'static [Point],
@@ -76,7 +75,7 @@ fn agrees(network: &Network) {
 
 /// Network for the comparison, with `channels` virtual channels and buffers of 8 flits.
 ///
-/// It is also tested at loads beyond saturation.
+/// To measure saturation, the highest possible load, 1, is offered.
 fn network(
     topology: Topology,
     channels: u32,

@@ -100,7 +100,7 @@ fn sentence(found: Result<Tried, Finding>) -> String {
 /// answers.
 struct Wrong {
     own: Box<dyn Allocator>,
-    /// Record in which the allocator notes the nodes that it takes to be held.
+    /// Record of the nodes that the allocator believes to be held.
     held: Vec<u32>,
     fault: Fault,
 }
@@ -111,13 +111,13 @@ enum Fault {
     GivesHeldNodes,
     /// Fault: the allocator never removes released nodes from its record of held nodes.
     ForgetsReleases,
-    /// Fault: the allocator finds no block if the lowest free node cannot be the base of one.
+    /// Fault: the allocator finds no block unless the lowest free node is the base of a free block.
     MissesBlocks,
     /// Fault: the allocator changes its answer when the same request is repeated.
     ChangesAsItIsAsked,
     /// Fault: answers depend on the number of releases, but the allocator declares no memory.
     HasNoMemory,
-    /// Fault: the allocator proposes nothing any more after a number of claims.
+    /// Fault: after a certain number of claims, the allocator proposes no more placements.
     Tires,
     /// Fault: answers depend on the number of outages, but the allocator declares no memory.
     GoesByHolders,
@@ -185,8 +185,8 @@ impl Allocator for Wrong {
     }
 }
 
-/// Makes a catalogue entry for a test allocator: first fit with this fault. It declares the
-/// properties of first fit, but `finds` as given.
+/// Makes a catalogue entry for a test allocator: first fit with the given fault. The entry declares
+/// the properties of first fit, except that its property `finds` is given.
 macro_rules! wrong {
     ($fault:ident, $finds:ident) => {{
         use meshwork::alloc::block::first_fit;

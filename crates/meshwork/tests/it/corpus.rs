@@ -16,8 +16,8 @@ use toml::{Table, Value};
 
 /// Allocators without test cases, because a drawing of one block does not describe their answers.
 ///
-/// They fold a block, or give it in pieces that the switches of the machine join; see
-/// tests/rfold.rs and tests/reconfigurable.rs.
+/// They fold a block, or give it in pieces that the switches of the machine join. Their tests are
+/// in rfold.rs and reconfigurable.rs.
 const REJOINED: [&str; 4] = ["folding", "reconfigurable_blocks", "rfold", "reconfigurable"];
 
 fn cases(text: &str) -> Vec<Table> {

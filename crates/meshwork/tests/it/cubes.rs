@@ -356,8 +356,8 @@ fn all_subcubes_are_those_of_the_definition() {
 
 /// Tests that the search for free subcubes agrees with its published form.
 ///
-/// In the published form, each mask of dimensions has a set of free bases. It is computed from the
-/// set of a mask with one dimension less.
+/// In the published form, each mask of dimensions has a set of free bases. This set is computed
+/// from the set of the mask without its highest dimension.
 #[test]
 fn the_closure_over_all_masks_agrees() {
     for n in [5, 7, 8] {

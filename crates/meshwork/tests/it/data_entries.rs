@@ -153,8 +153,8 @@ fn a_metric_that_breaks_a_rule_is_told_which() {
 
 /// Terms of a test metric for one job.
 ///
-/// The first term is the work of the job if it was started in time, and the second term is its work
-/// in any case. It was started in time if it waited no longer than the parameter `above`.
+/// The second term is the work of the job. The first term is also its work if the job waited no
+/// longer than the parameter `above`, and otherwise 0.
 fn in_time(job: &Running, now: Time, rules: &Rules) -> (f64, f64) {
     let work = f64::from(job.held) * job.service(now);
     (if job.wait() <= rules.params.number("above") { work } else { 0.0 }, work)

@@ -115,7 +115,7 @@ fn the_lazy_scheduler_instant_by_instant() {
     assert_eq!(instants.seen, expected);
 }
 
-/// Workload in which a large job could starve.
+/// Workload in which a large job could starve behind small jobs.
 ///
 /// Small jobs arrive so fast that some always run, and one job needs the whole machine.
 fn hostile(count: usize) -> Vec<Job> {
@@ -180,7 +180,7 @@ fn lazy_with_retry_serves_every_job_on_every_machine() {
 struct Order {
     waiting: BTreeMap<JobId, u32>,
     starts: Vec<(JobId, u32)>,
-    /// Whether the size class of the last started job had an empty queue at any time since that
+    /// Whether the queue of the last started job's size class has been empty at any time since that
     /// start.
     emptied: bool,
 }
@@ -288,7 +288,7 @@ fn a_window_of_one_is_first_come_first_served_and_reservations_of_none_are_a_win
     }
 }
 
-/// Tests that no job is passed by more than `skip_limit` later jobs under the scheduler `window`.
+/// Tests that under the scheduler `window` no job is passed by more than `skip_limit` later jobs.
 #[test]
 fn no_job_is_skipped_more_often_than_it_may_be() {
     let (machine, topology) = &machines()[2];
@@ -318,7 +318,7 @@ const SIZINGS: [&str; 7] = [
     "{ name = 'average_limit', average = 'requests' }",
 ];
 
-/// Checks the service time of every job, which may exceed its run time only by folding.
+/// Checks that the service time of every job exceeds its run time only if the job is folded.
 #[derive(Default)]
 struct Services {
     folds: bool,
@@ -436,7 +436,7 @@ fn folding_never_and_folding_always_are_known_sizings() {
 
 /// Tests that folding breaks no reservation if estimates are exact.
 ///
-/// The reason is that a reservation fixes the size of its job.
+/// This holds because a reservation fixes the size of its job.
 #[test]
 fn promises_are_kept_to_jobs_that_may_be_folded() {
     struct Promises(BTreeMap<JobId, Time>, usize);
@@ -567,9 +567,9 @@ fn first_nodes(text: &str, jobs: Vec<Job>) -> Vec<Option<u32>> {
 
 /// Tests that the scheduler `lazy` places an overdue job while later releases are still held.
 ///
-/// Two jobs end at instant 5. The overdue head of the queue is placed after the first of them has
-/// released its subcube, and before the second. The free lists are then {7}, {4, 5} and {0 to 3},
-/// and the smallest sufficient block is {4, 5}.
+/// Two jobs end at instant 5. The overdue head of the queue is placed when the first of them has
+/// released its subcube, and the second has not yet. The free lists are then {7}, {4, 5} and {0 to
+/// 3}, and the smallest sufficient block is {4, 5}.
 #[test]
 fn lazy_places_as_if_subcubes_not_yet_given_back_were_held() {
     let jobs = vec![cube(2, 0.0, 1.0), cube(1, 0.0, 5.0), cube(0, 0.0, 5.0), cube(1, 2.0, 1.0)];
@@ -581,10 +581,10 @@ fn lazy_places_as_if_subcubes_not_yet_given_back_were_held() {
 
 /// Tests that backfilling places a later job as if the nodes promised to the head were held.
 ///
-/// The head of the queue is promised nodes 2 to 5, from the release of nodes 2 and 3 on; 4 and 5
-/// are free. A small job that would run beyond that release is placed by best fit as if all four
-/// were held. So it gets node 6, which has held neighbours on both sides, and not node 0, which has
-/// one.
+/// The head of the queue is promised nodes 2 to 5. Nodes 4 and 5 are free; nodes 2 and 3 will be
+/// released later. A small job that would run beyond that release is placed by best fit as if all
+/// four nodes were held. So it gets node 6, which has held neighbours on both sides, and not node
+/// 0, which has only one held neighbour.
 #[test]
 fn easy_places_a_later_job_as_if_what_is_promised_were_held() {
     let block = |at, length, runtime| job(at, Request::block(&[length]), runtime);
@@ -603,11 +603,11 @@ fn easy_places_a_later_job_as_if_what_is_promised_were_held() {
     assert_eq!(firsts, expected.map(Some));
 }
 
-/// Tests that a pass after a single event sees jobs as running whose end comes later in the
-/// instant.
+/// Tests that a pass after one of several simultaneous ends still sees the other jobs as running.
 ///
-/// Two jobs end at one instant. In the first pass the second job still holds its nodes. So a job
-/// that needs the nodes of the two starts one pass later, and a smaller job starts before it.
+/// Two jobs end at one instant, with a pass after each end. In the first pass the second job still
+/// holds its nodes. So a waiting job that needs the nodes of both starts only in the second pass,
+/// and a smaller job starts before it.
 #[test]
 fn a_pass_for_each_event_sees_the_events_of_an_instant_one_by_one() {
     let jobs = || {
@@ -627,9 +627,9 @@ fn a_pass_for_each_event_sees_the_events_of_an_instant_one_by_one() {
     assert_eq!(ends("passes = 'event'", "fcfs"), [4.0, 4.0, 5.0, 6.0]);
 }
 
-/// Tests that `lazy` counts the arrival rate in its threshold from the first arrival on by default.
+/// Tests that the threshold of `lazy` uses the rate of arrivals since the first arrival by default.
 ///
-/// With `rate_from = "zero"` it is counted from time 0.
+/// With `rate_from = "zero"`, the rate of arrivals since time 0 is used.
 #[test]
 fn the_rate_of_arrivals_counts_from_the_first_or_from_zero() {
     let jobs = || {

@@ -36,8 +36,8 @@ enum Doing {
 
 /// Naive account of energy for each processor, with which metrics of energy are compared.
 ///
-/// It is told only the starts and ends of jobs and of outages. How long a processor slept is
-/// computed from the end of its idle time.
+/// The account is told only the starts and ends of jobs and of outages. How long a processor slept
+/// is computed from the end of its idle time.
 struct Accounts {
     topologies: Vec<Topology>,
     watts: [f64; 3],
@@ -145,7 +145,8 @@ impl Accounts {
         }
     }
 
-    /// Closes all accounts at the end of a run, and compares its metrics with the sums.
+    /// Closes the accounts of all processors at the end of a run, and compares its metrics with the
+    /// sums.
     fn settle(&mut self, outcome: &Outcome, what: &str) {
         let Some(begun) = self.begun else { return };
         let end = outcome.end;
@@ -261,8 +262,8 @@ fn sites_sleep_too() {
 
 /// Tests the energy of two processors by hand.
 ///
-/// The first job holds both from 0 to 10; they are idle up to 15 and asleep up to 18. The second
-/// job arrives at 18, waits 2 units of time until they are awake, and ends at 30.
+/// The first job holds both processors from 0 to 10. They are idle up to 15 and asleep up to 18.
+/// The second job arrives at 18, waits 2 units of time until both are awake, and ends at 30.
 #[test]
 fn a_run_by_hand() {
     let study = |more: &str| {
@@ -482,7 +483,7 @@ fn sites_share_a_cap() {
 ///
 /// Of eight processors, four may be busy. A job of four processors is promised a start at 10. Of
 /// the jobs behind it, one that ends before 10 starts, and no job starts that would take power from
-/// the promised one.
+/// the promised job.
 #[test]
 fn a_promise_counts_the_cap_in() {
     let study = scenario(

@@ -16,21 +16,22 @@ use meshwork::workload::{Inputs, NoInputs, Rows, WorkloadError};
 
 /// Observer that checks the invariants of every run with failures.
 ///
-/// No job holds a node that is out of service, and interrupted jobs wait again. All node time is
-/// lasting work, lost work or checkpoints.
+/// No job holds a node that is out of service, and interrupted jobs wait again. All node time of
+/// jobs is work that lasts, work lost by a failure, or checkpoints.
 struct Books {
     topologies: Vec<Topology>,
     owners: BTreeMap<(usize, Node), JobId>,
     down: BTreeSet<(usize, Node)>,
     waiting: BTreeSet<JobId>,
-    /// For each job: its lasting work so far, the number of its interruptions, and its time on
-    /// processors.
+    /// For each job: its work that no failure has undone, the number of its interruptions, and its
+    /// time on processors.
     jobs: BTreeMap<JobId, (f64, u32, f64)>,
     finished: u64,
     interrupted: u64,
     downs: u64,
     lost: f64,
-    /// Whether a finished job has done exactly its run time of work, as on the network `ideal`.
+    /// Whether each finished job must have done exactly its run time of work, as on the network
+    /// `ideal`.
     is_ideal: bool,
 }
 
@@ -384,7 +385,7 @@ fn an_interrupted_job_waits_where_it_was_or_at_the_end() {
     );
 }
 
-/// Tests that schedulers which look ahead start no job that would meet a maintenance window.
+/// Tests that schedulers which look ahead start no job that would run into a maintenance window.
 ///
 /// Jobs under other schedulers are interrupted by the window.
 #[test]
@@ -512,7 +513,7 @@ fn who_looks_ahead_is_never_caught() {
 
 /// Tests the share of nodes that are in service in the long run.
 ///
-/// It is mtbf / (mtbf + repair), for all distributions of the two times.
+/// The share is mtbf / (mtbf + repair), whatever the distributions of the two times.
 #[test]
 fn availability_is_that_of_renewal_theory() {
     for (fails, theory) in [

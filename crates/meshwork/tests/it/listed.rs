@@ -154,7 +154,7 @@ fn random_job(count: u32, rng: &mut Stream) -> (NodeRequest, String) {
     (wanted, text)
 }
 
-/// Node numbers as ranges, in short form.
+/// Node numbers in short form, such as `0-3,7`.
 fn shown(set: &NodeSet) -> String {
     let mut text = String::new();
     let mut start = set.first();

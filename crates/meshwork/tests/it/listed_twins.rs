@@ -34,14 +34,14 @@ fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
 
 /// Slow reference implementation of a rule, as a function that returns the nodes chosen for a job.
 ///
-/// Its arguments are the weights of nodes, the job, the required nodes, the free nodes, and a
-/// misreading that it shall follow.
+/// Its arguments are the weights of nodes, the job, the required nodes, the free nodes, and the
+/// misreading to follow.
 type Definition<'a> = &'a dyn Fn(&[u32], &Job, &Set, &Set, Misread) -> Tried;
 
 /// Compares a rule with its slow reference implementation on one machine.
 ///
-/// Jobs and states are random. Misreadings that make a difference are detected, and removed from
-/// `untold`.
+/// Jobs and states are random. A misreading that gives different nodes is detected, and removed
+/// from `untold`.
 fn agree(
     name: &str,
     count: u32,
@@ -327,10 +327,10 @@ fn runs_agree_with_their_definition_and_every_misreading_is_told_apart() {
     all_are_told(&untold);
 }
 
-/// Tests a job that wants base blocks for itself.
+/// Tests a job that requests base blocks for itself alone.
 ///
-/// It also holds the nodes of these blocks that it does not use, and its nodes are chosen without
-/// blocks that other jobs use. A job without that wish gets what the rule gives.
+/// Its nodes are chosen outside the blocks that other jobs use, and it also holds the nodes of its
+/// blocks that it does not use. Any other job gets exactly the nodes that the rule chooses.
 #[test]
 fn a_job_with_blocks_of_its_own_holds_them_whole() {
     const NODES: u32 = 30;

@@ -220,8 +220,8 @@ fn jobs_of(workload: &str) -> Vec<Job> {
 
 /// Tests that the published size classes of the workload model `jann` agree with a log.
 ///
-/// They were measured from 17:06 on June 26 to September 12, 1996. A study that states the measured
-/// classes draws the same jobs as one with the defaults.
+/// The classes were measured on the jobs from June 26, 17:06, to September 12, 1996. A study that
+/// states the measured classes draws the same jobs as one with the defaults.
 #[test]
 fn the_classes_of_jann_are_measured_on_the_log() {
     if open(CTC).is_none() {
@@ -274,8 +274,8 @@ fn the_classes_of_jann_are_measured_on_the_log() {
 
 /// Tests that 20 requested times cover 89 of 100 jobs in a log, and in the model made from it.
 ///
-/// In each of them the longest requested time is the most frequent. The model was made from this
-/// log and three others.
+/// In both, the longest requested time is the most frequent. The model was made from this log and
+/// three others.
 #[test]
 fn requested_times_are_as_modal_as_the_model_of_tsafrir() {
     if open(CTC).is_none() {

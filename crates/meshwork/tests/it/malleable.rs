@@ -157,7 +157,8 @@ fn what_is_delivered_is_the_work_of_the_jobs() {
     }
 }
 
-/// Whether the machine's allocator could ever place a job. The engine refuses other jobs.
+/// Whether the machine's allocator could ever place a job. The engine refuses jobs for which this
+/// is `false`.
 fn can_be_held(job: &Job, topology: &Topology) -> bool {
     let asks = if topology.wiring() == meshwork::topology::Wiring::Flat {
         meshwork::form::Asks::Nodes

@@ -365,7 +365,8 @@ fn batches_are_parts_of_the_whole() {
 
 /// Observer that records waits and queue lengths.
 ///
-/// It has the wait of each job in order of arrival, and the number of waiting jobs at each arrival.
+/// The observer keeps the wait of each job in order of arrival, and the number of waiting jobs at
+/// each arrival.
 #[derive(Default)]
 struct Waits {
     waits: std::collections::BTreeMap<u64, f64>,

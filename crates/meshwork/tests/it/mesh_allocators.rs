@@ -105,8 +105,8 @@ impl State {
         sum
     }
 
-    /// Number of held nodes around the corners of a block. Positions beyond the edge of the mesh
-    /// count as held.
+    /// Number of held nodes next to the corners of a block, along a dimension or diagonally.
+    /// Positions beyond the edge of the mesh count as held.
     fn corners(&self, base: Node, sides: &[u32]) -> u64 {
         let grid = self.grid();
         let d = sides.len();
@@ -360,8 +360,7 @@ fn corner_boundary_search_breaks_ties_by_corners() {
     }
 }
 
-/// Weight of a neighbour in multiples of 2⁻³², rounded from the published floating-point
-/// definition.
+/// Weight of a neighbour as a multiple of 2⁻³², rounded from the published floating-point value.
 fn weight(weighting: &str, alpha: f64, age: f64) -> u64 {
     let share = match weighting {
         "linear" => f64::max(0.0, 1.0 - age / alpha),

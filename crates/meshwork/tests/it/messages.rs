@@ -41,8 +41,9 @@ const CUBE: &str = "topology = 'torus', dims = [8, 8, 8]";
 
 /// Tests that a one-to-all job on the whole torus takes as long as in another program.
 ///
-/// The program implements the same model. The sum over the job's 511 packets, with one cycle
-/// between consecutive packets, is 18,419 cycles in closed form.
+/// The program implements the same model. The job sends 511 packets, each after the delivery of the
+/// one before. In closed form, their times and the cycle between consecutive packets sum to 18,419
+/// cycles.
 #[test]
 fn one_to_all_on_the_whole_torus_takes_what_the_model_says() {
     for buffer in [2, 8] {
@@ -81,7 +82,7 @@ fn all_to_all_on_the_whole_torus_takes_about_what_it_did_elsewhere() {
 
 /// Tests that a job with one-to-all messages takes the same time in all three networks.
 ///
-/// This must hold wherever it is placed, so the networks rate placements alike. Packets of one
+/// This must hold wherever the job is placed, so the networks rate placements alike. Packets of one
 /// sender follow each other and, with buffers for two flits or more, never wait for one another.
 #[test]
 fn one_job_that_sends_one_to_all_takes_the_same_in_every_network() {
@@ -128,8 +129,8 @@ fn one_job_that_sends_one_to_all_takes_the_same_in_every_network() {
 
 /// Tests that jobs slow each other if they share links.
 ///
-/// Each of two jobs has two columns of a mesh, which lie side by side or are interleaved with those
-/// of the other.
+/// Each of two jobs has two columns of a mesh, which lie side by side or alternate with the columns
+/// of the other job.
 #[test]
 fn jobs_slow_each_other_where_their_messages_share_links() {
     let service = |name: &str, columns: [&[u32]; 2]| {
@@ -161,7 +162,7 @@ fn jobs_slow_each_other_where_their_messages_share_links() {
     }
 }
 
-/// Tests that a link which two jobs share carries exactly one flit in every cycle in `link_load`.
+/// Tests that in `link_load` a link that two jobs share carries exactly one flit in every cycle.
 ///
 /// Both jobs send over the link all the time, so each takes as long as the flits of the two jobs
 /// together.
@@ -204,7 +205,8 @@ fn a_shared_link_carries_one_flit_in_a_cycle_and_no_more() {
 
 /// Tests that every network runs every pattern of messages on every machine that it serves.
 ///
-/// Accounts of time must balance, and the number of messages must not depend on placement.
+/// Metrics of packets must be consistent with each other, and the number of packets must not depend
+/// on the network.
 #[test]
 fn every_network_runs_every_pattern() {
     let mut runs = 0;
@@ -336,7 +338,7 @@ fn exponential_quotas_have_their_mean() {
 
 /// Tests that a job which is moved or resized loses no message in flight.
 ///
-/// It sends later messages from its new nodes, and every message arrives.
+/// The job sends later messages from its new nodes, and every message arrives.
 #[test]
 fn jobs_that_are_moved_lose_no_message() {
     for network in SENDING {

@@ -1,4 +1,5 @@
-//! Tests of distributions of sizes and run times and of patterns of messages that a program adds.
+//! Tests of distributions of sizes and run times, and of patterns of messages, from another
+//! program.
 
 use meshwork::network::pattern::{Pattern, PatternEntry};
 use meshwork::registry::{About, DefaultValue, Kind, Param, Range};
@@ -12,7 +13,7 @@ const STEP: Param = Param {
     help: "how far a message goes",
 };
 
-/// Sizes of which only powers of two have a weight.
+/// Distribution of sizes in which only powers of two have a weight above 0.
 static POWERS: SizeEntry =
     SizeEntry::new(About::new("powers", "powers of two, each as often as another"), |range| {
         let weight = |size: u32| f64::from(u8::from(size.is_power_of_two()));
@@ -38,7 +39,7 @@ static PARETO: RuntimeEntry = RuntimeEntry::new(
     },
 );
 
-/// Each process sends to the one that is `step` ranks further.
+/// Each process sends to the process that is `step` ranks further.
 struct Shift {
     ranks: u32,
     step: u32,

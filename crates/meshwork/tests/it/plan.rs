@@ -67,8 +67,8 @@ impl Scheduler for Noting {
 
 /// Number of passes of a run that plans reproduce, and number of all its passes.
 ///
-/// Each plan is made for a recorded state. If `remembers` is set, it also gets what the plan before
-/// it remembers.
+/// Each plan is made for a recorded state. If `remembers` is set, each plan also gets the memory
+/// that the previous plan returned.
 fn again(scenario: &Scenario, jobs: Vec<Job>, remembers: bool) -> (usize, usize) {
     let taken = Taken::default();
     let setup = scenario.setup(0).unwrap();
@@ -125,7 +125,7 @@ fn policy(text: &str) -> Option<Scenario> {
     Scenario::read(&table).ok()
 }
 
-/// Parameters with which a scheduler remembers more than by default.
+/// Parameters with which a scheduler remembers more between two plans than by default.
 const PARAMETERS: [(&str, &str); 17] = [
     ("priority", "weights = { age = 1, size = 3, fair_share = 9 }, half_life = 100, max_age = 50"),
     ("priority", "queues = [{ name = 'q1', priority = 2 }], preempt = 'requeue'"),
@@ -149,7 +149,7 @@ const PARAMETERS: [(&str, &str); 17] = [
     ("slurm", "PriorityWeightJobSize = 100, PriorityFavorSmall = true, bf_max_job_user = 1"),
 ];
 
-/// Schedulers without memory.
+/// Schedulers that remember nothing between two plans.
 const FORGETFUL: [&str; 6] =
     ["fcfs", "sjf", "edf", "static_partitioning", "equipartition", "folding"];
 
@@ -249,7 +249,7 @@ fn selectors_sizings_and_passes_decide_as_in_the_run() {
     assert!(rest.len() >= 12, "{rest:?}");
 }
 
-/// Whatever a state says, a memory of another state is either of use or refused.
+/// Tests that a memory is either used or refused if it belongs to another state than the given one.
 #[test]
 fn memories_of_other_states_do_no_harm() {
     let machine = "machine = { topology = 'torus', dims = [4, 4] }";

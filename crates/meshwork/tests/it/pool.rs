@@ -16,8 +16,8 @@ use proptest::prelude::*;
 enum Op {
     Allocate(Request),
     Release(prop::sample::Index),
-    /// Wrong operation on a pool: the release of a placement that was released before, or of a part
-    /// of one.
+    /// Wrong operation on a pool: to release a placement, or a part of one, that was released
+    /// before.
     ReleaseWrongly(prop::sample::Index),
     Advance(u32),
 }
@@ -140,7 +140,7 @@ proptest! {
     }
 }
 
-/// Allocators with parameters that change what they remember between requests.
+/// Allocators, each with parameters that change what the allocator remembers between requests.
 const OTHERS: [&str; 6] = [
     "{ name = 'buddy', order = 'recent' }",
     "{ name = 'free_list', strict_lists = true }",

@@ -83,8 +83,9 @@ fn each_factor_orders_the_queue_by_itself() {
 /// Tests the fair-share factor 2^(−(U/S)/d) with values computed by hand.
 ///
 /// The first user has used the whole machine and has half of the shares, so the factor is 2^−2 =
-/// 0.25, or 2^−1 = 0.5 with damping 2. The other user has the factor 1. The ages are 9 of 20 units
-/// (0.45) and 1 of 20 units (0.05), and this difference of 0.4 decides.
+/// 0.25, or 2^−1 = 0.5 with damping 2. The other user has the factor 1. The age factors of their
+/// jobs are 9/20 = 0.45 and 1/20 = 0.05, with weight 1. So the other user's job comes first if the
+/// difference of the fair-share terms exceeds 0.4.
 #[test]
 fn weights_are_weighed_against_each_other() {
     let jobs = || {

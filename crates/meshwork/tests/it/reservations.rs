@@ -1,4 +1,4 @@
-//! Tests that the forms of a plan agree where reservations are also taken back.
+//! Tests that all forms of a plan give equal schedules if reservations are also withdrawn.
 
 use crate::common::{Transcript, random_jobs, scenario, submissions};
 use meshwork::cluster::Cluster;
@@ -7,10 +7,12 @@ use meshwork::plan::{self, Plan};
 use meshwork::sched::Scheduler;
 use meshwork::topology::Topology;
 
-/// Conservative backfilling that makes some reservations again in each pass, behind all others.
+/// Conservative backfilling that in each pass withdraws some reservations.
+///
+/// The withdrawn reservations are made again, behind all others.
 struct Wavering {
     plan: Option<Box<dyn Plan>>,
-    /// Whether the plan is one by forks, which is the definition.
+    /// Whether the plan works by forks of the machine. Plans of all other forms must agree with it.
     forks: bool,
     passes: u64,
 }

@@ -117,8 +117,9 @@ fn every_job_of_every_recorded_run_goes_where_it_went() {
 
 /// Tests that results are close to the recorded ones even if ties and searches differ.
 ///
-/// Ties have the order of the definition, and a number of steps limits searches. In RFold's
-/// program, sets order ties and the clock limits searches, so schedules differ.
+/// The model breaks ties by the order in the definition, and limits searches by a number of steps.
+/// RFold's program breaks ties by the iteration order of sets, and limits searches by the clock. So
+/// schedules differ.
 #[test]
 fn with_the_stated_order_and_a_budget_of_steps_jobs_take_about_as_long() {
     let Some(record) = recorded() else { return };
@@ -163,7 +164,7 @@ fn node(name: &Json) -> [u32; 3] {
 
 /// Tests that in a study every job starts as in RFold's program, if no events coincide.
 ///
-/// If two jobs end together, the program may see only the first end.
+/// If two jobs end at one instant, the program may see only the first end.
 #[test]
 fn in_studies_every_job_starts_when_it_does_in_the_program() {
     let mut rng = Stream::new(7, 0, "traces");
@@ -245,7 +246,7 @@ fn chosen(site: &Site, allocator: &str, request: &Request) -> Option<Placement> 
     pool.allocate(request)
 }
 
-/// All orders of three sides, as indices.
+/// All permutations of three sides, as indices of the sides.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
 /// Pieces of a shape in cubes of the given side, by their definition.
@@ -569,8 +570,8 @@ fn first_fit_of_the_program_is_boxes_in_lexicographic_order() {
 
 /// Tests that each placement method of RFold can start jobs that a simpler method drops.
 ///
-/// For example, a line of 16 has no place on a torus with sides of 8. It has one if it is folded,
-/// and joined cubes hold it unfolded.
+/// For example, a line of 16 nodes does not fit on a torus with sides of 8. It fits if it is
+/// folded, or, unfolded, in joined cubes.
 #[test]
 fn each_way_starts_what_the_one_before_could_not() {
     let submitted = |id, arrival, duration, shape| Submitted { id, arrival, duration, shape };

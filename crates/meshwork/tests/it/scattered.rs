@@ -138,7 +138,7 @@ fn any_count(grid: &Grid, rng: &mut Stream) -> Request {
     Request::Nodes(1 + rng.below(u64::from(grid.nodes())) as u32)
 }
 
-/// Compares an allocator of counts with a definition that returns the nodes in the order of ranks.
+/// Compares an allocator that takes counts of nodes with a definition that gives the nodes by rank.
 fn is_its_definition(
     named: &str,
     machines: &[Topology],
@@ -147,7 +147,7 @@ fn is_its_definition(
     is_its_definition_for(named, machines, any_count, definition);
 }
 
-/// Variant of [`is_its_definition`] for an allocator of requests that are not counts.
+/// Variant of [`is_its_definition`] for an allocator that takes requests other than counts.
 ///
 /// The function `ask` draws these requests.
 fn is_its_definition_for(
@@ -207,8 +207,8 @@ fn all_sets_of_free_nodes_are_equally_likely() {
     assert!(counts.values().all(|count| count.abs_diff(draws / 20) < 154), "{counts:?}");
 }
 
-/// Coordinates of every node of a grid in boustrophedon order. Each dimension reverses its
-/// direction every time it is entered.
+/// Coordinates of every node of a grid in boustrophedon order: along each dimension, successive
+/// runs go in opposite directions.
 fn walked_back_and_forth(sides: &[u32]) -> Vec<Vec<u32>> {
     let Some((&last, others)) = sides.split_last() else { return vec![vec![]] };
     let mut walk = walked_back_and_forth(others);
@@ -609,7 +609,7 @@ fn multiple_buddy_by_hand() {
     );
 }
 
-/// Slow definition of the multiple partner strategy, digit by digit as published.
+/// Slow definition of the multiple partner strategy, which follows the published steps literally.
 fn by_partners(question: &Question<'_>) -> Option<Vec<Node>> {
     let (grid, mut free) = (question.grid(), question.site.free().clone());
     let (n, sides) = (grid.dimensions(), grid.sides());
@@ -794,8 +794,8 @@ fn gen_alg_tries_every_free_node() {
 
 /// Tests that the allocator `mm` keeps its proven bound.
 ///
-/// The average distance of its pairs of nodes is at most 2 − 1/(2d) times the minimum, which is
-/// found by trying all sets.
+/// The average distance between two nodes of a placement is at most 2 − 1/(2d) times the minimum.
+/// The minimum is found by trying all sets of free nodes.
 #[test]
 fn mm_stays_within_its_bound_of_the_best_of_all_sets() {
     for (sides, bound) in [(&[4, 3][..], 7.0 / 4.0), (&[2, 3, 2][..], 11.0 / 6.0)] {

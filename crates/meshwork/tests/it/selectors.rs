@@ -157,8 +157,8 @@ proptest! {
 
     /// Tests that two selectors act like simpler ones if all speeds are equal.
     ///
-    /// `fastest_first` takes the first site that has room, and `intelligent` takes the site where a
-    /// job that was just submitted fits best.
+    /// `fastest_first` takes the first site that has room, and `intelligent` places a job that was
+    /// just submitted by best fit.
     #[test]
     fn with_equal_speeds_all_but_the_fit_is_the_same(
         free in prop::collection::vec(1_u32..20, 2..6),

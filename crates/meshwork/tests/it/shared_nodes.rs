@@ -13,7 +13,8 @@ use meshwork::scenario::Scenario;
 
 /// Node in the naive simulator.
 ///
-/// It has its free memory, the free cores of each island, and the free share of each GPU.
+/// The fields are its type, its free memory and `other`, the free cores of each island, and the
+/// free share of each GPU.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub(crate) kind: usize,
@@ -303,10 +304,10 @@ struct Naive<'a> {
     promise: Option<Promise>,
     /// Requests that were denied since the last end of a job.
     ///
-    /// The first item has requests that were denied on all free resources, and the second has those
-    /// that were denied on what the promise to the first waiting job leaves free. Denied requests
-    /// are not tried again before the next end of a job, even though a request with several roles
-    /// may fit after another start.
+    /// The first list has requests that did not fit on all free resources. The second has requests
+    /// that did not fit on the resources that the promise to the first waiting job leaves free.
+    /// Denied requests are not tried again before the next end of a job, even though a request with
+    /// several roles may fit after another start.
     denied: [Vec<Pieces>; 2],
 }
 
@@ -363,7 +364,7 @@ impl Naive<'_> {
         }
     }
 
-    /// State of the nodes at the instant `by`, when all jobs have ended that are expected to end by
+    /// State of the nodes at the instant `by`, if every job has ended that is expected to end by
     /// then.
     fn then(&self, now: f64, by: f64) -> Vec<Node> {
         let mut nodes = self.nodes.clone();
@@ -487,11 +488,12 @@ impl Naive<'_> {
 
 /// Promise of the conservative plan.
 ///
-/// It has the index of the job, its start, and what it gets of each node.
+/// The fields are the index of the job, its start, and what it gets of each node.
 type Planned = (usize, f64, Held);
 
 impl Naive<'_> {
-    /// Smallest free amount of each resource of each node from `at` on for `span`, under the plan.
+    /// For each node, the smallest free amount of each resource from `at` on for `span`, under the
+    /// plan.
     ///
     /// Jobs past their estimates count as ended if `ended` is true.
     fn least(&self, plan: &[Planned], now: f64, at: f64, span: f64, ended: bool) -> Vec<Node> {

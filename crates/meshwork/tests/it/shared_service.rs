@@ -101,7 +101,7 @@ impl<'a> Twin<'a> {
 
     /// Nodes on which a job may not start at `at`, because they are reserved for other users.
     ///
-    /// These reservations begin before the end of the job.
+    /// Only reservations that begin before the estimated end of the job count.
     fn closed(&self, job: usize, at: f64) -> Vec<usize> {
         let end = at + self.jobs[job].estimate;
         let hinders = |window: &&Window| {
@@ -130,7 +130,7 @@ impl<'a> Twin<'a> {
 
     /// Nodes and pieces that a job gets at an instant.
     ///
-    /// Nodes with a reservation ahead are avoided only if the first choice would run into the
+    /// Reserved nodes are avoided only if on the first choice of nodes the job would run into a
     /// reservation.
     fn place(&self, on: &[Node], job: usize, now: f64) -> Option<Vec<(usize, usize, u32)>> {
         let picks = self.choose(&self.without(on, job, &[]), job)?;

@@ -29,10 +29,11 @@ impl Observer for Told {
     }
 }
 
-/// Function that drives a simulation to its end.
+/// Function that drives a simulation to its end in some way, such as step by step.
 type Drive<'a> = &'a mut dyn FnMut(&mut Simulation<'_>) -> Result<(), RunError>;
 
-/// Reports of a run that the function `drive` has stepped to its end, and its end time or error.
+/// Events, as text, of a run that the function `drive` has driven to its end. Also the run's end
+/// time or error.
 fn driven(setup: Setup, jobs: Submissions, drive: Drive<'_>) -> (String, Result<Time, RunError>) {
     let mut told = Told::default();
     let end = Simulation::new(setup, jobs, &mut told).and_then(|mut simulation| {
@@ -44,8 +45,8 @@ fn driven(setup: Setup, jobs: Submissions, drive: Drive<'_>) -> (String, Result<
     (told.0.text, end)
 }
 
-/// Steps through each instant of a run. Each instant must be the one foreseen, however often it was
-/// queried.
+/// Steps through each instant of a run. Each must be the instant that was foreseen, however often
+/// the simulation was queried.
 fn stepped(simulation: &mut Simulation<'_>) -> Result<(), RunError> {
     loop {
         let (before, at) = (simulation.cluster().now(), simulation.peek());
@@ -134,7 +135,7 @@ fn machines_with_more_to_happen_step_by_step() {
 
 /// Tests that a run with a simulated network is the same when stepped.
 ///
-/// The network advances to the next event, so a step back would show.
+/// The network is advanced to its next event, so a step back in time would be noticed.
 #[test]
 fn messages_step_by_step() {
     let text = "machine = { topology = 'mesh', dims = [6, 6] }
@@ -228,7 +229,7 @@ fn a_scenario_lends_its_run() {
 
 /// Test scheduler: first come, first served, but only at certain instants.
 ///
-/// They are the multiples of `every` that are not before `from`.
+/// These instants are the multiples of `every` from `from` on.
 struct OnTimer {
     every: f64,
     from: f64,

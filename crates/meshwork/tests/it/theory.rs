@@ -51,7 +51,7 @@ fn replicate(scenario: &Scenario, name: &str) -> Vec<f64> {
 
 /// Scenario of jobs of one processor each.
 ///
-/// They arrive at a rate at which they keep the share `load` of the machine busy.
+/// The jobs arrive at the rate that keeps the share `load` of the machine busy.
 fn one_processor_jobs(machine: &str, load: f64, runtimes: &str, jobs: u32) -> Scenario {
     scenario(&format!(
         "machine = {{ {machine} }}

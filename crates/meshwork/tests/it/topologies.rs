@@ -9,7 +9,8 @@ use meshwork::network::wormhole::{Routing, Upward, WormholeConfig};
 use meshwork::topology::wires::{Manner, Wires};
 use meshwork::topology::{Topology, TopologyError};
 
-/// Number of links from a router to every other one, on paths of up to `most_global` global links.
+/// Number of links from a router to each other router, on paths of up to `most_global` global
+/// links.
 ///
 /// The paths are found by breadth-first search over pairs of a router and the number of global
 /// links used so far.
@@ -266,9 +267,9 @@ fn full_load(topology: &Topology, traffic: &str, setting: WormholeConfig) -> Car
     .unwrap()
 }
 
-/// Tests that a taper limits the throughput of traffic that all crosses the top of a fat tree.
+/// Tests that a taper limits the throughput if all traffic crosses the top of a fat tree.
 ///
-/// The limit must nearly be reached.
+/// At least half of the limit must be reached.
 #[test]
 fn a_taper_bounds_what_crosses_the_top() {
     let usual = WormholeConfig::default();
@@ -285,8 +286,8 @@ fn a_taper_bounds_what_crosses_the_top() {
 /// Tests the throughput of a dragonfly in which all nodes of each group send to the next group.
 ///
 /// On minimal paths the a p nodes of a group (a routers with p nodes each) share one link, so each
-/// node gets 1/(a p) of it. On paths over other groups each node gets up to a half (Kim et al.
-/// 2008, section 4).
+/// node gets 1/(a p) of the link's bandwidth. On paths over other groups each node gets up to half
+/// the bandwidth of a link (Kim et al. 2008, section 4).
 #[test]
 fn adversarial_traffic_saturates_a_dragonfly_where_theory_says() {
     let dragonfly = Topology::dragonfly(2, 4, 2).unwrap();

@@ -72,8 +72,8 @@ fn nor_does_it_on_several_sites() {
     }
 }
 
-/// An observer that writes reports of a run as text without node numbers. If `asks`, it declares
-/// that it needs the nodes of jobs.
+/// An observer that writes reports of a run as text without node numbers. If `asks` is set, the
+/// observer declares that it needs the nodes of jobs.
 struct Told {
     asks: bool,
     lines: Vec<String>,
@@ -102,7 +102,7 @@ impl Observer for Told {
     }
 }
 
-/// Tests that nodes are only counted if no component of a run needs to know which are held.
+/// Tests that nodes are only counted if no component of a run needs to know which nodes are held.
 ///
 /// All other reports and metrics stay the same.
 #[test]
@@ -173,9 +173,9 @@ fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
     assert!(measured >= 6, "nodes were free in vain in {measured} runs alone");
 }
 
-/// Tests that updated plans of numbers of nodes give the schedule of plans that are made anew.
+/// Tests that updated plans of node counts give the schedule of plans that are made anew.
 ///
-/// They are tested with long queues, and with jobs that end early and late.
+/// Queues are long, and jobs end early and late.
 #[test]
 fn nor_does_it_where_numbers_alone_matter() {
     let topology = Topology::flat(40).unwrap();
@@ -199,7 +199,7 @@ fn nor_does_it_where_numbers_alone_matter() {
 
 /// Tests that updated plans give the schedule of new plans for arrays of equal jobs.
 ///
-/// An array is one row of a plan. Rows are cut short by other jobs; jobs end early, late, or take
+/// A plan treats an array as one row. Other jobs interrupt the rows; jobs end early, late, or take
 /// no time.
 #[test]
 fn nor_does_it_for_arrays_of_jobs() {
@@ -230,8 +230,8 @@ fn nor_does_it_for_arrays_of_jobs() {
 
 /// Tests that updated plans give the schedule of new plans if arrays of several users alternate.
 ///
-/// So no long rows of equal jobs form. Some jobs end late, so that the planned numbers of free
-/// nodes become negative.
+/// Alternation keeps equal jobs from forming long rows in the plan. Some jobs end late, so that the
+/// planned numbers of free nodes become negative.
 #[test]
 fn nor_does_it_for_arrays_that_come_in_turns() {
     let topology = Topology::flat(24).unwrap();
@@ -255,7 +255,7 @@ fn nor_does_it_for_arrays_that_come_in_turns() {
 
 /// Tests that updated plans start all jobs of a long array that fit at once.
 ///
-/// They must do so even while the planned numbers of free nodes are negative. Whole arrays end
+/// This must hold even while the planned numbers of free nodes are negative. Whole arrays end
 /// together, among other jobs; few or many jobs end late.
 #[test]
 fn nor_does_it_for_arrays_that_move_together() {
@@ -338,8 +338,8 @@ fn nor_does_it_where_many_small_jobs_run() {
 /// Tests that updated plans give the schedule of new plans if reservations of late jobs are put
 /// off.
 ///
-/// A job that is late keeps its nodes reserved. The reservations come to overlap others. Few or
-/// many jobs are late, by little or by much, while most end early.
+/// A late job keeps its nodes, so its reservation comes to overlap later ones. Few or many jobs are
+/// late, by little or by much, while most end early.
 #[test]
 fn nor_does_it_while_jobs_are_late() {
     for seed in 0..48 {
@@ -411,8 +411,8 @@ impl Scheduler for AskingEveryone {
 
 /// Tests that the scheduler `reservation` may skip requests that cannot succeed.
 ///
-/// If only numbers of nodes matter, it compares requests with the number of free nodes that no
-/// reservation keeps.
+/// If only numbers of nodes matter, the scheduler compares requests with the number of free nodes
+/// that no reservation keeps.
 #[test]
 fn reservations_of_counts_are_those_of_who_asks_everyone() {
     let topology = Topology::flat(40).unwrap();

@@ -80,8 +80,8 @@ struct Slurm {
     ///
     /// Every `sched_interval` from this time on, the main scheduler considers all jobs.
     first_full: Option<Time>,
-    /// Time of the next main pass over all jobs; `None` if it cannot start more jobs than the last
-    /// one.
+    /// Time of the next main pass over all jobs; `None` if it could start no more jobs than the
+    /// last pass.
     full_at: Option<Time>,
     last_backfill: Option<Time>,
     /// Whether an event or a change of priorities has occurred since the last backfill pass.
@@ -168,7 +168,7 @@ impl Scheduler for Slurm {
 impl Slurm {
     /// Records the passes that were due before `now`, while the queue was empty.
     ///
-    /// Such a pass starts no job. But later passes keep their minimum distance from it.
+    /// Such a pass starts no job. But the minimum interval before the next pass counts from it.
     fn pass_over_nothing(&mut self, now: Time) {
         if let Some(at) = self.main_at().filter(|at| *at < now) {
             (self.last_main, self.is_main_due) = (Some(at), false);

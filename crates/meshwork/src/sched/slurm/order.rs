@@ -54,7 +54,7 @@ pub(super) struct Waiting {
     pub(super) priority: u64,
     tier: u64,
     processors: u64,
-    /// Sum of the weighted factors of the job's priority that never change.
+    /// Part of the job's priority that never changes: the sum of its constant weighted factors.
     fixed: f64,
 }
 
@@ -210,7 +210,8 @@ impl Order {
         self.waiting.is_empty()
     }
 
-    /// The waiting jobs in the order of passes: by tier, then priority, then arrival.
+    /// The waiting jobs in the order in which passes consider them: by tier, then priority, then
+    /// arrival.
     ///
     /// # Complexity
     /// **O(q)** with *q* waiting jobs that are in order of arrival, else **O(q log q)**.

@@ -198,7 +198,7 @@ const fn weight(name: &'static str, help: &'static str) -> Param {
 pub(super) struct Settings {
     /// Seconds between backfill passes; `None` for never.
     pub(super) bf_interval: Option<f64>,
-    /// Time, in seconds from now, within which backfill plans starts.
+    /// Seconds from now within which the planned starts of the backfill pass must lie.
     pub(super) bf_window: f64,
     pub(super) bf_resolution: f64,
     pub(super) rounds_up: bool,
@@ -208,7 +208,7 @@ pub(super) struct Settings {
     /// Maximum number of jobs of one partition that a backfill pass considers; `u64::MAX` if
     /// unlimited.
     pub(super) bf_max_job_part: u64,
-    /// Age of a job, in seconds, from which nodes may be reserved for it.
+    /// Minimum age of a job, in seconds, at which nodes may be reserved for it.
     pub(super) bf_min_age_reserve: f64,
     pub(super) bf_min_prio_reserve: u64,
     pub(super) default_queue_depth: u64,
@@ -247,7 +247,8 @@ impl Settings {
 
 /// A number for each partition or QOS that a parameter lists, such as its tier or its job factor.
 ///
-/// Also the number of those that are not listed, and the largest of all numbers.
+/// Partitions or QOS that are not listed have the number `otherwise`. `largest` is the largest of
+/// all numbers.
 pub(super) struct Named {
     of: BTreeMap<String, u64>,
     otherwise: u64,

@@ -110,7 +110,7 @@ static REPLAYS: Words<Replay, 2> = Words::new([("closed", Replay::Closed), ("hel
 /// Where the dependencies between the jobs of a log come from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Source {
-    /// The log states for each job its predecessor, after whose end it was submitted.
+    /// The log states the predecessor of each job, after whose end the job was submitted.
     Log,
     /// Predecessors are inferred from the submission times of each user.
     User {
@@ -146,7 +146,7 @@ pub(crate) fn are_asked_for(workload: &Params) -> bool {
     Source::of(workload).is_some()
 }
 
-/// Links jobs to their predecessors. Returns the jobs that have a predecessor first.
+/// Links jobs to their predecessors. The result begins with the jobs that have a predecessor.
 pub(super) fn linked(jobs: Submissions, params: &Params) -> Submissions {
     let replay = params.meaning("replay", &REPLAYS);
     let key = params.path().to_owned();
@@ -160,9 +160,9 @@ pub(super) fn linked(jobs: Submissions, params: &Params) -> Submissions {
     }))
 }
 
-/// Number of each job that others follow, with how many jobs of the workload have this number.
+/// Number of each job that other jobs follow, with the count of jobs that have this number.
 ///
-/// The parts of a split job have one number. So have the several lines that some logs have for one
+/// Several jobs can have one number: the parts of a split job, and in some logs the lines of one
 /// job.
 struct Followed(BTreeMap<u64, u32>);
 
@@ -184,8 +184,8 @@ impl Followed {
         self.0.get(&after.number).map(|&ends| (after, ends))
     }
 
-    /// Describes a cycle of jobs that wait for each other, if there is one. Such jobs are never
-    /// submitted.
+    /// Describes a cycle of jobs that wait for each other, if there is one. The jobs of a cycle are
+    /// never submitted.
     fn cycle(&self, jobs: &[Job]) -> Option<String> {
         // For each number, how many of its jobs are not reached yet, and the numbers of its
         // followers.

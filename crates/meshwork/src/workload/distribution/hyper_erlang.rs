@@ -79,8 +79,8 @@ pub struct HyperErlang {
 impl HyperErlang {
     /// Fits the distribution of least order with these moments.
     ///
-    /// Returns `None` if no order up to [`MAX_ORDER`] allows for them, because the variation or the
-    /// third moment is too small.
+    /// Returns `None` if no distribution of an order up to [`MAX_ORDER`] has these moments, because
+    /// the variation or the third moment is too small.
     ///
     /// The three moments of a sum of *n* stages follow from powers of the mean stage, multiplied by
     /// n, n(n + 1) and n(n + 1)(n + 2). So the problem is to find a distribution on two points with

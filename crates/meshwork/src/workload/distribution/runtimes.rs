@@ -69,8 +69,8 @@ impl Runtime {
     /// Creates a distribution from its exact mean and a function that draws one run time.
     ///
     /// A requested load determines the rate of arrivals through the mean. A drawn number below 0
-    /// counts as 0. If the function takes one number of the stream in each call, changes of its
-    /// parameters are compared on the same random numbers.
+    /// counts as 0. If the function takes one number of the stream in each call, runs with
+    /// different parameters use the same random numbers.
     pub fn drawn_by(
         mean: f64,
         draw: impl Fn(&mut Stream) -> f64 + Send + Sync + 'static,
@@ -159,21 +159,19 @@ struct TruncatedNormal {
     sd: f64,
     min: f64,
     max: f64,
-    /// `low` is the lower bound and `high` the upper one, in standard deviations from the mean.
+    /// Bounds in standard deviations from the mean: `low` is the lower bound, `high` the upper one.
     ///
-    /// If `mirrored` is set, both are mirrored at the mean.
+    /// If `mirrored` is set, both bounds are mirrored at the mean.
     low: f64,
     high: f64,
     mirrored: bool,
-    /// `below` is the probability of a value below `low`, `kept` that of a value between the
-    /// bounds.
+    /// Probabilities of a value below `low` (`below`) and of a value between the bounds (`kept`).
     below: f64,
     kept: f64,
 }
 
 impl TruncatedNormal {
-    /// Creates the distribution; `None` if less than 10⁻¹² of the normal one lies between the
-    /// bounds.
+    /// Creates the distribution; `None` if the bounds enclose a probability of less than 10⁻¹².
     fn new(mean: f64, sd: f64, min: f64, max: f64) -> Option<TruncatedNormal> {
         let (low, high) = ((min - mean) / sd, (max - mean) / sd);
         let mirrored = low > 0.0;
@@ -364,8 +362,10 @@ static HYPEREXPONENTIAL: RuntimeEntry = RuntimeEntry {
     build: hyperexponential,
 };
 
-/// Means of the two phases that give the required mean and coefficient of variation. The short
-/// phase has probability `alpha`.
+/// Hyperexponential run times: two phases whose means give the required mean and coefficient of
+/// variation.
+///
+/// The short phase has probability `alpha`.
 fn hyperexponential(params: &Params) -> Result<Runtime, Problem> {
     let (mean, alpha, cv) = (params.number("mean"), params.number("alpha"), params.number("cv"));
     let apart = mean * (0.5 * (cv * cv - 1.0) / (alpha * (1.0 - alpha))).sqrt();

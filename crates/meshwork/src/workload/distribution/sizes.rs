@@ -1,4 +1,5 @@
-//! Distributions of job sizes: integers, and what these measure, such as sides of blocks.
+//! Distributions of job sizes: integers, and the quantities that they measure, such as sides of
+//! blocks.
 
 use std::sync::Arc;
 
@@ -36,9 +37,10 @@ pub struct Sizes {
     /// One distribution for each side if blocks are drawn, otherwise a single distribution.
     laws: Vec<Law>,
     mean_nodes: f64,
-    /// Requests for pieces, each with the share of jobs that have it or one before it in the list.
+    /// Requests for pieces (parts of nodes), each with the probability of it or an earlier list
+    /// entry.
     ///
-    /// If there are any, no other requests are drawn.
+    /// If the list is not empty, only these requests are drawn.
     vectors: Arc<[(f64, Pieces)]>,
 }
 
@@ -123,9 +125,9 @@ impl Sizes {
         self.mean_nodes
     }
 
-    /// Requests that can be drawn, enough of them to check that every drawn integer is supported.
-    /// If blocks are drawn, these are the blocks with at most one side above 1; otherwise, these
-    /// are all possible requests.
+    /// Requests that can be drawn, as many as are needed to check that every drawn integer is
+    /// supported. If blocks are drawn, these are the blocks with at most one side above 1;
+    /// otherwise, these are all possible requests.
     pub fn samples(&self) -> impl Iterator<Item = Request> {
         let vectors = Arc::clone(&self.vectors);
         let vectors = (0..vectors.len()).map(move |at| Request::pieces(vectors[at].1.clone()));
@@ -179,7 +181,7 @@ impl Sizes {
     }
 }
 
-/// The distribution of requests for pieces that a study lists, each with its share of the jobs.
+/// The distribution of the requests for pieces that a study lists, each with its share of jobs.
 fn vectors(params: &Params, machine: &Topology) -> Result<Sizes, Problem> {
     if params.has("form") {
         let says = format!("`{}.form` is of counts and sides, and pieces have none", params.path());
@@ -237,7 +239,7 @@ fn form(params: &Params, machine: &Topology) -> Result<Form, Problem> {
     Ok(given)
 }
 
-/// Parameters and default bounds of one drawn integer: a side of a block, or the only integer.
+/// Parameters and default bounds of one drawn integer: one side of a block, or a size as a whole.
 pub struct SizeRange<'a> {
     /// Parameters of the distribution.
     pub params: &'a Params,
@@ -246,7 +248,7 @@ pub struct SizeRange<'a> {
     of: usize,
     /// Least integer that is a size: 0 for the dimension of a subcube, otherwise 1.
     pub least: u32,
-    /// Integer that the largest site of the machine allows, which a study may exceed.
+    /// Integer that the largest site of the machine allows; a study may give a larger bound.
     pub most: u32,
 }
 
@@ -307,7 +309,8 @@ impl SizeRange<'_> {
         Ok((min, max))
     }
 
-    /// Default of the largest size: the largest on this machine, times `max_share` of the study.
+    /// Default of the largest size: the largest size that fits this machine, times the study's
+    /// `max_share`.
     fn most_of_share(&self) -> u32 {
         let share = self.params.get_number("max_share").unwrap_or(1.0);
         libm::floor(share * f64::from(self.most)) as u32
@@ -360,7 +363,7 @@ impl SizeEntry {
     }
 }
 
-/// How the distribution of one integer is built.
+/// Function that builds the distribution of one integer, either directly or from weights.
 #[derive(Clone, Copy)]
 enum Build {
     Law(fn(&SizeRange<'_>) -> Result<Law, Problem>),
@@ -432,7 +435,7 @@ static VECTORS: SizeEntry = SizeEntry {
     build: Build::Law(|own| Err(own.params.problem("of", "pieces have no sides"))),
 };
 
-/// Reads a request for pieces from a table of a study, whose keys are columns of a table of jobs.
+/// Reads a request for pieces from a table of a study; its keys are columns of a table of jobs.
 ///
 /// # Errors
 /// If the machine's nodes have no types, or such pieces can never be placed there.

@@ -12,13 +12,13 @@ use crate::rng::Stream;
 pub struct Stages {
     /// Share of jobs with one processor.
     pub p_serial: f64,
-    /// Share of jobs that are rounded to a power of two.
+    /// Share of jobs whose size is rounded to a power of two.
     pub p_pow2: f64,
-    /// Base-2 logarithm of the smallest parallel job.
+    /// Base-2 logarithm of the size of the smallest parallel job.
     pub u_low: f64,
     /// Base-2 logarithm of the size that separates small from large parallel jobs.
     pub u_med: f64,
-    /// Base-2 logarithm of the largest parallel job.
+    /// Base-2 logarithm of the size of the largest parallel job.
     pub u_hi: f64,
     /// Share of small jobs among the parallel jobs.
     pub u_prob: f64,

@@ -93,9 +93,9 @@ const SHARED: [f64; 15] = [
     1_080.0,
 ];
 
-/// Steps, in minutes, whose multiples are popular estimates too.
+/// Steps, in minutes, whose multiples are popular estimates until there are enough of these.
 ///
-/// The largest step comes first, and its multiples from the longest estimate down.
+/// Multiples of the largest step are taken first. For each step, the longest estimate comes first.
 const ROUND: [f64; 10] = [12_000.0, 6_000.0, 3_000.0, 600.0, 300.0, 120.0, 60.0, 20.0, 10.0, 5.0];
 
 /// Popularity rank that each popular value has in each of four logs; 1 is the most popular.
@@ -125,9 +125,9 @@ const RANKS: [[usize; 4]; HEAD] = [
     [20, 19, 11, 12],
 ];
 
-/// Number of different estimates in logs of various sizes: the number of jobs, then of estimates.
+/// Pairs of a number of jobs in a log, and the number of different estimates of these jobs.
 ///
-/// Between these points, interpolation is linear.
+/// Between these pairs, interpolation is linear.
 const VALUES: [(f64, f64); 7] = [
     (0.0, 0.0),
     (20.0, 10.0),
@@ -138,7 +138,7 @@ const VALUES: [(f64, f64); 7] = [
     (250_000.0, 565.0),
 ];
 
-/// Share of jobs, in percent, whose estimate is the popular value with a given rank, from 2 on.
+/// Percentage of jobs whose estimate is the popular value with a given rank, from rank 2 on.
 fn popularity(rank: usize) -> f64 {
     14.0491 * libm::exp(-0.177_531 * rank as f64) + 0.462_513
 }
@@ -267,7 +267,8 @@ impl Model {
 
     /// Estimates that are not popular: different times, in whole minutes where possible.
     ///
-    /// If a time in whole minutes is in use already, one that differs by up to 30 seconds is taken.
+    /// Instead of a time in whole minutes that is in use already, a time that differs by up to 30
+    /// seconds is taken.
     fn other_times(&self, count: usize, popular: &[(f64, f64)]) -> Vec<f64> {
         const OFF: [f64; 7] = [0.0, 30.0, -30.0, 20.0, -20.0, 10.0, -10.0];
         let a = 1.0 + 12.1039 * libm::pow(count as f64, -0.6026);
@@ -324,7 +325,7 @@ impl Model {
     }
 }
 
-/// Number of different estimates among this number of jobs.
+/// Usual number of different estimates in a log with this number of jobs.
 fn values_among(jobs: usize) -> usize {
     let jobs = jobs as f64;
     let above = VALUES.partition_point(|&(known, _)| known < jobs);
@@ -338,10 +339,10 @@ fn values_among(jobs: usize) -> usize {
 
 /// Popularity rank, from 0, of each popular value, in the order of [`Model::popular_times`].
 ///
-/// `own` has the ranks that are already known. For each further value, the ranks that the value has
-/// in the four logs are added to the ranks to choose from. If one of these ranks does not occur in
-/// any log for later values, it is assigned at once. Otherwise two of the ranks to choose from are
-/// drawn, and the smaller one is taken.
+/// `own` has the ranks that are already known. The other values are handled in order. First, the
+/// ranks that the value has in the four logs are added to a pool. If a free rank occurs in no log
+/// for any later value, the value gets this rank. Otherwise two ranks are drawn from the pool, and
+/// the value gets the smaller one.
 fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
     let count = own.len();
     let mut is_free = vec![true; count];
@@ -374,7 +375,7 @@ fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
 
 /// Expands estimates with shares of jobs to one estimate for each job, in the order of `values`.
 ///
-/// Job counts are rounded so that the largest remainders are rounded up.
+/// The counts of jobs sum to `jobs`: those with the largest remainders are rounded up.
 fn rounded(values: &[(f64, f64)], jobs: usize) -> Vec<f64> {
     let exact = |share: f64| share * jobs as f64;
     let mut counts: Vec<usize> =
@@ -417,8 +418,8 @@ mod tests {
     }
 
     /// Checks generated estimates against the paper's findings on four logs. 89 % of the jobs have
-    /// one of 20 values. No value has more jobs than the maximum. The share of each rank is that of
-    /// the paper's fit.
+    /// one of 20 values. No value has more jobs than the maximum estimate. The share of each rank
+    /// is that of the paper's fit.
     #[test]
     fn twenty_values_have_nearly_nine_jobs_of_ten_and_the_longest_most() {
         let given = format!("{LUBLIN}estimates = {{ name = 'tsafrir', max = 200000 }}");
@@ -447,8 +448,8 @@ mod tests {
 
     /// Checks that the shares of estimates sum to 1 for various sites.
     ///
-    /// The first is the CTC SP2, in whose log 23.8 % of the jobs have the maximum and 88.9 % one of
-    /// 20 values.
+    /// The first site is the CTC SP2. In its log 23.8 % of the jobs have the maximum estimate, and
+    /// 88.9 % have one of 20 estimates.
     #[test]
     fn the_sum_of_shares_is_one_for_any_site() {
         for (max, values, jobs) in

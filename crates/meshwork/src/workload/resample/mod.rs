@@ -1,7 +1,7 @@
-//! Resampling: makes many logs from one log, another one for each replication.
+//! Resampling: makes from one log many other logs, a new one for each replication.
 //!
-//! A log is a single observation. With a resampling, each replication has another log that could
-//! have been recorded at the site. So results have confidence intervals.
+//! A log is a single observation. With resampling, each replication uses a different log that could
+//! have been recorded at the site. This gives confidence intervals for results.
 
 mod shake;
 mod users;
@@ -94,7 +94,7 @@ pub(super) fn resampled(
 struct Weeks {
     first: Time,
     period: f64,
-    /// Number of whole weeks from the first arrival on; later jobs are left out.
+    /// Number of whole weeks from the first arrival on; jobs that arrive later are left out.
     count: u64,
     /// Number of weeks of the resampled log.
     wanted: u64,

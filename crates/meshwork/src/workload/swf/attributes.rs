@@ -1,6 +1,6 @@
 //! Attributes of a log's jobs that are stored only if needed: owner, queue, partition, predecessor.
 //!
-//! They are stored apart from the jobs, so that a log takes no more memory unless they are needed.
+//! The attributes are stored apart from the jobs. So a log takes no more memory if none are needed.
 
 use super::{FIELDS, Record, RecordError};
 use crate::job::{After, Job, Owner, Terms};
@@ -17,9 +17,10 @@ type Key = [i64; 5];
 /// Store of attributes of the jobs of a log, such as their owners.
 pub(super) struct Attributes {
     owners: Owners<Key>,
-    /// Owner and predecessor of each job, if dependencies are requested; otherwise `None`. Without
-    /// dependencies, the number under which a job's attributes are stored is the number of its
-    /// owner.
+    /// Owner and predecessor of each job; `None` unless dependencies are requested.
+    ///
+    /// If `None`, only owners are stored. The number under which a job's attributes are stored is
+    /// then the number of its owner.
     came: Option<Came>,
 }
 

@@ -75,9 +75,9 @@ pub enum RecordError {
         field: usize,
         /// Name of the field: see [`FIELDS`].
         name: &'static str,
-        /// Value of the field.
+        /// Value that the field has.
         number: f64,
-        /// Largest allowed value.
+        /// Largest value that is allowed in the field.
         most: f64,
     },
 }
@@ -262,7 +262,8 @@ impl Record {
     }
 }
 
-/// Text of an unknown number, `-1`, and the blank after it, as the lowest bytes of a word.
+/// The text of an unknown number, `-1`, with the blank after it, as the lowest bytes of a 64-bit
+/// word.
 const NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 \0\0\0\0\0");
 
 /// Whether a byte separates fields, as any blank or control character does.

@@ -129,8 +129,8 @@ fn chosen_jobs(
 
 /// Converts a line of a log to a job, or returns the reason why the line is not a job.
 ///
-/// The outer error is an invalid line. `count` is the index of the line, from 1, among all lines
-/// that may be jobs. It becomes the job's number if the line gives none.
+/// An invalid line gives the outer error. `count` is the index of the line, from 1, among all lines
+/// without comments. It becomes the job's number if the line gives none.
 ///
 /// # Errors
 /// The problem with the line, as the end of a sentence that begins with `PATH:LINE:`.
@@ -287,7 +287,7 @@ impl Log {
         Some(job)
     }
 
-    /// Reads the next line, plain or not; `false` at the end of the log.
+    /// Reads the next line, whether plain or not; returns `false` at the end of the log.
     #[inline(never)]
     fn read_any(&mut self) -> Result<bool, WorkloadError> {
         loop {

@@ -6,7 +6,7 @@
 use super::format::{Record, is_blank, number_in};
 use crate::registry::LARGEST;
 
-/// The text of an unknown number, `-1 `, once and three times, as the lowest bytes of a word.
+/// The text of an unknown number, `-1 `, once and three times in a row, as lowest bytes of a word.
 ///
 /// In most lines, most numbers are unknown.
 const NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 \0\0\0\0\0");

@@ -39,7 +39,7 @@ impl CellKind {
         }
     }
 
-    /// Description of a valid cell, as the end of a sentence with "must be".
+    /// Description of a valid cell, which follows the words "must be" in an error message.
     #[must_use]
     pub fn meaning(self) -> &'static str {
         match self {
@@ -671,7 +671,8 @@ pub fn places<'n>(
     ))
 }
 
-/// Columns with what a job requests. A table has one of them, or several from `pieces` on.
+/// Columns that say how much a job requests. A table has only one of them, or several from `pieces`
+/// on.
 const ASKED: [&str; 7] = ["nodes", "block", "subcube", "pieces", "cpu", "gpu", "roles"];
 
 #[cfg(test)]

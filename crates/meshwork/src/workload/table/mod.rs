@@ -91,7 +91,7 @@ impl From<f64> for Instant {
 /// One row of a table of jobs. A field is `None` if its cell is empty or its column is missing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// Number of the row's line in the file, from 1. In a file without lines, the number of the
+    /// Line number of the row in the file, from 1. In a file format without lines, the index of the
     /// row.
     pub line: u64,
     /// Number of the job.
@@ -116,13 +116,13 @@ pub struct Row {
     pub deadline: Option<Instant>,
     /// Number of the job after whose end this job was submitted.
     pub after: Option<u64>,
-    /// Think time between the end of the job `after` and this submission.
+    /// Think time between the end of the job `after` and the submission of this job.
     pub think: Option<f64>,
     /// How long the job waited in an earlier run.
     pub wait: Option<f64>,
     /// Constraints on the job's `nodes` processors.
     pub constraints: Constraints,
-    /// Number of pieces.
+    /// Number of pieces that the job requests.
     pub pieces: Option<u32>,
     /// Cores of each piece.
     pub cpu: Option<u32>,
@@ -134,9 +134,9 @@ pub struct Row {
     pub other: Option<u32>,
     /// Minimum and maximum number of pieces on a node.
     pub per_node: Option<(u32, u32)>,
-    /// The part of the machine that must hold all pieces.
+    /// The part of the machine, such as a leaf switch, within which all pieces must lie.
     pub inside: Option<Inside>,
-    /// Allowed types of nodes or GPUs, or features.
+    /// Types of nodes or GPUs, or features of nodes, that the pieces may get.
     pub types: Option<String>,
     /// Requested pieces, if they have several roles.
     pub roles: Option<Vec<Piece>>,
@@ -379,8 +379,9 @@ pub(super) fn pieces(row: Row) -> Result<Request, String> {
 /// Largest whole number that a cell may hold.
 const LARGEST_WHOLE: u64 = LARGEST as u64;
 
-/// Parsers for cells that [`Column::set`] has already made numbers or texts. An error is the end of
-/// a sentence that begins with the name of the column.
+/// Parsers for cells that [`Column::set`] has already converted to numbers or texts.
+///
+/// An error is the end of a sentence that begins with the name of the column.
 impl Cell<'_> {
     fn must_be(&self, what: &str) -> String {
         match self {
@@ -454,7 +455,7 @@ impl Cell<'_> {
 
     /// Whether a cell of the column `exclusive` says `node`: no other job may use the job's nodes.
     ///
-    /// The other valid text is `topo`, with which no other job may use its base blocks.
+    /// The other valid text is `topo`: no other job may use the base blocks in which this job runs.
     fn is_exclusive_of_nodes(&self) -> Result<bool, String> {
         match self.text()?.as_str() {
             EXCLUSIVE => Ok(false),

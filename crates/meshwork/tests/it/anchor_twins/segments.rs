@@ -1,4 +1,5 @@
-//! Tests of segmented jobs (whose nodes are requested in equal parts) on machines of listed boxes.
+//! Tests of segmented jobs (whose nodes are requested in equal parts) on machines with listed
+//! boxes.
 //!
 //! Segments are placed one after the other. Where boxes overlap, a failed job is retried with one
 //! node left out.
@@ -14,7 +15,7 @@ enum Hint {
     Never,
 }
 
-/// Whether two listed boxes of the size of a listed shape share a position of the torus.
+/// Whether a box of the shape with index `place` overlaps another listed box of equal size.
 fn overlaps(torus: &Plain, place: usize) -> bool {
     let shapes = torus.sorted(Misread::Nothing);
     let cells = (0..torus.cells.len() as u32).map(Some).collect();

@@ -78,7 +78,8 @@ impl ListBuddy {
         ListBuddy { lists, recent }
     }
 
-    /// The largest aligned blocks of which a subcube consists: their dimension, and their bases.
+    /// The largest aligned blocks of which a subcube consists: their common dimension, and their
+    /// bases.
     fn blocks(cube: Subcube) -> (usize, Vec<u32>) {
         let mut k = 0;
         while cube.mask >> k & 1 == 1 {
@@ -157,8 +158,8 @@ impl Twin for ModifiedBuddy {
     }
 }
 
-/// Slow reference implementation of allocation by Gray codes. It tries each code position by
-/// position.
+/// Slow reference implementation of allocation by Gray codes. It tries the codes one after the
+/// other, and in each code every position.
 pub(crate) struct GrayCodes {
     orders: Vec<Vec<u32>>,
 }
@@ -168,8 +169,8 @@ impl GrayCodes {
         GrayCodes { orders: vec![(0..n).collect()] }
     }
 
-    /// Gray codes, as published for the multiple Gray codes. Matching brackets are found by testing
-    /// every range.
+    /// Creates the multiple Gray codes, each as an order of the dimensions, as published. Pairs of
+    /// matching brackets are found by testing every range between two brackets.
     pub(crate) fn multiple(n: u32) -> GrayCodes {
         let mut sets: Vec<Vec<u32>> = (0..1_u32 << n)
             .filter(|mask| mask.count_ones() == n / 2)
@@ -277,8 +278,8 @@ impl FreeLists {
     }
 }
 
-/// Disjoint free cubes that cover the free nodes, found anew: the largest one first, then by base,
-/// then by mask.
+/// Disjoint free cubes that cover the free nodes, found anew. The largest free cube is taken
+/// repeatedly; ties go to the lowest base, then to the lowest mask.
 pub(crate) fn form_anew(n: u32, free: &NodeSet) -> Vec<Subcube> {
     let mut rest = free.clone();
     let mut cubes = Vec::new();
@@ -354,7 +355,8 @@ fn vector(cubes: &[Subcube]) -> Vec<usize> {
 }
 
 /// Greatest dimension vector of all sets of disjoint cubes that cover the free nodes. It is found
-/// by trying all cubes with the lowest node, and so on.
+/// by trying all cubes with the lowest free node, and for each of them, recursively, all covers of
+/// the nodes that are left.
 fn greatest(free: &NodeSet, known: &mut BTreeMap<Vec<u64>, Vec<usize>>) -> Vec<usize> {
     let Some(base) = free.first() else { return vector(&[]) };
     if let Some(vector) = known.get(free.words()) {
@@ -380,8 +382,8 @@ fn add(a: &[usize], b: &[usize]) -> Vec<usize> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-/// The maximal set of disjoint subcubes. Of the largest free cubes, it takes the first with which
-/// the greatest dimension vector can still be reached.
+/// The maximal set of disjoint subcubes. It is built cube by cube: of the largest cubes that are
+/// still free, the first is taken with which the greatest dimension vector can still be reached.
 pub(crate) fn partition(free: &NodeSet) -> Vec<Subcube> {
     let n = dimension_of(free);
     let mut known = BTreeMap::new();
@@ -476,9 +478,9 @@ fn shared(a: Subcube, b: Subcube) -> usize {
     a.nodes().filter(|node| node & !b.mask == b.base).count()
 }
 
-/// Subcube that the rule of the prime-cube graph chooses, computed edge by edge.
+/// Subcube of dimension `k` that the rule of the prime-cube graph chooses.
 ///
-/// Only prime cubes that satisfy `among` are considered.
+/// Only prime cubes that satisfy `among` are considered. Every edge of the graph is computed anew.
 fn by_the_graph(
     free: &NodeSet,
     primes: &[Subcube],
@@ -565,9 +567,9 @@ impl Noncubic {
         Noncubic { n, cubes: vec![Subcube { base: 0, mask: (1 << n) - 1 }] }
     }
 
-    /// The dimension among `allowed` along which to halve a cube that is not in `cubes`. It is the
-    /// one with which the fewest distinct masks (sets of dimensions of a cube) remain; ties go to
-    /// the lowest remaining mask.
+    /// The dimension, one of `allowed`, along which a cube should be halved. The masks (sets of
+    /// dimensions) of the halves and of `cubes` are compared: the fewest distinct masks win, then
+    /// the halves with the lowest mask.
     fn split(cubes: &[Subcube], cube: Subcube, allowed: u32) -> u32 {
         let masks_with = |d: &u32| {
             let half = cube.mask & !(1 << d);

@@ -216,11 +216,11 @@ impl Placing<'_> {
         self.taken.iter().any(|&other| self.lower(other as usize) == self.lower(block))
     }
 
-    /// Lets the segment use all base blocks that have usable nodes, in order, and counts lower
-    /// blocks.
+    /// Lets the segment use, in order, all base blocks that have usable nodes. Counts the lower
+    /// blocks that this adds.
     ///
-    /// A lower block is counted when its first base block is used. It is counted again if the
-    /// segment already uses later base blocks of it.
+    /// A lower block is counted when its first base block is added, even if the segment already
+    /// uses later base blocks of it.
     fn open_all(&mut self, nodes: &Set) {
         let mut before = None;
         for block in self.inside() {

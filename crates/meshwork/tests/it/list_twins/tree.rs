@@ -31,8 +31,8 @@ impl Machine {
     /// Compares two switches as places for a job that still needs `missing` nodes.
     ///
     /// If the two have too few free nodes, their parents are compared instead, and so on upwards.
-    /// The returned flag tells whether the first switch, or its ancestor that is compared, has all
-    /// missing nodes.
+    /// The returned flag tells whether the first switch has all missing nodes, or its ancestor if
+    /// the ancestors are compared.
     fn compare(
         &self,
         (mut i, mut j): (usize, usize),

@@ -79,7 +79,8 @@ pub(crate) struct Started {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Waiter {
-    /// Whether only the arrival of a job ends the wait. Otherwise the end of a job does too.
+    /// Whether only an arrival ends the wait, because the queue was empty. Otherwise the end of a
+    /// job does too.
     for_arrival: bool,
     job: usize,
 }
@@ -97,8 +98,8 @@ enum Event {
     NewGuard,
     /// Event that follows the start of a job.
     ///
-    /// The guard of the program waits for signals. The flag tells whether there was nothing to wait
-    /// for when this event was queued.
+    /// The guard is the process of the program that waits for the next end of a job. The flag tells
+    /// whether no job was running for it to wait for when this event was queued.
     Running(bool),
     Timer(u64, usize),
 }

@@ -24,8 +24,8 @@ struct Flit {
     arrives: u64,
 }
 
-/// A virtual channel of a link, with its flits in the input buffer of the router behind the link.
-/// It may be granted to a packet, which then owns it.
+/// A virtual channel of a link, with its flits in the input buffer of the router at the link's end.
+/// The channel may be granted to a packet, which then owns it.
 #[derive(Clone, Debug, Default)]
 struct Buffer {
     flits: VecDeque<Flit>,
@@ -287,8 +287,8 @@ impl<'a> Twin<'a> {
         None
     }
 
-    /// Buffers of which a packet at a router may be granted one. They are those of the permitted
-    /// channels of its next link.
+    /// Buffers of which a packet at a router may be granted one: those of the permitted channels of
+    /// its next link.
     fn group(&self, packet: usize, at: u32) -> Vec<usize> {
         let channels = self.channels();
         match self.hop(packet, at) {
@@ -356,8 +356,8 @@ impl<'a> Twin<'a> {
         unlimited || self.target(target).taken(self.now, credit) < self.setting.buffer as usize
     }
 
-    /// Packet whose head is first in a buffer and waits for a lane, and the cycle from which on it
-    /// waits.
+    /// Packet whose head is first in a buffer and waits for the grant of the next buffer. Also the
+    /// cycle from which on it waits.
     fn waiting(&self, lane: usize) -> Option<(usize, u64)> {
         let buffer = &self.buffers[lane];
         let first = buffer.flits.front()?;
