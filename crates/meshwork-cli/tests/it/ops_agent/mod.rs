@@ -6,6 +6,7 @@
 
 mod chapter;
 mod figures;
+mod limits;
 mod rights;
 mod runs;
 
