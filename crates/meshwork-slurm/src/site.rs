@@ -5,7 +5,7 @@ use std::path::Path;
 use meshwork::alloc::listed::{Nodes, Rule};
 use meshwork::geometry::NodeSet;
 
-use crate::conf::{self, Conf};
+use crate::conf::{self, Conf, Partition};
 use crate::finding::{Fatal, Level, LintFinding, LintFindings, Source};
 use crate::topology::{self, FittedRuns, Hosts, SlurmTopology, Structure};
 use meshwork::job::hostlist;
@@ -268,15 +268,44 @@ impl Reading {
                     })?
             }
         };
-        let whole = found.nodes.clone();
+        let topology = found.topology.as_deref();
+        self.site_in(conf, found.nodes.clone(), topology, found.is_exclusive)
+    }
+
+    /// The nodes of all partitions with the default topology, as one site.
+    ///
+    /// If there is no `slurm.conf`, the site has all nodes.
+    ///
+    /// # Errors
+    /// One sentence, if Slurm would not start.
+    pub fn cluster(&self) -> Result<SlurmSite, String> {
+        let Some(conf) = &self.conf else { return self.site(None) };
+        if let Some(refusal) = self.refusal() {
+            return Err(refusal);
+        }
+        let first = self.topologies.first().map(|(topology, _)| topology.name.as_str());
+        let has_it = |own: &&Partition| own.topology.as_deref().or(first) == first;
+        let mut whole = NodeSet::empty(self.hosts.count());
+        conf.partitions.iter().filter(has_it).for_each(|own| whole.unite(&own.nodes));
+        let is_exclusive = conf.partitions.iter().filter(has_it).all(|own| own.is_exclusive);
+        self.site_in(conf, whole, first, is_exclusive)
+    }
+
+    /// Some nodes of a `slurm.conf` as a site with the topology of this name.
+    fn site_in(
+        &self,
+        conf: &Conf,
+        whole: NodeSet,
+        topology: Option<&str>,
+        is_exclusive: bool,
+    ) -> Result<SlurmSite, String> {
         let mut up = whole.clone();
         for (number, node) in conf.nodes.iter().enumerate().filter(|(_, node)| !node.is_up) {
             if self.hosts.find(&node.name) == Some(number as u32) {
                 up.remove(number as u32);
             }
         }
-        let topology = found.topology.as_deref();
-        self.site_of(self.hosts.count(), whole, up, &conf.nodes, topology, found.is_exclusive)
+        self.site_of(self.hosts.count(), whole, up, &conf.nodes, topology, is_exclusive)
     }
 
     /// All nodes of the machine, with the topology of this name. The partitions of a `slurm.conf`

@@ -11,6 +11,7 @@ use super::Raced;
 use crate::operator::propose::text::difference;
 use crate::run::inputs::Files;
 use crate::slurm::lines::lines;
+use crate::slurm::open_sites;
 use crate::study::expand::Point;
 use crate::study::set::set;
 use crate::study::{SCENARIO_KEYS, Study};
@@ -27,6 +28,7 @@ fn scenario_of(study: &Study, point: &Point) -> Table {
         // This cannot fail: the value was already set when the study was expanded.
         let _ = set(&mut table, key, value.clone());
     }
+    let _ = open_sites(&mut table, &Files::of(study));
     table
 }
 

@@ -20,9 +20,10 @@ use crate::slurm::site::{self, Reading, SlurmFiles, SlurmSite};
 use crate::slurm::topology::{SlurmTopology, build};
 
 /// Name of the file with the job records of a site folder.
-const JOBS: &str = "jobs.csv";
+pub(crate) const JOBS: &str = "jobs.csv";
 const QUALITY: &str = "quality.json";
-const CONF: &str = "slurm.conf";
+/// Name of the file that configures Slurm, in the folder of a site.
+pub(crate) const CONF: &str = "slurm.conf";
 /// Name of the file that describes GPUs, in the folder of the `slurm.conf`.
 const GRES: &str = "gres.conf";
 /// Key in `quality.json` for the digests of the imported files.
@@ -33,9 +34,9 @@ const DIGESTS: &str = "blake3";
 /// by `scontrol show res -o` or `sacctmgr show reservation -P`.
 pub const TABLES: [&str; 4] = ["qos.txt", "assoc.txt", "events.txt", "reservations.txt"];
 /// Topology file that is assumed for a machine without one: a flat topology.
-const FLAT: &str = "- topology: flat\n  cluster_default: true\n  flat: true\n";
+pub(crate) const FLAT: &str = "- topology: flat\n  cluster_default: true\n  flat: true\n";
 /// Names of the topology file in its two formats.
-const TOPOLOGIES: [&str; 2] = ["topology.yaml", "topology.conf"];
+pub(crate) const TOPOLOGIES: [&str; 2] = ["topology.yaml", "topology.conf"];
 
 /// Partitions of a Slurm machine with their topologies, read from Slurm's files.
 #[derive(Clone, Debug)]

@@ -5,7 +5,10 @@
 
 use std::path::Path;
 
+mod given;
 pub mod scenario;
+
+pub(crate) use given::{SITE_KEYS, open_sites};
 
 pub use meshwork_slurm::*;
 

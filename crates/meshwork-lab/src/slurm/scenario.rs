@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use meshwork::access;
 use meshwork::alloc::listed::anchors::{Anchors, Entry};
 use meshwork::geometry::NodeSet;
 use meshwork::registry::{Problem, did_you_mean};
 use meshwork::topology::Node;
 use toml::{Table, Value};
 
-use super::hostlist::in_order;
+use super::given::{ALL, add_scheduler};
+use super::hostlist::{in_order, names};
 use super::site::{self, Reading, SlurmSite};
 use super::topology::{SlurmTopology, Structure, TopologyKind};
+use crate::operator::folder::{FLAT, TOPOLOGIES};
 use crate::run::inputs::Files;
 
 /// Key of a machine in a study that names its topology file for Slurm. It is also the name of the
@@ -22,15 +25,17 @@ const SLURM: &str = "slurm";
 const TOPOGRAPH: &str = "topograph";
 
 /// Keys of a machine in a study that is read from files: first those for Slurm, then those for
-/// topograph. The first key of each list is required.
-pub(crate) const KEYS: [&[&str]; 2] = [&[SLURM, "conf", "partition"], &[TOPOGRAPH, "as"]];
+/// topograph. The first key of each list is required; for Slurm, `conf` suffices.
+pub(crate) const KEYS: [&[&str]; 2] = [&[SLURM, "conf", "partition", "qos"], &[TOPOGRAPH, "as"]];
 
 /// Replaces a machine that is described by Slurm files with an ordinary one, and sets its
 /// allocator.
 ///
 /// Such a machine is `machine = { slurm = "topology.yaml", conf = "slurm.conf" }` or, for a model
 /// file of topograph, `machine = { topograph = "model.yaml", as = "tree" }`, where `as` may be
-/// `block`. If the scenario names no allocator, or names `slurm`, the allocator becomes the one
+/// `block`. The partition `*` stands for the nodes of all partitions. A scheduler `slurm` has the
+/// parameters of the `slurm.conf`. Keys `partitions` and
+/// `reservations` may name nodes by a host list. If the scenario names no allocator, or names `slurm`, the allocator becomes the one
 /// with which Slurm allocates nodes. Other machines are left unchanged.
 ///
 /// A torus without holes that is the whole partition becomes a torus whose processors are its
@@ -42,7 +47,9 @@ pub(crate) const KEYS: [&[&str]; 2] = [&[SLURM, "conf", "partition"], &[TOPOGRAP
 /// If a file cannot be read, Slurm would not start with it, or a key is unknown.
 pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     let Some(machine) = table.get("machine").and_then(Value::as_table) else { return Ok(()) };
-    let Some(keys) = KEYS.into_iter().find(|keys| machine.contains_key(keys[0])) else {
+    let named = KEYS.into_iter().find(|keys| machine.contains_key(keys[0]));
+    let flat = || machine.contains_key("conf").then_some(KEYS[0]);
+    let Some(keys) = named.or_else(flat) else {
         return match table.get("allocator") {
             Some(given) if names_slurm(given) => Err(Problem::new(
                 "allocator",
@@ -52,9 +59,10 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
             _ => Ok(()),
         };
     };
-    if let Some(unknown) = machine.keys().find(|key| !keys.contains(&key.as_str())) {
+    let known: Vec<&str> = keys.iter().copied().chain(access_keys()).collect();
+    if let Some(unknown) = machine.keys().find(|key| !known.contains(&key.as_str())) {
         let says =
-            format!("unknown key `{unknown}` in `machine` ({})", did_you_mean(unknown, keys));
+            format!("unknown key `{unknown}` in `machine` ({})", did_you_mean(unknown, &known));
         return Err(Problem::new(format!("machine.{unknown}"), says));
     }
     let text = |key: &str| match machine.get(key) {
@@ -66,19 +74,33 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
         }
     };
     let refused = |says: String| Problem::new(format!("machine.{}", keys[0]), says);
-    let topology = text(keys[0])?.unwrap_or_default();
-    let conf = text("conf")?;
-    let reading = read(files, &topology, conf.as_deref()).map_err(refused)?;
-    let site = match text("as")? {
-        Some(name) => reading.site_with(&name),
-        None => reading.site(text("partition")?.as_deref()),
+    let (topology, conf) = (text(keys[0])?, text("conf")?);
+    let reading = read(files, topology.as_deref(), conf.as_deref()).map_err(refused)?;
+    let site = match (text("as")?, text("partition")?) {
+        (Some(name), _) => reading.site_with(&name),
+        (None, Some(all)) if all == ALL => reading.cluster(),
+        (None, partition) => reading.site(partition.as_deref()),
     };
     let site = site.map_err(refused)?;
+    let qos = text("qos")?.map(|path| files.companion(&path, &files.locate_companion(&path)));
+    let qos = qos.transpose().map_err(|error| Problem::new("machine.qos", error.to_string()))?;
     let found = reading.topologies.iter().find(|(topology, _)| topology.name == site.topology);
     let listed = found.map(|(topology, _)| topology);
-    let (machine, mut allocator, order) = machine_of(&site, listed);
+    let (mut laid_out, mut allocator, order) = machine_of(&site, listed);
+    for key in access_keys() {
+        let given = machine.get(key).map(|given| (key.to_owned(), numbered(given, &site, &order)));
+        laid_out.extend(given);
+    }
+    let machine = laid_out;
     if names_table(table.get("workload")) {
         insert_names(&mut allocator, &reading, &site, &order);
+    }
+    // Partitions of the study replace those of the `slurm.conf`.
+    if machine.contains_key("partitions") {
+        allocator.remove("partitions");
+    }
+    if let Some(conf) = &reading.conf {
+        add_scheduler(table, conf, qos.as_deref());
     }
     match table.get("allocator") {
         None => {}
@@ -96,6 +118,30 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     Ok(())
 }
 
+/// Keys of a machine that limit which jobs may use which nodes.
+pub(super) fn access_keys() -> impl Iterator<Item = &'static str> {
+    access::PARAMS.iter().map(|param| param.name)
+}
+
+/// Copies tables of partitions or reservations, with node numbers instead of a host list in `nodes`.
+fn numbered(tables: &Value, site: &SlurmSite, order: &[Node]) -> Value {
+    let number = |name: &String| {
+        let node = site.hosts.find(name)?;
+        order.iter().position(|&own| own == node).map(|place| place.to_string())
+    };
+    let numbers = |list: &str| {
+        let numbers: Option<Vec<String>> = names(list).ok()?.iter().map(number).collect();
+        numbers.map(|numbers| numbers.join(","))
+    };
+    let mut tables = tables.clone();
+    for table in tables.as_array_mut().into_iter().flatten() {
+        if let Some(Value::String(nodes)) = table.get_mut("nodes") {
+            *nodes = numbers(nodes).unwrap_or_else(|| nodes.clone());
+        }
+    }
+    tables
+}
+
 /// Slurm's nodes of a partition, in the order of the node numbers of the study's machine.
 #[must_use]
 pub fn node_order(reading: &Reading, site: &SlurmSite) -> Vec<Node> {
@@ -103,16 +149,20 @@ pub fn node_order(reading: &Reading, site: &SlurmSite) -> Vec<Node> {
     machine_of(site, found.map(|(topology, _)| topology)).2
 }
 
-/// Reads the topology file and the `slurm.conf` of a machine.
+/// Reads the topology file and the `slurm.conf` of a machine. Without a topology file the machine
+/// is flat.
 ///
 /// Each file is recorded as a companion of the study. Paths of files that a `slurm.conf` includes
 /// are relative to its folder.
-fn read(files: &Files, topology: &str, conf: Option<&str>) -> Result<Reading, String> {
+fn read(files: &Files, topology: Option<&str>, conf: Option<&str>) -> Result<Reading, String> {
     let text =
         |path: &str, place: &Path| files.companion(path, place).map_err(|error| error.to_string());
     let name = |place: &Path| place.display().to_string();
-    let topology_place = files.locate_companion(topology);
-    let topology = text(topology, &topology_place)?;
+    let topology_place = topology.map(|path| files.locate_companion(path));
+    let topology = match (topology, &topology_place) {
+        (Some(topology), Some(place)) => text(topology, place)?,
+        _ => FLAT.to_owned(),
+    };
     let conf_place = conf.map(|conf| files.locate_companion(conf));
     let conf_text = match (conf, &conf_place) {
         (Some(conf), Some(place)) => Some(text(conf, place)?),
@@ -126,7 +176,7 @@ fn read(files: &Files, topology: &str, conf: Option<&str>) -> Result<Reading, St
         text(&own, kept.as_ref().unwrap_or(&place))
     };
     let names = site::SlurmFiles {
-        topology: name(&topology_place),
+        topology: topology_place.as_deref().map_or_else(|| TOPOLOGIES[0].to_owned(), name),
         conf: conf_place.as_deref().map(name),
         gres: None,
     };
@@ -283,7 +333,7 @@ fn children(listed: Option<&SlurmTopology>, place: usize) -> Vec<u32> {
     let Some(list) = switch.children.as_ref().filter(|_| switch.nodes.is_none()) else {
         return Vec::new();
     };
-    let names = super::hostlist::names(&list.text).unwrap_or_default();
+    let names = names(&list.text).unwrap_or_default();
     let place = |name: &String| switches.iter().position(|other| other.name.as_ref() == Some(name));
     names.iter().filter_map(place).map(|place| place as u32).collect()
 }

@@ -9,6 +9,7 @@ use meshwork::scenario::Scenario;
 use toml::{Table, Value};
 
 use crate::run::inputs::Files;
+use crate::slurm::open_sites;
 use crate::slurm::scenario::lay_out;
 use crate::study::asked::Span;
 use crate::study::lists;
@@ -195,6 +196,7 @@ fn point(study: &Study, index: u64) -> Result<Point, Refused> {
     let files = Files::of(study);
     let list = |path: &str| files.companion(path, &files.locate_companion(path));
     let scenario = lists::read_in(&list, &mut table)
+        .and_then(|()| open_sites(&mut table, &files))
         .and_then(|()| on_the_clock_of_its_log(study, &mut table))
         .and_then(|()| lay_out(&mut table, &files))
         .and_then(|()| Scenario::read_in(&study.catalogue, &table))

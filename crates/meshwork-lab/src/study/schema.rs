@@ -8,6 +8,7 @@ use meshwork::{access, presets, scenario, workload};
 use serde_json::{Map, Value as Json, json};
 
 use super::{JobFormat, PARAMS, claims};
+use crate::slurm::SITE_KEYS;
 use crate::slurm::scenario::KEYS as FILE_KEYS;
 
 /// Returns the JSON Schema (draft 7) of studies that use names of this catalogue.
@@ -43,6 +44,7 @@ pub fn schema(catalogue: &Catalogue) -> Json {
     }
     properties.extend(writer.properties(PARAMS));
     properties.insert("machine".to_owned(), writer.machine());
+    writer.allow_site();
     let mut sweep = Map::new();
     for (key, value) in &properties {
         sweep.insert(key.clone(), swept(value));
@@ -226,6 +228,7 @@ impl Writer<'_> {
 
     /// Schema of a machine: a text, one site, several sites, or files of Slurm or topograph.
     fn machine(&mut self) -> Json {
+        let access_tables = self.properties(&access::PARAMS.iter().collect::<Vec<_>>());
         let access: Vec<&Param> = access::PARAMS.iter().chain(TYPES).collect();
         let access = self.properties(&access);
         // Partitions and reservations are in the same table as the topology.
@@ -242,19 +245,24 @@ impl Writer<'_> {
             .into_iter()
             .for_each(|keys| keys.extend(access.clone()));
         let text = json!({ "type": "string" });
-        let [slurm, topograph] = FILE_KEYS.map(|keys| {
-            let texts: Map<String, Json> =
+        let [slurm, topograph] = FILE_KEYS;
+        let [slurm, topograph, folder] = [slurm, topograph, SITE_KEYS].map(|keys| {
+            let mut texts: Map<String, Json> =
                 keys.iter().map(|key| ((*key).to_owned(), text.clone())).collect();
+            texts.extend(access_tables.clone());
+            let required = |key: &str| json!({ "required": [key] });
+            let mut first = vec![required(keys[0])];
+            first.extend(keys.contains(&"conf").then(|| required("conf")));
             json!({
                 "type": "object",
                 "properties": texts,
-                "required": [keys[0]],
+                "anyOf": first,
                 "additionalProperties": false,
             })
         });
         let topologies = self.names(&scenario::SITE_FAMILY).join("|");
         json!({
-            "description": "the machine: a topology with its size, several sites, the files of a Slurm, a model of topograph, or words",
+            "description": "the machine: a topology with its size, several sites, the files of a Slurm, the folder of a site, a model of topograph, or words",
             "anyOf": [
                 { "enum": self.names(&presets::FAMILY) },
                 { "type": "string", "pattern": format!("^({topologies}):[0-9x×, ]+$") },
@@ -262,15 +270,27 @@ impl Writer<'_> {
                 several,
                 slurm,
                 topograph,
+                folder,
                 // A table without a topology, which `[sweep]` supplies.
                 { "type": "object", "not": { "anyOf": [
                     { "required": ["topology"] },
                     { "required": ["sites"] },
                     { "required": ["slurm"] },
+                    { "required": ["conf"] },
                     { "required": ["topograph"] },
+                    { "required": ["site"] },
                 ]}},
             ],
         })
+    }
+
+    /// Adds the folder of a site to the forms of a workload.
+    fn allow_site(&mut self) {
+        let mut folder = self.table(&workload::FAMILY.common.iter().collect::<Vec<_>>());
+        folder["properties"]["site"] = json!({ "type": "string" });
+        folder["required"] = json!(["site"]);
+        let forms = self.definitions["workload"]["anyOf"].as_array_mut();
+        forms.into_iter().for_each(|forms| forms.push(folder.clone()));
     }
 
     fn claims(&mut self) -> Json {

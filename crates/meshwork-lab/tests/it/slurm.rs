@@ -591,7 +591,10 @@ fn a_model_of_topograph_is_a_tree_or_blocks() {
     }
     for (given, says) in [
         (", as = 'ring'", "there is no topology ring (there are: tree, block)"),
-        (", conf = 'slurm.conf'", "unknown key `conf` in `machine` (known: topograph, as)"),
+        (
+            ", conf = 'slurm.conf'",
+            "unknown key `conf` in `machine` (known: topograph, as, partitions, reservations)",
+        ),
     ] {
         let refused = modelled(folder.path(), &format!("topograph = 'model.yaml'{given}"));
         let refused = refused.unwrap_err();

@@ -313,7 +313,8 @@ impl SiteRules {
     }
 }
 
-fn rows(text: &str) -> impl Iterator<Item = BTreeMap<&str, &str>> {
+/// Rows of a table that `sacctmgr show … -P` has printed, by the names of the columns.
+pub(crate) fn rows(text: &str) -> impl Iterator<Item = BTreeMap<&str, &str>> {
     let mut lines = text.lines();
     let header: Vec<&str> = lines.next().unwrap_or_default().split('|').collect();
     lines.map(move |line| header.iter().copied().zip(line.split('|')).collect())

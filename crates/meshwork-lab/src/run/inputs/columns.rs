@@ -11,6 +11,7 @@ use meshwork::workload::table::{COLUMNS, Cell, CellKind, Column, Row, places};
 use super::Files;
 use crate::cell::plain;
 use crate::date::unix_seconds;
+use crate::trace::history;
 
 /// Maximum length of a line of a table, in bytes.
 const MAX_LINE: u64 = 1 << 20;
@@ -22,9 +23,12 @@ pub(crate) type Lines<T> = Box<dyn Iterator<Item = Result<T, WorkloadError>> + S
 pub(crate) type Make<T, const N: usize> = fn(u64, [Option<Cell<'_>>; N]) -> Result<T, String>;
 
 impl Files {
-    /// Rows of a table of jobs.
+    /// Rows of a table of jobs, or of a site's history.
     pub(super) fn jobs(&self, path: &str) -> Result<Lines<Row>, WorkloadError> {
-        self.table(path, |names| places(names.iter().copied()), job)
+        self.table(path, |names| places(names.iter().copied()), job).or_else(|error| {
+            let rows = history(self, path).map_err(WorkloadError)?.ok_or(error)?;
+            Ok(Box::new(rows.into_iter().map(Ok)) as Lines<Row>)
+        })
     }
 
     /// Names of the columns of a table.

@@ -363,29 +363,45 @@ pub(super) static FORMATS: [Published; 17] = [
         no_place: &["state", "maxrss", "totalcpu", "qos", "nodelist"],
     },
     Published {
-        name: "a Meshwork site, its history",
+        name: HISTORY,
         marks: &["id", "attempt", "submit", "nodelist", "by"],
-        holds: Holds::Jobs {
-            columns: &[
-                of("submit", Of("submit")),
-                of("runtime", Between("start", "end")),
-                of("estimate", Of("limit")),
-                of("wait", Between("submit", "start")),
-                of("pieces", Options("options", "pieces")),
-                of("cpu", Options("options", "cpu")),
-                of("mem", Options("options", "mem")),
-                of("gpu", Options("options", "gpu")),
-                of("per_node", Options("options", "per_node")),
-                of("type", Options("options", "type")),
-                of("exclusive", Options("options", "exclusive")),
-                of("nodes", Of("nodes")),
-                of("user", Of("user")),
-                of("group", Of("account")),
-                of("queue", Of("partition")),
-            ],
-            one_per: None,
-            skipped: &[],
-        },
-        no_place: &["state", "eligible", "qos", "priority", "reason", "line", "not_modelled"],
+        holds: Holds::Jobs { columns: HISTORY_COLUMNS, one_per: None, skipped: &[] },
+        no_place: &["state", "eligible", "priority", "reason", "line", "not_modelled"],
     },
 ];
+
+/// Name of the format of a site's history.
+pub(super) const HISTORY: &str = "a Meshwork site, its history";
+
+/// Columns of a site's history. The first ones, as many as [`SHARED_COLUMNS`], describe requests
+/// for parts of nodes.
+pub(super) static HISTORY_COLUMNS: &[Mapped] = &[
+    of("pieces", Options("options", "pieces")),
+    of("cpu", Options("options", "cpu")),
+    of("mem", Options("options", "mem")),
+    of("gpu", Options("options", "gpu")),
+    of("per_node", Options("options", "per_node")),
+    of("type", Options("options", "type")),
+    of("exclusive", Options("options", "exclusive")),
+    of("submit", Of("submit")),
+    of("runtime", Between("start", "end")),
+    of("estimate", Of("limit")),
+    of("wait", Between("submit", "start")),
+    of("nodes", Of("nodes")),
+    of("exclusive", If("exclusive", "topo", "topo")),
+    of("segment", Of("segment")),
+    of("spread_segments", If("spread", "yes", "true")),
+    of("consolidate_segments", If("consolidate", "yes", "true")),
+    of("switches", Of("switches")),
+    of("contiguous", If("contiguous", "yes", "true")),
+    of("require", Of("require")),
+    of("exclude", Of("exclude")),
+    of("user", Of("user")),
+    of("group", Of("account")),
+    of("queue", Of("qos")),
+    of("queue", Of("partition")),
+    of("partition", Of("partition")),
+];
+
+/// Number of columns at the beginning of [`HISTORY_COLUMNS`] that describe parts of nodes.
+pub(super) const SHARED_COLUMNS: usize = 7;

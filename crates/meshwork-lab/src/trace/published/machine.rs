@@ -6,6 +6,7 @@ use toml::{Table, Value};
 
 use super::{Holds, MachineColumns, Recognized, recognized};
 use crate::findings::number::count;
+use crate::run::inputs::Files;
 
 /// The machine of a published trace, as the text of a study that has only this machine.
 pub(crate) struct PublishedMachine {
@@ -39,7 +40,7 @@ impl NodeType {
 /// One sentence, if the file is not a table of nodes of a published trace, or a cell cannot be
 /// read.
 pub(crate) fn machine_text(path: &str) -> Result<PublishedMachine, String> {
-    let found = recognized(path)?;
+    let found = recognized(&Files::default(), path)?;
     let wanted = "only a table of the nodes of a published trace becomes a machine";
     let found = found.ok_or_else(|| format!("{path}: this is no published trace: {wanted}"))?;
     let Holds::Nodes(columns) = &found.format.holds else {

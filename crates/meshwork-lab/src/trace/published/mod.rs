@@ -20,7 +20,7 @@ use crate::date::unix_seconds;
 use crate::findings::number::count;
 use crate::operator::sacct::span;
 use crate::run::inputs::Files;
-use formats::FORMATS;
+use formats::{FORMATS, HISTORY, HISTORY_COLUMNS, SHARED_COLUMNS};
 
 pub(super) use machine::machine_text;
 use slurm::SlurmPieces;
@@ -179,7 +179,7 @@ pub(super) struct PublishedJobs {
 /// # Errors
 /// One sentence, if the file is a table without jobs of such a trace, or a cell cannot be read.
 pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
-    let Some(found) = recognized(path)? else { return Ok(None) };
+    let Some(found) = recognized(&Files::default(), path)? else { return Ok(None) };
     let name = found.format.name;
     match &found.format.holds {
         Holds::Jobs { columns, one_per, skipped } => {
@@ -194,12 +194,29 @@ pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
     }
 }
 
+/// Reads the jobs of a site's history; `None` if the file is not such a history.
+///
+/// Each job requests whole nodes, even if it shared nodes with others. Jobs that have not run are
+/// left out. Submissions are dates, so that the clock begins with the first.
+///
+/// # Errors
+/// One sentence, if a cell cannot be read.
+pub(crate) fn history(files: &Files, path: &str) -> Result<Option<Vec<Row>>, String> {
+    let found = recognized(files, path)?.filter(|found| found.format.name == HISTORY);
+    let Some(found) = found else { return Ok(None) };
+    let reading = Reading::new(path, &found, &HISTORY_COLUMNS[SHARED_COLUMNS..], None);
+    let mut rows = reading.read(&[])?.rows;
+    for submit in rows.iter_mut().filter_map(|row| row.submit.as_mut()) {
+        submit.is_date = true;
+    }
+    Ok(Some(rows))
+}
+
 /// Recognizes a published trace, and reads its rows; `None` if the file is not such a trace.
-fn recognized(path: &str) -> Result<Option<Recognized>, String> {
+fn recognized(files: &Files, path: &str) -> Result<Option<Recognized>, String> {
     if is_json(path) {
         return from_json(path).map(Some);
     }
-    let files = Files::default();
     let names = files.column_names(path).map_err(|error| error.0)?;
     let is_there = |wanted: &str| names.iter().any(|name| name.trim().eq_ignore_ascii_case(wanted));
     // A table of jobs in the format of this program has both columns.
