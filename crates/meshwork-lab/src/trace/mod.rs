@@ -25,7 +25,7 @@ pub use convert::{Converted, convert};
 pub use fit::{Distance, FitModel, Fitted, MIN_JOBS, Spread, fit};
 pub use form::Form;
 pub use generate::{MAX_JOBS, Model, generate};
-pub(crate) use published::history;
+pub(crate) use published::{SlurmPieces, history, megabytes};
 pub use resampled::{ResampledLog, ResampledStatistic, WAYS, resampled};
 
 /// Error of writing or reading a log, as one sentence.

@@ -3,15 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::request::ControlledJob;
-use super::rules::{LimitOf, SiteRules};
+use super::rules::{KINDS, LimitOf, SiteRules};
 
-/// Sums over the running jobs that count against one limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Sum {
-    jobs: u64,
-    nodes: u64,
-    processors: u64,
-}
+/// Sums over the running jobs that count against one limit, in the order of [`LimitOf::all`].
+type Sum = [u64; KINDS];
 
 /// Set of jobs that count against a limit.
 ///
@@ -36,29 +31,62 @@ pub(super) struct RunningSums {
 pub(super) enum Test {
     /// Stage before the search for nodes, which tests limits on numbers of jobs and on time limits.
     Before,
-    /// Stage after the search for nodes, which tests limits on numbers of nodes and processors.
+    /// Stage after the search for nodes, which tests limits on nodes, processors, memory and GPUs.
     After,
 }
 
 /// Slurm's names of the wait reasons for limits of a QOS.
 ///
-/// A row has the names for the limits on the numbers of jobs, nodes and processors. The rows are
-/// for all jobs of the QOS, for the jobs of a user, for the jobs of an account, and for each job.
-const QOS_NAMES: [[&str; 3]; 4] = [
-    ["QOSGrpJobsLimit", "QOSGrpNodeLimit", "QOSGrpCpuLimit"],
-    ["QOSMaxJobsPerUserLimit", "QOSMaxNodePerUserLimit", "QOSMaxCpuPerUserLimit"],
-    ["MaxJobsPerAccount", "MaxNodePerAccount", "MaxCpuPerAccount"],
-    ["QOSMaxJobsPerUserLimit", "QOSMaxNodePerJobLimit", "QOSMaxCpuPerJobLimit"],
+/// A row has the names for the limits on the numbers of jobs, nodes and processors, on memory and
+/// on GPUs. The rows are for all jobs of the QOS, for the jobs of a user, for the jobs of an
+/// account, and for each job.
+const QOS_NAMES: [[&str; KINDS]; 4] = [
+    ["QOSGrpJobsLimit", "QOSGrpNodeLimit", "QOSGrpCpuLimit", "QOSGrpMemLimit", "QOSGrpGRES"],
+    [
+        "QOSMaxJobsPerUserLimit",
+        "QOSMaxNodePerUserLimit",
+        "QOSMaxCpuPerUserLimit",
+        "QOSMaxMemoryPerUser",
+        "QOSMaxGRESPerUser",
+    ],
+    [
+        "MaxJobsPerAccount",
+        "MaxNodePerAccount",
+        "MaxCpuPerAccount",
+        "MaxMemoryPerAccount",
+        "MaxGRESPerAccount",
+    ],
+    [
+        "QOSMaxJobsPerUserLimit",
+        "QOSMaxNodePerJobLimit",
+        "QOSMaxCpuPerJobLimit",
+        "QOSMaxMemoryPerJob",
+        "QOSMaxGRESPerJob",
+    ],
 ];
 
 /// Slurm's names of the wait reasons for limits of an association.
 ///
-/// A row has the names for the limits on the numbers of jobs, nodes and processors. The rows are
-/// for all jobs of the association, for the jobs of its user, and for each job.
-const ASSOCIATION_NAMES: [[&str; 3]; 3] = [
-    ["AssocGrpJobsLimit", "AssocGrpNodeLimit", "AssocGrpCpuLimit"],
-    ["AssocMaxJobsLimit", "AssocMaxNodePerJobLimit", "AssocMaxCpuPerJobLimit"],
-    ["AssocMaxJobsLimit", "AssocMaxNodePerJobLimit", "AssocMaxCpuPerJobLimit"],
+/// A row has the names for the same kinds of limits as in [`QOS_NAMES`]. The rows are for all jobs
+/// of the association, for the jobs of its user, and for each job.
+const ASSOCIATION_NAMES: [[&str; KINDS]; 3] = [
+    [
+        "AssocGrpJobsLimit",
+        "AssocGrpNodeLimit",
+        "AssocGrpCpuLimit",
+        "AssocGrpMemLimit",
+        "AssocGrpGRES",
+    ],
+    ASSOCIATION_JOB_NAMES,
+    ASSOCIATION_JOB_NAMES,
+];
+
+const ASSOCIATION_JOB_NAMES: [&str; KINDS] = [
+    "AssocMaxJobsLimit",
+    "AssocMaxNodePerJobLimit",
+    "AssocMaxCpuPerJobLimit",
+    "AssocMaxMemPerJob",
+    "AssocMaxGRESPerJob",
 ];
 
 /// Whether a wait reason names a limit of a QOS or an association.
@@ -91,12 +119,9 @@ impl RunningSums {
     ) {
         for scope in scopes(job, partition_qos) {
             let sum = self.sums.entry(scope).or_default();
-            let sign = |own: &mut u64, by: u64| {
+            for (own, by) in sum.iter_mut().zip(job.amounts()) {
                 *own = if starts { *own + by } else { own.saturating_sub(by) };
-            };
-            sign(&mut sum.jobs, 1);
-            sign(&mut sum.nodes, job.nodes);
-            sign(&mut sum.processors, job.processors);
+            }
         }
     }
 
@@ -128,18 +153,21 @@ impl RunningSums {
         let mut all: Vec<usize> = partition_qos.into_iter().chain(job.qos).collect();
         all.dedup();
         let of = |scope: Scope| self.sums.get(&scope).copied().unwrap_or_default();
-        let own = Sum { jobs: 1, nodes: job.nodes, processors: job.processors };
-        let part = |limit: &LimitOf| match test {
-            Test::Before => [limit.jobs, None, None],
-            Test::After => [None, limit.nodes, limit.processors],
+        let own = job.amounts();
+        // Limits that are tested at this stage: only the first kind is a number of jobs.
+        let part = |limit: &LimitOf| {
+            let mut all = limit.all();
+            match test {
+                Test::Before => all[1..].fill(None),
+                Test::After => all[0] = None,
+            }
+            all
         };
         // Whether this job and the running jobs together exceed a limit that is set.
         let exceeds = |most: Option<u64>, sum: Sum, kind: usize| {
-            let all = [sum.jobs + own.jobs, sum.nodes + own.nodes, sum.processors + own.processors];
-            most.is_some_and(|most| all[kind] > most)
+            most.is_some_and(|most| sum[kind] + own[kind] > most)
         };
-        let (mut group, mut user, mut account, mut each) =
-            ([false; 3], [false; 3], [false; 3], [false; 3]);
+        let [mut group, mut user, mut account, mut each] = [[false; KINDS]; 4];
         let mut wall = false;
         for &qos in &all {
             let limits = &rules.qos[qos].limits;

@@ -972,6 +972,39 @@ mod tests {
     }
 
     #[test]
+    fn limits_count_memory_and_gpus() {
+        let conf = "AccountingStorageEnforce=limits\nPartitionName=p Nodes=n[0-15] Default=YES\n";
+        let qos = "Name|Priority|GrpTRES|MaxTRESPU|MaxTRES\n\
+                   q|0|gres/gpu=4|mem=10G|\nr|0||cpu=9|mem=3G,gres/gpu=1\n";
+        let machine = machine(conf, qos, "");
+        let own = |id: &str, qos: &str, options: &str| JobRecord {
+            qos: qos.to_owned(),
+            options: options.to_owned(),
+            ..job(id, "p", 1)
+        };
+        let jobs = [
+            own("1", "q", "-N1 --mem=6G --gres=gpu:2"),
+            own("2", "q", "-N1 --mem=6G"),
+            own("3", "q", "-N1 --mem=2G --gpus-per-node=3"),
+            own("4", "q", "-N1 --gres=gpu:2"),
+            own("5", "r", "-N1 --mem=4G"),
+            own("6", "r", "-N1 --mem=3G --gpus=2"),
+            own("7", "r", "-N1 --mem=3G --gpus=1"),
+        ];
+        assert_eq!(passes(&machine, &jobs)[0], [(0, 0), (3, 0), (6, 0)]);
+        let rules = SiteRules::of(&machine);
+        let mut controller = Controller::new(&machine, &rules, &jobs);
+        (0..jobs.len()).for_each(|own| controller.submit(own));
+        controller.main(100, false, None);
+        let reason = |own: usize| {
+            let job = &controller.jobs[own];
+            controller.sums.exceeded(&rules, job, None, Test::After)
+        };
+        assert_eq!([1, 2].map(reason), [Some("QOSMaxMemoryPerUser"), Some("QOSGrpGRES")]);
+        assert_eq!([4, 5].map(reason), [Some("QOSMaxMemoryPerJob"), Some("QOSMaxGRESPerJob")]);
+    }
+
+    #[test]
     fn components_of_a_heterogeneous_job_start_together_and_by_backfill() {
         let conf = "PartitionName=p Nodes=n[0-7] Default=YES\n\
                     PartitionName=other Nodes=n[8-15]\n";

@@ -8,12 +8,13 @@ use meshwork::alloc::shared::SharedLookup;
 use meshwork::geometry::NodeSet;
 
 use super::parts::{PartsDesk, PartsRequest};
-use super::rules::SiteRules;
+use super::rules::{KINDS, SiteRules};
 use crate::operator::folder::{SlurmMachine, asked};
 use crate::operator::history::{JobRecord, Second};
 use crate::slurm::desk::SlurmRequest;
 use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::Structure;
+use crate::trace::SlurmPieces;
 
 /// Time limit in seconds that is assumed for a job without a time limit.
 const NO_LIMIT: Second = 365 * 86_400;
@@ -116,6 +117,10 @@ pub(super) struct ControlledJob {
     pub(super) asked_processors: u64,
     /// Number of processors that the job uses on its nodes.
     pub(super) processors: u64,
+    /// Memory in MiB that the job requests by its options.
+    pub(super) memory: u64,
+    /// Number of GPUs that the job requests by its options.
+    pub(super) gpus: u64,
     /// Time limit of the job in seconds.
     pub(super) limit: Second,
     /// Time from which the job could start if the machine were free.
@@ -133,6 +138,15 @@ pub(super) struct ControlledJob {
     pub(super) array: Option<(u64, u32)>,
     /// Last recorded priority, and the time at which the job started or left the queue.
     pub(super) last_priority: Option<(f64, Second)>,
+}
+
+impl ControlledJob {
+    /// Amounts that count against limits, in the order of [`LimitOf::all`].
+    ///
+    /// [`LimitOf::all`]: super::rules::LimitOf::all
+    pub(super) fn amounts(&self) -> [u64; KINDS] {
+        [1, self.nodes, self.processors, self.memory, self.gpus]
+    }
 }
 
 /// Jobs of a history in the form of the controller model, and the number of kinds of requests.
@@ -205,7 +219,13 @@ pub(super) fn jobs(
         let user = *users.entry(stay.user.as_str()).or_insert(count);
         let count = accounts.len();
         let account = *accounts.entry(stay.account.as_str()).or_insert(count);
+        let [memory, gpus] = match rules.enforces_limits {
+            true => SlurmPieces::of_options(&stay.options).map_or([0; 2], |own| own.totals()),
+            false => [0; 2],
+        };
         jobs.push(ControlledJob {
+            memory,
+            gpus,
             user,
             account,
             chain: chain(rules, stay),

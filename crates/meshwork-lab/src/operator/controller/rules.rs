@@ -6,6 +6,7 @@ use crate::operator::folder::SlurmMachine;
 use crate::operator::history::Second;
 use crate::operator::sacct::{LocalClock, span};
 use crate::slurm::conf;
+use crate::trace::megabytes;
 use meshwork::geometry::NodeSet;
 
 /// All rules of a site that determine when jobs start.
@@ -112,12 +113,26 @@ pub struct PriorityWeights {
     pub favors_small: bool,
 }
 
-/// Limits on the numbers of jobs, nodes and processors; `None` for no limit.
+/// Number of kinds of amounts that limits count.
+pub(super) const KINDS: usize = 5;
+
+/// Limits on the numbers of jobs, nodes and processors, on memory and on GPUs; `None` for no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitOf {
     pub jobs: Option<u64>,
     pub nodes: Option<u64>,
     pub processors: Option<u64>,
+    /// Limit on memory in MiB.
+    pub memory: Option<u64>,
+    /// Limit on GPUs of all types together.
+    pub gpus: Option<u64>,
+}
+
+impl LimitOf {
+    /// All limits, in the order of the fields.
+    pub(super) fn all(&self) -> [Option<u64>; KINDS] {
+        [self.jobs, self.nodes, self.processors, self.memory, self.gpus]
+    }
 }
 
 /// Limits of a QOS or of an association.
@@ -347,11 +362,18 @@ fn qos_of(row: &BTreeMap<&str, &str>) -> QosRules {
 }
 
 fn limit_of(jobs: &str, tres: &str) -> LimitOf {
-    let of = |key: &str| {
-        let pair = tres.split(',').filter_map(|pair| pair.split_once('='));
-        pair.filter(|(name, _)| *name == key).find_map(|(_, count)| count.parse().ok())
+    let text = |key: &str| {
+        let mut pairs = tres.split(',').filter_map(|pair| pair.split_once('='));
+        pairs.find_map(|(name, amount)| (name == key).then_some(amount))
     };
-    LimitOf { jobs: jobs.parse().ok(), nodes: of("node"), processors: of("cpu") }
+    let of = |key: &str| text(key).and_then(|amount| amount.parse().ok());
+    LimitOf {
+        jobs: jobs.parse().ok(),
+        nodes: of("node"),
+        processors: of("cpu"),
+        memory: text("mem").and_then(megabytes).map(|amount| amount.ceil() as u64),
+        gpus: of("gres/gpu"),
+    }
 }
 
 fn partitions(machine: &SlurmMachine, lines: &[conf::ConfLine]) -> Vec<PartitionRules> {

@@ -23,7 +23,7 @@ use crate::run::inputs::Files;
 use formats::{FORMATS, HISTORY, HISTORY_COLUMNS, SHARED_COLUMNS};
 
 pub(super) use machine::machine_text;
-use slurm::SlurmPieces;
+pub(crate) use slurm::SlurmPieces;
 
 /// Format of a published trace, or of one of its tables.
 #[derive(Debug)]
@@ -676,7 +676,7 @@ fn tidy(number: f64) -> f64 {
 
 /// Amount of memory in MB from Slurm's text. Examples are `4G`, `2000M`, `512K`, and the older
 /// `4Gn` and `4Gc`.
-fn megabytes(text: &str) -> Option<f64> {
+pub(crate) fn megabytes(text: &str) -> Option<f64> {
     let text = text.trim_end_matches(['n', 'c']);
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let factor = match text[digits.len()..].to_ascii_uppercase().as_str() {

@@ -9,7 +9,7 @@ use super::megabytes;
 /// Equal pieces of nodes that a job requests: their number, and the resources of each piece. The
 /// fields are columns of a table of jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct SlurmPieces {
+pub(crate) struct SlurmPieces {
     count: f64,
     cpu: f64,
     mem: Option<f64>,
@@ -93,7 +93,7 @@ impl SlurmPieces {
     /// If GPUs or memory are requested for each task, a piece is a task. If they are requested for
     /// each node, a piece is what the job has of a node. If GPUs are requested for the whole job,
     /// each GPU is a piece, unless the nodes divide them equally.
-    pub(super) fn of_options(text: &str) -> Option<SlurmPieces> {
+    pub(crate) fn of_options(text: &str) -> Option<SlurmPieces> {
         if text.trim().is_empty() {
             return None;
         }
@@ -166,6 +166,11 @@ impl SlurmPieces {
             kind,
             exclusive: false,
         })
+    }
+
+    /// Memory of all pieces in MiB, and the number of their GPUs.
+    pub(crate) fn totals(&self) -> [u64; 2] {
+        [self.mem.unwrap_or(0.0), self.gpu].map(|each| (self.count * each).round() as u64)
     }
 
     /// Cell of a column in a table of jobs; `None` if it is empty.
