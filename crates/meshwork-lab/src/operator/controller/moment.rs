@@ -240,6 +240,10 @@ impl<'a> Controller<'a> {
         let finds = own.requests.iter().any(|request| {
             let mut busy = self.closed(now);
             busy.unite(&self.completing);
+            // Of an end and a submission in one second, the submission is taken to come first.
+            if let Some((_, nodes)) = reasons.freed.as_ref().filter(|own| own.0 == now) {
+                busy.unite(nodes);
+            }
             self.find(request, &busy).is_some()
         });
         self.set_near(near);
@@ -286,6 +290,8 @@ impl<'a> Controller<'a> {
 pub(super) struct WaitReasons {
     jobs: BTreeMap<usize, &'static str>,
     arrays: BTreeMap<u64, &'static str>,
+    /// Last second in which jobs ended, with the nodes of these jobs.
+    freed: Option<(Second, NodeSet)>,
 }
 
 impl WaitReasons {
@@ -300,6 +306,14 @@ impl WaitReasons {
             Some(array) => self.arrays.insert(array, reason),
             None => self.jobs.insert(job, reason),
         };
+    }
+
+    /// Records that a job has left its nodes.
+    pub(super) fn note_end(&mut self, nodes: NodeSet, now: Second) {
+        match &mut self.freed {
+            Some((at, freed)) if *at == now => freed.unite(&nodes),
+            freed => *freed = Some((now, nodes)),
+        }
     }
 
     /// Wait reason that the last pass gave to a job. If no pass has reached the job, it is Slurm's

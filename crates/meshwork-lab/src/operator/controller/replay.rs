@@ -219,7 +219,10 @@ impl Scheduler for Turn<'_> {
         let mut has_news = false;
         for departure in cluster.departures() {
             let job = departure.ran.job.number as usize;
-            drop(self.controller.end(job, now));
+            let held = self.controller.end(job, now);
+            if let Some((reasons, held)) = self.reasons.as_mut().zip(held) {
+                reasons.note_end(held.nodes, now);
+            }
             if self.controller.stays[job].was_killed() {
                 self.cycles.killed();
             }
