@@ -737,7 +737,7 @@ fn a_disk_that_fills_up_loses_no_result_and_no_finished_run() {
     let elsewhere = run(path, "many.toml --out elsewhere");
     assert_eq!(elsewhere.status, Some(0));
     fs::create_dir(path.join("small")).unwrap();
-    // In a mount namespace of its own, so that the mount ends with the last process that sees it.
+    // The script runs in a new mount namespace, so that the mount ends with its last process.
     let script = "mount -t tmpfs -o size=64k none small || exit 99
         \"$0\" run many.toml --out small/out; echo \"status $?\"
         rm -f small/out/experiment.toml; wc -l < small/out/runs.jsonl; tail -c 1 small/out/runs.jsonl | wc -l";

@@ -80,7 +80,7 @@ fn plots_are_drawn_chosen_and_told_in_words() {
         "document.querySelector('figure figcaption').textContent.startsWith('Utilization: ')",
     );
     page.wait("document.querySelector('.panels svg').textContent.includes('Utilization (share)')");
-    // The numbers of the other metric are those of `summary.csv`.
+    // The table of the second metric has the numbers of `summary.csv`.
     page.act("document.querySelector('figure details').open = true");
     page.wait("document.querySelectorAll('.figures figure table tbody tr').length === 8");
     let shown = page.value(
@@ -231,7 +231,7 @@ fn the_x_axis_the_panels_and_the_order_of_numbers_can_be_chosen() {
     let means: Vec<f64> = serde_json::from_value(page.value(last)).unwrap();
     assert!(means.is_sorted(), "{means:?}");
     assert_eq!(page.console(), Vec::<String>::new());
-    // Five lines over time in one panel would hide one another.
+    // Each of five lines over time has its own panel. In one panel they would hide one another.
     let other = tempfile::tempdir().unwrap();
     let page = Page::open(&browser, &page_of(other.path(), "energy.toml"));
     page.wait("document.querySelectorAll('#out-course .panels svg').length === 5");

@@ -125,7 +125,7 @@ fn the_results_of_another_study_are_not_replaced_unless_that_is_asked_for() {
     let submit = meshwork(path, &["submit", "other.toml", "--out", "results", "--engine", "slurm"]);
     assert!(submit.err.contains("this folder holds the study `one`"), "{submit:?}");
     assert_eq!(kept.map(read), before);
-    // The same study continues: from another file, with more replications, from its own folder.
+    // A study continues from another file, with more replications, and from its results folder.
     for study in [
         &["named.toml", "--set", "replications=2"][..],
         &["one.toml", "--set", "replications=3"],

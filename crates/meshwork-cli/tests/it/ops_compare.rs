@@ -236,7 +236,7 @@ fn a_site_that_is_not_modelled_well_is_compared_only_if_that_is_wanted() {
 #[test]
 fn nodes_that_jobs_share_are_used_once() {
     let folder = tempfile::tempdir().unwrap();
-    // Eight jobs with one of a node's eight processors each, and two with nodes of their own.
+    // Eight jobs use one of a node's eight processors each, and two jobs have whole nodes.
     small(folder.path(), |history| {
         let stay = history.stays[0].clone();
         let own = |number: usize, start: i64, end: i64, nodes: u32, exclusive: bool| JobRecord {

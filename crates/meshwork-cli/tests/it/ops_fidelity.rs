@@ -194,7 +194,7 @@ fn real_histories_follow_the_rule() {
         );
         assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
         let (said, json) = fidelity(folder.path());
-        // Their priorities go by QOS and fair shares, whose tables were not kept.
+        // These sites order jobs by QOS and fair share, but the recordings lack both tables.
         assert_eq!((said.status, &json["modelled"]), (Some(1), &json!(false)), "{json:#}");
         let doubts = json["doubts"].as_array().unwrap();
         assert!(

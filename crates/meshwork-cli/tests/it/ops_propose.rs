@@ -95,7 +95,7 @@ fn a_better_list_that_was_planted_is_found() {
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{json:#}");
     assert_eq!((&json["is_better"], &json["jobs"]), (&json!(true), &json!([1200, 1200])));
     assert!(json["tried"].as_u64() >= Some(150), "{json:#}");
-    // The best lists and the site's own have raced, and that one is certainly worse.
+    // In the race of the best lists and the site's own list, the site's own is certainly worse.
     let race = &json["race"];
     assert!(
         race["finalists"].as_u64() > Some(2) && race["histories"].as_u64() >= Some(20),

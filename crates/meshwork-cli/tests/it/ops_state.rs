@@ -491,7 +491,7 @@ fn what_slurm_does_not_consider_is_told_slurms_own_reason() {
         ("Reason=Reservation", "reservation", "its reservation has not begun (Reservation)"),
         ("Reason=Licenses", "other", "(Licenses)"),
     ] {
-        // The first in the queue needs all free nodes; the other could start at once.
+        // The first job in the queue needs all free nodes; the second job could start at once.
         let jobs = records(&[(2, 9, 8, more), (3, 5, 8, "Reason=Priority")]);
         let (text, json) = explained(&jobs, "", "2", &[]);
         assert_eq!(json["reason"], json!(kind), "{more}: {text}");

@@ -69,7 +69,7 @@ fn a_program_with_strategies_of_its_own_has_the_whole_command() {
     }
     let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
     assert!(page.contains("two_ends"));
-    // They decide for a state of the user's own.
+    // Both strategies also decide for a state that a user has written by hand.
     let state = r#"{ "now": 10, "waiting": [{ "id": "long", "nodes": 9, "estimate": 90 },
         { "id": "short", "nodes": 4, "estimate": 5 }] }"#;
     std::fs::write(folder.path().join("state.json"), state).unwrap();

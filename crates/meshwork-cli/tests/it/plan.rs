@@ -48,7 +48,7 @@ fn a_memory_continues_a_plan() {
     let first = json!({ "now": 0, "waiting": [row("x", "ann")] });
     let first = answer(&first, &fair);
     assert_eq!(first["starts"][0]["id"], "x");
-    // Ann has had the machine. Without a memory the first job is next, with it the other user's.
+    // Ann has used the machine. Without a memory her job is next; with a memory, Ben's job is.
     let second = json!({ "now": 40, "waiting": [row("y", "ann"), row("z", "ben")] });
     assert_eq!(answer(&second, &fair)["starts"][0]["id"], "y");
     let mut second = second;

@@ -122,7 +122,7 @@ pub(super) fn figures(
     }
     if runs.iter().any(|run| run.from < run.until) {
         let end = runs.iter().map(|run| run.until / clock.factor).fold(0.0, f64::max);
-        // Long times are in days, as those of the machine are.
+        // Long times are in days, as in the map of the machine.
         let in_days = clock.unit == Some("seconds") && end > MAX_SECONDS && clock.start.is_none();
         let factor = clock.factor * if in_days { DAY } else { 1.0 };
         let (unit, dates) = match &clock.start {

@@ -184,7 +184,7 @@ fn windows_of_a_log_are_its_replications() {
     assert_eq!((wait.method, wait.replications), (Some(Method::Windows), windows.count()));
     let difference = found.summary.rows[1].differences[0].metrics[0].1;
     assert_eq!(difference.method, Some(Method::Windows));
-    // By hand: the same windows as scenarios of their own, paired.
+    // Reference: a study for each window, with differences that are paired by hand.
     let mut by_hand = Vec::new();
     for index in 0..windows.count() {
         let (from, until) = windows.at(index);

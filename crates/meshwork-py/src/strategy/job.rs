@@ -145,7 +145,7 @@ impl Job {
         };
         for (name, cell) in cells {
             match Column::named(name).map(|column| column.holds) {
-                // The partition is an attribute of its own.
+                // The job has the partition as a separate attribute.
                 _ if name == "partition" => {}
                 Some(CellKind::Count) => dict.set_item(name, cell.parse::<u32>()?)?,
                 Some(CellKind::Flag) => dict.set_item(name, cell == "true")?,

@@ -23,7 +23,7 @@ fn figures_of_the_agent() {
     let slurm = Slurm::begin(&NodeRequest { nodes: 16, conf, topology: None, accounts }).unwrap();
     let home = slurm.home().to_owned();
     fs::write(home.join("policy.toml"), POLICY.replace("8x8", "4x4")).unwrap();
-    // One job after the other, from submission to running.
+    // Seconds from submission to running, for jobs that are submitted one after the other.
     let latency = |partition: &str| {
         let mut all: Vec<f64> = Vec::new();
         for _ in 0..40 {

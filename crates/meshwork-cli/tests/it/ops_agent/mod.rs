@@ -179,7 +179,7 @@ impl Parked {
         let chosen = chosen(&log);
         let is_chosen = |id: &str, nodes: &BTreeSet<String>| match chosen.get(id) {
             Some(lists) => lists.contains(nodes),
-            // Tasks of an array have a number of their own in these records.
+            // In these records each task of an array has its own job number.
             None => chosen.values().flatten().any(|own| own == nodes),
         };
         let records = fs::read_to_string(&self.ends).unwrap();
@@ -198,7 +198,7 @@ impl Parked {
         let known: Vec<&Run> = runs.iter().filter(is_known).collect();
         for (place, run) in known.iter().enumerate() {
             for other in &known[..place] {
-                // A run that was killed was there at least when it began.
+                // A killed run has no recorded end, but it held its nodes when it began.
                 let end = |run: &Run| run.end.unwrap_or(run.begin);
                 let together = run.begin.max(other.begin) < end(run).min(end(other));
                 assert!(
@@ -397,7 +397,7 @@ fn a_shadow(parked: &Parked) {
     let again = ["ops", "agent", ".", "--policy", "policy.toml", "--replay", "seen/starts.jsonl"];
     let again = slurm.meshwork(&again);
     assert!(again.out.contains(" 0 of them another now"), "{}{}", again.out, again.err);
-    // The agent may go by its own records: it expects what jobs of the same user took.
+    // With `--ends user_mean` the agent predicts run times from the recorded jobs of each user.
     let told = ["--ends", "user_mean", "--history", "seen", "--dry-run", "--looks", "1"];
     parked.submit(1, "1", &[]);
     let told =

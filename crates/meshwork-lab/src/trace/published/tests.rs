@@ -115,7 +115,7 @@ fn pods_by_hour_are_joined() {
     assert_eq!(done.nodes, 3);
     let table: toml::Table = study.parse().unwrap();
     let switches = table["allocator"]["switches"].as_array().unwrap();
-    // A leaf for each access switch, and one above those of a cluster with several.
+    // Each access switch is a leaf switch. A cluster with several has a switch above them.
     assert_eq!(switches.len(), 4);
     assert_eq!(switches[3]["children"].as_array().unwrap().len(), 2);
     says(&done, "1 rows");

@@ -56,7 +56,7 @@ fn wanted() -> impl Strategy<Value = Wanted> {
     let sizes = (1..=12_u32, 0..3_u32);
     (0..3_u8, sizes, 1..30_u8, 30..600_u16, special).prop_map(
         |(user, (least, more), seconds, limit, special)| {
-            // A list of its own is exact.
+            // A job that lists its nodes requests exactly as many nodes as the list has.
             let more = if matches!(special, Special::Own(_)) { 0 } else { more };
             Wanted { user, least, most: least + more, seconds, limit, special }
         },
@@ -188,7 +188,7 @@ fn play(policy: &LivePolicy, story: &Story, happened: &mut Happened) -> Result<(
             chosen.get(&start.key)
         );
     }
-    // What a user asked for is there again, or was given.
+    // A job that listed its nodes got them, or has its own list again.
     for job in &slurm.jobs {
         if let (Special::Own(_), Phase::Done) = (&job.wanted.special, &job.phase) {
             prop_assert_eq!(
