@@ -177,7 +177,8 @@ fn a_page_shows_the_table_the_differences_and_the_machine() {
     let page = fs::read_to_string(folder.path().join("a.html")).unwrap();
     assert!(page.contains("&lt;fine&gt;.yaml") && !page.contains("<fine>"), "names are no markup");
     let tables: Vec<&str> = page.split("<table").skip(1).collect();
-    assert_eq!(tables[0].matches("<tr").count(), 1 + 10, "a row for each measure");
+    assert_eq!(tables[0].matches("<tr").count(), 1 + 11, "a row for each measure");
+    assert!(tables[0].contains("span, hops"), "{}", tables[0]);
     // The wait, the wait for shape and the slowdown differ, and are drawn on one scale.
     let plots: Vec<&str> = page.split("<svg").filter(|svg| svg.contains("role=\"img\"")).collect();
     assert!(plots.iter().all(|svg| svg.contains("aria-label=\"")), "each says what it shows");

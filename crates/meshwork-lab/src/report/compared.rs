@@ -277,9 +277,10 @@ fn table(comparison: &Comparison, names: &[String]) -> Markup {
                     }
                 }
                 tbody {
-                    @for (row, &measure) in ReplayMeasure::ALL.iter().enumerate() {
+                    @for (row, title) in comparison.titles() {
+                        @let measure = ReplayMeasure::ALL[row];
                         tr.part[matches!(measure, ReplayMeasure::WaitFor(_))] {
-                            th scope="row" title=(measure.definition()) { (measure.title().trim()) }
+                            th scope="row" title=(measure.definition()) { (title.trim()) }
                             @for (number, values) in comparison.values.iter().enumerate() {
                                 td.n { (value(values[row])) }
                                 @if let Some(own) = number.checked_sub(1).map(|own| &comparison.differences[own][row]) {

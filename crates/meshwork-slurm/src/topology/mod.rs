@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod from_conf;
+mod span;
 mod from_topograph;
 pub mod from_yaml;
 pub mod hosts;

@@ -4,7 +4,7 @@
 use meshwork_lab::findings::number::{Rounded, plural, significant};
 use meshwork_lab::findings::statistics::Interval;
 use meshwork_lab::operator::compare::{
-    Comparison, Contender, ReplayMeasure, ReplayOptions, compare, jobs_that_ran,
+    Comparison, Contender, ReplayOptions, compare, jobs_that_ran,
 };
 use meshwork_lab::operator::fidelity::{self, Fidelity};
 use meshwork_lab::operator::folder::Folder;
@@ -180,16 +180,16 @@ pub(super) fn paragraph(out: &mut Output, text: &str) -> Result<(), Stop> {
 }
 
 fn table(out: &mut Output, compared: &Comparison, names: &[String]) -> Result<(), Stop> {
-    let titles: Vec<String> = ReplayMeasure::ALL.iter().map(|own| own.title().to_owned()).collect();
+    let (shown, titles): (Vec<usize>, Vec<String>) = compared.titles().unzip();
     let mut columns = Vec::new();
     for (number, (name, values)) in names.iter().zip(&compared.values).enumerate() {
-        let cells = values.iter().map(|value| match value {
-            Some(value) => significant(*value, 4),
+        let cells = shown.iter().map(|&place| match values[place] {
+            Some(value) => significant(value, 4),
             None => "-".to_owned(),
         });
         columns.push(Column::numbers(name, cells.collect()));
         if let Some(differences) = number.checked_sub(1).map(|own| &compared.differences[own]) {
-            let cells = differences.iter().map(difference).collect();
+            let cells = shown.iter().map(|&place| difference(&differences[place])).collect();
             columns.push(Column::numbers("difference", cells));
         }
     }

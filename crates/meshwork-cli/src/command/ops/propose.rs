@@ -136,7 +136,11 @@ fn describe(out: &mut Output, found: &ListProposal, cleanup: &str) -> Result<(),
         significant(own, 4),
         significant(best, 4),
     );
-    paragraph(out, &text)?;
+    let spans = found.spans.map(|(own, best, unit)| {
+        let [own, best] = [own, best].map(|span| significant(span, 3));
+        format!(" There the nodes of a job span {own} and {best} {unit} on average.")
+    });
+    paragraph(out, &(text + &spans.unwrap_or_default()))?;
     if !found.is_better() {
         paragraph(out, "That may be chance: nothing is proposed.")?;
     }

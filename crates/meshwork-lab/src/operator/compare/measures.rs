@@ -33,17 +33,20 @@ pub enum ReplayMeasure {
     PaddingNodeHours,
     /// Fraction of the machine's node-time that requested nodes use.
     Utilization,
+    /// Mean span of the jobs' nodes on the site's own topology.
+    Span,
 }
 
 impl ReplayMeasure {
     /// All measures, in display order.
-    pub const ALL: [ReplayMeasure; 10] = [
+    pub const ALL: [ReplayMeasure; 11] = [
         ReplayMeasure::Wait,
         ReplayMeasure::WaitFor(Cause::Nodes),
         ReplayMeasure::WaitFor(Cause::Shape),
         ReplayMeasure::WaitFor(Cause::Priority),
         ReplayMeasure::WaitFor(Cause::Reserved),
         ReplayMeasure::BoundedSlowdown,
+        ReplayMeasure::Span,
         ReplayMeasure::Utilization,
         ReplayMeasure::PaddingNodeHours,
         ReplayMeasure::RejectedNodeHours,
@@ -64,6 +67,7 @@ impl ReplayMeasure {
             ReplayMeasure::RejectedNodeHours => "rejected_node_hours",
             ReplayMeasure::PaddingNodeHours => "padding_node_hours",
             ReplayMeasure::Utilization => "utilization",
+            ReplayMeasure::Span => "span",
         }
     }
 
@@ -81,6 +85,7 @@ impl ReplayMeasure {
             ReplayMeasure::RejectedNodeHours => "rejected, node-hours",
             ReplayMeasure::PaddingNodeHours => "padding, node-hours",
             ReplayMeasure::Utilization => "utilization",
+            ReplayMeasure::Span => "span",
         }
     }
 
@@ -113,6 +118,9 @@ impl ReplayMeasure {
             ReplayMeasure::PaddingNodeHours => {
                 "nodes beyond those asked for, from rounding up to a listed size, times run time"
             }
+            ReplayMeasure::Span => {
+                "how far apart the nodes of a job lie on the site's own topology: leaf switches, base blocks, positions of a ring, or hops across a box of a torus, mean over jobs"
+            }
             ReplayMeasure::Utilization => {
                 "nodes that running jobs asked for, those that jobs share counted once, over nodes on which jobs may run, from the first submission to the last"
             }
@@ -122,9 +130,10 @@ impl ReplayMeasure {
     /// Set of jobs, or of windows of time, over which the measure is aggregated.
     pub(super) fn scope(self) -> Scope {
         match self {
-            ReplayMeasure::Wait | ReplayMeasure::BoundedSlowdown | ReplayMeasure::WaitFor(_) => {
-                Scope::MeanOfCommon
-            }
+            ReplayMeasure::Wait
+            | ReplayMeasure::BoundedSlowdown
+            | ReplayMeasure::WaitFor(_)
+            | ReplayMeasure::Span => Scope::MeanOfCommon,
             ReplayMeasure::Never
             | ReplayMeasure::RejectedNodeHours
             | ReplayMeasure::PaddingNodeHours => Scope::SumOfAll,
@@ -145,6 +154,7 @@ impl ReplayMeasure {
                 ((wait + runs) / runs.max(SLOWDOWN_THRESHOLD)).max(1.0)
             }
             ReplayMeasure::WaitFor(cause) => course.waited[place].seconds(cause) as f64,
+            ReplayMeasure::Span => course.spans[place],
             ReplayMeasure::Never => f64::from(u8::from(start.is_none())),
             ReplayMeasure::RejectedNodeHours if start.is_none() => asked * runs / HOUR,
             ReplayMeasure::PaddingNodeHours if start.is_some() => {

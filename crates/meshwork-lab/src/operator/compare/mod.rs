@@ -144,18 +144,21 @@ pub struct TopologyReplay {
     pub waited: Vec<WaitsByCause>,
     /// Whether each job leaves some processors of its nodes to other jobs.
     shares: Vec<bool>,
+    /// Span of each job's nodes on the site's own topology, or 0 without one.
+    spans: Vec<f64>,
     /// Number of nodes on which jobs may run.
     pub nodes: u32,
 }
 
 impl TopologyReplay {
-    /// Replays jobs on a machine. `report` is called with the number of started jobs.
+    /// Replays jobs of a site on a machine. `report` is called with the number of started jobs.
     ///
     /// # Complexity
     /// The time of [`ControllerReplay::run_with_waits`].
     #[must_use]
     pub fn of(
         machine: &SlurmMachine,
+        site: &SlurmMachine,
         stays: &[JobRecord],
         terms: ReplayOptions,
         report: &(dyn Fn(usize) + Sync),
@@ -166,8 +169,13 @@ impl TopologyReplay {
             ControllerReplay { machine, rules, stays: &submitted, cleanup, copy: None, report };
         let (outcomes, waited) = replay.run_with_waits().unwrap_or_default();
         let shares = submitted.iter().map(|stay| machine.shares_nodes(stay)).collect();
+        let span = |(stay, outcome): (&JobRecord, &JobOutcome)| {
+            let nodes = outcome.nodes.as_ref()?;
+            site.site(&stay.partition).structure.span(nodes)
+        };
+        let spans = stays.iter().zip(&outcomes).map(|own| span(own).unwrap_or(0.0)).collect();
         let nodes = machine.nodes_up();
-        TopologyReplay { submitted: submitted.into_owned(), outcomes, waited, shares, nodes }
+        TopologyReplay { submitted: submitted.into_owned(), outcomes, waited, shares, spans, nodes }
     }
 
     /// Indices of the jobs that start, in order of their starts.
@@ -199,6 +207,8 @@ pub struct Comparison {
     pub doubts: Vec<String>,
     /// Features of the site that the model ignores.
     pub unmodelled: Vec<Unmodelled>,
+    /// Unit of [`ReplayMeasure::Span`]; `None` if the site's topology is flat.
+    pub span_unit: Option<&'static str>,
     /// Layers of the tori of each topology, with the utilization of each node.
     pub maps: Vec<Vec<Layer>>,
     pub groups: Vec<JobGroup>,
@@ -251,13 +261,14 @@ pub fn compare(
             let more = now - last.swap(now, Relaxed);
             report(started.fetch_add(more, Relaxed) + more, whole);
         };
-        let course = TopologyReplay::of(&own.machine, stays, terms, &count);
+        let course = TopologyReplay::of(&own.machine, &folder.machine, stays, terms, &count);
         started.fetch_add(all.len().saturating_sub(*last.get_mut()), Relaxed);
         course
     };
     let courses: Vec<TopologyReplay> = contenders.par_iter().map(course).collect();
     let unmodelled = unmodelled::of(&folder.machine, &folder.history);
-    Ok(Comparison { unmodelled, ..beside(stays, all, contenders, &courses, terms) })
+    let span_unit = folder.machine.site("").structure.span_unit();
+    Ok(Comparison { unmodelled, span_unit, ..beside(stays, all, contenders, &courses, terms) })
 }
 
 /// Compares replays of the same jobs.
@@ -298,6 +309,7 @@ fn beside(
         maps: maps.collect(),
         doubts: Vec::new(),
         unmodelled: Vec::new(),
+        span_unit: None,
         names: contenders.iter().map(|own| own.name.clone()).collect(),
         jobs,
         common: shared,
@@ -309,6 +321,15 @@ fn beside(
 }
 
 impl Comparison {
+    /// Indices of the measures to show, with their titles. A flat site has no span.
+    pub fn titles(&self) -> impl Iterator<Item = (usize, String)> {
+        let unit = self.span_unit;
+        ReplayMeasure::ALL.iter().enumerate().filter_map(move |(place, &measure)| match measure {
+            ReplayMeasure::Span => Some((place, format!("{}, {}", measure.title(), unit?))),
+            _ => Some((place, measure.title().to_owned())),
+        })
+    }
+
     /// Weeks of further history that would decide a difference; `None` if it is decided, or 0.
     #[must_use]
     pub fn weeks_to_decide(&self, difference: &Interval) -> Option<f64> {
@@ -357,6 +378,7 @@ impl Comparison {
             "jobs": self.jobs, "common": self.common, "cleanup_seconds": self.terms.cleanup,
             "unlisted": if self.terms.unlisted == Unlisted::RoundUp { "round_up" } else { "refuse" },
             "first": self.span.0, "last": self.span.1, "baseline": self.names.first(),
+            "span_unit": self.span_unit,
             "topologies": topologies, "measures": measures, "doubts": self.doubts,
             "not_modelled": self.unmodelled.iter().map(Unmodelled::json).collect::<Vec<Json>>(),
         })

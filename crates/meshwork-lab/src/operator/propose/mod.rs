@@ -71,6 +71,9 @@ pub struct ListProposal {
     pub held_against: Option<Interval>,
     /// Mean waits in seconds on the history's second half, under the site's own and the best lists.
     pub waits: Option<(f64, f64)>,
+    /// Mean spans of the jobs' nodes on the history's second half, under the site's own and the
+    /// best lists, with their unit.
+    pub spans: Option<(f64, f64, &'static str)>,
 }
 
 impl ListProposal {
@@ -101,6 +104,8 @@ impl ListProposal {
             "jobs": [self.jobs.0, self.jobs.1], "gain_where_chosen": gain(&self.chosen_on),
             "gain": gain(&self.held_against), "wait": self.waits.map(|(own, _)| own),
             "wait_proposed": self.waits.map(|(_, best)| best), "lists": lists,
+            "span": self.spans.map(|own| own.0), "span_proposed": self.spans.map(|own| own.1),
+            "span_unit": self.spans.map(|own| own.2),
             "race": self.race.map(|race| json!({
                 "finalists": race.finalists, "survivors": race.survivors, "histories": race.histories,
                 "stretch_seconds": race.stretch, "bound": race.bound,
@@ -160,6 +165,7 @@ pub fn propose(
         chosen_on: None,
         held_against: None,
         waits: None,
+        spans: None,
         topology: topology.clone(),
     };
     let Some((own_tried, best, _)) = found else { return Ok(proposal) };
@@ -194,11 +200,13 @@ pub fn propose(
     let outcomes = &before.run()?[..];
     let given = Some(GivenStarts { outcomes, until });
     let judged = Trial { stays: &stays, given, ..chosen };
-    let waits = |lists| judged.waits(lists, 0..stays.len(), f64::MAX);
-    let (own, other) = pool.install(|| rayon::join(|| waits(&own), || waits(lists)));
-    if let Some((own, other)) = own.zip(other) {
+    let (own, other) = pool.install(|| rayon::join(|| judged.costs(&own), || judged.costs(lists)));
+    if let Some(((own, own_spans), (other, spans))) = own.zip(other) {
         proposal.held_against = Some(gain(&own, &other));
         proposal.waits = mean(&own).zip(mean(&other));
+        let unit = machine.site("").structure.span_unit();
+        let spans = mean(&own_spans).zip(mean(&spans)).zip(unit);
+        proposal.spans = spans.map(|((own, best), unit)| (own, best, unit));
     }
     Ok(proposal)
 }

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::lists::{SearchSpace, TopologyLists};
 use crate::findings::statistics::mean;
 use crate::operator::controller::rules::SiteRules;
-use crate::operator::controller::{ControllerReplay, GivenStarts};
+use crate::operator::controller::{ControllerReplay, GivenStarts, JobOutcome};
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 use crate::slurm::topology::SlurmTopology;
@@ -58,6 +58,31 @@ impl Trial<'_> {
     ///
     /// The trial is aborted if the sum of waits exceeds `most`.
     pub(super) fn waits(&self, lists: &TopologyLists, jobs: Range<usize>, most: f64) -> Waits {
+        self.outcomes(lists, jobs, most, |stay, outcome| {
+            Some((outcome.start? - stay.queued()?) as f64)
+        })
+    }
+
+    /// Waits and spans of all jobs that ran, in a replay. A span is that of
+    /// [`Structure::span`](crate::slurm::topology::Structure::span).
+    pub(super) fn costs(&self, lists: &TopologyLists) -> Option<(Vec<f64>, Vec<f64>)> {
+        let of = |stay: &JobRecord, outcome: &JobOutcome| {
+            let structure = &self.machine.site(&stay.partition).structure;
+            let span = structure.span(outcome.nodes.as_ref()?).unwrap_or(0.0);
+            Some(((outcome.start? - stay.queued()?) as f64, span))
+        };
+        let all = self.outcomes(lists, 0..self.stays.len(), f64::MAX, of)?;
+        Some(all.into_iter().unzip())
+    }
+
+    /// A value of each job in the range `jobs` that ran. `None` if a job has no value.
+    fn outcomes<T>(
+        &self,
+        lists: &TopologyLists,
+        jobs: Range<usize>,
+        most: f64,
+        of: impl Fn(&JobRecord, &JobOutcome) -> Option<T>,
+    ) -> Option<Vec<T>> {
         let machine = &self.machine.with_topology(&lists.put_into(self.topology))?;
         let (rules, cleanup, stays) = (self.rules, self.cleanup as f64, &self.stays[jobs]);
         let replay =
@@ -67,7 +92,7 @@ impl Trial<'_> {
         let judged = stays.iter().zip(&outcomes);
         let judged = judged.skip(self.given.map_or(0, |given| given.outcomes.len()));
         let ran = judged.filter(|(stay, _)| stay.start.is_some());
-        ran.map(|(stay, outcome)| Some((outcome.start? - stay.queued()?) as f64)).collect()
+        ran.map(|(stay, outcome)| of(stay, outcome)).collect()
     }
 }
 
