@@ -116,7 +116,7 @@ impl Map {
                     (Some(column), Some(row)) => {
                         Cell::Node((gray(row) << columns | gray(column)) as Node)
                     }
-                    // The bits of a column's number are above it, the bits of a row's number before it.
+                    // The bits of a column are above the column, those of a row before the row.
                     (Some(column), None) => bit(gray(column), columns - 1 - y),
                     (None, Some(row)) if x < rows => bit(gray(row), rows - 1 - x),
                     _ => Cell::Blank,

@@ -28,7 +28,6 @@ fn scenario_of(study: &Study, point: &Point) -> Table {
         // This cannot fail: the value was already set when the study was expanded.
         let _ = set(&mut table, key, value.clone());
     }
-    let _ = open_sites(&mut table, &Files::of(study));
     table
 }
 
@@ -194,14 +193,19 @@ fn put_line(text: &mut String, key: &str, value: &str) {
 pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) -> Vec<String> {
     let study = raced.study;
     let [ours, theirs] = [winner, reference].map(|own| &raced.points[own]);
-    let [own, other] = [ours, theirs].map(|point| scenario_of(study, point));
+    let files = Files::of(study);
+    let [own, other] = [ours, theirs].map(|point| {
+        let mut table = scenario_of(study, point);
+        // This cannot fail: the files were already read when the study was expanded.
+        let _ = open_sites(&mut table, &files);
+        table
+    });
     let name = |scenario: &Table, key: &str| -> Option<String> {
         Some(scenario.get("machine")?.get(key)?.as_str()?.to_owned())
     };
     if winner == reference || name(&own, "slurm").is_none() {
         return Vec::new();
     }
-    let files = Files::of(study);
     let text = |name: Option<&String>| -> String {
         let read = |path: &String| files.companion(path, &files.locate_companion(path)).ok();
         name.and_then(read).unwrap_or_default()

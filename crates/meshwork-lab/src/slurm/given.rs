@@ -35,52 +35,60 @@ pub(crate) fn open_sites(table: &mut Table, files: &Files) -> Result<(), Problem
     if let Some(Value::Table(machine)) = table.get_mut("machine")
         && let Some(folder) = folder(machine, "machine")?
     {
-        let known: Vec<&str> = SITE_KEYS.iter().copied().chain(access_keys()).collect();
-        if let Some(unknown) = machine.keys().find(|key| !known.contains(&key.as_str())) {
-            let says =
-                format!("unknown key `{unknown}` in `machine` ({})", did_you_mean(unknown, &known));
-            return Err(Problem::new(format!("machine.{unknown}"), says));
-        }
-        let place = |name: &str| format!("{folder}/{name}");
-        let is_there = |name: &str| files.locate_companion(&place(name)).is_file();
-        let topology = TOPOLOGIES.into_iter().find(|name| is_there(name));
-        let conf = Some(CONF).filter(|name| is_there(name));
-        if topology.is_none() && conf.is_none() {
-            return Err(Problem::new(
-                "machine.site",
-                format!(
-                    "{folder}: there is no {CONF} and no {}: this is no site, as `ops import` writes it",
-                    TOPOLOGIES[0]
-                ),
-            ));
-        }
-        machine.remove(SITE);
-        let qos = TABLES.into_iter().find(|&name| name == "qos.txt" && is_there(name));
-        for (key, name) in [("slurm", topology), ("conf", conf), ("qos", qos)] {
-            machine.extend(name.map(|name| (key.to_owned(), place(name).into())));
-        }
-        if conf.is_some() {
-            machine.entry("partition").or_insert_with(|| ALL.into());
-        }
+        open_machine(machine, &folder, files)?;
     }
     if let Some(Value::Table(workload)) = table.get_mut("workload")
         && let Some(folder) = folder(workload, "workload")?
     {
-        let name = workload.get("name").and_then(Value::as_str);
-        if workload.contains_key("path") || name.is_some_and(|name| name != "table") {
-            let says = "`workload.site` takes the jobs of a site: leave out `name` and `path`";
-            return Err(Problem::new("workload.site", says));
-        }
-        let path = format!("{folder}/{JOBS}");
-        if !files.locate(&path).is_file() {
-            let says = format!("{folder}: there is no {JOBS}, which `ops import` writes");
-            return Err(Problem::new("workload.site", says));
-        }
-        refuse_shared(&folder, files)?;
-        workload.remove(SITE);
-        workload.insert("name".to_owned(), "table".into());
-        workload.insert("path".to_owned(), path.into());
+        open_workload(workload, &folder, files)?;
     }
+    Ok(())
+}
+
+fn open_machine(machine: &mut Table, folder: &str, files: &Files) -> Result<(), Problem> {
+    let known: Vec<&str> = SITE_KEYS.iter().copied().chain(access_keys()).collect();
+    if let Some(unknown) = machine.keys().find(|key| !known.contains(&key.as_str())) {
+        let says =
+            format!("unknown key `{unknown}` in `machine` ({})", did_you_mean(unknown, &known));
+        return Err(Problem::new(format!("machine.{unknown}"), says));
+    }
+    let place = |name: &str| format!("{folder}/{name}");
+    let is_there = |name: &str| files.locate_companion(&place(name)).is_file();
+    let topology = TOPOLOGIES.into_iter().find(|name| is_there(name));
+    let conf = Some(CONF).filter(|name| is_there(name));
+    if topology.is_none() && conf.is_none() {
+        let says = format!(
+            "{folder}: there is no {CONF} and no {}: this is no site, as `ops import` writes it",
+            TOPOLOGIES[0]
+        );
+        return Err(Problem::new("machine.site", says));
+    }
+    let qos = TABLES.into_iter().find(|&name| name == "qos.txt" && is_there(name));
+    machine.remove(SITE);
+    for (key, name) in [("slurm", topology), ("conf", conf), ("qos", qos)] {
+        machine.extend(name.map(|name| (key.to_owned(), place(name).into())));
+    }
+    if conf.is_some() {
+        machine.entry("partition").or_insert_with(|| ALL.into());
+    }
+    Ok(())
+}
+
+fn open_workload(workload: &mut Table, folder: &str, files: &Files) -> Result<(), Problem> {
+    let name = workload.get("name").and_then(Value::as_str);
+    if workload.contains_key("path") || name.is_some_and(|name| name != "table") {
+        let says = "`workload.site` takes the jobs of a site: leave out `name` and `path`";
+        return Err(Problem::new("workload.site", says));
+    }
+    let path = format!("{folder}/{JOBS}");
+    if !files.locate(&path).is_file() {
+        let says = format!("{folder}: there is no {JOBS}, which `ops import` writes");
+        return Err(Problem::new("workload.site", says));
+    }
+    refuse_shared(folder, files)?;
+    workload.remove(SITE);
+    workload.insert("name".to_owned(), "table".into());
+    workload.insert("path".to_owned(), path.into());
     Ok(())
 }
 
@@ -124,8 +132,10 @@ fn folder(table: &Table, of: &str) -> Result<Option<String>, Problem> {
     }
 }
 
-/// Adds the parameters of a `slurm.conf` to a study's scheduler `slurm`, and the priorities in a
-/// table of QOS. Parameters that the study gives stay as they are.
+/// Adds the parameters of a `slurm.conf` to a study's scheduler `slurm`.
+///
+/// `qos` is a table of QOS, whose priorities are added too. Parameters that the study gives stay as
+/// they are.
 pub(super) fn add_scheduler(table: &mut Table, conf: &Conf, qos: Option<&str>) {
     let name = ENTRY.about.name;
     let mut own = match table.get("scheduler") {

@@ -34,9 +34,9 @@ pub(crate) const KEYS: [&[&str]; 2] = [&[SLURM, "conf", "partition", "qos"], &[T
 /// Such a machine is `machine = { slurm = "topology.yaml", conf = "slurm.conf" }` or, for a model
 /// file of topograph, `machine = { topograph = "model.yaml", as = "tree" }`, where `as` may be
 /// `block`. The partition `*` stands for the nodes of all partitions. A scheduler `slurm` has the
-/// parameters of the `slurm.conf`. Keys `partitions` and
-/// `reservations` may name nodes by a host list. If the scenario names no allocator, or names `slurm`, the allocator becomes the one
-/// with which Slurm allocates nodes. Other machines are left unchanged.
+/// parameters of the `slurm.conf`. Keys `partitions` and `reservations` may name nodes by a host
+/// list. If the scenario names no allocator, or names `slurm`, the allocator becomes the one with
+/// which Slurm allocates nodes. Other machines are left unchanged.
 ///
 /// A torus without holes that is the whole partition becomes a torus whose processors are its
 /// cells, so that strategies for grids can be compared; any other topology becomes a flat machine.
@@ -123,7 +123,7 @@ pub(super) fn access_keys() -> impl Iterator<Item = &'static str> {
     access::PARAMS.iter().map(|param| param.name)
 }
 
-/// Copies tables of partitions or reservations, with node numbers instead of a host list in `nodes`.
+/// Copies tables of partitions or reservations, with node numbers in place of host lists.
 fn numbered(tables: &Value, site: &SlurmSite, order: &[Node]) -> Value {
     let number = |name: &String| {
         let node = site.hosts.find(name)?;

@@ -71,8 +71,9 @@ pub struct ListProposal {
     pub held_against: Option<Interval>,
     /// Mean waits in seconds on the history's second half, under the site's own and the best lists.
     pub waits: Option<(f64, f64)>,
-    /// Mean spans of the jobs' nodes on the history's second half, under the site's own and the
-    /// best lists, with their unit.
+    /// Mean spans of jobs under the site's own and the best lists, with the unit of a span.
+    ///
+    /// They are those of the history's second half.
     pub spans: Option<(f64, f64, &'static str)>,
 }
 
