@@ -14,7 +14,7 @@ pub enum Asks {
     BlockOrNodes,
     /// The dimension of a subcube.
     Subcube,
-    /// Pieces of a job, each with amounts of several resources on one node, which jobs share.
+    /// Pieces of a job, each of which takes several resources of one node that jobs share.
     Pieces,
     /// A square block whose side is a power of two, on a grid of two dimensions.
     Square,

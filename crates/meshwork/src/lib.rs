@@ -1,11 +1,11 @@
 //! Meshwork: which processors should this job get, and when?
 //!
-//! This crate is the model of machines whose processors are wired as a mesh, torus, hypercube, fat
-//! tree, dragonfly, a pod of TPU slices, a flat switch or several such sites, and of the strategies
-//! that hand those processors out, the placement rules of Slurm among them. The crate is pure: it
-//! opens no file, starts no thread, reads no clock and prints nothing. Equal scenarios give equal
-//! results, bit for bit. The command `meshwork ops` (crates `meshwork-cli` and `meshwork-lab`)
-//! reads the configuration and history of clusters under Slurm or Kueue.
+//! This crate models machines, and the strategies that allocate their processors, such as the
+//! placement rules of Slurm. The processors of a site are wired as a mesh, torus, hypercube, fat
+//! tree, dragonfly, pod of TPU slices or flat switch, and a machine may have several sites. The
+//! crate is pure: it opens no file, starts no thread, reads no clock and prints nothing. Equal
+//! scenarios give equal results, bit for bit. The command `meshwork ops` (crates `meshwork-cli` and
+//! `meshwork-lab`) reads the configuration and history of clusters under Slurm or Kueue.
 //!
 //! # Simulate one scenario
 //!
@@ -40,8 +40,8 @@
 //!
 //! # Allocate and release
 //!
-//! An allocator alone, for your own scheduler. It has no queue and no jobs: you request processors,
-//! and release them.
+//! A pool is an allocator alone, for your own scheduler. A pool has no queue and no jobs: you
+//! request processors, and release them.
 //!
 //! ```
 //! use meshwork::{Pool, Request};
@@ -58,8 +58,8 @@
 //! # Add a strategy
 //!
 //! A scheduler is called at each instant at which a job arrived or ended, and starts any jobs it
-//! chooses. This one takes the smallest job first. Its entry describes it and, in a catalogue,
-//! gives it a name:
+//! chooses. The scheduler below starts the smallest job first. Its registry entry describes the
+//! scheduler, and gives it a name in a catalogue:
 //!
 //! ```
 //! use meshwork::strategy::*;
@@ -97,10 +97,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! An allocator is a type that implements [`alloc::Allocator`]; the manual goes through one line by
-//! line. With the command's crate, `meshwork_cli::main_with(catalogue)` is the whole command with
-//! the entries of a catalogue. With the feature `conformance`, entries can be tested against the
-//! rules that this crate's own entries keep.
+//! An allocator is a type that implements [`alloc::Allocator`]; the manual explains an example line
+//! by line. With the command's crate, `meshwork_cli::main_with(catalogue)` is the whole command
+//! with the entries of a catalogue. With the feature `conformance`, entries can be tested against
+//! the rules that this crate's own entries keep.
 //!
 //! # Where to read on
 //!
@@ -158,5 +158,6 @@ pub use registry::Problem;
 pub use scenario::{Outcome, Scenario};
 pub use workload::NoInputs;
 
-// Re-exported because they appear in signatures: a caller's arguments must be of the same version.
+// Re-exported because types of these crates appear in signatures, and callers must use the same
+// version.
 pub use {smallvec, toml};

@@ -48,8 +48,8 @@ enum Kind {
     Links { ends: Vec<(u32, u32)>, each: u32 },
     /// Each failure unit is a GPU of a node that jobs share.
     ///
-    /// For each node, the list has the number of GPUs on all earlier nodes. At the end of the list
-    /// is the number of all GPUs.
+    /// Entry *i* of the list is the number of GPUs on all nodes before node *i*. The last entry is
+    /// the number of all GPUs.
     Gpus(Vec<u32>),
 }
 
@@ -271,7 +271,8 @@ fn links(topology: &Topology) -> Result<Kind, String> {
     for router in 0..wires.routers() {
         for port in 0..wires.ports() {
             let Some(end) = wires.link(router, port) else { continue };
-            // Every link has an opposite one, which fails together with it.
+            // The link is visited once in each direction. Both directions fail together, so only
+            // one is kept.
             if (router, port) <= (end.router, end.port) {
                 ends.push((router, end.router));
             }
@@ -311,7 +312,7 @@ mod tests {
         assert_eq!(all(&leaves), [[0, 1, 2], [3, 4, 5]]);
         let routers = units("scope = 'switch'", Topology::dragonfly(2, 4, 2).unwrap()).unwrap();
         assert_eq!((routers.count(), routers.nodes(35).1), (36, vec![70, 71]));
-        // Each unit has its nodes once, and together the units have all nodes.
+        // No node is in two units of a list, and together the units have all nodes.
         for units in [blocks, cubes, leaves, routers] {
             let mut nodes: Vec<Node> = all(&units).concat();
             nodes.sort_unstable();

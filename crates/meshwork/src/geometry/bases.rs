@@ -1,12 +1,13 @@
-//! Free bases of a block on a grid (nodes at which it would be free), found by shifts of words.
+//! Search by word shifts for the free bases of a block: the nodes at which it can be placed.
 
 use std::sync::{Arc, OnceLock};
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// Finds the free bases of a block: the nodes that can be its lowest corner, as all its nodes are
-/// free.
+/// Finds the free bases of a block: the nodes at which its lowest corner can be placed.
+///
+/// All nodes of a block that is placed at a free base are free.
 ///
 /// A set of free nodes is reduced, by *log s* shifts and intersections, to the nodes at which a
 /// free run of length *s* begins. A run of length *a + b* begins where a run of length *a* begins,
@@ -64,7 +65,8 @@ impl FreeBases {
         let end = self.narrow(grid, free, sides);
         self.bases.remove_range(end, grid.nodes() - end);
         if end > 0 && !grid.is_all_rings() {
-            // The edge of the last dimension, if it has one, was taken into account by `end`.
+            // `end` already excludes the bases too near the edge of the last dimension, unless it
+            // is a ring.
             for (d, side) in sides.iter().enumerate().rev().skip(1) {
                 if !grid.is_ring(d) {
                     self.bases.intersect(below_edge(&self.below_edge, grid, d, side - 1));
@@ -74,7 +76,7 @@ impl FreeBases {
         &self.bases
     }
 
-    /// Computes `bases`, and returns the node before which the set is valid.
+    /// Computes the set `bases`, and returns a node: only the members below this node are valid.
     ///
     /// From that node on there are no free bases, whatever the set contains. On a grid that is not
     /// wrapped, the bases before that node include some that are too near an edge. A block larger
@@ -87,8 +89,8 @@ impl FreeBases {
         let mut unread = Some(free);
         let mut end = grid.nodes();
         let mut words = 0..free.words().len();
-        // Dimensions are reduced from the last to the first: the edge of the last one spares the
-        // others the rows beyond it.
+        // The last dimension is reduced first. If it has an edge, words past the last base that
+        // fits are then left out of the reductions along all other dimensions.
         for (d, &side) in sides.iter().enumerate().rev() {
             let (mut run, is_ring) = (1, grid.is_ring(d));
             while run < side {
@@ -119,7 +121,7 @@ impl FreeBases {
         end.min(words.end as Node * 64)
     }
 
-    /// Keeps the bases for which the node `step` ahead of them along a ring is a base too.
+    /// Keeps each base for which the node `step` coordinates ahead along a ring is a base too.
     ///
     /// If `other` is given, the bases are first replaced by its nodes. Returns whether any base is
     /// left.
@@ -145,10 +147,10 @@ impl FreeBases {
         any
     }
 
-    /// Sets `to` to the nodes for which the node `step` ahead of them along dimension `d` is in
-    /// `from`.
+    /// Sets `to` to each node for which the node `step` coordinates ahead along `d` is in `from`.
     ///
-    /// On a ring, the step may wrap around the edge; otherwise it does not cross the edge.
+    /// On a ring, the step wraps around the edge. On any other dimension, nodes less than `step`
+    /// coordinates from the edge are left out.
     pub(crate) fn assign_ahead(
         &mut self,
         grid: &Grid,
@@ -176,7 +178,7 @@ impl FreeBases {
 
 /// The first dimension along which a block at this base would cross the edge of the grid.
 ///
-/// `None` if it crosses none.
+/// `None` if the block crosses no edge.
 fn over_the_edge(grid: &Grid, base: Node, sides: &[u32]) -> Option<usize> {
     let crosses =
         |&d: &usize| !grid.is_ring(d) && grid.coordinate(base, d) + sides[d] > grid.sides()[d];

@@ -45,8 +45,8 @@ impl Block {
     pub fn meets(&self, other: &Block, grid: &Grid) -> bool {
         (0..self.sides.len()).all(|d| {
             let (mine, theirs) = (grid.coordinate(self.base, d), grid.coordinate(other.base, d));
-            // Distance from the corner of this block ahead to the corner of the other, around the
-            // edge.
+            // Distance from the corner of this block up to the corner of the other block, if
+            // necessary around the edge.
             let side = grid.sides()[d];
             let ahead = if theirs >= mine { theirs - mine } else { theirs + side - mine };
             ahead < self.sides[d] || side - ahead < other.sides[d]
@@ -94,8 +94,8 @@ impl Block {
             holds(start + x * stride, before_the_edge * stride)
                 && (before_the_edge == width || holds(start, (width - before_the_edge) * stride))
         };
-        // Dimensions above that of the rows along which the block is wider than 1. The others add
-        // no rows.
+        // The walk goes over dimensions above the dimension of the rows. Only dimensions along
+        // which the block is wider than 1 add rows.
         let mut start: Node = 0;
         let mut above: SmallVec<[Ring; 4]> = SmallVec::new();
         for d in row + 1..sides.len() {
@@ -390,8 +390,8 @@ fn enclosing(intervals: impl Iterator<Item = (u32, u32)> + Clone, ring: Option<u
     let Some(around) = ring else { return end - first };
     let mut in_order: SmallVec<[(u32, u32); 8]> = intervals.collect();
     in_order.sort_unstable();
-    // End of the last interval, less one turn around the ring: what the interval covers from
-    // coordinate 0 on.
+    // Coordinate before which the intervals so far end. At first this is the end of the last
+    // interval, moved back by one turn around the ring.
     let mut covered = i64::from(end) - i64::from(around);
     let mut widest = 0;
     for (from, end) in in_order {
@@ -446,7 +446,8 @@ mod tests {
             let mut corner = grid.coordinates(base % grid.nodes());
             let mut block_sides = Dims::new();
             for d in 0..sides.len() {
-                // Dimensions that the block covers from edge to edge are the special case.
+                // Some sides are as long as the grid's, because a block from edge to edge is a
+                // special case.
                 let side = if whole[d] { sides[d] } else { wanted[d].min(sides[d]) };
                 block_sides.push(side);
                 if !wrapped {
@@ -488,8 +489,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares dispersal with its definition, for which all blocks that contain every node are
-        /// tried.
+        /// Compares dispersal with its definition, by a search for the smallest block with all
+        /// nodes.
         #[test]
         fn dispersal_is_what_the_smallest_enclosing_block_has_left(
             sides in prop::collection::vec(1_u32..6, 1..4),

@@ -101,7 +101,7 @@ impl FreeCells {
         node - (0..self.grid.dimensions()).map(offset).sum::<Node>()
     }
 
-    /// The corners of the cells of `level` that make up a cell of the next higher level.
+    /// The corners of the cells of level `level` that make up the next larger cell at `parent`.
     fn parts(&self, level: usize, parent: Node) -> Vec<Node> {
         let mut corners = vec![parent];
         for stride in self.grid.strides() {
@@ -130,8 +130,9 @@ impl FreeCells {
                 visit(self, level, corner);
                 continue;
             }
-            // The halves along each dimension into which the block reaches. A cell of one node lies
-            // either inside or outside.
+            // The cell is halved along each dimension, and only parts that the block reaches are
+            // kept. A cell of one node is never halved: if the block reaches the cell, the cell is
+            // inside the block.
             let half = side / 2;
             let mut parts = vec![at];
             for d in 0..low.len() {

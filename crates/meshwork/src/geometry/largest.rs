@@ -59,7 +59,7 @@ impl LargestBlock {
         self.best.take().map(|(_, base, sides)| (base, sides))
     }
 
-    /// Tries the possible sides along dimension `d`, and for each those along lower dimensions.
+    /// Tries the sides along dimension `d` and, for each of them, the sides along lower dimensions.
     ///
     /// `bases` are the bases at which a block with the sides chosen so far is free, and `fixed` is
     /// the product of these sides.
@@ -160,7 +160,7 @@ mod tests {
                 }
             }
             let mut search = LargestBlock::new(&grid);
-            // An earlier search must have no effect.
+            // An earlier search must not influence the next one.
             search.find(&grid, &NodeSet::full(grid.nodes()), grid.sides(), grid.nodes());
             let found = search.find(&grid, &free, &most, nodes);
             prop_assert_eq!(found, best.map(|(_, base, sides)| (base, sides)));

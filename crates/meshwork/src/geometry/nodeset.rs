@@ -162,8 +162,8 @@ impl NodeSet {
 
     /// Resizes this buffer so that it ends with the word of the highest node in `other`.
     ///
-    /// The contents are then unspecified. Operations with a larger set ignore its words beyond this
-    /// buffer.
+    /// The contents are then unspecified. Operations of this buffer with a larger set ignore the
+    /// words of that set beyond the buffer.
     pub(crate) fn fit_to(&mut self, other: &NodeSet) {
         let words = other.words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
         self.words.resize(words, 0);
@@ -187,7 +187,7 @@ impl NodeSet {
         self.len = other.len;
     }
 
-    /// Copies from `other`, for each of `count` nodes, whether the node is in the set.
+    /// Copies from `other` which of `count` consecutive nodes are in the set.
     ///
     /// Node `from` + *i* of `other` decides on node `start` + *i* of this set. **O(count / 64)**.
     pub fn copy_range(&mut self, start: Node, other: &NodeSet, from: Node, count: u32) {
@@ -234,8 +234,7 @@ impl NodeSet {
 
     /// Replaces this set by (`one` ∪ `more`) ∩ `other`, for sets of equally many nodes.
     ///
-    /// Without `more` the result is `one` ∩ `other`. Without `other` it is the union of the other
-    /// two.
+    /// Without `more` the result is `one` ∩ `other`. Without `other` it is `one` ∪ `more`.
     pub(crate) fn assign_shared(
         &mut self,
         other: Option<&NodeSet>,
@@ -280,7 +279,8 @@ impl NodeSet {
         self.words.iter().zip(&other.words).any(|(word, mask)| word & mask != 0)
     }
 
-    /// Whether the sets share a node that is not in the set `outside`. **O(len / 64)**.
+    /// Whether the sets share a node that is not in the set `outside`. **O(n / 64)** for a site of
+    /// *n* nodes.
     #[must_use]
     pub fn meets_outside(&self, other: &NodeSet, outside: &NodeSet) -> bool {
         let words = self.words.iter().zip(&other.words).zip(&outside.words);
@@ -324,8 +324,8 @@ impl NodeSet {
     pub(crate) fn keep_if_above_within(&mut self, words: Range<usize>, by: u32) -> Range<usize> {
         let (skip, bits) = (by as usize / 64, by % 64);
         let Range { mut start, mut end } = words;
-        // The words that have a whole word above them come first, then one that may have part of a
-        // word above it, then the rest.
+        // First come words for which all numbers higher by `by` exist, then a word for which some
+        // may exist, then words for which none exist.
         let whole = end.min(self.words.len().saturating_sub(skip + 1)).max(start);
         for i in start..whole {
             let (low, high) = (self.words[i + skip], self.words[i + skip + 1]);
@@ -394,7 +394,8 @@ impl NodeSet {
     ///
     /// The node ahead of a node in `straight_on` has a number higher by `by`. The node ahead of any
     /// other node has a number lower by `back`. Returns whether any node is left. **O(n / 64)** for
-    /// a site of *n* nodes, and twice as fast as ring by ring if rings have a few words.
+    /// a site of *n* nodes, and twice as fast as a separate rotation of each ring if rings have a
+    /// few words.
     pub(crate) fn assign_kept_if_ahead_or_back(
         &mut self,
         other: &NodeSet,
@@ -412,7 +413,8 @@ impl NodeSet {
             let back = back[0] << bits_back | (back[1] >> 1) >> (63 - bits_back);
             here & (ahead & straight_on | back & !straight_on)
         };
-        // In the middle all words exist, and slices of one length compile to a loop without checks.
+        // For the words in the middle, all words ahead and back exist. Slices of equal length
+        // compile to a loop without bounds checks.
         let begin = (skip_back + 1).min(count);
         let end = count.saturating_sub(skip + 1).max(begin);
         let (length, out) = (end - begin, &mut self.words);
@@ -484,8 +486,8 @@ impl NodeSet {
                 continue;
             }
             let join = |low: u64, high: u64| low >> bits | high << (64 - bits);
-            // A word is made of two adjacent words, except the last word of each part, whose upper
-            // half comes from elsewhere.
+            // A word is joined from two adjacent words of one part. The last word of each part
+            // takes its upper bits from the first word of the other part.
             for ((word, &here), pair) in front.iter_mut().zip(here_in_front).zip(second.windows(2))
             {
                 *word = make(here, join(pair[0], pair[1]));

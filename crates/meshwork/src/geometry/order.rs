@@ -69,7 +69,7 @@ impl Order {
     }
 }
 
-/// The coordinates of a node, counted back and forth as a snake order runs.
+/// The coordinates of a node, counted back and forth as in a snake order.
 ///
 /// A coordinate is counted from the far edge if the sum of the coordinates in higher dimensions is
 /// odd.
@@ -126,7 +126,7 @@ fn along_hilbert(at: &mut [u32], bits: u32) {
     at.iter_mut().for_each(|part| *part ^= turned);
 }
 
-/// Nodes of a site, or pages of nodes, in a fixed order, each free or held. They are called items.
+/// Nodes of a site, or pages of nodes, called items, in a fixed order; each is free or held.
 #[derive(Clone)]
 pub struct OrderedSet {
     things: Arc<[u32]>,
@@ -242,7 +242,7 @@ mod tests {
             }
         }
 
-        /// Tests that the Hilbert order of a grid is the order of its cube without the nodes
+        /// Tests that a grid's Hilbert order is that of the enclosing cube without the nodes
         /// outside.
         #[test]
         fn hilbert_on_a_smaller_grid_leaves_nodes_out(

@@ -68,9 +68,9 @@ pub fn orientations(sides: &[u32], rotation: Rotation) -> impl Iterator<Item = D
 
 /// The distinct permutations of the sides of a block, without the requested one.
 fn turned(requested: Dims) -> impl Iterator<Item = Dims> {
-    // Each side is labelled with the first dimension that has this length. So the order of the
-    // labels is the order of the dimensions, and equal sides give no duplicates. Permutations are
-    // generated one by one, since a subcube may have millions of them.
+    // Each side is labelled with the first dimension along which the requested block has this
+    // length. So the order of the labels is the order of the dimensions, and equal sides give no
+    // duplicates. Permutations are generated one by one, since a subcube may have millions of them.
     let label = |side: &u32| requested.iter().position(|s| s == side).unwrap_or(0);
     let mut lowest: Vec<usize> = requested.iter().map(label).collect();
     lowest.sort_unstable();

@@ -6,7 +6,7 @@ use crate::job::{Piece, Pieces, WHOLE_SHARE};
 use crate::topology::Node;
 use crate::topology::types::{CORES, MEM, NodeType, NodeTypes, OTHER};
 
-/// The amounts of nodes' resources that a job holds, in order of its ranks.
+/// The amounts of resources that a job holds on its nodes, in order of the job's ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Parts {
@@ -64,8 +64,8 @@ impl NodePart {
 }
 
 impl Parts {
-    /// A request for pieces of the same sizes, without a choice of nodes. Pieces of equal size have
-    /// one role.
+    /// A request for pieces of the sizes that the job holds, on any nodes. Pieces of equal size
+    /// have one role.
     #[must_use]
     pub fn as_pieces(&self, types: &NodeTypes) -> Pieces {
         let mut roles: Vec<Piece> = Vec::new();
@@ -74,7 +74,8 @@ impl Parts {
             let count = part.pieces.max(1);
             let share = own.gpus.iter().map(|&(_, share)| share).min().unwrap_or(WHOLE_SHARE);
             let shares: u32 = own.gpus.iter().map(|&(_, share)| share).sum();
-            // Pieces that share a GPU have a share each; pieces with whole GPUs divide them.
+            // A piece with less than a whole GPU gets a share of one GPU. Otherwise the pieces
+            // divide the whole GPUs equally.
             let (gpu, share) = match shares / count {
                 0 => (0, WHOLE_SHARE),
                 each if each < WHOLE_SHARE => (1, each.min(share)),

@@ -16,7 +16,7 @@ impl Sites<'_> {
         self.0.iter().map(|topology| u64::from(topology.nodes())).sum()
     }
 
-    /// The site of a node, and the node's number there; `None` if there is no such node.
+    /// The index of a node's site, and the node's number within it; `None` if no such node exists.
     pub(crate) fn numbered(&self, number: u64) -> Option<(usize, Node)> {
         let mut rest = number;
         for (site, topology) in self.0.iter().enumerate() {

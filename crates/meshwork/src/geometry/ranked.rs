@@ -27,7 +27,7 @@ pub(crate) fn in_order(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Pl
 
 /// The placement on the nodes of a set, with the job's ranks in order of node numbers.
 ///
-/// The placement is the one that [`in_order`] gives, but is found by runs of nodes.
+/// The result equals that of [`in_order`], but each run of nodes is processed at once.
 ///
 /// # Complexity
 /// **O(n / 64 + b)** for a grid of *n* nodes and *b* blocks.

@@ -4,8 +4,8 @@ use crate::geometry::{Block, NodeSet};
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// A grid with its dimensions in reverse order, and the numbers that nodes have there. On the
-/// reversed grid, a search in order of numbers runs fastest along the last dimension of the
+/// A grid with its dimensions in reverse order, and the number of each node on the reversed grid.
+/// On the reversed grid, a search in order of numbers runs fastest along the last dimension of the
 /// original grid.
 #[derive(Clone, Debug)]
 pub(crate) struct Reversed {
@@ -31,7 +31,7 @@ impl Reversed {
 
     /// The nodes of a set on the original grid, as a set on the reversed grid.
     ///
-    /// **O(n)** for *n* nodes in the set.
+    /// **O(n)** for a grid of *n* nodes.
     pub(crate) fn set(&mut self, nodes: &NodeSet) -> &NodeSet {
         self.set.clear();
         nodes.iter().for_each(|node| self.set.insert(self.there[node as usize]));

@@ -7,11 +7,11 @@ use super::{GpuCluster, GpuRule, GpuTask, TypicalTasks};
 /// The arrived load is the demand of all tasks that have arrived, in per cent of all GPUs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadCurve {
-    /// Mean of allocated GPUs at an arrived load of 0, 1, 2, … per cent. `None` if no task arrived
-    /// near this load.
+    /// Mean percentage of allocated GPUs at an arrived load of 0, 1, 2, … per cent. `None` if no
+    /// task arrived near this load.
     pub allocation: Vec<Option<f64>>,
-    /// Mean of fragmented GPUs at an arrived load of 0, 1, 2, … per cent. `None` if no task arrived
-    /// near this load.
+    /// Mean percentage of fragmented GPUs at an arrived load of 0, 1, 2, … per cent. `None` if no
+    /// task arrived near this load.
     pub fragmentation: Vec<Option<f64>>,
 }
 

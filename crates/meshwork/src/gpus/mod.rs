@@ -96,7 +96,7 @@ impl GpuNode {
         free.take(task.gpus as usize).collect()
     }
 
-    /// The GPU with the least free amount on which a task that shares a GPU fits.
+    /// The GPU with the least free amount, among the GPUs that can take a task's share of a GPU.
     ///
     /// Ties go to the GPU of lowest number.
     fn tightest_gpu(&self, task: &GpuTask) -> Option<usize> {
@@ -104,7 +104,7 @@ impl GpuNode {
         fitting.min_by_key(|&gpu| self.gpus[gpu])
     }
 
-    /// Sets the numbers of running tasks, by their use of GPUs, to numbers counted elsewhere.
+    /// Replaces the numbers of running tasks, by their use of GPUs, with the given numbers.
     pub(crate) fn hold(&mut self, by_kind: impl Iterator<Item = u32>) {
         self.held.clear();
         self.held.extend(by_kind);
@@ -152,7 +152,7 @@ impl GpuTask {
         self.models.is_empty() || self.models.split('|').any(|one| one == model)
     }
 
-    /// Use of GPUs by which running tasks are counted: 0 for a shared GPU, otherwise how many GPUs.
+    /// Use of GPUs by which running tasks are counted: 0 for a shared GPU, otherwise the GPU count.
     ///
     /// `None` if the task uses no GPU.
     fn kind(&self) -> Option<usize> {
@@ -169,8 +169,9 @@ impl GpuTask {
 /// The order of the nodes breaks ties between scores.
 pub struct GpuCluster {
     nodes: Vec<GpuNode>,
-    /// For each node, the number of its changes so far, by which rules know whether a cached score
-    /// holds.
+    /// For each node, the number of its changes so far.
+    ///
+    /// By this number, rules know whether a cached score of the node is still valid.
     changes: Vec<u32>,
 }
 

@@ -31,7 +31,7 @@ pub struct NodeScore {
     pub gpu: Option<usize>,
 }
 
-/// Rule that scores each node by what is free on that node alone.
+/// Rule that scores each node by the state of that node alone.
 pub trait ScoreRule {
     /// Scores a node on which the task fits.
     fn score(&self, node: &GpuNode, task: &GpuTask) -> NodeScore;
@@ -216,7 +216,8 @@ impl ScoreRule for Clustering {
             (false, 0) => 25,
             (false, _) => 0,
         };
-        // The scale is the largest node's, so an idle small node counts as half full.
+        // Free GPUs are compared with the largest node, so an idle node with half as many GPUs
+        // counts as half full.
         only(base + (25.0 * (MOST_GPU - f64::from(node.free())) / MOST_GPU).floor() as i64)
     }
 }

@@ -36,10 +36,12 @@ fn fragmentation_is_what_typical_tasks_cannot_use() {
     let tasks = [vec![task(8, 1, 500); 6], vec![task(8, 2, 1000); 3], vec![task(8, 0, 0)]].concat();
     let typical = TypicalTasks::of(&tasks);
     assert_eq!(typical.len(), 3);
-    // Half GPUs leave the 200 of the third, pairs leave all, and so do tasks without a GPU.
+    // Tasks of half a GPU cannot use the 200 thousandths of the third GPU. Tasks of two GPUs and
+    // tasks without a GPU can use nothing.
     let wasted = typical.fragmentation(&node(&[1000, 600, 200], 100));
     assert!((wasted - (0.6 * 200.0 + 0.3 * 1800.0 + 0.1 * 1800.0)).abs() < 1e-9, "{wasted}");
-    // Without processors nothing can be used; nor can GPUs of another type.
+    // Without enough processors no GPU can be used, and neither can GPUs of a type that is not
+    // allowed.
     assert!((typical.fragmentation(&node(&[1000, 1000], 4)) - 2000.0).abs() < 1e-9);
     let picky = GpuTask { models: "B|C".into(), ..task(8, 1, 500) };
     assert!((TypicalTasks::of(&[picky]).fragmentation(&node(&[700], 9)) - 700.0).abs() < 1e-9);
@@ -66,7 +68,7 @@ fn each_rule_takes_the_node_of_its_definition() {
         ("03-GpuClustering", 1, 0),
         ("04-GpuPacking", 1, 0),
         ("05-BestFit", 2, 0),
-        // The rest of a used GPU is lost to tasks of 600 anyway.
+        // Typical tasks, of 600 thousandths, cannot use the rest of the partly used GPU anyway.
         ("06-FGD", 1, 0),
     ] {
         let mut cluster = GpuCluster::new(nodes());

@@ -50,7 +50,7 @@ pub struct Constraints {
 }
 
 impl Constraints {
-    /// Returns the constraints of a job that requests `nodes` processors and no more.
+    /// Returns the constraints of a job that only requests `nodes` processors.
     #[must_use]
     pub fn of(nodes: u32) -> Constraints {
         Constraints { nodes, ..Constraints::default() }

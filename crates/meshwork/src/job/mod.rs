@@ -86,7 +86,8 @@ pub struct NotANumber;
 impl Eq for Time {}
 
 /// Compares the numbers directly, because neither NaN nor −0 is an instant. This takes one
-/// instruction, where `total_cmp` takes ten. Every heap and sorted list of a run uses it.
+/// instruction, where `total_cmp` takes ten. Every heap and sorted list of a run uses this
+/// comparison.
 impl Ord for Time {
     #[inline]
     fn cmp(&self, other: &Time) -> Ordering {
@@ -149,9 +150,9 @@ impl fmt::Display for Time {
 
 /// Reason why a waiting job does not start at an instant.
 ///
-/// It tells what the job would lack on the machine in its current state if no other job were
-/// waiting. If it would lack nothing, it waits because other jobs have precedence: there are two
-/// reasons of this kind.
+/// The reason names what the job would lack on the machine in its current state if no other job
+/// were waiting. If the job would lack nothing, it waits because other jobs have precedence:
+/// `Priority` and `Reserved` are the reasons of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -198,7 +199,7 @@ pub enum Request {
     Subcube(u32),
     /// A number of processors under constraints, such as names of nodes or a number of switches.
     ///
-    /// [`constrained`](Request::constrained) makes it.
+    /// Created by [`constrained`](Request::constrained).
     #[cfg_attr(feature = "serde", serde(rename = "wanting"))]
     Constrained(Box<Constraints>),
     /// Parts of nodes, such as some of their cores, on a machine whose nodes jobs share.

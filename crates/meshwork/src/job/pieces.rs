@@ -121,7 +121,9 @@ impl Piece {
         }
     }
 
-    /// Limits of pieces on one node as users write them: `4`, or `2-4`; `None` without limits.
+    /// Limits on the number of pieces on one node, as users write them: `4`, or `2-4`.
+    ///
+    /// `None` if there are no limits.
     #[must_use]
     pub fn per_node_text(&self) -> Option<String> {
         match (self.per_node_min, self.per_node) {

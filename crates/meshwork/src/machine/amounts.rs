@@ -215,7 +215,8 @@ impl Amounts {
     /// Whether all of the given amounts of nodes are free.
     #[must_use]
     pub fn has(&self, parts: &Parts) -> bool {
-        // Several parts of one node are rare; their sum is compared.
+        // In the rare case that several parts are of one node, the sum of their amounts is
+        // compared.
         let mut seen: Vec<(Node, u16, u32)> = Vec::new();
         let several = parts.parts.windows(2).any(|pair| pair[0].node >= pair[1].node);
         parts.parts.iter().all(|part| {
@@ -368,7 +369,7 @@ impl Amounts {
         self.of(node).is_idle()
     }
 
-    /// All that is free of a node, as amounts that can be claimed.
+    /// All free amounts of a node, in the form in which they can be claimed.
     pub(crate) fn rest(&self, node: Node) -> Parts {
         let of = self.of(node);
         let left = of.cells[..of.kind.tallies_from()].iter().enumerate();

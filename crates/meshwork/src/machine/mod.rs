@@ -202,10 +202,10 @@ impl Site {
         self.topology.processors()
     }
 
-    /// The number of nodes that a request asks for; `None` if so many are not free.
+    /// The number of nodes (or cores) that a request asks for; `None` if fewer are free.
     ///
-    /// The number must be at least 1. For a request that every choice of enough free nodes can
-    /// serve, no further check is needed. **O(1)**.
+    /// Also `None` if the number is 0. If a request can be served by any choice of enough free
+    /// nodes, no further check is needed. Cores are counted if jobs share nodes. **O(1)**.
     #[inline]
     #[must_use]
     pub fn count_if_free(&self, request: &Request) -> Option<u32> {
@@ -317,7 +317,7 @@ impl Site {
 
     /// Claims a number of nodes without naming them.
     ///
-    /// On such a site, nodes must never be claimed by placements.
+    /// On a site whose nodes are claimed by number, no nodes may be claimed by placements.
     ///
     /// # Errors
     /// If fewer nodes are free.

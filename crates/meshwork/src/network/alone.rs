@@ -1,6 +1,6 @@
 //! Simulation of a job that is alone in the network, packet by packet.
 //!
-//! The networks `hops` and `link_load` use it.
+//! The networks `hops` and `link_load` use this simulation.
 
 use super::messaging::{Messaging, NextSend, Plan};
 use super::wormhole::{Cycle, Lone, WormholeConfig};

@@ -1,5 +1,4 @@
-//! Jobs as fluids: each takes some time if it is alone, and progresses at a rate that its links
-//! limit.
+//! Jobs as fluids: a job alone takes a known time, and the load on its links can lower its rate.
 
 use super::alone::{Alone, Estimate};
 use super::messaging::Plan;

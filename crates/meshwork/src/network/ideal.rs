@@ -135,15 +135,15 @@ mod tests {
     fn ops() -> impl Strategy<Value = Op> {
         prop_oneof![
             (1_u32..50).prop_map(Op::Start),
-            // Rates that are powers of two keep all times exact, so that simultaneous ends are so
-            // in both implementations.
+            // Rates that are powers of two keep all times exact, so that ends that are simultaneous
+            // in one implementation are simultaneous in the other.
             (any::<usize>(), 0_u32..5, 0_u32..3).prop_map(|(i, m, r)| Op::Change(i, m, 1 << r)),
             Just(Op::Finish),
         ]
     }
 
     proptest! {
-        /// Compares the network with a list of jobs that is searched each time.
+        /// Compares the network with a list of jobs that is searched for each earliest finish.
         #[test]
         fn the_heap_agrees_with_a_list(ops in prop::collection::vec(ops(), 1..80)) {
             let nowhere = Placement::default();

@@ -28,5 +28,5 @@ pub static ENTRY: NetworkEntry = NetworkEntry::new(
 )
 .sends(true)
 .shares(true)
-// For each link, its load, and the load that a starting job adds to it.
+// 16 bytes for each link: its load, and the load that a starting job adds to it.
 .memory(|params, machine| super::alone::memory(params, machine, 16));

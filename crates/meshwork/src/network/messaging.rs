@@ -211,7 +211,8 @@ impl Plan {
     pub(super) fn to(&self, rank: u32, index: u64) -> u32 {
         let pattern = self.pattern.as_ref().expect("a job with messages has a pattern");
         let list = pattern.messages(rank);
-        // Each round of a quota begins the pattern's list of receivers again.
+        // If the job's number of messages is fixed, each round starts again at the first receiver
+        // of the pattern's list.
         let in_a_round = self.quota.map_or(list, |_| self.messages(rank) / self.rounds);
         pattern.to(rank, index % in_a_round % list)
     }

@@ -10,7 +10,7 @@ use crate::rng::{Stream, keyed};
 pub struct PatternEntry {
     /// Name, definition and parameters of the pattern.
     pub about: About,
-    /// Whether receivers are drawn at random; the parameter `num_messages` is the number of draws.
+    /// Whether receivers are drawn at random, as many as the parameter `num_messages` says.
     ///
     /// Otherwise the pattern is a fixed list of messages.
     pub draws: bool,
@@ -31,7 +31,7 @@ impl PatternEntry {
         PatternEntry { about, draws: false, in_powers_of_two: false, plan }
     }
 
-    /// Sets whether receivers are drawn, and `num_messages` is the number of draws.
+    /// Sets whether receivers are drawn at random, as many as `num_messages` says.
     #[must_use]
     pub const fn draws(mut self, draws: bool) -> PatternEntry {
         self.draws = draws;
@@ -71,7 +71,7 @@ pub struct PatternContext<'a> {
     pub destinations: Destinations,
     /// Number of messages to draw, for a pattern whose receivers are drawn.
     pub messages: u64,
-    /// Key from which all random orders follow.
+    /// Key from which the random orders of receivers are derived.
     pub key: u64,
     /// The random stream of the job, identical for every allocator.
     pub rng: &'a mut Stream,
@@ -257,11 +257,11 @@ static NAS_MULTIGRID: PatternEntry = PatternEntry::new(
 
 /// The processes to which process `rank` sends in a binomial tree.
 ///
-/// Its children in the tree come first, beginning with the child of the largest subtree. Its parent
-/// comes last.
+/// The children of the process in the tree come first, beginning with the child of the largest
+/// subtree. The parent comes last.
 fn tree(ranks: u32, rank: u32) -> Vec<u32> {
-    // The root may send at any distance that is a power of two; any other process at those below
-    // its lowest set bit.
+    // The root has children at all distances that are powers of two. Any other process has children
+    // only at the powers of two below the lowest set bit of its rank.
     let below = if rank == 0 { ranks.next_power_of_two() } else { 1 << rank.trailing_zeros() };
     let steps = (0..below.trailing_zeros()).rev();
     let mut list: Vec<u32> =

@@ -162,7 +162,7 @@ static NEXT_GROUP: TrafficEntry = TrafficEntry {
     },
 };
 
-/// Mean number of packets of which one goes to the fixed node of the pattern `hotspot`.
+/// In the pattern `hotspot`, one packet in this number, on average, goes to the fixed node.
 const HOT: u64 = 10;
 
 static HOTSPOT: TrafficEntry = TrafficEntry {
@@ -258,7 +258,7 @@ pub struct Carried {
     /// Mean cycles from the creation of a packet to the arrival of its tail. The mean is over
     /// packets that arrived in measured cycles; `None` if there were none.
     pub latency: Option<f64>,
-    /// Mean cycles from when a packet is first in its node's queue to the arrival of its tail.
+    /// Mean cycles from when a packet is at the head of its node's queue to its tail's arrival.
     pub network_latency: Option<f64>,
     /// Mean number of cycles in which a packet did not advance although it would in an idle
     /// network.
@@ -271,7 +271,7 @@ pub struct Carried {
     pub packets: u64,
     /// Simulated cycles, including the warm-up.
     pub cycles: Cycle,
-    /// Sum, over all flits in all cycles, of the number of routers that the flit crossed.
+    /// Number of times that a flit crossed a router, over all flits and all simulated cycles.
     pub flit_hops: u64,
 }
 

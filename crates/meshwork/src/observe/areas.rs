@@ -26,8 +26,8 @@ pub enum Integrand {
 
 /// Number of named state variables, which have a variant of their own in [`Integrand`].
 ///
-/// If any metric integrates over time, all of them are summed up, because several metrics share
-/// each of them and none needs a function call.
+/// If any metric integrates over time, all named variables are integrated. This is cheap: several
+/// metrics share each variable, and no variable needs a function call.
 pub(super) const NAMED: usize = 7;
 
 impl Integrand {

@@ -11,9 +11,10 @@ use super::areas::NAMED;
 /// Maximum number of batches. If it would be exceeded, batches are merged in pairs.
 const MAX_BATCHES: u64 = 40;
 
-/// Minimum number of batches from which a confidence interval is computed. The whole run and its
-/// measured part need this number each. From fewer batches, the estimate of their variance would be
-/// too uncertain.
+/// Minimum number of batches in a run from which a confidence interval is computed.
+///
+/// At least `MIN_KEPT` of them must lie in the measured part of the run. From fewer batches, the
+/// estimate of their variance would be too uncertain.
 const MIN_BATCHES: usize = 20;
 const MIN_KEPT: usize = 10;
 
@@ -184,8 +185,8 @@ impl Batches {
         met.map(|batch| batch.seen / batch.arrived as f64).collect()
     }
 
-    /// Batch that contains a job. Refused jobs are in no batch, so that whole batches may be empty
-    /// and skipped.
+    /// Batch that contains a job. Refused jobs have an index but are in no batch, so that batches
+    /// may stay empty.
     #[inline(always)]
     fn batch(&mut self, id: JobId, is_measuring: bool) -> &mut Batch {
         let index = (id.0 >> self.doubled) as usize;

@@ -45,7 +45,7 @@ impl Ledger {
     pub fn balance(&self, end: Time) -> Result<(), Imbalance> {
         let sojourns = self.sojourns + self.inside * end.units();
         let held_times = self.held_times + self.holding * end.units();
-        // Each term is a product of an instant and a count, rounded once.
+        // Each term of the sums is a product of an instant and a count, and is rounded once.
         let slack = 1e-9 * (1.0 + self.size * self.largest_time);
         for (what, area, sum) in [
             ("jobs in the system", self.jobs_area, sojourns),

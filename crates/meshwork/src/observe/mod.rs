@@ -27,7 +27,7 @@ pub use crate::job::JobId;
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// A line of a log was read that is not a job.
+    /// A line of a log that is not a job was read.
     Unusable(&'a Unusable),
     /// A job joined the queue.
     Arrived(JobId, &'a Job),
@@ -102,7 +102,7 @@ pub enum Event<'a> {
     },
 }
 
-/// A running job, or one that has just ended.
+/// A job that is running or has just ended.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Running {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Largest number of values that are stored one by one. Of more, only the number in each class is.
+/// Largest number of values that are stored individually; more values are counted in classes.
 pub(super) const MAX_EXACT: usize = 1 << 20;
 
 /// Number of low bits of a value that are dropped to find the class in which it is counted. The

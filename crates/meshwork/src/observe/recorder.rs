@@ -56,7 +56,7 @@ const FEWEST_BEYOND: f64 = 10.0;
 ///
 /// The measured part begins at the end of the warm-up, or at the first arrival, and ends with the
 /// run. Means over jobs include the jobs that finish in the measured part. Means over time include
-/// its whole length.
+/// the whole length of the measured part.
 ///
 /// The run is divided into batches. Each batch contains the same number of consecutive arrivals,
 /// and the time from the arrival of its first job to the arrival of the next batch's first job. At
@@ -69,10 +69,9 @@ pub struct Recorder {
     /// functions are integrated.
     sums_over_time: bool,
     further: Vec<fn(&MachineState) -> f64>,
-    /// Where the two sums are stored that each metric divides.
+    /// For each metric, where the two sums that it divides are stored.
     readings: Vec<Reading>,
-    /// Metrics of [`Measure::Net`]: index, integrand, and a function that gives the wasted part of
-    /// a job's run.
+    /// Metrics of [`Measure::Net`]: index, integrand, and function for the wasted part of a run.
     net: Vec<(usize, Integrand, fn(&Running) -> f64)>,
     /// Metrics of [`Measure::Rate`]: index, and what each finished job adds to the numerator.
     rates: Vec<(usize, fn(&Running) -> f64)>,
@@ -295,8 +294,8 @@ impl Recorder {
     #[must_use]
     pub fn cut(&self) -> Batching {
         let (jobs, first) = (self.batches.jobs(), self.batches.kept().start);
-        // If all jobs arrive at one instant, each sees one more waiting job than the one before.
-        // This is no growth.
+        // If all jobs arrive at one instant, each job meets one more waiting job than the job
+        // before it. The queue does not grow over time, so no lengths are given.
         let queue = match self.totals.first_arrival {
             Some(first) if self.last_arrival > first => self.batches.queue(),
             _ => Vec::new(),
@@ -306,7 +305,7 @@ impl Recorder {
 
     /// Quantile of a quantity over the whole run, and over each batch.
     ///
-    /// There are none for the batches if too few jobs of some batch lie beyond the quantile.
+    /// The list of the batches is empty if too few jobs of a batch lie beyond the quantile.
     fn quantile(&self, quantity: Quantity, share: f64) -> (Option<f64>, Vec<f64>) {
         let values = self.quantiles.iter().find(|(own, ..)| *own == quantity);
         let Some((_, values, ids)) = values else { return (None, Vec::new()) };
@@ -547,7 +546,7 @@ impl Recorder {
 
     /// Subtracts the wasted part of a run from the metrics of [`Measure::Net`].
     ///
-    /// The run has ended or was interrupted, by which the part is known.
+    /// The run has ended or was interrupted, so that the wasted part is known.
     fn take_from_net(&mut self, job: &Running) {
         let Some(sums) = self.batches.of_time() else { return };
         for &(i, _, in_vain) in &self.net {

@@ -2,16 +2,16 @@
 
 use crate::job::Request;
 
-/// Requests that an allocator cannot place now (denials), so that none is repeated in vain.
+/// Requests that an allocator cannot place now (denials), so that none is tried again in vain.
 ///
 /// If an allocator that finds every free block cannot place a block, it cannot place a larger block
 /// either, until nodes are released. After a release, the cached requests are only suspected to be
-/// unplaceable. Most likely they still are. So a suspected request that is contained in a new one
-/// is tried first, because its denial excludes the new one too. Suspected requests are useful, and
-/// kept, only if more than one request was denied between two releases.
+/// unplaceable. Most likely they still are. So a suspected request that is contained in a new
+/// request is tried first: if it is denied again, the new request is denied too. Suspected requests
+/// are useful, and kept, only if more than one request was denied between two releases.
 ///
 /// # Complexity
-/// **O(k)** for each query, with *k* known or suspected requests; at most a few dozen are kept.
+/// **O(k)** for each query, with *k* known or suspected requests; at most 64 of each kind are kept.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Denied {
     known: Vec<Request>,
@@ -22,7 +22,7 @@ pub(crate) struct Denied {
     forgetful: bool,
 }
 
-/// Maximum number of requests known to be unplaceable, and of suspected ones.
+/// Maximum number of requests known to be unplaceable, and of suspected requests.
 const MAX_KEPT: usize = 64;
 
 impl Denied {
@@ -71,6 +71,8 @@ impl Denied {
     }
 
     /// Updates the cache after nodes were claimed.
+    ///
+    /// Known denials remain valid only if the allocator finds every free block.
     #[inline]
     pub(crate) fn claimed(&mut self) {
         if !self.every_block && !self.is_without_knowledge() {
@@ -78,7 +80,7 @@ impl Denied {
         }
     }
 
-    /// Updates the cache after nodes were released: known denials become suspected.
+    /// Updates the cache after nodes were released: known denials become suspected, or are dropped.
     #[inline]
     pub(crate) fn released(&mut self) {
         if self.is_without_knowledge() {

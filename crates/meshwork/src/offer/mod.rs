@@ -351,8 +351,8 @@ impl ManagedSite {
 
     /// The placement of a request if exactly the nodes in `free` were free.
     ///
-    /// The allocator must depend on nothing else. Afterwards the copy of the site on which this is
-    /// called can be used only for such queries.
+    /// The allocator must depend on nothing but the free nodes. `self` must be a copy of a site,
+    /// and can be used only for such queries afterwards.
     pub(crate) fn place_where_free(
         &mut self,
         free: &NodeSet,
@@ -436,8 +436,7 @@ impl ManagedSite {
         self.shape(request).map(Cow::Owned)
     }
 
-    /// Request of the kind that the allocator accepts, with the other facts that a sizing decides
-    /// by.
+    /// Request of the kind that the allocator accepts, with further inputs for a sizing.
     #[inline]
     pub(crate) fn demand<'r>(&self, request: &'r Request, counts: QueueCounts) -> Demand<'r> {
         Demand { request, asks: self.asks, nodes: self.site.nodes(), counts }

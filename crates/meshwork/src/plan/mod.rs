@@ -59,7 +59,7 @@ pub trait Plan: Send {
 
     /// The earliest start of a waiting job that delays no reservation.
     ///
-    /// `None` if it is later than `by`, or if the job never fits.
+    /// `None` if this start is later than `by`, or if the job never fits.
     fn earliest(
         &mut self,
         cluster: &Cluster<'_>,
@@ -82,8 +82,8 @@ pub trait Plan: Send {
 
     /// Makes each reservation again among all others, in the order in which they were added.
     ///
-    /// No reservation gets later, and one keeps its nodes unless other nodes are free sooner. If no
-    /// job has ended at this instant and none is past its estimate, nothing changes.
+    /// No reservation gets later, and a reservation keeps its nodes unless other nodes are free
+    /// sooner. If no job has ended at this instant and none is past its estimate, nothing changes.
     fn compress(&mut self, cluster: &Cluster<'_>);
 
     /// Starts jobs whose reservation is due, in the order in which they were added.

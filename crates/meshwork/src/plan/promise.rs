@@ -87,7 +87,7 @@ impl Promise {
         (same && (is_count || cluster.misses_no_block())).then_some(guard)
     }
 
-    /// Guard of the kept reservation of `head`, or of a new one if that starts earlier.
+    /// Guard of the kept reservation of `head`, or of a new reservation if it starts earlier.
     fn make(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
         let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
         let Some((_, guard @ Guard { reservation: kept, .. })) =

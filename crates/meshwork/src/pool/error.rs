@@ -89,7 +89,7 @@ pub enum RestoreError {
     /// Error: the allocator rejects the memory that the snapshot stores for it.
     #[error("the snapshot is damaged: {0}")]
     Memory(#[source] RecallError),
-    /// Error: the number of names in the snapshot is not that of its placements.
+    /// Error: the snapshot has different numbers of names and of placements.
     #[error("the snapshot is damaged: it has {names} names for {placements} placements")]
     Names {
         /// Number of names of placements in the snapshot.

@@ -51,8 +51,8 @@ pub enum Operation {
     /// Hold exactly the given nodes under each of these names, and release all other named
     /// placements.
     ///
-    /// A placement that consists of the given nodes already stays held. Every other one is held as
-    /// if it was made outside the pool.
+    /// A placement that consists of the given nodes already stays held. Every other placement in
+    /// the list is held as if it was made outside the pool.
     HoldExactly(Vec<(Name, Vec<Node>)>),
     /// Release everything held under this name.
     Release(Name),
@@ -65,7 +65,7 @@ pub enum Operation {
     Show,
     /// Return the complete state as data.
     Snapshot,
-    /// Replace the state by one that [`Operation::Snapshot`] returned.
+    /// Replace the state by a state that [`Operation::Snapshot`] returned.
     Restore(Box<NamedPoolState>),
 }
 
@@ -77,7 +77,7 @@ pub enum Answer {
     /// Placement that is held from now on. For [`Operation::Can`], the placement that would be
     /// held.
     Placed(Placement),
-    /// No placement is possible now, since too few nodes are free or their shape does not suit.
+    /// No placement is possible now: too few nodes are free, or they do not have a suitable shape.
     #[cfg_attr(feature = "serde", serde(rename = "no_room"))]
     NoPlacement {
         /// Whether no placement is possible on the empty machine either, so that waiting is
@@ -127,8 +127,9 @@ pub struct Holding {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct NamedPoolState {
-    /// Names of the placements in `snapshot`, in order of allocation; `None` for one without a
-    /// name.
+    /// Names of the placements in `snapshot`, in order of allocation.
+    ///
+    /// The entry is `None` for a placement without a name.
     pub names: Vec<Option<Name>>,
     /// State of the pool that the named pool drives.
     pub snapshot: Snapshot,

@@ -191,7 +191,7 @@ impl Pool {
     }
 }
 
-/// Reads an instant of a snapshot; it is an error if it is before `earliest`.
+/// Reads an instant of a snapshot; an instant before `earliest` is an error.
 fn instant(units: f64, earliest: Time) -> Result<Time, RestoreError> {
     if !(earliest.units()..=f64::MAX).contains(&units) {
         return Err(RestoreError::Instants { from: earliest, to: units });

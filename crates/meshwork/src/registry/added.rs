@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{About, Family, ListedEntry, entry};
 
-/// Entries of any family beside those of this crate.
+/// Entries of all families that a catalogue has in addition to those of this crate.
 #[derive(Clone, Default)]
 pub struct Added(Arc<[AddedEntry]>);
 

@@ -42,7 +42,7 @@ pub const SMALLEST: f64 = 1e-15;
 pub struct Problem {
     /// Dotted path of the key at fault, such as `workload.load`; empty for the study as a whole.
     pub path: String,
-    /// The message: which value was given, and which one would be right.
+    /// The message: which value was given, and which value would be right.
     pub message: String,
 }
 
@@ -241,7 +241,7 @@ pub fn entry<E: Named>(entries: &[&'static E], name: &str) -> &'static E {
 
 /// Where the entries of families come from: this crate alone, or a catalogue with additions.
 pub trait EntrySource {
-    /// The entries beside those of this crate.
+    /// The entries in addition to those of this crate.
     fn added(&self) -> Added;
 
     /// Returns the entries of a family, in the order of lists and pages.
@@ -305,7 +305,7 @@ impl Family {
 
     /// Reads a component of a study: a name, or a table with name and parameters.
     ///
-    /// Fills in defaults. Names are those of this crate.
+    /// Fills in defaults. Only entries of this crate can be named.
     ///
     /// # Errors
     /// The first problem found.
@@ -325,7 +325,8 @@ impl Family {
         path: &str,
         given: &Value,
     ) -> Result<Params, Problem> {
-        // A name inside a table has a line, or a command-line option, of its own.
+        // A name inside a table has its own line or command-line option, to which an error must
+        // point.
         let at = if given.is_table() { join(path, self.key) } else { path.to_owned() };
         let (name, own) = match given {
             Value::String(name) => (name.as_str(), Table::new()),

@@ -45,11 +45,11 @@ pub enum Kind {
     Text,
     /// The value must be a list of texts.
     Texts,
-    /// The value must be a list of integers between the two bounds, inclusive, or a single one.
+    /// The value must be one integer between the two bounds, inclusive, or a list of such integers.
     Integers(u64, u64),
     /// The value must be a list of numbers in the given range.
     Numbers(Range),
-    /// The value must be a list of booleans, or a single one.
+    /// The value must be one boolean or a list of booleans.
     Flags,
     /// The value must name a component of the given family.
     ///

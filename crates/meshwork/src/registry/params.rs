@@ -33,7 +33,7 @@ impl Params {
         Params { path: path.to_owned(), table, key, added: lists.added() }
     }
 
-    /// Returns parameters that are part of these.
+    /// Creates the parameters of a table or component that is nested in these parameters.
     fn part(&self, path: String, table: Table, key: &'static str) -> Params {
         Params { path, table, key, added: self.added.clone() }
     }

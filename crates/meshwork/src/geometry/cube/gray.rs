@@ -5,7 +5,7 @@ use super::{Subcube, keep_bases};
 use crate::geometry::NodeSet;
 use crate::topology::Node;
 
-/// Gray code, given by the order of its dimensions, the one that changes most often first.
+/// Gray code, given by the order of its dimensions; the most often changed dimension is first.
 ///
 /// At position *i* is the node whose bit `order[j]` equals bit *j* of `i ^ (i >> 1)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,8 +14,7 @@ pub(crate) struct GrayCode {
 }
 
 impl GrayCode {
-    /// Creates the code whose dimensions change in the given order: the first one at every second
-    /// step.
+    /// Creates a code from the order of its dimensions; the first changes at every second step.
     #[must_use]
     pub(crate) fn new(order: Vec<u32>) -> GrayCode {
         GrayCode { order }
@@ -75,7 +74,7 @@ impl GrayCode {
             }
             return None;
         }
-        // The whole cube has two blocks, which follow each other in both orders.
+        // The whole cube has two blocks. Each is the successor of the other, so one pair is enough.
         let pairs = if dimension == whole { 1 } else { blocks };
         let mut last_was_free = is_free(base);
         for block in 0..pairs {
@@ -96,11 +95,12 @@ impl GrayCode {
 /// The last block is followed by the first.
 fn step(changing: &[u32], block: u32) -> u32 {
     let index = (block + 1).trailing_zeros() as usize;
-    // For a code without dimensions, which has a single node, this is called once too often.
+    // A code without dimensions has a single node and no step; the value returned for it is not
+    // used.
     changing.get(index).or(changing.last()).copied().unwrap_or(0)
 }
 
-/// Gray codes such that every set of dimensions comes first in the order of one of them.
+/// Gray codes such that the order of some code begins with any given set of dimensions.
 ///
 /// There are C(n, ⌊n/2⌋) codes for *n* dimensions, one for each set of ⌊n/2⌋ dimensions, in
 /// lexicographic order of the sets. To find the order of a code, the dimensions 0, 1, 2 … are read

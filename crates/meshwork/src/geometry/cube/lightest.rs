@@ -27,13 +27,16 @@ pub(crate) fn lightest(
 
 struct Search<'a> {
     cube: Subcube,
-    /// The dimensions along which the cube extends, each of which the search names by its index.
+    /// The dimensions along which the cube extends. The search refers to them by their indices in
+    /// this list.
     free: &'a [u32],
     best: Option<(u32, Subcube)>,
 }
 
 impl Search<'_> {
-    /// Tries subcubes along `wanted` more dimensions below `undecided`, and keeps the lightest.
+    /// Tries to extend subcubes along `wanted` more dimensions, and keeps the lightest result.
+    ///
+    /// The dimensions to try have indices below `undecided`.
     ///
     /// `weights` has the weights of the subcubes that extend along the dimensions of `mask`, in
     /// order of base.

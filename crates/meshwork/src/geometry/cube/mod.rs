@@ -249,8 +249,8 @@ fn longer_sides(block: &Block) -> (u32, u32) {
         let mask = (1 << dimension) - 1;
         return (mask, mask & 1);
     }
-    // Sides are taken from the last to the first, so that each takes a doubling but no shift by its
-    // index. A side of 0 sets all bits of the second value.
+    // Sides are read from last to first, so that each side doubles the mask and none is shifted by
+    // its index. A side of 0 sets all bits of the check value.
     block.sides.iter().rev().fold((0, 0), |(mask, all), side| {
         let more = side.wrapping_sub(1);
         ((mask << 1) + (more & 1), all | more)

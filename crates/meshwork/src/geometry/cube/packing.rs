@@ -8,7 +8,7 @@ use crate::geometry::NodeSet;
 
 /// Number of subcubes of each dimension in a set of subcubes, as one number that can be compared.
 ///
-/// Each dimension has six bits, the largest dimension the highest ones.
+/// The count for each dimension takes six bits; larger dimensions take higher bits.
 type Vector = u64;
 
 /// Finds the maximal set of disjoint free subcubes of a small hypercube, by complete search.
@@ -16,15 +16,15 @@ type Vector = u64;
 /// Sets of disjoint free subcubes are compared by their number of cubes of the largest dimension,
 /// then by that of the next lower dimension, and so on. The maximal set is the greatest in this
 /// order. Of several maximal sets, one is built step by step. Each step takes the first cube of the
-/// largest dimension, by base and then by mask, with which the greatest numbers can still be
-/// reached.
+/// largest dimension, by base and then by mask, that is part of a maximal set together with the
+/// cubes taken before.
 ///
 /// # Complexity
 /// The search is exponential, but few branches remain, because a bound is often met at once. The
-/// bound follows from two numbers: of free nodes with an even and with an odd number of set bits.
-/// Every cube except a single node has as many nodes of one kind as of the other. Disjoint pairs of
-/// neighbours are found as a matching of the two kinds. Results for sets of nodes are cached, and
-/// all clones share the cache.
+/// bound follows from two counts: the free nodes with an even number of set bits, and the free
+/// nodes with an odd number. Every cube except a single node has equally many nodes of both kinds.
+/// Disjoint pairs of neighbours are found as a matching of the two kinds. Results for sets of nodes
+/// are cached, and all clones share the cache.
 #[derive(Clone, Debug)]
 pub struct ExactPacking {
     /// For each dimension, all subcubes in order, each with its nodes as bits.
@@ -77,8 +77,8 @@ impl ExactPacking {
 
     /// Numbers of subcubes by dimension in the maximal set of the free nodes outside `taken`.
     ///
-    /// Each has six bits, the one of the largest dimension the highest bits, so that they can be
-    /// compared as one number.
+    /// Each number takes six bits, and larger dimensions take higher bits, so that results can be
+    /// compared as numbers.
     #[must_use]
     pub fn vector_without(&self, free: &NodeSet, taken: Subcube) -> Vector {
         let nodes: u32 = taken.nodes().map(|node| 1 << node).sum();
@@ -125,8 +125,8 @@ impl ExactPacking {
 
     /// The largest number of disjoint pairs of free neighbours.
     ///
-    /// Each pair has a node with an even and one with an odd number of set bits. They are matched
-    /// by augmenting paths.
+    /// In each pair, one node has an even and the other an odd number of set bits. The pairs are a
+    /// matching of these two kinds of nodes, found by augmenting paths.
     fn most_pairs(&self, free: u32) -> u32 {
         let dimensions = self.cubes.len() - 1;
         let mut partner = [None; 32];
@@ -141,7 +141,7 @@ impl ExactPacking {
 
 /// Finds a partner for a node with an even number of set bits; returns whether there is one.
 ///
-/// If necessary, nodes that have a partner get another one.
+/// If necessary, other nodes change their partners.
 fn augment(
     even: usize,
     free: u32,

@@ -29,8 +29,8 @@ const LOWER: [u64; 6] = [
 ///
 /// # Complexity
 /// For *n* dimensions all masks together take **O(3ⁿ / 64 · (4/3)⁶)** operations on words, and the
-/// masks of a single number of dimensions take a part of them. The first free subcube is usually
-/// found by far fewer operations. The space is **O(2ⁿ / 64)**.
+/// masks with one given number of dimensions take a part of these. The first free subcube is
+/// usually found by far fewer operations. The space is **O(2ⁿ / 64)**.
 #[derive(Clone, Debug)]
 pub struct CubeSearch {
     dimension: u32,
@@ -43,7 +43,9 @@ impl CubeSearch {
     #[must_use]
     pub fn new(dimension: u32) -> CubeSearch {
         let words = 1 << dimension.saturating_sub(6);
-        // Folds along high dimensions halve the number of words; folds along the six lowest do not.
+        // A fold along one of the six lowest dimensions needs as many words as the whole set. Each
+        // fold along a higher dimension halves the number, so that all of these fit into one more
+        // such buffer.
         CubeSearch { dimension, buffer: vec![0; 7 * words], apart: Vec::new() }
     }
 
@@ -100,8 +102,8 @@ impl CubeSearch {
 
     /// The free subcubes that lie in no larger free one, ordered by base and then by mask.
     ///
-    /// A free subcube is one of them if no neighbour of its base is the base of a free subcube
-    /// along the same dimensions.
+    /// A free subcube lies in a larger one exactly if a neighbour of its base is the base of a free
+    /// subcube along the same dimensions.
     ///
     /// # Complexity
     /// **O(n · 3ⁿ / 64 · (4/3)⁶)** operations on words in the worst case, for *n* dimensions.
@@ -123,7 +125,8 @@ impl CubeSearch {
 
 /// The bases of all free subcubes that extend along the dimensions of one mask.
 ///
-/// They are stored as bits, without the dimensions of the mask.
+/// The bases are stored as bits of words. The dimensions of the mask from 6 on are left out of the
+/// index of a word.
 #[derive(Clone, Copy)]
 pub struct Bases<'a> {
     words: &'a [u64],
@@ -152,7 +155,7 @@ impl Bases<'_> {
     }
 }
 
-/// Base of the subcubes to which the word of index `index` belongs, except for its lowest six bits.
+/// Base of the subcubes in the word of index `index`, with the lowest six bits 0.
 ///
 /// The bits of the index are distributed over the dimensions from 6 on that are not in the mask.
 fn spread(index: u32, mask: u32, whole: u32) -> Node {
@@ -203,7 +206,7 @@ fn descend_to_every_mask(
     }
 }
 
-/// Intersects the two halves of `words` along dimension `d`; `None` if nothing is left.
+/// Intersects the two halves of `words` along dimension `d`; `None` if the result is empty.
 ///
 /// The intersection is written to the front of `buffer`, and returned with the unused rest of
 /// `buffer`. No dimension below `d` may have been folded yet.
@@ -229,7 +232,7 @@ fn fold<'a>(words: &[u64], buffer: &'a mut [u64], d: u32) -> Option<(&'a [u64], 
     (any != 0).then_some((folded, buffer))
 }
 
-/// Sets `apart` to the bases of which no neighbour is a base too. Returns whether there are any.
+/// Sets `apart` to the bases without a neighbour among the bases. Returns whether any is left.
 fn keep_those_apart(words: &[u64], whole: u32, mask: u32, apart: &mut Vec<u64>) -> bool {
     apart.clear();
     apart.extend_from_slice(words);

@@ -49,7 +49,7 @@ impl BitSet {
 
     /// Number of words of the set.
     ///
-    /// With it and [`word`](BitSet::word), a set can be iterated that changes meanwhile.
+    /// With this number and [`word`](BitSet::word), callers iterate over a set while it changes.
     pub(super) fn words(&self) -> usize {
         self.words.len()
     }

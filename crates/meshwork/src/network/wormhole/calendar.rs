@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::Cycle;
 
-/// Number of cycles ahead that the timing wheel covers. Nearly all events lie within it, and the
-/// lists still fit in the processor's cache.
+/// Number of cycles ahead that the timing wheel covers. Nearly all events lie within this range,
+/// and the lists still fit in the processor's cache.
 const SLOTS: usize = 256;
 
 /// Events by cycle, in insertion order.

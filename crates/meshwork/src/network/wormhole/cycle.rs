@@ -25,17 +25,17 @@ const NONE: u32 = u32::MAX;
 /// Maximum number of lanes of a router. Each lane has a bit in the masks of the router.
 const LANES: usize = 64;
 
-/// Bit that is set in the receiver of a credit if it is the processor that feeds the buffer.
+/// Bit that marks a receiver of credits as a processor that sends flits into a buffer.
 ///
 /// Without the bit, the receiver is an output lane of a router. A credit announces free space in a
 /// buffer.
 const TO_SOURCE: u32 = 1 << 31;
 
-/// An input lane, which is a buffer of flits. Not the flits are stored, but their number and their
-/// packets.
+/// An input lane, which is a buffer of flits. The flits themselves are not stored, only their
+/// number and their packets.
 #[derive(Clone, Copy, Debug)]
 struct Lane {
-    /// The first and the last packet in the lane.
+    /// The first packet in the lane; `back` is the last packet.
     front: PacketId,
     back: PacketId,
     /// Flits of the lane's first packet that have not left the lane yet.
@@ -353,7 +353,7 @@ impl CycleEngine {
         self.scratch.numbers = returns;
     }
 
-    /// Starts the next packets of the processors that are to be asked for one in this cycle.
+    /// Asks the processors that are due in this cycle for packets, and starts these packets.
     fn start_packets(&mut self, load: &mut impl Load) {
         let mut asking = std::mem::take(&mut self.asking);
         self.turns.take(self.now, &mut asking);
@@ -474,7 +474,8 @@ impl CycleEngine {
                 if ready == 0 {
                     self.active.remove(router);
                 } else if self.channels == 1 {
-                    // No two lanes share a port, so there are no conflicts.
+                    // With one virtual channel, no two lanes share a port, so there are no
+                    // conflicts.
                     Bits(ready).for_each(|lane| self.send(router, lane));
                 } else {
                     let outs = &self.lanes[router << self.shift..];

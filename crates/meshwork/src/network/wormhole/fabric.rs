@@ -24,7 +24,7 @@ pub(crate) struct Fabric {
     ports: usize,
     local: usize,
     classes: usize,
-    /// Extra cycles of the links through each port, compared with the shortest links.
+    /// Extra cycles of the links through each port, compared with a link of latency 1.
     ///
     /// `has_global` says whether any of these links is global (a link between groups of a
     /// dragonfly).
@@ -72,7 +72,7 @@ impl Fabric {
         self
     }
 
-    /// The fabric without its link tables: what is known of ports, lengths and classes alone.
+    /// The fabric without its link tables; only ports, lengths and classes are known.
     ///
     /// # Errors
     /// [`NetworkError::NoLinks`] if the machine is flat, because a switch has no links to simulate.
@@ -91,7 +91,7 @@ impl Fabric {
             let is_global = port < wires.ports() && wires.is_global(port);
             Cycle::from(if is_global { setting.global_latency } else { setting.local_latency }) - 1
         };
-        // Local ports have no length beyond the shortest.
+        // Local ports lead to nodes, and their links have no extra cycles.
         let has_length = |port: &usize| *port < wires.ports();
         Ok(Fabric {
             manner,
@@ -109,7 +109,8 @@ impl Fabric {
         })
     }
 
-    /// A fabric with any number of classes of virtual channels, to test what too few classes do.
+    /// A fabric with any number of classes of virtual channels, to test the effect of too few
+    /// classes.
     #[cfg(test)]
     pub(super) fn with_classes(
         topology: &Topology,
@@ -204,7 +205,7 @@ impl Fabric {
         (next, usize::from(there))
     }
 
-    /// Extra cycles of the links through a port with this index, compared with the shortest links.
+    /// Extra cycles of the links through a port with this index, compared with latency 1.
     pub(super) fn length(&self, port: usize) -> Cycle {
         self.length[port]
     }
@@ -227,7 +228,7 @@ impl Fabric {
         self.manner.routing == Routing::Ugal && self.wires.classes(&self.manner) > Some(2)
     }
 
-    /// The route between two nodes. Takes a detour by another group of routers if `detour` is set.
+    /// The route between two nodes; if `detour` is set, by a detour through another router group.
     ///
     /// `detour` matters only if the fabric [adapts](Fabric::adapts).
     pub(super) fn route(&self, from: Node, to: Node, coins: u64, detour: bool) -> Route {

@@ -19,9 +19,9 @@ pub(super) struct Request {
 
 /// Free output lanes of all routers, and the heads that wait for them.
 ///
-/// The lanes of one class of one port are a group. A head requests a lane of a group, whichever is
-/// free. A local port has one group, or one for each class if packets stay in their class. Only
-/// routers in which something has changed make decisions.
+/// The lanes of one class of one port are a group. A head requests any free lane of a group. A
+/// local port has one group, or one for each class if packets stay in their class. Only routers in
+/// which something has changed make decisions.
 #[derive(Clone, Debug)]
 pub(super) struct Grants {
     arbitration: Arbitration,
@@ -78,7 +78,7 @@ impl Grants {
                 some(each) << (port * channels + class * each)
             })
             .collect();
-        // A processor reached by one lane accepts packets of all classes in it.
+        // If a single lane leads to a processor, it serves packets of all classes.
         let exits = if fabric.keeps_classes() && to_processor == channels { classes } else { 1 };
         let each = channels / exits;
         groups.extend((local * exits..fabric.ports() * exits).map(|group| {

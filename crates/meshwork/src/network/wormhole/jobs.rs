@@ -119,8 +119,8 @@ impl Load for Jobs {
         let Messaging { think, send, .. } = self.messaging;
         let run = self.runs[slot as usize].as_mut().expect("a node is held by a job that runs");
         let (ranks, nodes) = (run.processes.len(), run.nodes.len());
-        // Of several processes on one node, the process that has sent the fewest messages goes
-        // first.
+        // Of several processes on one node, the process that can send first is chosen. Ties go to
+        // the process that has sent the fewest messages.
         let mut next: Option<(Cycle, u64, usize)> = None;
         for rank in (place as usize..ranks).step_by(nodes) {
             let process = &mut run.processes[rank];
@@ -138,7 +138,7 @@ impl Load for Jobs {
             return Turn::At(at);
         }
         let process = &mut run.processes[rank];
-        // If nothing delays a process, all its messages are in its queue from the start.
+        // If nothing delays a process, all its messages are in its queue from the start of the job.
         let queues = send == NextSend::Injected && think == 0;
         let created = if queues { run.start } else { process.from };
         process.sent += 1;

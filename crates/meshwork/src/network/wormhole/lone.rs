@@ -39,7 +39,7 @@ impl Lone {
         self.fabric.links()
     }
 
-    /// Cycles until a packet has arrived that takes the given links.
+    /// Cycles until a packet that takes the given links has arrived.
     #[must_use]
     pub(crate) fn arrives(&mut self, way: Way) -> Cycle {
         self.alone.arrives(way)
@@ -73,7 +73,7 @@ impl Lone {
         }
     }
 
-    /// Upper bound of the indices of links. Some indices below it stand for no link.
+    /// Upper bound of the indices of links. Some indices below the bound stand for no link.
     #[must_use]
     pub(crate) fn places(&self) -> usize {
         self.fabric.routers() as usize * self.fabric.ports()

@@ -30,7 +30,7 @@ pub struct Delivery {
     pub at: Cycle,
     /// Number of links on the route of the packet.
     pub hops: u32,
-    /// Cycles from being first in the node's queue to arrival if the network were otherwise empty.
+    /// Cycles that the packet would take from the head of its queue in an otherwise empty network.
     pub alone: Cycle,
 }
 

@@ -332,9 +332,9 @@ pub struct Counts {
 
 /// A network under simulation: its flits and its clock.
 ///
-/// [`run`](Engine::run) advances it to a cycle, or until its [`Load`] pauses it. Within one cycle:
-/// messages arrive, the load may pause, messages begin, lanes are granted and flits move. A node
-/// whose queue was empty must be [woken](Engine::wake) when it has a message.
+/// [`run`](Engine::run) simulates up to a given cycle, or until the [`Load`] pauses the network.
+/// Within one cycle: messages arrive, the load may pause, messages begin, lanes are granted and
+/// flits move. A node whose queue was empty must be [woken](Engine::wake) when it has a message.
 pub struct Engine {
     kind: Kind,
     timing: Timing,
@@ -570,8 +570,9 @@ mod tests {
         }
     }
 
-    /// Simulates a configuration that users cannot choose: a ring with one class of lanes fills up
-    /// and stops, and both engines report the deadlock.
+    /// Simulates a configuration that users cannot choose: a ring with one class of lanes.
+    ///
+    /// The ring fills up and stops, and both engines report the deadlock.
     #[test]
     fn a_torus_with_one_virtual_channel_stops_and_says_so() {
         let torus = Topology::torus(&[8]).unwrap();

@@ -97,7 +97,7 @@ pub(super) const ROUTING: Param = Param {
 
 /// Parameter for the routing in the networks `hops` and `link_load`, which have no queues.
 ///
-/// So the routing cannot adapt to queues there.
+/// So the routing in these networks cannot adapt to the lengths of queues.
 pub(crate) const OBLIVIOUS_ROUTING: Param = Param {
     name: "routing",
     kind: Kind::Choice(&["minimal", "valiant"]),
@@ -161,7 +161,7 @@ impl WormholeConfig {
     }
 }
 
-/// Turns a problem of a network's configuration into one that names the study's key at fault.
+/// Converts a problem of a network's configuration so that it names the study's key at fault.
 pub(crate) fn of_network(params: &Params, problem: Problem) -> Problem {
     if problem.path.is_empty() || problem.path == "topology" {
         return Problem::new(params.path(), problem.message);

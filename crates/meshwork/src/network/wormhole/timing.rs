@@ -34,16 +34,18 @@ pub enum Preset {
 /// The delays of a router.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
-    /// Cycles from when a head is first in its buffer to its request for a lane.
+    /// Cycles from when a head reaches the front of its buffer to its request for a lane.
     pub(super) route: Cycle,
     /// Cycles from sending a flit to its arrival in the next buffer; at least 1.
     pub(super) transfer: Cycle,
     /// Cycles from sending a flit until its place in the next buffer can be used again; at least 1.
     pub(super) credit: Cycle,
     /// Cycles from when a processor sends a flit to its arrival in the router's buffer. `None` if a
-    /// packet is ready in the router as soon as it is first in the processor's queue.
+    /// packet is ready in the router as soon as it reaches the front of the processor's queue.
     pub(super) inject: Option<Cycle>,
-    /// Extra cycles over a local link for flits and credits. `global` has those over a global link.
+    /// Extra cycles of flits and credits over a local link, compared with latency 1.
+    ///
+    /// `global` is the number of extra cycles over a global link.
     pub(super) local: Cycle,
     pub(super) global: Cycle,
     /// Whether a processor accepts only the flits for which it has given credits, like a router.
@@ -80,23 +82,23 @@ impl Timing {
         }
     }
 
-    /// Cycles that a head spends in a buffer, from when it is first in it, in an empty network.
+    /// Cycles that a head spends at the front of a buffer in an otherwise empty network.
     fn head(&self) -> Cycle {
         self.route + Cycle::from(self.arbitration == Arbitration::RoundRobin)
     }
 
-    /// Extra cycles of the link with index `link` on a route, compared with the shortest links.
+    /// Extra cycles of the link with index `link` on a route, compared with latency 1.
     fn length(&self, way: Way, link: usize) -> Cycle {
         if link < 8 && way.global >> link & 1 == 1 { self.global } else { self.local }
     }
 
     /// Cycles that a packet takes, in an empty network, over the links described by `way`.
     ///
-    /// The cycles are counted from when the packet is first in its processor's queue to the arrival
-    /// of its tail. Buffers have space for `buffer` flits. The head goes through one router more
-    /// than there are links. The remaining flits follow, one in a cycle, unless buffers are too
-    /// short for a credit to return in time. If links differ in length and buffers are short, the
-    /// order of the links matters. Times are then computed flit by flit.
+    /// The cycles are counted from when the packet reaches the front of its processor's queue to
+    /// the arrival of its tail. Buffers have space for `buffer` flits. The head goes through one
+    /// router more than there are links. The remaining flits follow, one in a cycle, unless buffers
+    /// are too short for a credit to return in time. If links differ in length and buffers are
+    /// short, the order of the links matters. Times are then computed flit by flit.
     pub(super) fn zero_load(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         let (body, buffer) = (Cycle::from(flits - 1), Cycle::from(buffer));
         let (links, global) = (Cycle::from(way.links), Cycle::from(way.global.count_ones()));
@@ -114,15 +116,15 @@ impl Timing {
         self.inject.unwrap_or(0) + (links + 1) * (self.head() + self.transfer) + lengths + tail
     }
 
-    /// Cycles for which a packet is first in its processor's queue, in an otherwise empty network.
+    /// Cycles for which a packet is at its queue's front, in an otherwise empty network.
     pub(super) fn leaves(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         self.flit_times(way, flits, buffer).0
     }
 
     /// The cycles in which a packet has left its processor's queue and in which its tail arrives.
     ///
-    /// The network is otherwise empty. Cycles are counted from when the packet is first in the
-    /// queue.
+    /// The network is otherwise empty. Cycles are counted from when the packet reaches the front of
+    /// the queue.
     ///
     /// # Complexity
     /// **O(D L)** for *D* links and packets of *L* flits.

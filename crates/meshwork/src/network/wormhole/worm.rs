@@ -21,7 +21,7 @@ use crate::topology::wires::Router;
 
 const NONE: u32 = u32::MAX;
 
-// The upper two bits of an event are its kind; the others are the lane, node or packet.
+// The upper two bits of an event are its kind; the lower bits are the lane, node or packet.
 const REQUEST: u32 = 0;
 const RELEASE: u32 = 1 << 30;
 const TURN: u32 = 2 << 30;
@@ -29,12 +29,12 @@ const DELIVERY: u32 = 3 << 30;
 
 /// A buffer, and the known times of the flits that go through it.
 ///
-/// In the ring of times, one entry stands for each flit that fits into the buffer. At first it is
-/// the arrival time of the flit. Once it is known when the flit leaves, it is the time from which
-/// the entry can be reused.
+/// In the ring of times, one entry stands for each flit that fits into the buffer. At first the
+/// entry is the arrival time of the flit. Once the departure of the flit is known, the entry is the
+/// time from which the flit's place in the buffer can be reused.
 ///
-/// The entry is aligned so that no lane lies in two lines of the processor's cache. Most of the
-/// time goes into fetching lanes.
+/// A `Lane` is aligned so that no lane lies in two lines of the processor's cache. Most of the time
+/// goes into fetching lanes.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Lane {
@@ -44,8 +44,8 @@ struct Lane {
     left: u32,
     /// Number of flits whose arrival times are known, but whose departure times are not.
     present: u32,
-    /// Index in the ring of times of the next flit to arrive. `head` is the index of the next to
-    /// leave.
+    /// Index in the ring of times of the next flit to arrive. `head` is the index of the next flit
+    /// to leave.
     tail: u32,
     head: u32,
     /// The buffer that the first packet enters next.
@@ -55,7 +55,7 @@ struct Lane {
     feeder: u32,
     /// Output lane of the router that was granted to the first packet in the buffer.
     output: u32,
-    /// Extra cycles of the link that leads to this buffer, compared with the shortest link.
+    /// Extra cycles of the link that leads to this buffer, compared with latency 1.
     length: u32,
     /// The earliest departure time of the next flit, as far as it depends on this buffer alone.
     from: Cycle,
@@ -73,7 +73,7 @@ pub(super) struct WormEngine {
     flits: u32,
     buffer: u32,
     shift: u32,
-    /// In its router, the index of the first lane that leads to a processor.
+    /// Index, within a router, of the first lane that leads to a processor.
     ///
     /// Lanes with an index below `homes` belong to routers with nodes.
     local: u32,
@@ -265,7 +265,8 @@ impl WormEngine {
         self.lanes[target as usize].feeder = at;
         let mut changed = at;
         loop {
-            // Most often, space is gained by the lane behind.
+            // If the changed lane has gained space, the lane that feeds it may send next. Otherwise
+            // any other changed lane is examined.
             changed = match self.advance(changed).or_else(|| self.changed.pop()) {
                 Some(lane) => lane,
                 None => return,
@@ -314,7 +315,7 @@ impl WormEngine {
         if self.timing.inject.is_some() {
             at >= self.sources
         } else {
-            // Packets enter a local port only from the node at it.
+            // Without separate sources, packets enter the network at the lanes of local ports.
             at < self.homes && at & ((1 << self.shift) - 1) >= self.local
         }
     }

@@ -25,14 +25,15 @@ struct NodeRatio {
     is_sum: bool,
     area: f64,
     time: f64,
-    /// Requests of the arrived jobs, from which the function is built; `None` if it does not need
-    /// them.
+    /// Requests of the arrived jobs, from which the function `of` is built.
+    ///
+    /// `None` if `of` depends on no requests.
     typical: Option<Learned>,
 }
 
 struct Learned {
     jobs: Vec<crate::gpus::GpuTask>,
-    /// Number of learned requests at which the function is built again from them.
+    /// Number of learned requests at which the function `of` is next built anew from them.
     due: usize,
 }
 
@@ -359,7 +360,7 @@ stranded!(STRANDED_CPU, "cpu", "cores", 0);
 stranded!(STRANDED_MEM, "mem", "units of memory", 1);
 stranded!(STRANDED_GPU, "gpu", "GPUs", 2);
 
-/// Number of different places in which a job holds parts of nodes. Places are islands, for example.
+/// Number of different places, such as islands, in which a job holds parts of nodes.
 ///
 /// The function `place` returns the place of one resource of a node.
 fn spread(machine: &[Topology], place: fn(&Topology, u32, u16) -> Option<u32>) -> JobValue {

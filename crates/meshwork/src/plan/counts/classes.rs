@@ -65,8 +65,9 @@ struct Class {
     /// Number of the compression pass in which the gaps were last searched; older gaps are not
     /// used.
     pass: u64,
-    /// Number of the pass's freed intervals that `gaps` takes into account; later ones are not
-    /// searched.
+    /// Number of the pass's freed intervals that `gaps` takes into account.
+    ///
+    /// The intervals after these have not been searched yet.
     known: usize,
     gaps: Gaps,
 }
@@ -118,8 +119,8 @@ impl Classes {
             *known = freed.len();
         }
         gaps.extend(row.last, row.count, profile);
-        // Nodes of a known gap may have been taken since, so a gap counts only with a release that
-        // helps.
+        // Nodes of a known gap may have been taken since. So a gap counts only if a release may be
+        // of use to the row.
         let gap = gaps.first_for(row)?;
         (is_new || is_of_use(seen..unknown)).then_some(gap)
     }

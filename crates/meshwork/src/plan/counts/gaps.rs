@@ -20,7 +20,7 @@ pub(super) struct Gaps {
     /// Start and end of every known gap that begins before the instant `end`, in order of time.
     gaps: Vec<(Time, Time)>,
     end: Time,
-    /// Upper bound on the length of the known gaps, apart from one without an end.
+    /// Upper bound on the length of the known gaps, apart from a gap without an end.
     longest: f64,
 }
 
@@ -39,7 +39,7 @@ impl Gaps {
     /// Searches the profile up to `end`: adds the gaps of `count` free nodes that begin before it.
     pub(super) fn extend(&mut self, end: Time, count: u64, profile: &Profile) {
         if self.end < end {
-            // The last gap may extend beyond `end`.
+            // The last known gap may extend beyond the searched part, so it is searched again.
             let last = self.gaps.pop_if(|(_, until)| *until >= self.end);
             let begin = last.map_or(self.end, |(from, _)| from);
             self.look(self.gaps.len()..self.gaps.len(), begin, end, count, profile);

@@ -18,25 +18,25 @@
 //!
 //! The jobs are alike. So the net effect is that the last job moves to the gap (the interval in
 //! which enough processors are free), and that the jobs are renumbered. At each instant at which a
-//! gap begins, one reserved start moves there. It is the last one whose own place, together with
-//! the gap, covers the span. Jobs that share this start move together as far as they fit. The gap
-//! must last for the span, or up to the next start of the row. No job moves before a job of its row
-//! that arrived earlier, so the instants are visited once, in order.
+//! gap begins, one reserved start of the row moves there. It is the last start whose place, joined
+//! with the gap, covers the span from that instant on. Jobs that share this start move together as
+//! far as they fit. The gap must last for the span, or up to the next start of the row. No job
+//! moves before a job of its row that arrived earlier, so the instants are visited once, in order.
 //!
 //! # Overdrawn intervals
 //! After a job has outrun its estimate, the profile may be negative: more processors are reserved
-//! than will be free. A place given up in such an interval is of no use to the next job. There only
-//! the next start of the row may move. The part of its own place that it keeps must not be
-//! overdrawn. A row is always searched if an interval in which it holds processors was overdrawn
-//! and processors have been released there.
+//! than will be free. A place given up in such an interval is of no use to the next job. In such an
+//! interval only the next start of the row may move, and the part of its place that it keeps must
+//! not be overdrawn. A row is always searched if an interval in which it holds processors was
+//! overdrawn and processors have been released there.
 //!
 //! # Which rows are searched
-//! A job that could not start sooner when it was last examined can do so only with processors that
-//! have become free since, in a gap around them. Gaps are found once per number of processors, for
-//! all rows that ask for this number, and searched again where processors become free. Processors
-//! taken meanwhile stay in the known gaps, which only have to contain all real gaps. A row is
-//! searched if a gap begins before its last reserved start and either lasts for its span or reaches
-//! one of its own starts.
+//! A job that could not start sooner when it was last examined can do so only in a gap with
+//! processors that have become free since. Gaps are found once per number of processors, for all
+//! rows that ask for this number, and searched again where processors become free. Processors taken
+//! meanwhile stay in the known gaps, which only have to contain all real gaps. A row is searched if
+//! a gap begins before its last reserved start and either lasts for its span or reaches one of the
+//! row's starts.
 
 mod classes;
 mod gaps;
@@ -72,9 +72,9 @@ pub(super) struct Counts {
     due: Time,
 }
 
-/// Number of empty rows up to which they are kept.
+/// Number of empty rows that are always tolerated.
 ///
-/// With more of them, empty rows are removed if they are also more than an eighth of all rows.
+/// If there are more, and more than an eighth of all rows are empty, the empty rows are removed.
 const MAX_EMPTY: usize = 16;
 
 impl Counts {
@@ -133,8 +133,8 @@ impl Counts {
                 *freed = Freed::new(freed.from, freed.until, freed.by, &self.profile);
             }
         }
-        // A release by a later row is seen by rows after it in this pass, and by all others in the
-        // next.
+        // Nodes that a row releases in this pass count for later rows in the same pass, and for all
+        // other rows in the next pass.
         let (before, mended_before) = (self.freed.len(), self.mended.len());
         if before == 0 {
             return;
@@ -147,7 +147,8 @@ impl Counts {
             index += 1;
             seen += self.freed[seen..before].iter().take_while(|f| f.by < row.number).count();
             let begin = self.classes.may_start(row, now, &self.freed, seen, &self.profile);
-            // A row's own reservations may have overdrawn the profile.
+            // The row's reservations may themselves have overdrawn the profile. So the row is
+            // searched if it holds nodes during a mended interval.
             let is_mended =
                 |&(from, until): &(Time, Time)| row.first < until && from < row.until(row.last);
             let is_mended = self.mended.iter().any(is_mended);

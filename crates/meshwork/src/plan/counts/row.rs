@@ -30,8 +30,9 @@ pub(super) struct Row {
 }
 
 struct Promised {
-    /// Reservation of one job; those of the other jobs of the row differ from it only in their
-    /// starts.
+    /// Reservation of one job of the row.
+    ///
+    /// The reservations of the other jobs differ from it only in their starts.
     promise: Reservation,
     jobs: VecDeque<Ticket>,
     /// Distinct reserved starts, each with its number of jobs, in order of time.

@@ -23,10 +23,10 @@
 //! which the node is free without a break.
 //!
 //! If a request has no placement that is free throughout a span, bisection finds the last step from
-//! which there is none up to the span's end. Over a time that contains this interval, from the step
-//! to the span's end, a larger request has no placement either. When a release leaves nodes free
-//! throughout this interval, the failure is only suspected, and the failed request is tried again
-//! before any larger one.
+//! which no placement is free up to the span's end. A larger request has no placement either that
+//! is free throughout this interval, from the step to the span's end. When a release leaves nodes
+//! free throughout the interval, the failure is only suspected, and the failed request is tried
+//! again before any larger request.
 //!
 //! # Jobs past their estimate
 //! A job past its estimate counts as ended, so its nodes can be reserved again. If the job still
@@ -36,10 +36,10 @@
 //! improve a reservation:
 //!
 //! - A reservation that is due is examined in each pass.
-//! - While nodes are held twice, fewer seem free than are. When this ends, jobs are examined that
-//!   asked for more nodes than seemed free or had nodes held twice. The earliest time of a
-//!   reservation's own nodes is sought as well as the earliest placement, since the number of free
-//!   nodes is not checked for its own nodes.
+//! - While nodes are held twice, the count of free nodes is too low. When nodes are no longer held
+//!   twice, two kinds of jobs are examined: jobs that asked for more nodes than that count, and
+//!   jobs whose reserved nodes were held twice. Not only the earliest placement is sought, but also
+//!   the earliest start on the reserved nodes, for which the count is not checked.
 //! - Each job is tried at the present instant on the nodes that are not held by a running job.
 
 mod free_sets;

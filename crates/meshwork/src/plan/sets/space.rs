@@ -23,14 +23,14 @@ use crate::machine::Placement;
 /// reservations.
 pub(super) struct Space {
     now: Time,
-    /// A copy of the machine that allocators are asked on.
+    /// A copy of the machine, on which allocators are queried.
     asked: Facility,
     sets: FreeSets,
     /// Whether some nodes are reserved for two jobs at the same time.
     is_overdrawn: bool,
     /// The nodes that no running job holds now.
     ///
-    /// Stored only if they may differ from those that are expected to be free now.
+    /// Stored only if these nodes may differ from the nodes that are expected to be free now.
     in_fact: Option<InFact>,
     /// Releases of nodes since some reservation was last checked, oldest first.
     freed: Vec<Freed>,
@@ -54,7 +54,7 @@ pub(super) struct Planned {
     nodes: NodeSet,
     /// Number of releases of nodes against which the reservation has been checked.
     ///
-    /// `None` if it must be checked against all.
+    /// `None` if the reservation must be checked against all releases.
     seen: Option<u64>,
 }
 
@@ -86,10 +86,10 @@ enum Freed {
         from: Time,
         until: Time,
     },
-    /// Nodes were released that had other holders too.
+    /// Nodes were released at a time at which some nodes had several holders.
     ///
-    /// The count of free nodes rises. A node with one other holder is now held by that holder
-    /// alone.
+    /// The count of free nodes rises. A released node with one other holder is now held by that
+    /// holder alone.
     Eased { placement: Placement, eased: Eased },
 }
 
@@ -181,7 +181,7 @@ impl Space {
         self.look_at_facts(cluster);
     }
 
-    /// Reads which nodes are free now, if they may differ from those that are expected to be free.
+    /// Reads which nodes are free now, if they may differ from the nodes expected to be free.
     pub(super) fn look_at_facts(&mut self, cluster: &Cluster<'_>) {
         self.in_fact = (self.is_overdrawn || cluster.runs_late()).then(|| {
             let nodes = cluster.site(0).free().clone();
@@ -262,7 +262,7 @@ impl Space {
             return self.hold(planned);
         }
         // Most reservations keep their nodes and move by less than their length; the interval that
-        // both have in common is not touched.
+        // the old and the new reservation share is not touched.
         planned.promise = better;
         if let Some((held, placement)) = planned.held() {
             self.sets.hold(Held { until: start, ..held });
@@ -274,8 +274,9 @@ impl Space {
         planned.seen = Some(self.freed());
     }
 
-    /// The earliest start of a job that does not conflict with the plan; `None` if it is later than
-    /// `by`.
+    /// The earliest start of a job that does not conflict with the plan.
+    ///
+    /// `None` if this start is later than `by`.
     pub(super) fn earliest(&mut self, job: &Job, by: Option<Time>) -> Option<Reservation> {
         let asked = Asked::of(&self.asked, job)?;
         self.now_in_fact(&asked, None).or_else(|| {
@@ -310,7 +311,8 @@ impl Space {
         }
     }
 
-    /// A start now, on nodes that are free in fact. `None` if the free nodes are as planned.
+    /// A start now, on nodes that are free in fact. `None` if the free nodes are as planned, or if
+    /// the job has no placement on them.
     fn now_in_fact(&mut self, asked: &Asked, own: Option<Held<'_>>) -> Option<Reservation> {
         let Space { now, asked: facility, sets, in_fact, .. } = self;
         let free = in_fact.as_ref().filter(|free| asked.count <= free.count)?;
@@ -322,8 +324,8 @@ impl Space {
 
     /// A better reservation for the job of `planned`; `None` if there is none.
     ///
-    /// It starts sooner, or now if the start of the present one has come. The nodes stay unchanged
-    /// unless other nodes are free sooner.
+    /// The better reservation starts sooner, or now if the present reservation is due. The nodes
+    /// stay unchanged unless other nodes are free sooner.
     fn better(&mut self, planned: &Planned) -> Option<Reservation> {
         let (own, placement) = planned.held()?;
         let mut openings = std::mem::take(&mut self.openings);
@@ -369,17 +371,19 @@ impl Space {
             Some((placement, own.nodes.is_within(free)))
         });
         match found {
-            // The own nodes are kept if they are free as early, unless the reservation is due.
+            // The reserved nodes are kept if they are free as early as others, unless the
+            // reservation is due.
             Some((at, (_, true))) if at > *now => Some(promise.moved_to(at)),
             Some((at, (placement, _))) => Some(asked.at(at, placement)),
             None => stays.map(|at| promise.moved_to(at)),
         }
     }
 
-    /// Finds the intervals in which a job may newly start because of releases since its last check.
-    /// A job that starts earlier must use some released nodes at a time for which they were
-    /// released. It uses these nodes from its start to its end, or, if they are reserved for it, up
-    /// to the reserved start.
+    /// Finds the intervals in which a job may newly start because of releases of nodes.
+    ///
+    /// Only releases since the last check of the job's reservation count. A job that starts earlier
+    /// must use some released nodes at a time for which they were released. It uses these nodes
+    /// from its start to its end, or, if they are reserved for it, up to the reserved start.
     ///
     /// Where nodes are reserved for two jobs at once, an earlier start may also have failed for one
     /// of two other causes: the count of free nodes was too low, or other jobs held the reserved

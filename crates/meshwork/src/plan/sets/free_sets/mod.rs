@@ -22,8 +22,7 @@ use crate::topology::Grid;
 #[derive(Clone, Debug)]
 pub(super) struct FreeSets {
     steps: Vec<Step>,
-    /// Scratch buffer of a search: for each step, the nodes that are free from then to the search's
-    /// end.
+    /// Scratch buffer of a search: for each step, the nodes that stay free to the search's end.
     throughout: Vec<NodeSet>,
 }
 
@@ -58,7 +57,7 @@ pub(super) struct Back {
     /// break.
     pub(super) from: Time,
     pub(super) until: Time,
-    /// How the counts of free nodes rose where nodes had several holders; `None` if none had.
+    /// How the counts of free nodes rose where nodes had several holders; `None` if no nodes had.
     pub(super) eased: Option<Eased>,
 }
 
@@ -68,7 +67,7 @@ pub(super) struct Back {
 /// node beyond its first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Eased {
-    /// Start of the first step in which a released node had several holders.
+    /// Start of the first step in which nodes had several holders.
     pub(super) at: Time,
     /// Minimum count of free nodes, before the release, of the steps in which nodes had several
     /// holders.
@@ -144,8 +143,8 @@ impl FreeSets {
 
     /// The interval around a range of steps in which some node of `nodes` is free without a break.
     ///
-    /// It is exact if all of the nodes are free in the range, and may be too long if some of them
-    /// still have holders.
+    /// The result is exact if all of the nodes are free in the range, and may be too long if some
+    /// of them still have holders.
     fn around(&mut self, first: usize, last: usize, nodes: &NodeSet) -> (Time, Time) {
         let FreeSets { steps, throughout } = self;
         if throughout.is_empty() {
@@ -175,8 +174,9 @@ impl FreeSets {
     /// The step must begin in `openings` and before `limit`. The placement must last for the span
     /// of `wanted`. The function `place` searches for it among the nodes that are free during the
     /// whole span, and must miss no block. The nodes of `own`, which the job itself holds by its
-    /// reservation, count as free. If `own` is given, the wanted span is at most its length,
-    /// `limit` is at most its start, and no step right after `own` has nodes with several holders.
+    /// reservation, count as free. If `own` is given, the wanted span is at most the length of
+    /// `own`, `limit` is at most the start of `own`, and no step right after `own` has nodes with
+    /// several holders.
     ///
     /// If there is no placement throughout a span, bisection finds the last step from which there
     /// is none up to the end of the span. This step and this end are stored as a blocker, because
@@ -327,7 +327,7 @@ impl FreeSets {
     ) -> Option<usize> {
         let holds = |step: &Step, blocker: &Blocker| {
             blocker.until <= until
-                // A job may have a placement on its own nodes.
+                // A job may have a placement on the nodes that it holds itself.
                 && own.is_none_or(|own| blocker.until <= own.from || own.until <= step.from)
                 && implies(&blocker.request, request, true)
         };
@@ -546,8 +546,8 @@ mod tests {
                 for ((width, span, limit, begin), within) in questions.iter().cloned() {
                     let request = Request::block(&[width]);
                     let wanted = NodeRequest { request: &request, count: width, span: f64::from(span) };
-                    // The holder of `own` may ask for no longer a span and no later a start than
-                    // that of `own`.
+                    // The holder of `own` may ask neither for a longer span nor for a later start
+                    // than those of `own`.
                     let own = (!all.is_empty()).then(|| pick.index(all.len()));
                     let own = own.filter(|&own| span.max(1) <= all[own].1 - all[own].0);
                     let no_later = own.map_or(99, |own| all[own].0 + 1);

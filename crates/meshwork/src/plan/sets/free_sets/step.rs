@@ -68,7 +68,7 @@ impl Step {
         }
     }
 
-    /// Removes a holder from nodes. Nodes that it alone held become free.
+    /// Removes a holder from nodes. Nodes without any other holder become free.
     pub(super) fn give_back(&mut self, held: Held<'_>) {
         self.count += i64::from(held.count);
         if self.again.is_empty() {
@@ -93,10 +93,10 @@ impl Step {
         Cow::Owned(alone)
     }
 
-    /// Whether nodes are left to their owner in this step.
+    /// Whether an owner can use nodes in this step, because no other job or reservation holds them.
     ///
-    /// If `are_held`, the owner holds them in this step, and nobody else must. Otherwise they must
-    /// be free.
+    /// If `are_held` is set, the owner itself holds the nodes in this step. Otherwise they must be
+    /// free.
     pub(super) fn is_left_to(&self, nodes: &NodeSet, are_held: bool) -> bool {
         if are_held {
             self.again.first().is_none_or(|twice| !nodes.meets(twice))
